@@ -82,11 +82,46 @@ def shared_scores_bytes(outside_coefficients, heads, sequence_tokens, keeps_inpu
     return outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
 
 
+def relative_tables_bytes(
+    outside_coefficients,
+    heads,
+    sequence_tokens,
+    decoder_tokens,
+    activation_format,
+    keeps_input,
+    adapts,
+):
+    """Tables of relative positions beside those of the blocks, without recompute. [B]
+
+    The embedding of each side's buckets keeps their indices, 8 bytes a pair of tokens; cross
+    attention has a table of zeros, which autocast does not keep. Source: transformers 5.23,
+    T5Attention.forward and compute_bias; validation/data/held_out_train.csv, rows 44 to 47.
+    """
+    present = (outside_coefficients["shared_scores"] > 0) & (keeps_input == 0)
+    buckets = 8 * (sequence_tokens**2 + decoder_tokens**2) * (adapts == 0)
+    width = np.select([activation_format == 0, activation_format == 1], [2.0, 4.0], 0.0)
+    return np.where(present, buckets + width * heads * sequence_tokens * decoder_tokens, 0.0)
+
+
+def scaled_outputs_bytes(outside_coefficients, outside_tokens, hidden, tied, activation_format):
+    """Outputs of the decoder beside what the head reads of them, until the loss is there. [B]
+
+    A tied head of T5 reads them scaled; the class returns them as they were. Autocast makes both in
+    fp32 and a copy for the product. Source: transformers 5.23,
+    T5ForConditionalGeneration.forward; validation/data/held_out_2_train.csv, row 35.
+    """
+    returns = outside_coefficients["shared_scores"] > 0
+    width = np.where(activation_format == 0, 2.0, 4.0)
+    copies = tied + (activation_format == 2)
+    return returns * width * copies * hidden * outside_tokens
+
+
 def outside_backward_bytes(
     outside_coefficients,
     outside_tokens,
     layer_inputs_width,
     shared_scores_bytes,
+    relative_tables_bytes,
     position_table_bytes,
     mask_bytes,
     tower_kept_bytes,
@@ -99,6 +134,7 @@ def outside_backward_bytes(
         position_table_bytes
         + mask_bytes
         + shared_scores_bytes
+        + relative_tables_bytes
         + outside_tokens * bytes_per_token
         + tower_kept_bytes
     )

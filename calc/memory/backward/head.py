@@ -15,6 +15,8 @@ def forward_working_bytes(
     gathered_forward_bytes,
     standing_bucket_bytes,
     stage_buffers_bytes,
+    scaled_outputs_bytes,
+    holds_head,
 ):
     """Working memory at the head in the forward pass. [B]"""
     copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
@@ -24,6 +26,7 @@ def forward_working_bytes(
         + gathered_forward_bytes
         + standing_bucket_bytes
         + stage_buffers_bytes
+        + scaled_outputs_bytes * holds_head
     )
 
 
