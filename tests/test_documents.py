@@ -71,6 +71,20 @@ def test_the_accuracy_table_is_the_recorded_one_and_that_of_the_accuracy_tab():
         assert ("Worst", cells(sizes[label])[3]) in tiles
 
 
+def test_the_table_of_times_is_the_recorded_one():
+    """Fitted rows, rows held out and sources left out stand side by side."""
+    table = pd.read_csv(ROOT / "validation" / "results" / "fitted_and_left_out.csv")
+    text = read("README.md")
+    for _, rows in table.groupby(["work", "measured"]):
+        rows = rows.set_index("rows").loc[["fitted", "held out", "source left out"]]
+        names = ("median_error_ratio", "p90_error_ratio", "inside_ratio")
+        cells = [
+            f"{row['figures']:.0f}: " + ", ".join(f"{row[name]:.0%}" for name in names)
+            for row in rows.to_dict("records")
+        ]
+        assert " | ".join(cells).replace("%", " %") + " |" in text
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_document_names_files_that_exist(document):
     """Links and paths in code font; a path that ends in a folder may name one."""

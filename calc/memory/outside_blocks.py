@@ -97,10 +97,10 @@ def relative_tables_bytes(
     attention has a table of zeros, which autocast does not keep. Source: transformers 5.23,
     T5Attention.forward and compute_bias; validation/data/held_out_train.csv, rows 44 to 47.
     """
-    present = (outside_coefficients["shared_scores"] > 0) & (keeps_input == 0)
+    present = np.sign(outside_coefficients["shared_scores"]) * (1 - keeps_input)
     buckets = 8 * (sequence_tokens**2 + decoder_tokens**2) * (adapts == 0)
     width = np.select([activation_format == 0, activation_format == 1], [2.0, 4.0], 0.0)
-    return np.where(present, buckets + width * heads * sequence_tokens * decoder_tokens, 0.0)
+    return present * (buckets + width * heads * sequence_tokens * decoder_tokens)
 
 
 def scaled_outputs_bytes(outside_coefficients, outside_tokens, hidden, tied, activation_format):
@@ -110,7 +110,7 @@ def scaled_outputs_bytes(outside_coefficients, outside_tokens, hidden, tied, act
     fp32 and a copy for the product. Source: transformers 5.23,
     T5ForConditionalGeneration.forward; validation/data/held_out_2_train.csv, row 35.
     """
-    returns = outside_coefficients["shared_scores"] > 0
+    returns = np.sign(outside_coefficients["shared_scores"])
     width = np.where(activation_format == 0, 2.0, 4.0)
     copies = tied + (activation_format == 2)
     return returns * width * copies * hidden * outside_tokens

@@ -66,15 +66,30 @@ def run_tokens(trains, train_tokens, tokens_total):
     return np.where(trains > 0, train_tokens, tokens_total)
 
 
+def failure_overhead_ratio(trains, gpus, failure_gpu_seconds, failure_lost_seconds):
+    """Time that failures of machines add to a training run, on any market. [share of the run]
+
+    One failure stops the whole job: GPUs · time lost each / time between failures of one GPU. Below
+    a hundred GPUs it is less than a thousandth. Source: catalogs/edited/assumptions.yaml.
+    """
+    return trains * gpus * failure_lost_seconds / failure_gpu_seconds
+
+
 def run_tokens_per_second(
-    trains, generated_tokens, tokens_per_second, prefill_tokens_per_second, evaluation_share
+    trains,
+    generated_tokens,
+    tokens_per_second,
+    prefill_tokens_per_second,
+    evaluation_share,
+    failure_overhead_ratio,
 ):
     """Tokens of the run per second; requests without answers count what they read. [tokens/s]
 
-    By definition.
+    By definition; evaluation and failures take their time from training.
     """
     served = np.where(generated_tokens > 0, tokens_per_second, prefill_tokens_per_second)
-    return np.where(trains > 0, tokens_per_second * (1 - evaluation_share), served)
+    trained = tokens_per_second * (1 - evaluation_share) / (1 + failure_overhead_ratio)
+    return np.where(trains > 0, trained, served)
 
 
 def tokens_per_second_per_gpu(tokens_per_second, gpus):
