@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.columns import GLOSSARY
 from calc.units import GIB
 
 PEAKS = ("allocated_peak_bytes", "logged_peak_bytes", "memory_bytes")
@@ -142,6 +143,11 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
             for name in shares
         }
     )
+
+
+def measured_label(measured: str) -> str:
+    """What a published figure of time is, by its column; rates and steps are taken together."""
+    return GLOSSARY[measured].label.lower() if measured in GLOSSARY else measured
 
 
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:

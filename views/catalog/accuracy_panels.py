@@ -161,6 +161,8 @@ def times(comparison: Results, ink: Ink) -> None:
             f"step of {services} services: up to a load of "
             f"80 %, {percent(within)} of them are within 15 %; beyond they are rough."
         )
+    if len(comparison.side_by_side):
+        _side_by_side(comparison.side_by_side)
     left, right = st.columns(2)
     with left:
         spec = predicted_against_truth(
@@ -233,6 +235,17 @@ def _reasons(rows: pd.DataFrame, alt: str, key: str) -> None:
         show(rows, columns, alt, key)
     else:
         st.caption("None.")
+
+
+def _side_by_side(rows: pd.DataFrame) -> None:
+    """The error of time of fitted rows, of rows held out, and of sources left out whole."""
+    what = rows["work"] + ", " + rows["measured"].map(accuracy_tables.measured_label)
+    show(
+        accuracy_tables.in_percent(rows).assign(what=what),
+        columns_of("error_side_by_side"),
+        "Error of time, fitted and left out",
+        "fitted_and_left_out",
+    )
 
 
 def _by_source(rows: pd.DataFrame) -> None:

@@ -20,6 +20,7 @@ FILES = {
         "calibration",
         "arrivals",
         "league",
+        "fitted_and_left_out",
     )
 }
 REASONS, MADE = FOLDER / "misses.yaml", FOLDER / "data" / "README.md"
@@ -27,7 +28,10 @@ NUMBERS = ("truth", "predicted", "error_ratio", "inside", "half_width_ratio")
 
 
 class Results(NamedTuple):
-    """Tables by case, group, omitted case, speed, run, pair and more; causes; provenance."""
+    """Tables by case, group, omitted case, speed, run, pair and more; causes; provenance.
+
+    `side_by_side`: times of fitted rows, of rows held out and of sources left out whole.
+    """
 
     errors: pd.DataFrame
     summary: pd.DataFrame
@@ -37,6 +41,7 @@ class Results(NamedTuple):
     calibration: pd.DataFrame
     arrivals: pd.DataFrame
     league: pd.DataFrame
+    side_by_side: pd.DataFrame
     reasons: list
     time_reasons: list
     made: str
@@ -74,6 +79,7 @@ def _results(stamp: tuple[int, ...]) -> Results:
         _as_numbers(tables["calibration"]),
         tables["arrivals"],
         tables["league"],
+        _as_numbers(tables["fitted_and_left_out"]),
         reasons["misses"],
         reasons["times"],
         made,
