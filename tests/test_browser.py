@@ -163,3 +163,23 @@ def test_a_csv_that_is_opened_is_kept_and_its_dialog_closes(browser, address):
     settled(page)
     assert page.locator('[data-testid="stDialog"]').count() == 0
     page.close()
+
+
+@pytest.mark.long
+def test_no_card_is_cut_and_cards_beside_one_another_are_as_high(browser, address):
+    """Offline work on published weights has the most words."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    drawn(page, f"{address}?v=3&goal=serve&model=llama-3.1-8b&tokens_total=1e9&days_most=7")
+    for width in (1920, 1440, 1280, 960, 720):
+        page.set_viewport_size({"width": width, "height": 900})
+        settled(page)
+        boxes = page.locator(".st-key-answer_cards [data-testid='stHtml'] > div").evaluate_all(
+            "all => all.map(e => [e.scrollHeight - e.clientHeight, e.offsetTop, e.offsetHeight])"
+        )
+        assert len(boxes) >= 2
+        assert [over for over, *_ in boxes if over > 0] == [], width
+        rows = {}
+        for _, top, height in boxes:
+            rows.setdefault(top, set()).add(height)
+        assert all(len(heights) == 1 for heights in rows.values()), width
+    page.close()

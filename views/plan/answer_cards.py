@@ -77,7 +77,7 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
     seen: set[str] = set()
     with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
         for number, card in enumerate(shown):
-            with st.container(height=_height(), border=False, gap=None, key=f"card_{number}"):
+            with st.container(border=False, gap=None, key=f"card_{number}"):
                 with st.container(height=1, border=False, key=f"pick_{number}"):
                     look = {"key": f"show_card_{number}", "width": "stretch"}
                     button(plain(card.name), _show, card, **look)
@@ -104,7 +104,7 @@ def _show(card: Card) -> None:
 
 
 def _height() -> int:
-    """Pixels of a card, whose lines are fewer on a phone."""
+    """Pixels of a card at least, whose lines are fewer on a phone."""
     return PHONE_HEIGHT if is_phone() else HEIGHT
 
 
@@ -117,11 +117,11 @@ def is_shown(card: Card, plan: Present) -> bool:
 
 
 def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalogs) -> str:
-    """The card in HTML, as high as its place."""
+    """The card in HTML, higher where its words need it."""
     row = card.row
     border = f"2px solid {BLUE}" if is_shown else f"1px solid {ink.line}"
     padding = "11px 13px" if is_shown else "12px 14px"
-    box = f"height:{_height() - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{padding}"
+    box = f"min-height:{_height() - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{padding}"
     faint = f"color:{ink.faint}"
     money, time = _money_and_time(row)
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
