@@ -32,6 +32,13 @@ FOCUSED = """(() => { const e = document.activeElement, r = e.getBoundingClientR
           seen: r.width > 0 && r.height > 0, inMain: !!e.closest('[data-testid="stMain"]')}; })()"""
 
 
+MARKED = """() => [...document.querySelectorAll('[aria-label], [title], [alt]')]
+  .flatMap(e => ['aria-label', 'title', 'alt'].map(name => e.getAttribute(name)))
+  .filter(text => text && /[*][*]|:[a-z]+\\[|:material|\\]\\(/.test(text))"""  # Markdown
+PLACES = """() => [...document.querySelectorAll('[data-testid="stTopNavLink"]')]
+  .map(e => Math.round(e.getBoundingClientRect().x))"""
+
+
 @pytest.fixture(scope="module")
 def axe():
     try:
@@ -47,6 +54,37 @@ def page_of(browser, address, place, **context):
     ).new_page()
     drawn(page, f"{address}{place}{'&' if '?' in place else '?'}{KEPT}")
     return page
+
+
+def test_names_have_no_marks_of_markdown(browser, address):
+    page = page_of(browser, address, "")
+    page.get_by_text("Set by hand").first.click()
+    settled(page)
+    marked = page.evaluate(MARKED)
+    page.context.close()
+    assert marked == []
+
+
+def test_focus_stays_on_keep_and_pages_stay_at_their_places(browser, address):
+    page = page_of(browser, address, "")
+    page.get_by_role("button", name="Keep this answer").focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    assert page.evaluate("document.activeElement.innerText").endswith("Kept")
+    at_first = page.evaluate(PLACES)
+    for name in ("Compare & bill", "Understand", "Catalog", "Plan"):
+        page.get_by_role("link", name=name).first.click()
+        settled(page)
+        assert page.evaluate(PLACES) == at_first, name
+    page.context.close()
+
+
+def test_paper_has_no_sidebar(browser, address):
+    page = page_of(browser, address, "")
+    page.emulate_media(media="print")
+    page.locator('[data-testid="stSidebar"]').wait_for(state="hidden")
+    assert page.locator("h1").first.is_visible()
+    page.context.close()
 
 
 @pytest.mark.parametrize("place", PAGES)

@@ -1,6 +1,6 @@
-"""The one button that keeps the row that the page shows."""
+"""The one button that keeps the row that the page shows, and lets it go again."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from views.session import kept
 from views.session.present_plan import Present
@@ -8,17 +8,16 @@ from views.shared.elements import button
 
 
 def keep(plan: Present, look: Literal["primary", "secondary"] = "primary") -> None:
-    """Keep what is shown; nothing where it cannot be estimated."""
+    """Keep what is shown, or let it go; nothing where it cannot be estimated.
+
+    A press leaves the button enabled, so that the focus stays on it.
+    """
     if not plan.row["memory_bytes"] > 0:
         return
-    done = kept.is_kept(plan.row)
-    label, icon = ("Kept", "bookmark_added") if done else ("Keep this answer", "bookmark_add")
-    button(
-        label,
-        kept.keep,
-        plan.row,
-        icon=icon,
-        disabled=done or kept.is_full(),
-        type=look,
-        key="keep",
-    )
+    state: dict[str, Any] = {"type": look, "key": "keep"}
+    place = kept.place_of(plan.row)
+    if place is None:
+        full = kept.is_full()
+        button("Keep this answer", kept.keep, plan.row, icon="bookmark_add", disabled=full, **state)
+    else:
+        button("Kept", kept.remove, place, icon="bookmark_added", **state)

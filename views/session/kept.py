@@ -86,13 +86,18 @@ def written_down(row: Row) -> dict[str, Any]:
 
 def is_kept(row: Row) -> bool:
     """Whether the scenario of a row is kept already."""
+    return place_of(row) is not None
+
+
+def place_of(row: Row) -> int | None:
+    """The place at which the scenario of a row is kept; None where it is not."""
     if not kept():
-        return False
-    scenario = differing(row, session_catalogs.catalogs(), extra_state.assumed())
-    return any(
-        _answer(entry["scenario"]) == _answer(scenario) and entry["market"] == row.get("market")
-        for entry in kept()
-    )
+        return None
+    scenario = _answer(differing(row, session_catalogs.catalogs(), extra_state.assumed()))
+    for place, entry in enumerate(kept()):
+        if _answer(entry["scenario"]) == scenario and entry["market"] == row.get("market"):
+            return place
+    return None
 
 
 def _answer(scenario: dict[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs) -> 
         ]
     label = label_of(key, chosen["work"])
     st.pills(
-        label if chosen_now else f"{label} :gray[{auto(key, chosen, catalogs)}]",
+        label if chosen_now else f"{label} · {auto(key, chosen, catalogs)}",
         shown,
         selection_mode="multi",
         format_func=lambda value: "more…" if value == MORE else words(key, value, catalogs),
