@@ -3,6 +3,7 @@ numbers again.
 """
 
 import io
+from datetime import date
 from pathlib import Path
 
 import pandas as pd
@@ -94,6 +95,7 @@ def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers
     settled(page)
     with page.expect_download() as waiting:
         page.locator('[data-testid="stDownloadButton"] button', has_text="CSV").click()
+    assert waiting.value.suggested_filename.endswith(f"-{date.today().isoformat()}.csv")
     content = Path(waiting.value.path()).read_bytes()
     scenarios, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert complaints == []

@@ -79,7 +79,7 @@ def draw(title: DeltaGenerator) -> None:
     tables.download(
         f"Every case as CSV ({len(comparison.errors):,} rows)",
         csv,
-        "headroom-accuracy.csv",
+        "headroom-accuracy",
         "accuracy_csv",
     )
     st.caption(

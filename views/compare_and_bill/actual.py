@@ -61,7 +61,7 @@ def draw(title: DeltaGenerator) -> None:
     _attempts(result, plans)
     with st.container(horizontal=True):
         button("Give another bill", _forget, icon="upload_file", key="actual_forget")
-        name, csv = "headroom-actual.csv", partial(to_csv, result.table)
+        name, csv = "headroom-actual", partial(to_csv, result.table)
         tables.download("Plans and causes as CSV", csv, name, "actual_csv", type="tertiary")
 
 

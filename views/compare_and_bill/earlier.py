@@ -1,6 +1,5 @@
 """A CSV of an earlier meeting in a dialog, estimated today and kept on a click; CSV out."""
 
-from datetime import date
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -48,8 +47,7 @@ def csv_out_and_in() -> None:
     )
     dialog("Open a CSV", OPEN, lambda: _opened(catalogs), width="large")
     if kept.kept():
-        name = f"headroom-kept-{date.today().isoformat()}.csv"
-        tables.scenarios("CSV", compared(catalogs).rows, name, "kept_csv", catalogs)
+        tables.scenarios("CSV", compared(catalogs).rows, "headroom-kept", "kept_csv", catalogs)
 
 
 def _opened(catalogs: Catalogs) -> None:
@@ -94,7 +92,7 @@ def _opened(catalogs: Catalogs) -> None:
         st.caption(
             f"The best {ROWS:,} of {len(result.rows):,} answers are shown; the CSV has all of them."
         )
-    csv_name = f"{PurePath(file.name).stem}-estimated.csv"
+    csv_name = f"{PurePath(file.name).stem}-estimated"
     tables.download(
         f"Estimates as CSV ({counted(len(result.rows), 'row')})",
         partial(_csv, result),

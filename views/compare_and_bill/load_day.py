@@ -64,7 +64,7 @@ def draw(title: DeltaGenerator) -> None:
     heading.title(plain(machines_sentence(day).rstrip(".")), anchor=False)
     _chart(day)
     points(day_sentences(day, load, most)[1:])
-    name, text = "headroom-load-day.csv", partial(to_csv, day.table)
+    name, text = "headroom-load-day", partial(to_csv, day.table)
     tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
     closed(crossover.TITLE, "crossover_open", partial(crossover.draw, row, catalogs))
 

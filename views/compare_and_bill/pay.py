@@ -103,9 +103,7 @@ def draw(title: DeltaGenerator) -> None:
     }
     with st.container(horizontal=True):
         for label, (key, rows, file) in csvs.items():
-            tables.download(
-                label, partial(csv_tables.dated_csv, rows, catalogs, today), f"{file}.csv", key
-            )
+            tables.download(label, partial(csv_tables.dated_csv, rows, catalogs, today), file, key)
 
 
 def _paid(row: Row, market_line: Row, catalogs: Catalogs) -> None:

@@ -59,7 +59,7 @@ def draw(title: DeltaGenerator) -> None:
         tables.download(
             "Jobs as CSV",
             partial(to_csv, jobs),
-            "headroom-jobs.csv",
+            "headroom-jobs",
             "team_jobs_csv",
             type="tertiary",
         )
@@ -113,7 +113,7 @@ def _shown(placed: Schedule) -> None:
     tables.download(
         "Plan as CSV",
         partial(to_csv, placed.runs),
-        "headroom-schedule.csv",
+        "headroom-schedule",
         "team_csv",
         type="tertiary",
     )

@@ -121,7 +121,7 @@ def _sums(sums: pd.DataFrame) -> None:
     ]
     tables.text_table(pd.DataFrame(lines), "Dollars and GPU-hours by team")
     tables.download(
-        "Sums as CSV", partial(to_csv, sums), "headroom-teams.csv", "teams_csv", type="tertiary"
+        "Sums as CSV", partial(to_csv, sums), "headroom-teams", "teams_csv", type="tertiary"
     )
 
 

@@ -163,7 +163,7 @@ def _kept(plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: 
         tables.download(
             "Months as CSV",
             lambda: to_csv(by_month(plan)),
-            "headroom-fine-tune-then-serve.csv",
+            "headroom-fine-tune-then-serve",
             "tuned_csv",
             type="tertiary",
         )

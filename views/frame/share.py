@@ -42,9 +42,9 @@ def _of_meeting(link: str, catalogs: Catalogs, today: date) -> None:
     said = the_bill.said_of(every.rows.iloc[every.ticked])
     _copied(link, meeting.markdown(every, said, link, today, catalogs))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        name = f"headroom-compare-{today.isoformat()}"
-        _report(partial(meeting.html, every, said, link, today, catalogs), f"{name}.html")
-        tables.scenarios("CSV", every.rows, f"{name}.csv", "csv", catalogs)
+        name = "headroom-compare"
+        _report(partial(meeting.html, every, said, link, today, catalogs), name)
+        tables.scenarios("CSV", every.rows, name, "csv", catalogs)
 
 
 def _copied(link: str, minutes: str) -> None:
@@ -59,7 +59,7 @@ def _report(page: Callable[[], str], name: str) -> None:
     st.download_button(
         "Report (HTML)",
         page,
-        name,
+        tables.dated(name, "html"),
         mime="text/html",
         on_click="ignore",
         icon=":material/download:",
@@ -72,12 +72,11 @@ def _of_plan(plan: Present, link: str, catalogs: Catalogs, today: date) -> None:
     options = plan.options
     _copied(link, report.markdown(options, link, today, catalogs, plan.row))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        name = answer_words.file_name(options, "html", today)
+        name = answer_words.file_name(options)
         page = partial(report.html, options, link, today, catalogs, plan.row)
         _report(page, name)
         if options.rows[0]["answer"]:
             rows = with_answers(options.answers, options.board, plan.row)
-            name = answer_words.file_name(options, "csv", today)
             job = job_sentence(options.job, catalogs)
             tables.scenarios("CSV", rows, name, "csv", catalogs, job)
 

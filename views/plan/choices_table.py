@@ -1,6 +1,5 @@
 """The plans of Compare choices as a table: to read, to tick, and to take away as a CSV."""
 
-from datetime import date
 from functools import partial
 
 import pandas as pd
@@ -64,5 +63,5 @@ def _table(
             disabled=not ticked,
             key="choices_keep",
         )
-        name = f"headroom-{comparison.id}-{date.today().isoformat()}.csv"
+        name = f"headroom-{comparison.id}"
         scenarios(f"CSV, {len(plans)} scenarios", plans, name, "choices_csv", catalogs)

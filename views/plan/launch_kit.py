@@ -13,6 +13,7 @@ from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.shared.elements import closed, segments
 from views.shared.markdown import plain
+from views.shared.tables import dated
 
 LANGUAGES = {
     "json": "json",
@@ -60,7 +61,7 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
         st.download_button(
             "Launch kit, zip",
             zipped(files),
-            f"headroom-{plan.row['model']}-{kit.id}.zip",
+            dated(f"headroom-{plan.row['model']}-{kit.id}", "zip"),
             mime="application/zip",
             on_click="ignore",
             icon=":material/download:",

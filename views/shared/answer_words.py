@@ -241,10 +241,10 @@ def unbroken(text: str) -> str:
     return re.sub(r"-(?=\w+\.(\w*xlarge|metal))", "-\u2060", text.replace(" × ", "\u00a0×\u00a0"))
 
 
-def file_name(options: Answer, end: str, today: date) -> str:
-    """headroom-llama-3.1-8b-training-2026-11-20.csv: the job and the day of the file."""
+def file_name(options: Answer) -> str:
+    """headroom-llama-3.1-8b-training: the job of a file."""
     model, work = options.job.get("model", "no-model"), options.job.get("work", "training")
-    return f"headroom-{model}-{work}-{today.isoformat()}.{end}"
+    return f"headroom-{model}-{work}"
 
 
 def link(url: str | None, query: dict[str, list[str]]) -> str:

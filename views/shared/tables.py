@@ -40,12 +40,17 @@ def metric(label: str, value: str, note: str, border: bool = True) -> None:
     )
 
 
-def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -> None:
-    """A button that gives a CSV; `csv` makes its text only when it is pressed."""
+def dated(name: str, end: str) -> str:
+    """A name of a file with today's date: headroom-bill-2026-11-28.csv."""
+    return f"{name}-{date.today().isoformat()}.{end}"
+
+
+def download(label: str, csv: Callable, name: str, key: str, **look: Any) -> None:
+    """A button that gives a CSV, named with today's date; `csv` makes its text when pressed."""
     st.download_button(
         label,
         csv,
-        file_name,
+        dated(name, "csv"),
         mime="text/csv",
         on_click="ignore",
         icon=":material/download:",
@@ -55,13 +60,13 @@ def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -
 
 
 def scenarios(
-    label: str, rows: pd.DataFrame, file_name: str, key: str, catalogs: Catalogs, job: str = ""
+    label: str, rows: pd.DataFrame, name: str, key: str, catalogs: Catalogs, job: str = ""
 ) -> None:
     """A button that gives scenarios as the CSV that people read, or with all columns."""
     every = st.toggle("All columns", key=f"{key}_all", help=ALL_COLUMNS, persist_state="session")
     write = dated_csv if every else people_csv
     arguments = (rows, catalogs, date.today(), job) if every else (rows, catalogs, job)
-    download(label, partial(write, *arguments), file_name, key)
+    download(label, partial(write, *arguments), name, key)
 
 
 def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more: Any) -> Any:
