@@ -9,6 +9,7 @@ import pytest
 from examples import catalogs
 from pages import address, opened, run, title
 
+from calc.files.csv.earlier import earlier_of
 from calc.files.csv.people import COLUMNS
 from calc.files.csv.tables import people_csv
 from calc.say.choices import TITLES
@@ -103,6 +104,28 @@ def test_the_csv_that_people_read_has_18_columns_with_the_figures_of_the_rows(jo
         (answer.board["needed_bytes"] / GIB).to_list(), nan_ok=True
     )
     assert table["fits"].to_list() == answer.board["fits"].to_list()
+    again = earlier_of(people_csv(answer.board, catalogs(), "A job"), "the file", catalogs())
+    assert (again.complaints, again.unread) == ([], [])
+    for name in ("needed_bytes", "usd_per_hour", "seconds"):
+        assert again.rows[name].to_list() == pytest.approx(
+            answer.board[name].to_list(), nan_ok=True
+        )
     priced = table[table["usd"].notna()]
     assert (priced["usd_low"] <= priced["usd"] * 1.0001).all()
     assert (priced["usd_high"] >= priced["usd"] * 0.9999).all()
+
+
+def test_a_kept_answer_comes_back_from_the_csv_that_people_read_with_its_name_job_and_tick():
+    row = options(TUNE, catalogs()).rows[0]
+    beside = {
+        "scenario": "Night run; cheap",
+        "job": "Fine-tune it",
+        "in_bill": "yes",
+        "team": "search",
+        "owner": "Ann",
+        "runs_per_month": 3.0,
+    }
+    again = earlier_of(people_csv(pd.DataFrame([row | beside]), catalogs()), "it", catalogs())
+    assert {name: again.rows[name].iloc[0] for name in beside} == beside | {
+        "scenario": "Night run, cheap"
+    }

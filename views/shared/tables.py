@@ -19,8 +19,8 @@ from views.session import is_phone
 from views.shared.markdown import plain
 
 ALL_COLUMNS = (
-    "Every input and result. Such a file can be opened again; without them it has the 18 columns "
-    "that people read."
+    "Every input and result, in place of the 18 columns that people read. Either file can be "
+    "opened again."
 )
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn

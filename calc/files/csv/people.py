@@ -1,4 +1,8 @@
-"""The CSV that people read: 18 columns of each scenario, in place of every input and result."""
+"""The CSV that people read: 18 columns of each scenario, in place of every input and result.
+
+The layout ends with the other columns that the scenario sets, such as `; batch=2; recompute=full`,
+so that the file opens again with the same estimates.
+"""
 
 from typing import Any
 
@@ -7,8 +11,11 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
+from calc.files.link.kept import differing
 from calc.plan.figures import records
+from calc.plan.ownership import OWNERSHIP
 from calc.say.setting import arrangement
+from calc.scenarios.inputs import inputs_by_name
 from calc.search.row_status import method_name
 from calc.units import GIB
 
@@ -17,6 +24,8 @@ COLUMNS = (
     *("instance", "instances", "gpus", "layout", "market", "region"),
     *("usd", "usd_low", "usd_high", "hours", "needed_gib", "fits"),
 )
+BETWEEN, SETS = "; ", "="  # the columns that a layout sets
+BESIDE = ("scenario", "in_bill", "have", *OWNERSHIP)  # of a kept answer, beside its inputs
 
 
 def people_table(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> pd.DataFrame:
@@ -45,7 +54,7 @@ def _readable(row: Row, catalogs: Catalogs, job: str) -> dict[str, Any]:
         "instance": row["instance"],
         "instances": row.get("instances", row["instances_needed"]),
         "gpus": row["gpus"],
-        "layout": arrangement(row, catalogs),
+        "layout": _layout(row, catalogs),
         "market": row.get("market", ""),
         "region": row["region"],
         "usd": row["usd"],
@@ -55,3 +64,35 @@ def _readable(row: Row, catalogs: Catalogs, job: str) -> dict[str, Any]:
         "needed_gib": row["needed_bytes"] / GIB,
         "fits": row["fits"],
     }
+
+
+def _layout(row: Row, catalogs: Catalogs) -> str:
+    """The layout in words, then what the scenario sets beside the other columns."""
+    usual = catalogs.assumptions["value"]
+    assumed = [name for name in usual.index if name in row and row[name] != usual[name]]
+    beside = {name: row.get(name) for name in BESIDE if row.get(name)}
+    sets = differing(row, catalogs, assumed) | beside
+    pairs = [
+        f"{name}{SETS}{str(value).replace(BETWEEN, ', ')}"
+        for name, value in sets.items()
+        if name not in COLUMNS
+    ]
+    return BETWEEN.join([arrangement(row, catalogs), *pairs])
+
+
+def with_layout(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells of such a file with a column for each that a layout sets; others unchanged."""
+    if not set(COLUMNS) <= set(cells.columns):
+        return cells
+    able = {*inputs_by_name(), *BESIDE} - {*cells.columns}
+    sets = [
+        {
+            name: value
+            for part in str(text).split(BETWEEN)[1:]
+            for name, _, value in [part.partition(SETS)]
+            if name in able
+        }
+        for text in cells["layout"]
+    ]
+    added = pd.DataFrame(sets, index=cells.index, dtype=object).fillna("")
+    return pd.concat([cells, added], axis="columns")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
-from calc.files.csv.people import COLUMNS, people_table
+from calc.files.csv.people import COLUMNS, people_table, with_layout
 from calc.files.csv.writer import unmarked, write_csv
 from calc.files.door import one_sentence
 from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
@@ -173,7 +173,7 @@ def read_tables(
         table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
         while table is not None:
             table = table.map(unmarked) if text.holds_marks else table
-            yield table.set_axis(names, axis="columns").reset_index(drop=True)
+            yield with_layout(table.set_axis(names, axis="columns").reset_index(drop=True))
             table = next(reader, None)
     except pd.errors.EmptyDataError:
         raise TableError(
