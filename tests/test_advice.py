@@ -2,6 +2,7 @@
 says, and is the useful one.
 """
 
+from datetime import date
 from functools import cache
 
 import numpy as np
@@ -9,9 +10,10 @@ import pandas as pd
 import pytest
 from examples import catalogs, recorded
 
-from calc import estimate
+from calc import estimate, load_catalogs
 from calc.answers.advice import advise
 from calc.answers.full_answer import full_answer as options
+from calc.cost.offers import days_since, price_of
 from calc.layout import at_once
 from calc.say.change import effect
 from calc.studies.advice_selection import DEAREST_RATIO, MOST_OF_A_KIND, choices_of
@@ -384,6 +386,7 @@ def test_a_change_is_said_in_one_sentence_money_first_and_per_cent_only_of_the_b
         "fits": "yes",
         "quality": "",
         "source": "",
+        "old_price_days": 0.0,
     }
     run, service = (
         {"work": work, "fits": "yes", "tokens_total": np.nan} for work in ("training", "inference")
@@ -425,3 +428,13 @@ def test_a_change_is_said_in_one_sentence_money_first_and_per_cent_only_of_the_b
         ),
     ):
         assert effect(base | more, row, catalogs()) == words
+
+
+def test_a_change_of_market_names_the_month_of_an_old_price():
+    read = load_catalogs(today="2026-11-28")
+    planned = options({"work": "inference", "model": "qwen3-32b", "users": 20}, read).rows[0]
+    changes = advise(planned, read)
+    spot = changes[[change.get("market") == "spot" for change in changes["set"]]].iloc[0].to_dict()
+    price = price_of(read, planned["instance"], planned["region"])
+    assert spot["old_price_days"] == days_since(price["spot_as_of"], date(2026, 11, 28)) > 7
+    assert "; price of April" in effect(spot, planned, read)

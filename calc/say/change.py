@@ -9,6 +9,7 @@ from calc.columns import COMPONENTS, GLOSSARY
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
+from calc.say.limits import old_price_month
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, more, percent, span, usd
 from calc.say.setting import WORDS, choice
 from calc.scenarios.inputs import CATALOG_OF
@@ -131,7 +132,9 @@ def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> st
         effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill,
         cost_in_quality(change, catalogs),
     )
-    effects = f"{say(change, bool(ends_of(row)))}{f'; {quality}' if quality and change['same_work'] else ''}."
+    told = [say(change, bool(ends_of(row))), old_price_month(change["old_price_days"], catalogs)]
+    told.append(quality if change["same_work"] else "")
+    effects = f"{'; '.join(filter(None, told))}."
     if change["same_work"]:
         return effects
     return (

@@ -59,7 +59,7 @@ def limits_cost_text(
     """8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
     parts, period = [], "" if ends_of(row) else " a month"
     for limit in relaxed:
-        month = old_price_month(limit, catalogs)
+        month = old_price_month(limit.old_price_days, catalogs)
         of_month = f" ({month})" if month else ""
         if limit.name == "regions":
             less = percent(1 - limit.usd / row["usd"])
@@ -79,17 +79,17 @@ def against(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
         catalogs.regions["name"][limit.step] if limit.name == "regions" else step_words(limit, row)
     )
     more = limit.usd - row["usd"]
-    month = old_price_month(limit, catalogs)
+    month = old_price_month(limit.old_price_days, catalogs)
     price = f", {month}" if month else ""
     return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
 
 
-def old_price_month(limit: Relaxed, catalogs: Catalogs) -> str:
+def old_price_month(old_price_days: float, catalogs: Catalogs) -> str:
     """price of April: the month of a price that is older than what is relied on; else empty."""
-    if not limit.old_price_days:
+    if not old_price_days:
         return ""
-    day = date.fromisoformat(catalogs.read_on) - timedelta(days=limit.old_price_days)
-    return f"price of {day:{'%B' if limit.old_price_days < YEAR_DAYS else '%B %Y'}}"
+    day = date.fromisoformat(catalogs.read_on) - timedelta(days=old_price_days)
+    return f"price of {day:{'%B' if old_price_days < YEAR_DAYS else '%B %Y'}}"
 
 
 def telling_limits(relaxed: list[Relaxed], row: Row) -> list[Relaxed]:

@@ -1,6 +1,7 @@
 """What to change about a scenario: the same work for less, then other work."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import Job as JobCost
 from calc.cost.job import ends_of, job_of_rows
 from calc.cost.markets import MARKETS
+from calc.cost.offers import days_since, price_of
 from calc.engine.pipeline import estimate, results_of
-from calc.evaluate import Columns
+from calc.evaluate import Columns, Row
 from calc.job.columns import OF_MONEY
 from calc.job.job import Job
 from calc.job.resolve import resolve
@@ -97,7 +99,7 @@ _FRAME = (
         "saved_work_ratio",
         "slowdown_ratio",
     ),
-    *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "set"),
+    *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "old_price_days", "set"),
 )
 
 
@@ -255,9 +257,29 @@ def _tried(
                 "runs": rows["runs"].astype(str).to_numpy(),
                 "holds": sound,
                 **_within_limits(numbers, done, limited),
+                "old_price_days": [
+                    _old_price_days(row, job["markets"], change, catalogs) for change in changes
+                ],
                 "set": changes,
             }
         )
+
+
+def _old_price_days(row: Row, market: str, change: Change, catalogs: Catalogs) -> float:
+    """Age of a changed place's price older than what is relied on and than the row's; else 0."""
+    if not change.keys() & {"market", "instance"}:
+        return 0.0
+    before, after = (
+        _price_days({**row, "market": market, **other}, catalogs) for other in ({}, change)
+    )
+    return after if after > max(before, MARKETS[change.get("market", market)].old_days) else 0.0
+
+
+def _price_days(row: Row, catalogs: Catalogs) -> float:
+    """Days since the price of a row's instance on its market was seen; 0 without one. [days]"""
+    price = price_of(catalogs, row["instance"], row["region"])
+    day = price.get(f"{MARKETS[row['market']].key}_as_of", "")
+    return float(days_since(day, date.fromisoformat(catalogs.read_on))) if day else 0.0
 
 
 def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
