@@ -13,6 +13,8 @@ from calc.answers.full_answer import full_answer as options
 from calc.job.cells import JobRow
 from calc.job.resolve import resolve
 from calc.say.limits import step_words
+from calc.say.numbers import about, duration
+from calc.say.place import place
 from calc.scenarios.published import bits_of
 from calc.search import combinations
 from calc.search.best_answers import least_money
@@ -23,6 +25,7 @@ from calc.search.options import options_of
 from calc.search.places import places_of
 from calc.search.rankings import _combinations_of, ranked_candidates, rankings_of
 from calc.studies import alternatives, limits_cost
+from calc.studies.near_ties import near_ties
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p5.4xlarge", "p5.48xlarge", "g7e.2xlarge"]
 JOBS = recorded("cases/limits_cost.json")["jobs"]
@@ -276,3 +279,24 @@ def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job)
     assert (parts.tried, parts.possible) == (reference.tried, reference.possible)
     for name in ("answers", "board", "edge"):
         assert_frame_equal(getattr(parts, name), getattr(reference, name))
+
+
+def test_a_service_as_shipped_says_what_tuned_flags_give(catalogs):
+    job = {"work": "inference", "model": "deepseek-r1", "users": 64, "instance": "p6-b200.48xlarge"}
+    shipped = options(job, catalogs)
+    row, tuned = shipped.rows[0], shipped.ways.tuned_row
+    assert row["engine_flags"] == "as-shipped"
+    assert tuned["time_per_output_token_seconds"] < row["time_per_output_token_seconds"]
+    token = duration(tuned["time_per_output_token_seconds"])
+    assert f"with tuned engine flags a token takes {token} instead of" in row["why"]
+    assert options(job | {"engine_flags": "tuned"}, catalogs).ways.tuned_row is None
+
+
+def test_what_has_no_known_speed_has_a_sentence_of_its_own_and_no_rank(catalogs):
+    answered = options({"work": "inference", "model": "bge-m3", "users": 20}, catalogs)
+    row, board = answered.rows[0], answered.board
+    unknown = board[board["seconds"].isna() & (board["usd"] < row["usd"])]
+    least = unknown.sort_values("usd").iloc[0]
+    said = f"Cheaper, speed not known: {place(least)}, {about(least['usd'])} a month."
+    assert row["why"].endswith(said)
+    assert all(one["seconds"] > 0 for one in near_ties(answered).rows)

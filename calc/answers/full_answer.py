@@ -12,8 +12,9 @@ from calc.evaluate import Row
 from calc.job.cells import JobRow
 from calc.job.job import Job
 from calc.plan.figures import records
-from calc.say.answer import other_ways, rented_words, untimed_words, why
+from calc.say.answer import rented_words, why
 from calc.say.limits import limits_cost_text
+from calc.say.other_ways import other_ways, untimed_words
 from calc.say.problem import misses_text, problem_text
 from calc.say.ways_out import out_words, outs_text
 from calc.search.board import untimed

@@ -30,6 +30,7 @@ from calc.say.numbers import (
     three,
     usd,
 )
+from calc.say.other_ways import tuned_words
 from calc.say.paid import paid_hours
 from calc.say.place import cards, place
 from calc.say.reading import reading_lines
@@ -90,6 +91,8 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):
         yield from _estimated(row, bool(result.job.get("have")), catalogs)
+        if result.options and (tuned := result.options.ways.tuned_row) is not None:
+            yield f"Flags: as shipped; {tuned_words(tuned, row)}"
         yield from _endpoint(result)
         yield from _compared(result, request)
         changes = _changes(result, catalogs)

@@ -1,6 +1,6 @@
 """Why a row is an answer, in one sentence; the titles of answers; other ways to pay."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import NamedTuple
 
@@ -14,9 +14,7 @@ from calc.job.job import Job
 from calc.job.measure import measure
 from calc.layout import at_once
 from calc.say.amounts import amount_words
-from calc.say.limits import region_words
 from calc.say.numbers import (
-    about,
     count,
     counted,
     duration,
@@ -34,7 +32,6 @@ from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
 from calc.search.facts import Reasons, Rented
 from calc.search.reasons import BLOCK, leads
-from calc.studies.alternatives import Alternatives
 from calc.units import DAY_HOURS, GIB
 
 TITLES = {
@@ -304,41 +301,6 @@ def rented_words(rented: Rented | None) -> str:
         return " No rented option meets the limits either."
     time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
     return f" Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
-
-
-def untimed_words(row: Row | None) -> str:
-    """Cheaper, speed not known: 1 × g7.2xlarge, $1,650 a month."""
-    if row is None:
-        return ""
-    period = "" if ends_of(row) else " a month"
-    return f" Cheaper, speed not known: {place(row)}, {about(row['usd'])}{period}."
-
-
-def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
-    """For comparison, a commitment of one year costs $1,560 a month; in Ohio ...."""
-    listed = "; ".join(_ways(ways, row, catalogs))
-    return f" For comparison, {listed}." if listed else ""
-
-
-def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
-    period = "" if ends_of(row) else " a month"
-    if ways.commitment_usd is not None:
-        yield f"a commitment of one year costs {about(ways.commitment_usd)} a month"
-    if ways.endpoint_usd is not None:
-        name = "Amazon Bedrock" if ways.is_bedrock else "the endpoint at its set price"
-        tokens = (
-            "the same tokens"
-            if ways.answers_per_day is None
-            else f"{count(ways.answers_per_day)} answers a person and working day"
-        )
-        yield f"{name} asks {about(ways.endpoint_usd)}{period} for {tokens}"
-    there = ways.region_row
-    if there is not None:
-        less = percent(1 - there["usd"] / row["usd"])
-        yield (
-            f"in {region_words(there['region'], catalogs)} the job costs {less} less on "
-            f"{place(there)}"
-        )
 
 
 def _alike(ratios: Mapping[str, float]) -> str:

@@ -3,8 +3,8 @@
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.answer import untimed_words
 from calc.say.numbers import about, is_missing, percent
+from calc.say.other_ways import tuned_words, untimed_words
 from calc.say.place import place
 from calc.search.options import Options
 from calc.studies.alternatives import Alternatives
@@ -63,6 +63,9 @@ def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
         if ways.commitment_usd is not None
         else []
     )
+    if ways.tuned_row is not None:
+        words = tuned_words(ways.tuned_row, first)
+        parts.append(f"{words[:1].upper()}{words[1:]}.")
     return " ".join(parts) + untimed_words(types.untimed)
 
 

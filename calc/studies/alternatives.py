@@ -7,16 +7,19 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
+from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.job.columns import CONFIDENCE_REACH
 from calc.job.job import Job
 from calc.scenarios.lookups import cells_by_id
 from calc.search.batch_for_rate import request_seconds
 from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
+from calc.search.row_status import scenario_of
 from calc.studies.limits_cost import Relaxed
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION
 
 COMMITTED_YEAR = "commit-1y"
+SHIPPED, TUNED = "as-shipped", "tuned"  # engine_flags
 MOST_ENDPOINT_RATIO = 2.0  # an endpoint that asks more than so many times as much is left out
 AMERICAN = ("ca", "mx")  # regions that belong to the continent of us
 
@@ -28,7 +31,7 @@ class Alternatives:
     `commitment_usd`: a month of a commitment of one year. `endpoint_usd`: the same tokens at an
     endpoint, `is_bedrock` where Amazon Bedrock sells them, else at the price that the job sets;
     of people `answers_per_day` of each. `region_row`: the first answer in the other regions of the
-    same continent.
+    same continent. `tuned_row`: the same scenario with tuned engine flags, where that is faster.
     """
 
     commitment_usd: float | None = None
@@ -36,6 +39,7 @@ class Alternatives:
     is_bedrock: bool = False
     answers_per_day: float | None = None
     region_row: Row | None = None
+    tuned_row: Row | None = None
 
 
 def near_regions(row: Row, job: Job, catalogs: Catalogs) -> list[str]:
@@ -53,7 +57,8 @@ def alternatives(
     """Return other ways to pay for the work of an answer, where they matter.
 
     Of a service on demand the month of a commitment of one year, and the price of the same tokens
-    at an endpoint; the job in the other regions of the same continent, where no limit names one.
+    at an endpoint; the job in the other regions of the same continent, where no limit names one;
+    what tuned flags of the engine give.
     `there`: the first answer of the job in its `near_regions`.
     """
     key, tie = MARKETS[row["market"]].price, job.judged["tie_ratio"]
@@ -70,7 +75,16 @@ def alternatives(
     told = [limit.step for limit in relaxed if limit.name == "regions"]
     if there and there["usd"] * tie < row["usd"] and there["region"] not in told:
         found = replace(found, region_row=there)
-    return found
+    return replace(found, tuned_row=_tuned(row, job, catalogs))
+
+
+def _tuned(row: Row, job: Job, catalogs: Catalogs) -> Row | None:
+    """The scenario of an answer as shipped with tuned flags of its engine; None if not faster."""
+    if job.trains or not job.generates or row["engine_flags"] != SHIPPED:
+        return None
+    tuned = estimate({**scenario_of(row), "engine_flags": TUNED}, catalogs, solve=False)
+    faster = tuned["tokens_per_second"] > row["tokens_per_second"] * job.judged["tie_ratio"]
+    return tuned if faster else None
 
 
 def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:

@@ -1,0 +1,57 @@
+"""What stands beside an answer for comparison, in words: other ways to pay, other speeds."""
+
+from collections.abc import Iterator
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.say.limits import region_words
+from calc.say.numbers import about, count, duration, percent
+from calc.say.place import place
+from calc.studies.alternatives import Alternatives
+
+
+def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
+    """For comparison, a commitment of one year costs $1,560 a month; in Ohio ...."""
+    listed = "; ".join(_ways(ways, row, catalogs))
+    return f" For comparison, {listed}." if listed else ""
+
+
+def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
+    period = "" if ends_of(row) else " a month"
+    if ways.commitment_usd is not None:
+        yield f"a commitment of one year costs {about(ways.commitment_usd)} a month"
+    if ways.endpoint_usd is not None:
+        name = "Amazon Bedrock" if ways.is_bedrock else "the endpoint at its set price"
+        tokens = (
+            "the same tokens"
+            if ways.answers_per_day is None
+            else f"{count(ways.answers_per_day)} answers a person and working day"
+        )
+        yield f"{name} asks {about(ways.endpoint_usd)}{period} for {tokens}"
+    there = ways.region_row
+    if there is not None:
+        less = percent(1 - there["usd"] / row["usd"])
+        yield (
+            f"in {region_words(there['region'], catalogs)} the job costs {less} less on "
+            f"{place(there)}"
+        )
+    if ways.tuned_row is not None:
+        yield tuned_words(ways.tuned_row, row)
+
+
+def tuned_words(tuned: Row, row: Row) -> str:
+    """With tuned engine flags a token takes 31 ms instead of 41 ms."""
+    if ends_of(row):
+        faster = tuned["tokens_per_second"] / row["tokens_per_second"] - 1
+        return f"tuned engine flags generate {percent(faster)} more tokens a second"
+    times = [duration(one["time_per_output_token_seconds"]) for one in (tuned, row)]
+    return f"with tuned engine flags a token takes {times[0]} instead of {times[1]}"
+
+
+def untimed_words(row: Row | None) -> str:
+    """Cheaper, speed not known: 1 × g7.2xlarge, $1,650 a month."""
+    if row is None:
+        return ""
+    period = "" if ends_of(row) else " a month"
+    return f" Cheaper, speed not known: {place(row)}, {about(row['usd'])}{period}."
