@@ -1,12 +1,17 @@
 """Laws of answers over jobs drawn at random: more work never costs less, blocks come in sizes that
-AWS sells, and hours, price and money multiply.
+AWS sells, hours, price and money multiply, and texts name no amount that no column has.
 """
+
+import re
 
 import numpy as np
 import pytest
 from examples import TIMES
 
+from calc.answers.full_answer import full_answer
 from calc.cost.block_sizes import rented_instances, sizes_sold
+from calc.plan.bill import billed
+from calc.say.numbers import about, usd
 from calc.search.first_rows import first_row
 from calc.search.options import options
 
@@ -93,3 +98,53 @@ def test_every_block_of_a_board_has_a_size_that_is_sold_and_its_bill_multiplies(
     assert np.allclose(board["usd"], board["usd_per_hour"] * board["billed_hours"])
     paid_gpus = board["instances"] * board["gpus_paid"] / board["instances_needed"]
     assert np.allclose(board["billed_gpu_hours"], paid_gpus * board["billed_hours"])
+
+
+def said_dollars(answered):
+    """The amounts of money that the texts of an answer may name: those of its columns."""
+    row, ways, board = answered.rows[0], answered.ways, answered.board
+    amounts = [*answered.answers["usd"], *board["usd"], *answered.answers["usd_per_hour"]]
+    for one in answered.rows:
+        amounts += [one["start_hours"] * one["usd_per_hour"], one["usd"] / one["attempts"]]
+    amounts += [abs(row["usd"] - limit.usd) for limit in answered.relaxed]
+    amounts += [ways.commitment_usd, ways.endpoint_usd]
+    amounts += [ways.region_row["usd"]] if ways.region_row else []
+    known = [float(amount) for amount in amounts if amount is not None and amount == amount]
+    return {say(amount) for amount in known for say in (usd, about)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_amount_of_money_in_the_texts_of_an_answer_is_a_column(catalogs, seed):
+    draw, read = np.random.default_rng(seed), 0
+    for _ in range(4):
+        job, _ = drawn_job(draw)
+        answered = full_answer(job, catalogs)
+        if answered.obstacle:
+            continue
+        known = said_dollars(answered)
+        texts = [*answered.answers["why"], answered.answers["limits_cost"].iloc[0]]
+        said = {amount for text in texts for amount in re.findall(r"\$\d[\d,.]*\d|\$\d", text)}
+        assert said <= known, (job, said - known)
+        read += len(said)
+    assert read
+
+
+def test_from_scratch_compiled_blocks_belong_into_the_ranking(catalogs):
+    job = {"goal": "train", "model": "llama-3.2-1b", "train_tokens": 3e10, "hours_most": 336}
+    free, plain = (full_answer(job | asked, catalogs) for asked in ({}, {"compile": "no"}))
+    row = free.rows[0]
+    assert row["compile"] == "yes"
+    assert row["usd"] < plain.rows[0]["usd"]
+    assert "compiled blocks" in row["why"]
+    assert "not-compiled" not in row["why_codes"]
+    tuned = full_answer(job | {"goal": "tune"}, catalogs).rows[0]
+    assert (tuned["compile"], "not-compiled" in tuned["why_codes"]) == ("no", True)
+
+
+def test_an_answer_is_as_hard_to_get_in_its_bill_as_in_its_ranking(catalogs):
+    draw = np.random.default_rng(7)
+    for _ in range(4):
+        job, _ = drawn_job(draw)
+        board = options(job, catalogs).board
+        board = board[board["market"] != ""]
+        assert billed(board, catalogs)["obtainable"].tolist() == board["obtainable"].tolist()

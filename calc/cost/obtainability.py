@@ -1,5 +1,6 @@
 """Availability of instances by dated reports of their families; no promise of capacity."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ CLASSES = (
     "wait-or-quota",
     "by-agreement",
 )  # the easiest first; without a report in the middle
+OWNED = CLASSES[0]  # machines that one has
 UNKNOWN, WAIT, AGREEMENT = (
     CLASSES.index(word) for word in ("unknown", "wait-or-quota", "by-agreement")
 )
@@ -51,3 +53,20 @@ def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
         several=np.array([float(entry["several"]) or np.inf for entry in entries]),
         several_rank=np.fmax(rank, WAIT if terms.block_hours else AGREEMENT),
     )
+
+
+def classes_of(
+    instances: Iterable[str],
+    markets: Iterable[str],
+    of_run: Iterable[bool],
+    counts: Iterable[float],
+    catalogs: Catalogs,
+) -> list[str]:
+    """The class of so many instances of each type at once on its market; empty without a type."""
+    numbers = catalogs.instances.index.get_indexer(list(instances))
+    words = []
+    for number, market, ends, count in zip(numbers, markets, of_run, counts, strict=True):
+        known = obtainability(catalogs, market)
+        is_many = number >= 0 and ends and count >= known.several[number]
+        words.append(CLASSES[known.several_rank[number]] if is_many else known.words[number])
+    return words

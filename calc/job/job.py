@@ -11,7 +11,7 @@ from calc.job.columns import USUAL_GPUS, USUAL_INSTANCES
 DERIVED = (
     *("ends", "fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
     "narrow_formats",
-    *("generates", "divides_matrices", "divides_sequences", "rolls_out"),
+    *("generates", "divides_matrices", "divides_sequences", "compiles_blocks", "rolls_out"),
     "divides_experts",
     "answer_tokens_each",
 )
@@ -78,6 +78,7 @@ class Job:
     generates: bool
     divides_matrices: bool
     divides_sequences: bool
+    compiles_blocks: bool
     divides_experts: bool
     rolls_out: bool
     answer_tokens_each: (

@@ -36,6 +36,14 @@ from calc.job.columns import (
 from calc.job.job import Job
 from calc.job.measure import tokens_in_all
 from calc.job.rollouts import rolls_out, with_rollouts
+from calc.job.software import (
+    TRAINING,
+    compiles_blocks,
+    divides_experts,
+    divides_matrices,
+    generates,
+    usual_software,
+)
 from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
@@ -43,16 +51,12 @@ from calc.scenarios.published import bits_of, narrow_formats, usual_formats
 from calc.scenarios.stacks import kind_numbers
 from calc.units import WEEK_HOURS
 
-TRAINING = "training"
 CATALOGED = {  # a column whose ids a catalog lists
     "instance": "instances",
     "gpu": "gpus",
     "precision": "precisions",
     "implementation": "implementations",
 }
-# From scratch beyond it: the published runs of dense models from 30B on and of most experts are
-# Megatron's or torchtitan's (OLMo 2 32B, Llama 3 70B, Nemotron, Qwen3, DeepSeek V3).
-LARGE_PARAMETERS = 30e9
 SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
 MOST_SETTINGS, MOST_WAYS = (
     5_000,
@@ -98,22 +102,12 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
         narrow_formats={bits: narrow_formats(catalogs, model, bits) for bits in (8, 4)},
         generates=generates(model, catalogs),
         divides_matrices=all(divides_matrices(name, catalogs) for name in used),
-        divides_experts=_divides_experts(columns, fixed, used, catalogs),
+        divides_experts=divides_experts(columns, fixed, used, catalogs),
         rolls_out=generating,
         answer_tokens_each=each,
         divides_sequences=all(of_software[name] > 0 for name in used),
+        compiles_blocks=compiles_blocks(columns, used, catalogs),
     )
-
-
-def _divides_experts(
-    columns: Mapping[str, Any], fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
-) -> bool:
-    """Whether the experts of a model are divided over GPUs unasked: trained from scratch."""
-    from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
-    if not from_scratch or "expert_parallel" in fixed:
-        return False
-    experts = catalogs.stacks["experts"][catalogs.stacks["model"] == columns["model"]]
-    return bool((experts > 0).any()) and all(divides_matrices(name, catalogs) for name in software)
 
 
 def _assumed(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
@@ -257,11 +251,6 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
         )
 
 
-def divides_matrices(software: str, catalogs: Catalogs) -> bool:
-    """Whether people train with tensor parallel in a software unasked."""
-    return bool(cells_by_id(catalogs, "implementations", "usual_tensor_parallel")[software] > 0)
-
-
 def takes_images(model: str, catalogs: Catalogs) -> bool:
     """Whether a model has a tower for images or sounds that is modelled."""
     return bool(cells_by_id(catalogs, "models", "usual_image_tokens")[model] > 0)
@@ -273,24 +262,6 @@ def usable_choices(name: str, work: str, catalogs: Catalogs) -> list[str]:
     trains = ["trains", "adapts"] if name == "precision" else ["trains"]
     able = ["serves"] if work == "inference" else trains
     return list(table.index[table[able].any(axis=1)])
-
-
-def generates(model: str, catalogs: Catalogs) -> bool:
-    """Whether a model answers a prompt token by token, as encoders do not."""
-    return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)
-
-
-def usual_software(work: str, model: str, catalogs: Catalogs, goal: str = "") -> str:
-    """The software of a job that names none.
-
-    vLLM where tokens are generated; Megatron where a model is trained from scratch that is larger
-    than what people train so with transformers; else transformers.
-    """
-    if work != TRAINING:
-        return "vllm" if generates(model, catalogs) else "transformers"
-    parameters = cells_by_id(catalogs, "models", "parameters")[model]
-    is_large = goal == "train" and parameters > LARGE_PARAMETERS and generates(model, catalogs)
-    return "megatron" if is_large else "transformers"
 
 
 def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.job import billed_hours, ends_of, job_of_rows
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, spare_of
+from calc.cost.obtainability import OWNED, classes_of
 from calc.cost.offers import price_of
 from calc.units import GIB, HOUR_SECONDS
 
@@ -35,16 +36,19 @@ WAY_COLUMNS = (  # what on_markets adds to the columns of a job
 
 
 def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Estimated rows with the columns of BILL, each on its market.
+    """Estimated rows with the columns of BILL and how hard they are to get, each on its market.
 
     Machines that one has, named in the column `have`, are not paid: NaN.
     """
     job = job_of_rows(rows, rows["market"], 0, catalogs)
     table = rows.assign(**{name: getattr(job, name) for name in BILL})
+    of_run = ends_of(rows).to_numpy(dtype=bool)
+    table["obtainable"] = classes_of(
+        rows["instance"], rows["market"], of_run, table["instances"], catalogs
+    )
     if "have" in rows and (has := (rows["have"] != "").to_numpy()).any():
-        runs = has & ends_of(rows).to_numpy(
-            dtype=bool
-        )  # whose machines run already: no start, no market
+        runs = has & of_run  # whose machines run already: no start, no market
+        table.loc[has, "obtainable"] = OWNED
         table.loc[has, ["usd", "usd_per_hour"]] = np.nan
         table.loc[runs, "hours"] = rows.loc[runs, "run_hours"].astype(float)
         table.loc[runs, "seconds"] = table.loc[runs, "hours"] * HOUR_SECONDS

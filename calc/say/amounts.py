@@ -5,7 +5,7 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.job.measure import SOUND, TOKENS, measure
-from calc.job.resolve import generates
+from calc.job.software import generates
 from calc.say.numbers import amount, is_missing
 
 NO_LIMIT = 1e12  # from here on a limit is none

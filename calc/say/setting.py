@@ -92,6 +92,7 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
             f"{sharding(row, catalogs)} over {shared}" if sharding_ranks(row) > 1 else shared,
             degree,
             recompute,
+            "compiled blocks" if row.get("compile") == "yes" else "",
         ]
         parts += [f"{apart:.0f} more generate answers"] if apart else []
     return ", ".join(filter(None, parts))

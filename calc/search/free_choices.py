@@ -41,6 +41,8 @@ def free_choices(job: Job, native: bool, trains: bool) -> dict[str, list]:
             "precision": [*usual, *narrow],
         }
         free |= ROLLOUTS if job.rolls_out else {}
+        if job.compiles_blocks:
+            free["compile"] = ["no", "yes"]
         if job.divides_experts:
             free["expert_parallel"] = [*EXPERT_DEGREES]
         free["optimizer"] = [

@@ -64,10 +64,15 @@ def reason_codes(
         "by-agreement": given["by-agreement"],
         "block": row["market"] == BLOCK and row["usd"] > 0,
         "otherwise": given["otherwise"],
-        "not-compiled": is_first and job.trains and not (job.rolls_out or "compile" in job.fixed),
+        "not-compiled": is_first and job.trains and not _compares_compiled(job),
         "spot-service": row["market"] == "spot" and not job.ends,
     }
     return tuple(code for code in CODES if holds[code])
+
+
+def _compares_compiled(job: Job) -> bool:
+    """Whether compiled blocks are set, tried or out of question."""
+    return job.rolls_out or job.compiles_blocks or "compile" in job.fixed
 
 
 def _of_knee(names: tuple[str, ...], row: Row, least: Row, job: Job) -> dict[str, bool]:

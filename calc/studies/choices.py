@@ -11,7 +11,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import listed
-from calc.job.resolve import divides_matrices, generates
+from calc.job.software import divides_matrices, generates
 from calc.layout import replicas
 from calc.search.first_rows import first_rows
 from calc.search.options import Options, options

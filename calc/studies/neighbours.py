@@ -17,7 +17,7 @@ from calc.cost.offers import is_stale_scarce_spot
 from calc.evaluate import Row
 from calc.job.cells import blank
 from calc.job.columns import ANYWHERE, FIXABLE, LIMITS, PACE, SHARDINGS, usual_limits_seconds
-from calc.job.resolve import divides_matrices
+from calc.job.software import divides_matrices
 from calc.layout import at_once, replicas
 from calc.plan.bill import listed_usd_per_hour
 from calc.scenarios.formats import WITHOUT_BF16

@@ -9,7 +9,8 @@ from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.columns import PUBLISHED
-from calc.job.resolve import published_bits, usual_software
+from calc.job.resolve import published_bits
+from calc.job.software import usual_software
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.first_rows import first_row

@@ -8,7 +8,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.job.columns import PUBLISHED, usual_limits_seconds
 from calc.job.measure import IMAGES, measure
-from calc.job.resolve import generates
+from calc.job.software import generates
 from calc.say.limits import SHARE_WORDS
 from calc.say.numbers import counted
 from calc.scenarios.published import published_bits_of

@@ -1,0 +1,54 @@
+"""The software of a job, and what people do with it unasked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.scenarios.lookups import cells_by_id, row_numbers
+from calc.scenarios.stacks import kind_numbers
+
+TRAINING = "training"
+# From scratch beyond it: the published runs of dense models from 30B on and of most experts are
+# Megatron's or torchtitan's (OLMo 2 32B, Llama 3 70B, Nemotron, Qwen3, DeepSeek V3).
+LARGE_PARAMETERS = 30e9
+
+
+def usual_software(work: str, model: str, catalogs: Catalogs, goal: str = "") -> str:
+    """The software of a job that names none.
+
+    vLLM where tokens are generated; Megatron where a model is trained from scratch that is larger
+    than what people train so with transformers; else transformers.
+    """
+    if work != TRAINING:
+        return "vllm" if generates(model, catalogs) else "transformers"
+    parameters = cells_by_id(catalogs, "models", "parameters")[model]
+    is_large = goal == "train" and parameters > LARGE_PARAMETERS and generates(model, catalogs)
+    return "megatron" if is_large else "transformers"
+
+
+def divides_matrices(software: str, catalogs: Catalogs) -> bool:
+    """Whether people train with tensor parallel in a software unasked."""
+    return bool(cells_by_id(catalogs, "implementations", "usual_tensor_parallel")[software] > 0)
+
+
+def divides_experts(
+    columns: Mapping[str, Any], fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
+) -> bool:
+    """Whether the experts of a model are divided over GPUs unasked: trained from scratch."""
+    from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
+    if not from_scratch or "expert_parallel" in fixed:
+        return False
+    experts = catalogs.stacks["experts"][catalogs.stacks["model"] == columns["model"]]
+    return bool((experts > 0).any()) and all(divides_matrices(name, catalogs) for name in software)
+
+
+def compiles_blocks(columns: Mapping[str, Any], software: list[str], catalogs: Catalogs) -> bool:
+    """Whether compiled blocks are tried unasked: from scratch all batches have one length."""
+    compiles = cells_by_id(catalogs, "implementations", "compiles_blocks")
+    from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
+    return from_scratch and all(compiles[name] > 0 for name in software)
+
+
+def generates(model: str, catalogs: Catalogs) -> bool:
+    """Whether a model answers a prompt token by token, as encoders do not."""
+    return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)
