@@ -15,6 +15,7 @@
 #   make schedule   what `python -m calc schedule` needs to prove its plan
 #   make simulate   what `python -m calc simulate` takes: the CPU build of PyTorch and transformers, about 250 MB to download
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
+#   make schemas    write the JSON Schemas that editors use from the classes of the catalogs
 #   make prices     fetch today's AWS prices into catalogs/  (REGIONS="us-east-1 eu-west-1" or all, ARGS=--dry-run; docs/prices.md)
 
 PYTHON ?= python3
@@ -26,7 +27,7 @@ BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule cluster simulate lock
+.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule cluster simulate schemas lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -122,6 +123,9 @@ LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11
 	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock/validation.txt
 	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
+
+schemas: .venv/ready-run
+	@$(BIN)/python -m calc.catalogs.schemas
 
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt

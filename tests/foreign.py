@@ -14,7 +14,7 @@ from calc.answers.full_answer import full_answer
 from calc.answers.table import answer
 from calc.catalogs.checked import document_of
 from calc.catalogs.load import with_readings
-from calc.catalogs.rooms import READINGS, label_of, schema_of
+from calc.catalogs.rooms import READINGS, label_of
 from calc.catalogs.strict_yaml import CatalogError
 from calc.engine.pipeline import estimate
 from calc.files.apart.reader import Reader
@@ -115,7 +115,7 @@ def figures_of_folder(folder, catalogs):
 
 def figures_of_readings(content, catalogs):
     """A result that rests on the readings of a calibration.yaml."""
-    document = document_of(content, schema_of(READINGS).read_bytes(), label_of(READINGS))
+    document = document_of(content, READINGS, label_of(READINGS))
     entries = document[READINGS]
     if not isinstance(entries, dict):
         raise CatalogError("The readings are no mapping; write an entry for each.")

@@ -3,15 +3,10 @@ from (validation/simulate).
 """
 
 import csv
-import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 from examples import entries
-
-from calc.catalogs.load import read_document
-from calc.catalogs.rooms import FOLDER, schema_of
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = {block["id"]: block for block in entries("blocks")}
@@ -85,10 +80,7 @@ def test_a_block_keeps_and_needs_what_the_simulation_saw(block):
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_catalog_follows_its_schema_in_order_and_every_block_is_simulated():
-    jsonschema.Draft202012Validator(json.loads(schema_of("blocks").read_text())).validate(
-        read_document(FOLDER, "blocks")
-    )
+def test_the_catalog_is_in_order_and_every_block_is_simulated():
     assert list(BLOCKS) == sorted({row["block"] for row in ROWS})
 
 

@@ -12,7 +12,7 @@ from examples import catalogs, published
 from calc import answer, estimate
 from calc.catalogs.checked import document_of
 from calc.catalogs.load import with_readings
-from calc.catalogs.rooms import READINGS, label_of, schema_of
+from calc.catalogs.rooms import READINGS, label_of
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import runs
 from calc.files.calibration.readings import readings, readings_of_runs
@@ -243,9 +243,7 @@ def test_an_answer_rests_on_runs_as_its_row_does():
 def test_readings_are_written_as_the_catalog_reads_them():
     read, _ = readings(run_of("guidellm"), plan(), catalogs(), "2026-11-12")
     entries = entries_of_readings(read)
-    document = document_of(
-        calibration_text(entries).encode(), schema_of(READINGS).read_bytes(), label_of(READINGS)
-    )
+    document = document_of(calibration_text(entries).encode(), READINGS, label_of(READINGS))
     assert document == {"calibration": json.loads(json.dumps(entries))}
     assert len(with_readings(catalogs(), entries).readings) == 2
 

@@ -16,7 +16,7 @@ from pages import cards, opened
 from calc.catalogs import checked
 from calc.catalogs.kept import last_few
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs, read_document
-from calc.catalogs.rooms import label_of, path_of, schema_of
+from calc.catalogs.rooms import label_of, path_of
 from calc.catalogs.strict_yaml import read_strictly
 from views.session import catalogs as session_catalogs
 
@@ -101,30 +101,6 @@ def test_what_no_catalog_needs_is_refused_in_a_sentence(text):
         read_strictly(text, "catalogs/x.yaml")
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        "",
-        "{",
-        "[]",
-        "5",
-        "{}",
-        '{"properties": 3}',
-        '{"properties": {"source": 3}}',
-        '{"properties": {}, "type": "odd"}',
-    ],
-)
-def test_a_schema_that_is_none_is_a_sentence(folder, schema):
-    path = schema_of("heads", folder)
-    kept = path.read_text("utf-8")
-    path.write_text(schema, "utf-8")
-    with pytest.raises(
-        CatalogError, match=r"^catalogs/read_off/schema/heads.json: the schema cannot be read"
-    ):
-        load_catalogs(folder)
-    path.write_text(kept, "utf-8")
-
-
 def test_a_missing_file_is_a_sentence(folder):
     path_of("gpus", folder).rename(folder / "away")
     with pytest.raises(
@@ -147,12 +123,12 @@ def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, fol
     read_document(folder, "gpus")["gpus"].clear()
     seen = []
     monkeypatch.setattr(
-        "calc.catalogs.checked.check_schema", lambda _document, _schema, file: seen.append(file)
+        "calc.catalogs.checked.check_schema", lambda _document, _name, file: seen.append(file)
     )
     assert "l4" in read_document(folder, "gpus")["gpus"]
     assert seen == []
-    schema = schema_of("gpus", folder)
-    schema.write_bytes(schema.read_bytes() + b"\n")
+    path = path_of("gpus", folder)
+    path.write_bytes(path.read_bytes() + b"\n")
     read_document(folder, "gpus")
     assert seen == ["catalogs/edited/gpus.yaml"]
 
@@ -160,12 +136,12 @@ def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, fol
 def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_catalog_the_last_few(
     monkeypatch, tmp_path, folder
 ):
-    content, schema = path_of("gpus", folder).read_bytes(), schema_of("gpus", folder).read_bytes()
+    content = path_of("gpus", folder).read_bytes()
 
     def in_a_new_process(folder=tmp_path, more=b""):
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-        checked._checked.cache_clear()
-        return checked.document_of(content + more, schema, "catalogs/edited/gpus.yaml")
+        checked.document_text.cache_clear()
+        return checked.document_of(content + more, "gpus", "catalogs/edited/gpus.yaml")
 
     first = in_a_new_process()
     (kept,) = (tmp_path / "headroom").iterdir()
@@ -200,12 +176,6 @@ DAMAGE = {
         "gpus",
         lambda _: "",
         "catalogs/edited/gpus.yaml: the file must hold a mapping",
-    ),
-    "its schema is cut": (
-        schema_of,
-        "heads",
-        lambda text: text[:9],
-        "catalogs/read_off/schema/heads.json: the schema cannot be read",
     ),
     "one that no table holds": (
         path_of,

@@ -1,6 +1,5 @@
 """The catalogs: every fact dated and sourced, prices as published."""
 
-import json
 import re
 from datetime import date, timedelta
 
@@ -10,12 +9,11 @@ import pytest
 from examples import entries, published
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
 from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.load import FILES, CatalogError, add_models
 from calc.catalogs.prices import SAGEMAKER, price_table
-from calc.catalogs.rooms import BUDGETS, FOLDER, OWN, READINGS, ROOM_OF, ROOMS, path_of, schema_of
+from calc.catalogs.rooms import BUDGETS, FOLDER, OWN, READINGS, ROOM_OF, ROOMS, path_of
 from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
 from views.shared.answer_words import day_text, price_age
@@ -171,7 +169,7 @@ def test_cards_and_instances_are_what_the_driver_and_aws_report_and_every_fact_i
         assert DAY.fullmatch(catalogs.about[name]["checked_on"]), name
 
 
-def test_every_catalog_stands_in_its_room_and_in_the_readme_and_names_its_schema_which_is_valid():
+def test_every_catalog_stands_in_its_room_and_in_the_readme_and_names_its_schema():
     """Each catalog has a schema, no two share a name, and the README says in a line what each file
     is.
     """
@@ -186,7 +184,6 @@ def test_every_catalog_stands_in_its_room_and_in_the_readme_and_names_its_schema
             path_of(name).read_text("utf-8").partition("\n")[0]
             == f"# yaml-language-server: $schema=schema/{name}.json"
         )
-        Draft202012Validator.check_schema(json.loads(schema_of(name).read_text("utf-8")))
     readme = (FOLDER / "README.md").read_text("utf-8")
     parts = {part.partition("\n")[0].partition(":")[0]: part for part in readme.split("\n## ")[1:]}
     for room in ROOMS:

@@ -1,7 +1,7 @@
 """Catalog documents, read and checked once for the same bytes, then cached as JSON.
 
-The name of a cached document contains a hash of the file, its schema and the checking code. Without
-a usable cache the file is checked again.
+The name of a cached document contains a hash of the file and of the checking code, which includes
+the classes of all catalogs. Without a usable cache the file is checked again.
 """
 
 import hashlib
@@ -16,17 +16,18 @@ from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 
 KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents in all; documents per catalog
-CHECKS = ("strict_yaml.py", "schema_check.py")
+CHECKS = ("strict_yaml.py", "schema_check.py", "schemas/*.py")
 
 
-def document_of(content: bytes, schema: bytes, file: str) -> dict[str, Any]:
-    """A new copy of the document in these bytes; raises CatalogError where it is faulty."""
-    return json.loads(_checked(content, schema, file))
+def document_of(content: bytes, name: str, file: str) -> dict[str, Any]:
+    """A new copy of a catalog's document in these bytes; raises CatalogError if it is faulty."""
+    return json.loads(document_text(content, name, file))
 
 
 @lru_cache(maxsize=KEPT_IN_MEMORY)
-def _checked(content: bytes, schema: bytes, file: str) -> str:
-    digest = hashlib.sha256(b"\0".join((_checks(), schema, content))).hexdigest()[:32]
+def document_text(content: bytes, name: str, file: str) -> str:
+    """Return the document of the catalog `name` in these bytes as JSON; raises CatalogError."""
+    digest = hashlib.sha256(b"\0".join((_checks(), name.encode(), content))).hexdigest()[:32]
     path = _folder() / f"{Path(file).stem}-{digest}.json"
     with suppress(OSError, ValueError):
         text = path.read_text("utf-8")
@@ -38,7 +39,7 @@ def _checked(content: bytes, schema: bytes, file: str) -> str:
         raise CatalogError(
             f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8."
         ) from None
-    check_schema(document, schema, file)
+    check_schema(document, name, file)
     text = json.dumps(document)
     with suppress(OSError):
         _keep(text, path)
@@ -47,7 +48,9 @@ def _checked(content: bytes, schema: bytes, file: str) -> str:
 
 @cache
 def _checks() -> bytes:
-    return b"".join(Path(__file__).with_name(name).read_bytes() for name in CHECKS)
+    """The code that checks documents, as bytes."""
+    folder = Path(__file__).parent
+    return b"".join(path.read_bytes() for name in CHECKS for path in sorted(folder.glob(name)))
 
 
 def _folder() -> Path:

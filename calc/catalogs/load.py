@@ -25,7 +25,7 @@ from calc.catalogs.model_types import (
 )
 from calc.catalogs.prices import capacity_table, endpoint_table, price_table, storage_table
 from calc.catalogs.references import check_blocks, check_families, check_references, check_support
-from calc.catalogs.rooms import BUDGETS, FOLDER, READINGS, ROOM_OF, label_of, path_of, schema_of
+from calc.catalogs.rooms import BUDGETS, FOLDER, READINGS, ROOM_OF, label_of, path_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import by_card, instance_table, reading_table, table_of
@@ -303,19 +303,20 @@ def with_readings(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> 
 
 def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
     """One file of the folder, read strictly and checked; its bytes update the digests."""
-    path, file = path_of(name, folder), label_of(name)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CatalogError(
-            f"{file}: it cannot be read ({error.strerror}); restore the file."
-        ) from None
+    content = _content(folder, name)
     for digest in digests:
         digest.update(name.encode() + b"\0" + content + b"\0")
-    schema = schema_of(name, folder)
-    if not schema.exists():
-        raise CatalogError(f"{file}: its schema schema/{name}.json is missing; restore the file.")
-    return document_of(content, schema.read_bytes(), file)
+    return document_of(content, name, label_of(name))
+
+
+def _content(folder: Path, name: str) -> bytes:
+    """The bytes of one file of the folder; raises CatalogError."""
+    try:
+        return path_of(name, folder).read_bytes()
+    except OSError as error:
+        raise CatalogError(
+            f"{label_of(name)}: it cannot be read ({error.strerror}); restore the file."
+        ) from None
 
 
 def read_once(read: Reader) -> Reader:

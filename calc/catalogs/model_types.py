@@ -1,10 +1,10 @@
 """Model types, each with what it inherits from layouts and from the type that it is like."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calc.catalogs.rooms import label_of
-from calc.catalogs.schema_check import check_order, check_reference
+from calc.catalogs.schema_check import check_order, check_reference, short_text
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
 from calc.models.expressions import formula_of
 from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, Tower
@@ -38,10 +38,22 @@ def families_of(
     file, usual = label_of("families"), {name: trait["default"] for name, trait in traits.items()}
     for family, entry in entries.items():
         for name, value in entry.items():
-            check_reference(name, traits, file, ("families", family, name), "trait")
+            path = ("families", family, name)
+            check_reference(name, traits, file, path, "trait")
+            _check_kind(value, usual[name], file, path)
             if name.endswith("block") and value:
-                check_reference(value, blocks, file, ("families", family, name), "block")
+                check_reference(value, blocks, file, path, "block")
     return {family: usual | entry for family, entry in entries.items()}
+
+
+def _check_kind(value: Any, default: Any, file: str, path: Sequence[str]) -> None:
+    """Raise CatalogError where a trait is text and its default a number, or the reverse."""
+    if isinstance(value, str) != isinstance(default, str):
+        kind = "text" if isinstance(default, str) else "a whole number"
+        raise CatalogError(
+            f"{place_of_fault(file, path)}: {short_text(value)} is not {kind}; write {kind}, for "
+            f"example {short_text(default)}."
+        )
 
 
 def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:

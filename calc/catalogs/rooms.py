@@ -21,7 +21,7 @@ def path_of(name: str, folder: Path = FOLDER) -> Path:
 
 
 def schema_of(name: str, folder: Path = FOLDER) -> Path:
-    """The JSON Schema of a catalog, in the schema folder of its room."""
+    """The JSON Schema of a catalog for editors, in the schema folder of its room."""
     return folder / ROOM_OF[name] / "schema" / f"{name}.json"
 
 

@@ -1,15 +1,12 @@
-"""Checks a catalog against its JSON Schema; a fault becomes one sentence that names the fix."""
+"""Checks a catalog against its classes; a fault becomes one sentence that names the fix."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import UnknownType, best_match
-
+from calc.catalogs.schemas.json_schema import json_schema_of
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
 
 WORDS = {
@@ -21,18 +18,13 @@ WORDS = {
 WORDS |= {"object": "a mapping", "array": "a list"}
 
 
-def check_schema(document: Any, schema: bytes, file: str) -> None:
-    """Raise CatalogError for the most relevant violation of the schema, given as bytes."""
-    try:
-        rules = json.loads(schema)
-        if not isinstance(rules["properties"], dict):
-            raise TypeError
-        error = best_match(Draft202012Validator(rules).iter_errors(document))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnknownType):
-        path = Path(file).with_suffix(".json")
-        raise CatalogError(
-            f"{path.parent}/schema/{path.name}: the schema cannot be read; restore the file."
-        ) from None
+def check_schema(document: Any, name: str, file: str) -> None:
+    """Raise CatalogError for the most relevant violation of the schema of the catalog `name`."""
+    # Only a file that has changed is checked; nothing else has to wait for this import.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    error = best_match(Draft202012Validator(json_schema_of(name)).iter_errors(document))
     if error is not None:
         raise CatalogError(sentence(error, file))
 
@@ -99,15 +91,33 @@ def sentence(error: Any, file: str) -> str:
         problem = "this field is missing"
         hint = error.schema.get("properties", {}).get(missing, {}).get("description")
         cure = f"add it: {hint}" if hint else "add it"
+    elif kind == "dependentRequired":
+        needing, missing = next(
+            (field, other)
+            for field, others in rule.items()
+            for other in others
+            if field in value and other not in value
+        )
+        path.append(missing)
+        problem = f"this field is missing beside {needing}"
+        hint = error.schema["properties"][missing].get("description")
+        cure = f"add it: {hint}" if hint else "add it"
     elif kind == "type":
         names = [WORDS.get(name, name) for name in ([rule] if isinstance(rule, str) else rule)]
         problem = f"{short_text(value)} is not {' or '.join(names)}"
         cure = f"write {hint or ' or '.join(names)}"
     elif kind == "enum":
+        close = get_close_matches(str(value), map(str, rule), n=1)
         problem, cure = (
             f"{short_text(value)} is not allowed",
-            f"write one of {', '.join(map(str, rule))}",
+            f"write {close[0]}" if close else f"write one of {', '.join(map(str, rule))}",
         )
+    elif kind == "oneOf":
+        names = [" and ".join(choice["required"]) for choice in rule]
+        problem, cure = "one choice is needed", f"write exactly one of {', '.join(names)}"
+    elif kind == "const":
+        problem = f"{short_text(value)} is not allowed"
+        cure = f"write {hint or json.dumps(rule)}"
     elif kind == "pattern":
         problem, cure = f"{short_text(value)} has the wrong form", f"write {hint or rule}"
     elif kind in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"):

@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from calc.catalogs.rooms import BUDGETS, FOLDER, label_of, path_of, schema_of
+from calc.catalogs.rooms import BUDGETS, FOLDER, label_of, path_of
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 from calc.files.door import one_sentence
@@ -27,8 +27,7 @@ def budgets_of(content: bytes, name: str) -> list[Budget]:
         raise CatalogError(
             f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8."
         ) from None
-    with read(str(schema_of(BUDGETS))) as stream:
-        check_schema(document, stream.read(), name)
+    check_schema(document, BUDGETS, name)
     budgets = [_budget(identity, entry, name) for identity, entry in document[BUDGETS].items()]
     return sorted(budgets, key=lambda budget: (budget.ends, budget.id))
 

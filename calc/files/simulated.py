@@ -11,12 +11,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from calc.catalogs.load import Catalogs, add_models
-from calc.catalogs.rooms import schema_of
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError
 from calc.files.streams import read, written
@@ -27,7 +25,6 @@ from calc.models.huggingface.not_covered import read_documents
 
 FORMAT = 1  # of the files; a release that changes their form counts on
 LARGEST_CHARACTERS = 2_000_000  # of a file
-OWN_BLOCK = "^simulated-[A-Za-z0-9_.-]+$"
 VECTORS, MOMENTS = ("saved", "frozen", "checkpoint"), ("backward", "recomputed", "forward")
 TRAITS = {
     (True, False): "block",
@@ -72,10 +69,10 @@ def with_simulated(catalogs: Catalogs, folder: Path | None = None) -> Catalogs:
 
 
 def _with_own_model(catalogs: Catalogs, file: Path) -> Catalogs:
-    """The catalogs with the model of one file, whose blocks match the schema of blocks.yaml."""
+    """The catalogs with the model of one file."""
     with read(str(file)) as stream:
         document = json.loads(stream.read(LARGEST_CHARACTERS + 1))
-    check_schema(document, _own_schema(), file.name)
+    check_schema(document, "simulated_model", file.name)
     _check_release(document.get("format"), file.name)
     taken = sorted(document["blocks"].keys() & catalogs.blocks.keys())
     if taken:
@@ -92,26 +89,6 @@ def _check_release(written: Any, name: str) -> None:
             f"{name} was written by another release (format {visible(str(written))}, this one "
             f"reads {FORMAT}); simulate the model again."
         )
-
-
-@cache
-def _own_schema() -> bytes:
-    """The schema of a model's file: an entry, and blocks as in the schema of blocks.yaml."""
-    with read(str(schema_of("blocks"))) as stream:
-        schema = json.loads(stream.read())
-    block = dict(schema["properties"]["blocks"]["items"])
-    block["properties"] = {name: rule for name, rule in block["properties"].items() if name != "id"}
-    block["required"] = [name for name in block["required"] if name != "id"]
-    blocks = {"type": "object", "propertyNames": {"pattern": OWN_BLOCK}}
-    properties = {
-        "format": {"type": "integer"},
-        "entry": {"type": "object"},
-        "blocks": {**blocks, "additionalProperties": block},
-    }
-    rules = {"required": ["entry", "blocks"], "additionalProperties": False}
-    return json.dumps(
-        {"type": "object", **rules, "properties": properties, "$defs": schema["$defs"]}
-    ).encode()
 
 
 def simulated_id(config: Mapping[str, Any]) -> str:

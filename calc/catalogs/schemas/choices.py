@@ -1,0 +1,208 @@
+"""The classes of choices.yaml: its schema, its reader and its documentation."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from calc.catalogs.schemas.kinds import (
+    AtLeastOne,
+    CatalogFile,
+    Count,
+    Entry,
+    FilledMap,
+    Flag,
+    NotNegative,
+    SnakeName,
+    Text,
+    hint,
+    one_of,
+)
+
+
+class Attention(Entry, kw_only=True):
+    """An attention kernel."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    computes_all_scores: Annotated[Flag, hint("1: every score is computed and kept")]
+    names_flash_2: Annotated[Flag, hint("1: it names FlashAttention 2")]
+    names_flash_3: Annotated[Flag, hint("1: it names FlashAttention 3")]
+    names_cudnn: Annotated[Flag, hint("1: it names cuDNN's kernel")]
+    names_sdpa: Annotated[Flag, hint("1: it names PyTorch's own choice")]
+
+
+class BlockSize(Entry, kw_only=True):
+    """A number of instances that a capacity block may have."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    block_instances: Annotated[Count, hint("instances of one capacity block")]
+
+
+class Compile(Entry, kw_only=True):
+    """Torch.compile, on or off."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    compiles: Annotated[Flag, hint("1: torch.compile of the blocks")]
+
+
+class InterruptionBand(Entry, kw_only=True):
+    """A band of Spot interruption rates."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    band_interruption_ratio: Annotated[
+        NotNegative, hint("share taken back in a month, the middle of the band")
+    ]
+
+
+class LoadPattern(Entry, kw_only=True):
+    """How requests arrive in time."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    in_step: Annotated[Flag, hint("1: all requests begin and end together")]
+
+
+class Loss(Entry, kw_only=True):
+    """How the loss is computed from the logits."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    fuses_loss: Annotated[Flag, hint("1: head and loss together per chunk")]
+    forward_bytes_each: Annotated[
+        float, Meta(ge=0, le=16), hint("bytes per logit at the forward peak; 0: by kind of head")
+    ]
+    backward_bytes_each: Annotated[
+        float,
+        Meta(ge=0, le=16),
+        hint("bytes per logit when the backward pass begins; 0: by kind of head"),
+    ]
+    compiled_bytes_each: Annotated[
+        float, Meta(ge=0, le=16), hint("bytes per logit at both with torch.compile; 0: as without")
+    ]
+    head_gradients: Annotated[
+        float, Meta(ge=0, le=4), hint("copies of the head's gradient at the end of the chunks")
+    ]
+    beside_gradients_bytes_each: Annotated[
+        float, Meta(ge=0, le=16), hint("bytes per logit beside these copies")
+    ]
+    in_place: Annotated[
+        Flag,
+        hint(
+            "1: one kernel on the stored logits, its gradient in their place, as wide as the "
+            "software says"
+        ),
+    ]
+
+
+class ModelKind(Entry, kw_only=True):
+    """A kind of model."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    is_decoder: Annotated[Flag, hint("1: a decoder alone")]
+    is_causal: Annotated[Flag, hint("1: a token attends to earlier ones only")]
+    scores_each_token: Annotated[Flag, hint("1: serving scores every token of the prompt")]
+    scores_once: Annotated[Flag, hint("1: one set of scores for each image")]
+    generates: Annotated[Flag, hint("1: makes tokens one after another")]
+
+
+class NumberFormat(Entry, kw_only=True):
+    """A number format of activations or of the cache."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    bytes_each: Annotated[NotNegative, hint("bytes per element")]
+
+
+class Offload(Entry, kw_only=True):
+    """What moves to CPU memory."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    leaves_activations: Annotated[Flag, hint("1: saved activations in CPU memory")]
+    leaves_optimizer: Annotated[Flag, hint("1: optimizer state in CPU memory")]
+    leaves_weights: Annotated[Flag, hint("1: weights in CPU memory")]
+
+
+class OptimizerKernel(Entry, kw_only=True):
+    """How an optimizer step is launched."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    steps_foreach: Annotated[Flag, hint("1: foreach")]
+    steps_fused: Annotated[Flag, hint("1: fused")]
+    steps_loop: Annotated[Flag, hint("1: loop")]
+
+
+class ScoredLogit(Entry, kw_only=True):
+    """The tokens whose logits a prompt needs."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    logits_of_all: Annotated[Flag, hint("1: of the whole prompt")]
+
+
+class CompiledSize(Entry, kw_only=True):
+    """A size of a compiled model."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    compiled_bytes_each: Annotated[NotNegative, hint("bytes per token and element")]
+
+
+class Objective(Entry, kw_only=True):
+    """An objective of training."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    sequences_each: Annotated[
+        Literal[1, 2],
+        hint("sequences of the forward pass per unit of batch: 2 where the batch counts pairs"),
+    ]
+    compares_reference: Annotated[
+        Flag, hint("1: the loss compares the policy with a reference, always")
+    ]
+    penalizes_kl: Annotated[Flag, hint("1: it does so where kl_coefficient is above 0")]
+    rolls_out: Annotated[Flag, hint("1: answers are generated in every step")]
+    trains_value: Annotated[Flag, hint("1: a value model is trained beside the policy")]
+    makes_logits: Annotated[Flag, hint("1: the head scores the vocabulary; 0: it gives one number")]
+    usual_generations: Annotated[AtLeastOne, hint("answers per prompt where none are named")]
+    usual_kl_coefficient: Annotated[
+        NotNegative, hint("kl_coefficient where none is named and the library has none of its own")
+    ]
+    has_answers: Annotated[
+        Flag, hint("1: a sequence is a prompt and an answer, half of it where neither is named")
+    ]
+
+
+class File(CatalogFile, kw_only=True):
+    """Closed lists of choices, each as numbers."""
+
+    attentions: FilledMap[
+        Annotated[str, one_of("cudnn", "eager", "flash", "flash-2", "flash-3", "sdpa")], Attention
+    ]
+    block_sizes: FilledMap[Annotated[str, Meta(pattern=r"^\d\d$")], BlockSize]
+    compiles: FilledMap[Annotated[str, one_of("no", "yes")], Compile]
+    interruption_bands: FilledMap[
+        Annotated[str, one_of("10-15%", "15-20%", "5-10%", "<5%", ">20%")], InterruptionBand
+    ]
+    load_patterns: FilledMap[Annotated[str, one_of("in-step", "staggered")], LoadPattern]
+    losses: FilledMap[
+        Annotated[str, one_of("chunked", "compiled", "full", "fused", "kernel")], Loss
+    ]
+    model_kinds: FilledMap[
+        Annotated[
+            str, one_of("audio", "decoder", "dual", "encoder", "encoder-decoder", "sound", "vision")
+        ],
+        ModelKind,
+    ]
+    number_formats: FilledMap[
+        Annotated[str, one_of("bf16", "fp16", "fp32", "fp8", "int8")], NumberFormat
+    ]
+    offloads: FilledMap[
+        Annotated[str, one_of("activations", "all", "none", "optimizer", "states")], Offload
+    ]
+    optimizer_kernels: FilledMap[
+        Annotated[str, one_of("foreach", "fused", "loop")], OptimizerKernel
+    ]
+    scored_logits: FilledMap[Annotated[str, one_of("all", "last")], ScoredLogit]
+    compiled_sizes: FilledMap[SnakeName, CompiledSize]
+    objectives: FilledMap[
+        Annotated[
+            str,
+            one_of(
+                "cpo", "dpo", "grpo", "kto", "online-dpo", "orpo", "ppo", "reward", "rloo", "sft"
+            ),
+        ],
+        Objective,
+    ]

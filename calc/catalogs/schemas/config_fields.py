@@ -1,0 +1,178 @@
+"""The classes of config_fields.yaml: its schema, its reader and its documentation."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, field
+
+from calc.catalogs.schemas.kinds import (
+    CatalogFile,
+    Column,
+    Day,
+    Entry,
+    Filled,
+    FilledMap,
+    Positive,
+    Text,
+    hint,
+)
+
+Words = dict[str, str]
+
+
+class Call(Entry, kw_only=True):
+    """A call in a Python script."""
+
+    tool: str | None = None
+    sets: Annotated[Words | None, hint("word -> word")] = None
+    names: Annotated[Words | None, hint("word -> word")] = None
+
+
+class Rule(Entry, kw_only=True):
+    """A condition on the parts of a config, and the value that a column takes."""
+
+    column: Annotated[Column, hint("a scenario column or a part")]
+    when: Annotated[dict[str, Text], hint("part -> its values, joined by |")]
+    is_: Annotated[str, hint("the value, =part, or empty where it is left open")] = field(name="is")
+    unused: Annotated[str | None, hint("the part that has no place beside this value")] = None
+
+
+WordList = list[Text]
+
+
+class Field(Entry, kw_only=True):
+    """A field of a tool's config, and how it is read."""
+
+    to: Column | None = None
+    read: Annotated[
+        Literal[
+            "count",
+            "number",
+            "word",
+            "words",
+            "modules",
+            "model",
+            "document",
+            "open",
+            "steps",
+            "plugins",
+            "length_of_run",
+            "attention_kinds",
+            "slurm_gpus",
+            "slurm_node_gpus",
+            "components",
+            "converters",
+            "component",
+            "fsdp",
+            "recompute",
+            "accelerators",
+            "infra",
+            "degree",
+            "allocation",
+            "trt_quantization",
+            "saved_modules",
+        ],
+        hint("one of the readings that the head of the file lists"),
+    ]
+    words: Annotated[Words | None, hint("word -> word")] = None
+    default: str | float | None = None
+    times: Annotated[Positive | None, hint("the column's value for a number of 1")] = None
+    also: Annotated[WordList | None, hint("a list of words")] = None
+    sets: Annotated[Words | None, hint("word -> word")] = None
+    idle_at: Annotated[WordList | None, hint("a list of words")] = None
+    changes: Annotated[
+        Literal["memory"] | None, hint("of an open field: it is known to change the memory")
+    ] = None
+
+
+class Tool(Entry, kw_only=True):
+    """A tool: its fields and how its files are recognized."""
+
+    name: Text
+    release: Annotated[Text, hint("the release whose names these are")]
+    source: Annotated[Text, hint("where the fields are defined")]
+    checked_on: Day
+    work: Annotated[Literal["training", "inference"], hint("training or inference")]
+    launches: bool | None = None
+    like: Annotated[str | None, hint("an id of this file")] = None
+    positional: str | None = None
+    marks: Annotated[WordList, hint("a list of words")]
+    commands: Annotated[
+        Annotated[WordList, hint("a list of words")]
+        | dict[str, Annotated[Words, hint("word -> word")]],
+        hint("words of its commands, or a mapping from them to the parts that they settle"),
+    ]
+    rules: Annotated[WordList, hint("a list of words")]
+    product: Annotated[WordList | None, hint("a list of words")] = None
+    idle: Annotated[WordList | None, hint("a list of words")] = None
+    short: Annotated[Words | None, hint("word -> word")] = None
+    sets: Annotated[Words | None, hint("word -> word")] = None
+    models: Annotated[Words | None, hint("word -> word")] = None
+    fields: FilledMap[str, Field]
+    trainer: Annotated[str | None, hint("the software of its runs by preference or reward")] = None
+    other_work: Annotated[
+        Words | None, hint("a field -> the work, not training, that its presence names")
+    ] = None
+
+
+class File(CatalogFile, kw_only=True):
+    """Fields of training and serving tools, and what each means for a scenario."""
+
+    longer: Annotated[
+        dict[str, Annotated[Words, hint("word -> word")]] | None,
+        hint("a model -> the word of a later release's name -> its id"),
+    ] = None
+    copies: Annotated[Words | None, hint("a name -> the id of the model whose shapes it has")] = (
+        None
+    )
+    lists: (
+        dict[
+            str,
+            dict[
+                str,
+                Annotated[dict[str, str], hint('part -> its value, for example {float8: "yes"}')],
+            ],
+        ]
+        | None
+    ) = None
+    cards: dict[str, str] | None = None
+    objectives: Annotated[
+        Words | None, hint("a trainer's word for what it optimises -> the objective, or empty")
+    ] = None
+    telling: Annotated[
+        Words | None,
+        hint(
+            "a field of such trainers alone -> the objective, or empty where the field does not "
+            "say which"
+        ),
+    ] = None
+    calls: Annotated[
+        dict[str, Call] | None,
+        hint("a call of a Python script -> the fields that its arguments are"),
+    ] = None
+    shipped: Annotated[
+        dict[str, dict[str, Annotated[Words, hint("word -> word")]]] | None,
+        hint("the field that names a file that tools ship -> its name -> what it settles"),
+    ] = None
+    rules: Annotated[
+        FilledMap[str, Filled[Rule]],
+        hint("name -> rules; the first that matches settles its column"),
+    ]
+    tools: Annotated[
+        FilledMap[Annotated[str, Meta(pattern="^[a-z0-9_-]+$")], Tool], hint("id -> tool")
+    ]
+    engines: Annotated[
+        Words | None,
+        hint("a pattern of an image or an engine's name -> the command that it stands for"),
+    ] = None
+    unread_engines: Annotated[
+        Words | None,
+        hint(
+            "a pattern of an image, a command or a name -> the engine, which has no estimate here"
+        ),
+    ] = None
+    prefixes: Annotated[
+        list[str] | None, hint("what variables and keys of an engine begin with")
+    ] = None
+    classes: Annotated[
+        Words | None, hint("a class of a Python script -> the tool whose fields its arguments are")
+    ] = None

@@ -1,0 +1,60 @@
+"""The classes of memory_logs.yaml: its schema, its reader and its documentation."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from calc.catalogs.schemas.kinds import (
+    CatalogFile,
+    Entry,
+    Filled,
+    FilledMap,
+    Positive,
+    Text,
+    hint,
+    one_of,
+)
+
+
+class PrintedFigure(Entry, kw_only=True):
+    """A figure that a log prints, and the pattern that finds it."""
+
+    name: Text
+    pattern: Text
+    each: Positive | None = None
+
+
+class MemorySummary(Entry, kw_only=True):
+    """The table that torch.cuda.memory_summary prints."""
+
+    rows: Annotated[FilledMap[str, Text], hint("row of the summary -> figure")]
+    counts: Annotated[FilledMap[str, Text], hint("figure -> pattern")]
+
+
+class MemoryPart(Entry, kw_only=True):
+    """A part of memory that an error message names."""
+
+    name: Text
+    meaning: Text
+
+
+class File(CatalogFile, kw_only=True):
+    """Lines that torch, serving engines and drivers print about memory."""
+
+    figures: Filled[PrintedFigure]
+    summary: MemorySummary
+    stats: Annotated[FilledMap[str, Text], hint("key -> figure")]
+    phases: Annotated[
+        dict[Annotated[str, one_of("generation", "scoring", "update")], Filled[Text]],
+        Meta(extra_json_schema={"required": ["generation", "scoring", "update"]}),
+        hint("phase of a step -> words of a trace"),
+    ]
+    silent: Annotated[FilledMap[str, Text], hint("words -> meaning")]
+    releases: Annotated[FilledMap[str, Text], hint("words -> releases")]
+    parts: Annotated[FilledMap[str, MemoryPart], hint("figure -> its name and what it counts")]
+    tensors: Annotated[
+        dict[str, Filled[Text]] | None, hint("what was being made -> words of a trace that name it")
+    ] = None
+    cures: Annotated[
+        dict[str, Filled[Text]], hint("what ran out -> what helps, the gentlest first")
+    ]

@@ -1,0 +1,58 @@
+"""The classes of serving_engines.yaml: its schema, its reader and its documentation."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from calc.catalogs.schemas.kinds import (
+    CatalogFile,
+    Entry,
+    FilledMap,
+    Flag,
+    Key,
+    NotNegative,
+    Text,
+    WholeNumber,
+    hint,
+)
+
+
+class ServingEngine(Entry, kw_only=True):
+    """A serving engine: its defaults and its start-up profile."""
+
+    large_card_gib: Annotated[
+        NotNegative,
+        hint("cards from here on get the larger defaults, those apart that gpus.yaml marks"),
+    ]
+    small_sequences: Annotated[NotNegative, hint("max_num_seqs on a smaller card")]
+    large_sequences: Annotated[NotNegative, hint("max_num_seqs on a large card")]
+    small_batched_tokens: Annotated[NotNegative, hint("max_num_batched_tokens on a smaller card")]
+    large_batched_tokens: Annotated[NotNegative, hint("max_num_batched_tokens on a large card")]
+    sampler_bytes_each: Annotated[
+        NotNegative, hint("bytes per logit that the sampler holds beside the logits")
+    ]
+    graphs_gib: Annotated[NotNegative, hint("GiB of CUDA graphs")]
+    graphs_ratio: Annotated[NotNegative, hint("more of them, as a share of the weights")]
+    own_gib: Annotated[NotNegative, hint("GiB of its own beside the CUDA context")]
+    parallel_own_gib: Annotated[NotNegative, hint("the same with tensor parallel")]
+    marlin_expert_tile: Annotated[
+        WholeNumber,
+        hint(
+            "inner width that the fp8 kernel of cards without fp8 divides an expert's evenly by, "
+            "0 without a bound"
+        ),
+    ]
+    source: Annotated[Text, hint("where it comes from")]
+    huge_card_gib: Annotated[
+        float, Meta(ge=0, le=1024), hint("memory from which a card is huge, GiB")
+    ]
+    huge_batched_tokens: Annotated[
+        float, Meta(ge=1, le=1048576), hint("tokens of one forward pass on a huge card")
+    ]
+    counts_graphs: Annotated[Flag, hint("1: CUDA graphs are inside the share of the card")]
+
+
+class File(CatalogFile, kw_only=True):
+    """Serving engines: what their start-up profile takes."""
+
+    serving_engines: FilledMap[Key, ServingEngine]

@@ -1,0 +1,78 @@
+"""The classes of vocabulary.yaml: its schema, its reader and its documentation."""
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, Filled, FilledMap, Positive, Text
+
+
+class Translations(Entry, kw_only=True):
+    """A word in each language."""
+
+    schema_rules: ClassVar = {"minProperties": 1}
+
+    en: Text | None = None
+    de: Text | None = None
+    fr: Text | None = None
+    es: Text | None = None
+    zh: Text | None = None
+
+
+class Unit(Entry, kw_only=True):
+    """A unit: its dimension and its factor."""
+
+    dimension: Literal["DUR", "USD", "FOREIGN", "PCT", "BYTES"]
+    factor: Positive
+
+
+class FieldSetting(Entry, kw_only=True):
+    """Words that set fields of a job."""
+
+    words: Text
+    sets: FilledMap[str, str | float]
+
+
+class PlaceWords(Entry, kw_only=True):
+    """Words that name a market, regions or instances."""
+
+    schema_rules: ClassVar = {"minProperties": 2}
+
+    words: Text
+    market: Text | None = None
+    regions: Text | None = None
+    block: Text | None = None
+    family: Text | None = None
+
+
+class Refusal(Entry, kw_only=True):
+    """Words that are refused, and the sentence that says so."""
+
+    words: Text
+    sentence: Text
+
+
+class Bounds(Entry, kw_only=True):
+    """The least and the most value of a number."""
+
+    least: float
+    most: float
+
+
+class File(CatalogFile, kw_only=True):
+    """Vocabulary: the plain words that describe a job."""
+
+    words: dict[str, Translations]
+    scales: FilledMap[str, float]
+    counts: FilledMap[str, float]
+    units: dict[str, Unit]
+    frames: Filled[Annotated[str, Meta(pattern="^[^=]+ = [a-z_ ]+$")]]
+    evidence: Annotated[
+        dict[str, FilledMap[str, float]],
+        Meta(extra_json_schema={"required": ["serve", "tune", "train"]}),
+    ]
+    sets: Filled[FieldSetting]
+    places: Filled[PlaceWords]
+    refusals: dict[str, Refusal]
+    bounds: dict[str, Bounds]
+    silent: Text
