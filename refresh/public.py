@@ -5,11 +5,12 @@ import time
 from http.client import HTTPException
 from urllib.request import urlopen
 
+from calc.catalogs.schemas.instances import Instance
+from calc.catalogs.schemas.kinds import required_fields
 from refresh import offer_files, plans
 from refresh.answers import LISTED, NOT_THERE, Answers, RefreshError, is_plain_hour, reserved
 from refresh.columns import lines_of, rows_of
 from refresh.meter import Meter
-from refresh.shapes import required
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
@@ -180,7 +181,7 @@ def _wanted(row, scope, answers):
         answers.note(
             f"{instance} is sold and new{f' ({figures})' if figures else ''}: its shape "
             f"comes in when the refresh runs with credentials; "
-            f"without them add it to instances.yaml ({', '.join(required('instances'))})"
+            f"without them add it to instances.yaml ({', '.join(required_fields(Instance))})"
         )
     return instance in scope.instances
 

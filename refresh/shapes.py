@@ -1,9 +1,9 @@
 """Turns an answer of DescribeInstanceTypes into an entry of instances.yaml."""
 
-import json
 import re
 
-from calc.catalogs.rooms import schema_of
+from calc.catalogs.schemas.gpus import Gpu
+from calc.catalogs.schemas.kinds import required_fields
 
 SXM = ("SXM", "Superchip")  # cards that NVLink joins; all others meet over PCIe
 
@@ -15,16 +15,6 @@ CARD_FIGURES = (
     "bandwidth_bytes_per_second",
     "bf16_flops_per_second",
 )  # without which nothing can be estimated
-
-
-def required(catalog, but=()):
-    """The fields that the schema of a catalog asks of an entry, but for some."""
-    schema = json.loads(schema_of(catalog).read_text("utf-8"))
-    return [
-        name
-        for name in schema["properties"][catalog]["additionalProperties"]["required"]
-        if name not in but
-    ]
 
 
 def shape_of(answer, cards):
@@ -40,11 +30,12 @@ def shape_of(answer, cards):
     gpu, form = cards.get((gpus[0].get("Name"), mebibytes), (None, ""))
     if gpu is None:
         name = f"{gpus[0].get('Manufacturer', '')} {gpus[0].get('Name')}"
+        facts = [name for name in required_fields(Gpu) if name not in CARD_FACTS]
         card = f"ec2_name {gpus[0].get('Name')}, ec2_memory_mib {mebibytes}"
         return None, (
             f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold: "
             f"to use it, add the card there ({card}, and from its data sheet "
-            f"{', '.join((*required('gpus', CARD_FACTS), *CARD_FIGURES))}) and run this again"
+            f"{', '.join((*facts, *CARD_FIGURES))}) and run this again"
         )
     count = sum(kind.get("Count") or kind.get("LogicalGpuCount") or 1 for kind in gpus)
     joined = count > 1 and form.startswith(SXM)

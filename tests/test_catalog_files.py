@@ -163,7 +163,7 @@ DAMAGE = {
         path_of,
         "prices",
         lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1),
-        "this field is missing",
+        "this field is unknown; write usd_per_hour.",
     ),
     "cut": (
         path_of,

@@ -16,7 +16,7 @@ from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 
 KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents in all; documents per catalog
-CHECKS = ("strict_yaml.py", "schema_check.py", "schemas/*.py")
+CHECKS = ("strict_yaml.py", "schema_check.py", "faults.py", "schemas/*.py")
 
 
 def document_of(content: bytes, name: str, file: str) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from calc.catalogs.faults import short_text
 from calc.catalogs.rooms import label_of
-from calc.catalogs.schema_check import check_order, check_reference, short_text
+from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
 from calc.models.expressions import formula_of
 from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, Tower

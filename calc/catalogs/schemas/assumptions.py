@@ -2,9 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, NotNegative, Text, hint, one_of
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, NotNegative, Text, hint
 
 
 class Assumption(Entry, kw_only=True):
@@ -32,107 +30,57 @@ class Assumption(Entry, kw_only=True):
     source: Annotated[Text, hint("who says so, or why")]
 
 
+class Assumptions(Entry, kw_only=True):
+    """The numbers, each under its name."""
+
+    adapter_step_seconds: Assumption | None = None
+    answer_variation_ratio: Assumption | None = None
+    answers_per_day: Assumption | None = None
+    attempts: Assumption
+    checkpoint_bytes_per_second: Assumption
+    collective_latency_seconds: Assumption
+    compile_element_ratio: Assumption
+    easiest_usd_ratio: Assumption
+    endpoint_usd_per_million_input_tokens: Assumption
+    endpoint_usd_per_million_output_tokens: Assumption
+    fallback_ratio: Assumption
+    faster_ratio: Assumption
+    host_bandwidth_bytes_per_second: Assumption
+    host_power_ratio: Assumption
+    idle_power_ratio: Assumption
+    interruption_month_ratio: Assumption
+    interruption_together_ratio: Assumption
+    interruption_unknown_ratio: Assumption
+    kept_checkpoints: Assumption
+    knee_pace_ratio: Assumption
+    knee_usd_ratio: Assumption
+    network_reach_ratio: Assumption
+    nvlink_reach_ratio: Assumption
+    optimizer_step_bytes_each: Assumption
+    overlap_ratio: Assumption
+    paid_ratio: Assumption
+    pcie_reach_ratio: Assumption
+    peak_to_mean: Assumption
+    pipeline_chunks: Assumption
+    prompt_variation_ratio: Assumption | None = None
+    restart_seconds: Assumption
+    scarce_spot_seconds: Assumption
+    served_tokens_per_second: Assumption
+    serving_power_ratio: Assumption
+    share_active: Assumption
+    sober_uninterrupted_seconds: Assumption
+    spare: Assumption
+    speculation_gain_ratio: Assumption | None = None
+    spot_spare_replicas: Assumption
+    spot_wait_seconds: Assumption
+    storage_usd_per_gib_month: Assumption
+    streaming_ratio: Assumption
+    tie_ratio: Assumption
+    training_power_ratio: Assumption
+    working_days_per_month: Assumption | None = None
+
+
 class File(CatalogFile, kw_only=True):
     """Numbers of time and of the bill that are neither facts nor fitted per card or software."""
 
-    assumptions: Annotated[
-        dict[
-            Annotated[
-                str,
-                one_of(
-                    "adapter_step_seconds",
-                    "answer_variation_ratio",
-                    "answers_per_day",
-                    "attempts",
-                    "checkpoint_bytes_per_second",
-                    "collective_latency_seconds",
-                    "compile_element_ratio",
-                    "easiest_usd_ratio",
-                    "endpoint_usd_per_million_input_tokens",
-                    "endpoint_usd_per_million_output_tokens",
-                    "fallback_ratio",
-                    "faster_ratio",
-                    "host_bandwidth_bytes_per_second",
-                    "host_power_ratio",
-                    "idle_power_ratio",
-                    "interruption_month_ratio",
-                    "interruption_together_ratio",
-                    "interruption_unknown_ratio",
-                    "kept_checkpoints",
-                    "knee_pace_ratio",
-                    "knee_usd_ratio",
-                    "network_reach_ratio",
-                    "nvlink_reach_ratio",
-                    "optimizer_step_bytes_each",
-                    "overlap_ratio",
-                    "paid_ratio",
-                    "pcie_reach_ratio",
-                    "peak_to_mean",
-                    "pipeline_chunks",
-                    "prompt_variation_ratio",
-                    "restart_seconds",
-                    "scarce_spot_seconds",
-                    "served_tokens_per_second",
-                    "serving_power_ratio",
-                    "share_active",
-                    "sober_uninterrupted_seconds",
-                    "spare",
-                    "speculation_gain_ratio",
-                    "spot_spare_replicas",
-                    "spot_wait_seconds",
-                    "storage_usd_per_gib_month",
-                    "streaming_ratio",
-                    "tie_ratio",
-                    "training_power_ratio",
-                    "working_days_per_month",
-                ),
-            ],
-            Assumption,
-        ],
-        Meta(min_length=1),
-        Meta(
-            extra_json_schema={
-                "required": [
-                    "attempts",
-                    "checkpoint_bytes_per_second",
-                    "collective_latency_seconds",
-                    "compile_element_ratio",
-                    "easiest_usd_ratio",
-                    "endpoint_usd_per_million_input_tokens",
-                    "endpoint_usd_per_million_output_tokens",
-                    "fallback_ratio",
-                    "faster_ratio",
-                    "host_bandwidth_bytes_per_second",
-                    "host_power_ratio",
-                    "idle_power_ratio",
-                    "interruption_month_ratio",
-                    "interruption_together_ratio",
-                    "interruption_unknown_ratio",
-                    "kept_checkpoints",
-                    "knee_pace_ratio",
-                    "knee_usd_ratio",
-                    "network_reach_ratio",
-                    "nvlink_reach_ratio",
-                    "optimizer_step_bytes_each",
-                    "overlap_ratio",
-                    "paid_ratio",
-                    "pcie_reach_ratio",
-                    "peak_to_mean",
-                    "pipeline_chunks",
-                    "restart_seconds",
-                    "scarce_spot_seconds",
-                    "served_tokens_per_second",
-                    "serving_power_ratio",
-                    "share_active",
-                    "sober_uninterrupted_seconds",
-                    "spare",
-                    "spot_spare_replicas",
-                    "spot_wait_seconds",
-                    "storage_usd_per_gib_month",
-                    "streaming_ratio",
-                    "tie_ratio",
-                    "training_power_ratio",
-                ]
-            }
-        ),
-    ]
+    assumptions: Assumptions

@@ -18,6 +18,11 @@ from calc.catalogs.schemas.kinds import (
     one_of,
 )
 
+SizeName = Annotated[
+    str,
+    one_of("hidden", "hidden_dropout", "source_hidden", "shared_scores", "layer_inputs", "one"),
+]
+
 
 class HeadForm(Entry, kw_only=True):
     """Memory of a head in one number format."""
@@ -30,17 +35,7 @@ class HeadForm(Entry, kw_only=True):
     backward: Annotated[BytesPerLogit, hint("bytes per logit when the backward pass begins")]
     outside: Annotated[
         FilledMap[
-            Annotated[
-                str,
-                one_of(
-                    "hidden",
-                    "hidden_dropout",
-                    "source_hidden",
-                    "shared_scores",
-                    "layer_inputs",
-                    "one",
-                ),
-            ],
+            SizeName,
             NotNegative,
         ],
         hint(
@@ -50,17 +45,7 @@ class HeadForm(Entry, kw_only=True):
     ]
     frozen_outside: Annotated[
         FilledMap[
-            Annotated[
-                str,
-                one_of(
-                    "hidden",
-                    "hidden_dropout",
-                    "source_hidden",
-                    "shared_scores",
-                    "layer_inputs",
-                    "one",
-                ),
-            ],
+            SizeName,
             NotNegative,
         ],
         hint(

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from msgspec import Meta, Struct
+from msgspec.structs import fields
 
 Name = TypeVar("Name")
 Item = TypeVar("Item")
@@ -102,3 +103,8 @@ class SourcedFile(CatalogFile, kw_only=True):
     """A file whose entries name their sources by keys."""
 
     sources: Annotated[dict[Key, Text], hint("key -> the source in words")]
+
+
+def required_fields(entry: type[Entry]) -> list[str]:
+    """Return the names of the fields that an entry must have."""
+    return [field.encode_name for field in fields(entry) if field.required]

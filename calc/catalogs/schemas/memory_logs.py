@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-from msgspec import Meta
-
 from calc.catalogs.schemas.kinds import (
     CatalogFile,
     Entry,
@@ -12,7 +10,6 @@ from calc.catalogs.schemas.kinds import (
     Positive,
     Text,
     hint,
-    one_of,
 )
 
 
@@ -38,17 +35,21 @@ class MemoryPart(Entry, kw_only=True):
     meaning: Text
 
 
+class StepPhases(Entry, kw_only=True):
+    """Words of a trace that tell in which phase of a step memory ran out."""
+
+    generation: Filled[Text]
+    scoring: Filled[Text]
+    update: Filled[Text]
+
+
 class File(CatalogFile, kw_only=True):
     """Lines that torch, serving engines and drivers print about memory."""
 
     figures: Filled[PrintedFigure]
     summary: MemorySummary
     stats: Annotated[FilledMap[str, Text], hint("key -> figure")]
-    phases: Annotated[
-        dict[Annotated[str, one_of("generation", "scoring", "update")], Filled[Text]],
-        Meta(extra_json_schema={"required": ["generation", "scoring", "update"]}),
-        hint("phase of a step -> words of a trace"),
-    ]
+    phases: Annotated[StepPhases, hint("phase of a step -> words of a trace")]
     silent: Annotated[FilledMap[str, Text], hint("words -> meaning")]
     releases: Annotated[FilledMap[str, Text], hint("words -> releases")]
     parts: Annotated[FilledMap[str, MemoryPart], hint("figure -> its name and what it counts")]

@@ -2,9 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, NotNegative, Text, hint, one_of
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, NotNegative, Text, hint
 
 
 class Overhead(Entry, kw_only=True):
@@ -25,81 +23,45 @@ class Overhead(Entry, kw_only=True):
     source: Annotated[Text, hint("where it comes from")]
 
 
+class Overheads(Entry, kw_only=True):
+    """The numbers, each under its name."""
+
+    collective_held_bytes: Overhead
+    context_held_bytes: Overhead
+    derived_error_ratio: Overhead
+    derived_spread_ratio: Overhead | None = None
+    known_gpus: Overhead | None = None
+    known_pipeline_stages: Overhead | None = None
+    known_sequences: Overhead | None = None
+    known_serving_tokens: Overhead | None = None
+    known_tensor_parallel: Overhead | None = None
+    known_training_tokens: Overhead | None = None
+    least_cached_bytes: Overhead
+    least_spread_bytes: Overhead
+    lost_ratio: Overhead
+    lost_spread_ratio: Overhead
+    returned_ratio: Overhead
+    serving_batch_error_ratio: Overhead
+    serving_batch_slack_ratio: Overhead
+    serving_batch_spread_ratio: Overhead
+    serving_error_ratio: Overhead
+    serving_slack_ratio: Overhead
+    serving_spread_ratio: Overhead
+    sharded_error_ratio: Overhead
+    sharded_slack_ratio: Overhead
+    sharded_spread_ratio: Overhead
+    sized_expert_ratio: Overhead
+    sized_high_ratio: Overhead
+    sized_low_ratio: Overhead
+    slowest_joining_bytes_per_second: Overhead
+    training_error_ratio: Overhead
+    training_slack_ratio: Overhead
+    training_spread_ratio: Overhead
+    uncounted_parts_ratio: Overhead
+    usable_host_ratio: Overhead
+
+
 class File(CatalogFile, kw_only=True):
     """What a GPU and its host hold or lose beside what PyTorch allocates."""
 
-    overheads: Annotated[
-        dict[
-            Annotated[
-                str,
-                one_of(
-                    "collective_held_bytes",
-                    "context_held_bytes",
-                    "derived_error_ratio",
-                    "derived_spread_ratio",
-                    "known_gpus",
-                    "known_pipeline_stages",
-                    "known_sequences",
-                    "known_serving_tokens",
-                    "known_tensor_parallel",
-                    "known_training_tokens",
-                    "least_cached_bytes",
-                    "least_spread_bytes",
-                    "lost_ratio",
-                    "lost_spread_ratio",
-                    "returned_ratio",
-                    "serving_batch_error_ratio",
-                    "serving_batch_slack_ratio",
-                    "serving_batch_spread_ratio",
-                    "serving_error_ratio",
-                    "serving_slack_ratio",
-                    "serving_spread_ratio",
-                    "sharded_error_ratio",
-                    "sharded_slack_ratio",
-                    "sharded_spread_ratio",
-                    "sized_expert_ratio",
-                    "sized_high_ratio",
-                    "sized_low_ratio",
-                    "slowest_joining_bytes_per_second",
-                    "training_error_ratio",
-                    "training_slack_ratio",
-                    "training_spread_ratio",
-                    "uncounted_parts_ratio",
-                    "usable_host_ratio",
-                ),
-            ],
-            Overhead,
-        ],
-        Meta(min_length=1),
-        Meta(
-            extra_json_schema={
-                "required": [
-                    "collective_held_bytes",
-                    "context_held_bytes",
-                    "derived_error_ratio",
-                    "least_cached_bytes",
-                    "least_spread_bytes",
-                    "lost_ratio",
-                    "lost_spread_ratio",
-                    "returned_ratio",
-                    "serving_batch_error_ratio",
-                    "serving_batch_slack_ratio",
-                    "serving_batch_spread_ratio",
-                    "serving_error_ratio",
-                    "serving_slack_ratio",
-                    "serving_spread_ratio",
-                    "sharded_error_ratio",
-                    "sharded_slack_ratio",
-                    "sharded_spread_ratio",
-                    "sized_high_ratio",
-                    "sized_low_ratio",
-                    "slowest_joining_bytes_per_second",
-                    "training_error_ratio",
-                    "training_slack_ratio",
-                    "training_spread_ratio",
-                    "uncounted_parts_ratio",
-                    "usable_host_ratio",
-                ]
-            }
-        ),
-    ]
+    overheads: Overheads

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, Positive, Text, hint, one_of
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, Positive, Text, hint
 
 
 class StartPhase(Entry, kw_only=True):
@@ -27,45 +27,23 @@ class StartPhase(Entry, kw_only=True):
     ]
 
 
+class StartPhases(Entry, kw_only=True):
+    """The phases, each under its name."""
+
+    compile_training_seconds: StartPhase
+    engine_experts_seconds: StartPhase
+    engine_joined_experts_seconds: StartPhase
+    engine_joined_seconds: StartPhase
+    engine_seconds: StartPhase
+    image_seconds: StartPhase
+    joined_machines_seconds: StartPhase
+    large_machine_seconds: StartPhase
+    machine_seconds: StartPhase
+    process_group_seconds: StartPhase
+    uncounted_restart_seconds: StartPhase
+
+
 class File(CatalogFile, kw_only=True):
     """Seconds from the request of machines to the first step or token."""
 
-    starts: Annotated[
-        dict[
-            Annotated[
-                str,
-                one_of(
-                    "compile_training_seconds",
-                    "engine_experts_seconds",
-                    "engine_joined_experts_seconds",
-                    "engine_joined_seconds",
-                    "engine_seconds",
-                    "image_seconds",
-                    "joined_machines_seconds",
-                    "large_machine_seconds",
-                    "machine_seconds",
-                    "process_group_seconds",
-                    "uncounted_restart_seconds",
-                ),
-            ],
-            StartPhase,
-        ],
-        Meta(min_length=1),
-        Meta(
-            extra_json_schema={
-                "required": [
-                    "compile_training_seconds",
-                    "engine_experts_seconds",
-                    "engine_joined_experts_seconds",
-                    "engine_joined_seconds",
-                    "engine_seconds",
-                    "image_seconds",
-                    "joined_machines_seconds",
-                    "large_machine_seconds",
-                    "machine_seconds",
-                    "process_group_seconds",
-                    "uncounted_restart_seconds",
-                ]
-            }
-        ),
-    ]
+    starts: StartPhases

@@ -2,9 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, Positive, Text, hint, one_of
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, Positive, Text, hint
 
 
 class TimeConstant(Entry, kw_only=True):
@@ -28,87 +26,44 @@ class TimeConstant(Entry, kw_only=True):
     source: Annotated[Text, hint("where it comes from")]
 
 
+class TimeConstants(Entry, kw_only=True):
+    """The numbers, each under its name."""
+
+    adapter_launch_ratio: TimeConstant
+    attention_backward_passes: TimeConstant
+    backward_passes: TimeConstant
+    closed_loop_rounds: TimeConstant
+    compile_launch_ratio: TimeConstant
+    compiled_cast_bytes_each: TimeConstant
+    eager_score_passes: TimeConstant
+    earlier_captured_tokens: TimeConstant
+    encoder_element_ratio: TimeConstant
+    expert_popularity_shape: TimeConstant
+    few_tokens: TimeConstant
+    fused_adapter_passes: TimeConstant
+    kept_input_ratio: TimeConstant
+    logit_passes: TimeConstant
+    many_gpus: TimeConstant
+    many_sequences: TimeConstant
+    nearly_full_ratio: TimeConstant
+    pcie_3_bytes_per_second: TimeConstant
+    run_batch_doubled_ratio: TimeConstant
+    run_gpus_doubled_ratio: TimeConstant
+    run_held_serving_ratio: TimeConstant
+    run_held_training_ratio: TimeConstant
+    run_other_card_ratio: TimeConstant
+    run_other_format_ratio: TimeConstant
+    run_other_model_ratio: TimeConstant
+    run_prior_runs: TimeConstant
+    run_prompt_doubled_ratio: TimeConstant
+    run_tokens_doubled_ratio: TimeConstant
+    run_training_gpus_doubled_ratio: TimeConstant
+    scheduled_ahead_steps: TimeConstant
+    tokenize_seconds_each: TimeConstant
+    untiled_tensor_parallel: TimeConstant
+
+
 class File(CatalogFile, kw_only=True):
     """Single numbers of time that belong to no card, software or choice."""
 
-    time_constants: Annotated[
-        dict[
-            Annotated[
-                str,
-                one_of(
-                    "adapter_launch_ratio",
-                    "attention_backward_passes",
-                    "backward_passes",
-                    "closed_loop_rounds",
-                    "compile_launch_ratio",
-                    "compiled_cast_bytes_each",
-                    "eager_score_passes",
-                    "earlier_captured_tokens",
-                    "encoder_element_ratio",
-                    "expert_popularity_shape",
-                    "few_tokens",
-                    "fused_adapter_passes",
-                    "kept_input_ratio",
-                    "logit_passes",
-                    "many_gpus",
-                    "many_sequences",
-                    "nearly_full_ratio",
-                    "pcie_3_bytes_per_second",
-                    "run_batch_doubled_ratio",
-                    "run_gpus_doubled_ratio",
-                    "run_held_serving_ratio",
-                    "run_held_training_ratio",
-                    "run_other_card_ratio",
-                    "run_other_format_ratio",
-                    "run_other_model_ratio",
-                    "run_prior_runs",
-                    "run_prompt_doubled_ratio",
-                    "run_tokens_doubled_ratio",
-                    "run_training_gpus_doubled_ratio",
-                    "scheduled_ahead_steps",
-                    "tokenize_seconds_each",
-                    "untiled_tensor_parallel",
-                ),
-            ],
-            TimeConstant,
-        ],
-        Meta(min_length=1),
-        Meta(
-            extra_json_schema={
-                "required": [
-                    "adapter_launch_ratio",
-                    "attention_backward_passes",
-                    "backward_passes",
-                    "closed_loop_rounds",
-                    "compile_launch_ratio",
-                    "compiled_cast_bytes_each",
-                    "eager_score_passes",
-                    "earlier_captured_tokens",
-                    "encoder_element_ratio",
-                    "expert_popularity_shape",
-                    "few_tokens",
-                    "fused_adapter_passes",
-                    "kept_input_ratio",
-                    "logit_passes",
-                    "many_gpus",
-                    "many_sequences",
-                    "nearly_full_ratio",
-                    "pcie_3_bytes_per_second",
-                    "run_batch_doubled_ratio",
-                    "run_gpus_doubled_ratio",
-                    "run_held_serving_ratio",
-                    "run_held_training_ratio",
-                    "run_other_card_ratio",
-                    "run_other_format_ratio",
-                    "run_other_model_ratio",
-                    "run_prior_runs",
-                    "run_prompt_doubled_ratio",
-                    "run_tokens_doubled_ratio",
-                    "run_training_gpus_doubled_ratio",
-                    "scheduled_ahead_steps",
-                    "tokenize_seconds_each",
-                    "untiled_tensor_parallel",
-                ]
-            }
-        ),
-    ]
+    time_constants: TimeConstants
