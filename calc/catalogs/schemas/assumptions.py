@@ -43,6 +43,8 @@ class Assumptions(Entry, kw_only=True):
     easiest_usd_ratio: Assumption
     endpoint_usd_per_million_input_tokens: Assumption
     endpoint_usd_per_million_output_tokens: Assumption
+    failure_gpu_seconds: Assumption
+    failure_lost_seconds: Assumption
     fallback_ratio: Assumption
     faster_ratio: Assumption
     host_bandwidth_bytes_per_second: Assumption

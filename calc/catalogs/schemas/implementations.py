@@ -117,6 +117,13 @@ class Implementation(Entry, kw_only=True):
     ]
     widens_shards: Annotated[Flag, hint("1: FSDP turns trained weights to fp32 shards")]
     releases: Annotated[Text, hint("the releases that its rules are known from")]
+    compiles_blocks: Annotated[
+        Flag,
+        hint(
+            "1: a setting of its own compiles the blocks, which answers try where all batches "
+            "have one length"
+        ),
+    ]
     usual_tensor_parallel: Annotated[
         Flag,
         hint(
