@@ -7,6 +7,7 @@ import io
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from examples import recorded
 from pages import opened
