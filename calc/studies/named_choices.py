@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import listed
-from calc.search.first_rows import first_row
+from calc.search.first_rows import first_rows
 
 CHOICES = ("instance", "gpu", "markets", "regions")
 MOST_CHOICES = 4
@@ -30,10 +30,9 @@ def named_choices(
         values = [one for value in listed(said.get(column)) for one in str(value).split("+")]
         several = _groups(column, values, words.get(column, ""))
         if 1 < len(several) <= MOST_CHOICES:
-            return [
-                NamedChoice(name, first_row({**job, column: "+".join(values)}, catalogs))
-                for name, values in several.items()
-            ]
+            jobs = [{**job, column: "+".join(values)} for values in several.values()]
+            rows = first_rows(jobs, catalogs)
+            return [NamedChoice(*pair) for pair in zip(several, rows, strict=True)]
     return []
 
 
