@@ -111,12 +111,40 @@ def test_a_field_that_changes_memory_and_is_not_counted_leaves_no_sure_fit():
     )
     columns = {"gpu": "h100-80gb-sxm"}
     plain = answered(request_of([("a.yaml", text.encode())], catalogs(), columns)).row
-    saved = f"{text}lora_modules_to_save: [lm_head]\n"
+    saved = f"{text}lora_modules_to_save: [norm]\n"
     request = request_of([("a.yaml", saved.encode())], catalogs(), columns)
     row = answered(request).row
     assert (plain["fits"], row["fits"]) == ("yes", "tight")
     assert row["fit_probability"] <= 0.5
     assert any("lora_modules_to_save" in item for item in request.run.told.not_counted)
+
+
+def test_modules_that_lora_trains_whole_take_a_copy_gradients_and_optimizer_state():
+    """4 bytes each of copy and gradient, 8 of Adam's moments: embedding and head of Llama 3.1 8B."""
+    adapted = {
+        "model": "llama-3.1-8b",
+        "tuning": "lora",
+        "precision": "nf4",
+        "gpu": "l4",
+        "sequence_tokens": 512,
+        "recompute": "full",
+    }
+    plain = estimate(adapted, catalogs())
+    whole = estimate(adapted | {"modules_to_save": "embed_tokens-and-lm_head"}, catalogs())
+    parameters = whole["trained_parameters"] - plain["trained_parameters"]
+    assert parameters == 2 * 128256 * 4096
+    for column, each in (("weights_bytes", 4), ("optimizer_bytes", 8)):
+        assert whole[column] - plain[column] == pytest.approx(each * parameters)
+    assert (plain["fits"], whole["fits"]) == ("yes", "no")
+    text = "base_model: meta-llama/Llama-3.1-8B\nadapter: lora\nsequence_len: 512\n"
+    for written, column in (
+        ("[embed_tokens, lm_head]", "embed_tokens-and-lm_head"),
+        ("[model.embed_tokens]", "embed_tokens"),
+        ("[lm_head]", "lm_head"),
+    ):
+        file = f"{text}lora_modules_to_save: {written}\n"
+        row = read_runs([("a.yaml", file.encode())], catalogs())[0].row
+        assert row["modules_to_save"] == column
 
 
 def test_a_folder_is_one_run(tmp_path, capsys):

@@ -56,6 +56,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
         "objectives",
         "offloads",
         "optimizer_kernels",
+        "saved_modules",
         "scored_logits",
     ),
 )
@@ -120,6 +121,7 @@ class Catalogs:
     objectives: pd.DataFrame
     offloads: pd.DataFrame
     optimizer_kernels: pd.DataFrame
+    saved_modules: pd.DataFrame
     scored_logits: pd.DataFrame
     speculations: pd.DataFrame
     log_probabilities: (

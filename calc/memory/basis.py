@@ -73,6 +73,7 @@ GROUNDS: dict[str, Callable] = {
         (pipeline_parallel > 1) & ~(trains * simulates_pipeline > 0)
     ),
     "derived from source: CPU offload": _offloads,
+    "derived from source: modules trained whole": lambda saved_parameters: saved_parameters > 0,
     "derived from source: a vision tower": lambda tower_tokens: tower_tokens > 0,
     "extrapolated: blocks of this kind": lambda blocks_unknown: blocks_unknown > 0,
     "extrapolated: a type not covered, by its sizes": lambda sized: sized > 1,

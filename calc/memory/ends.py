@@ -122,3 +122,19 @@ def spread_experts_here(
 def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):
     """LoRA parameters on one GPU. [parameters]"""
     return np.sum(stack_layers_here * stack_adapter_parameters, axis=0) / tensor_parallel
+
+
+def saved_embedding_here(adapts, saves_embedding, embedding_parameters_here, holds_embedding):
+    """Elements of the copy of the embedding that LoRA trains whole. [elements]
+
+    Source: peft 0.21, utils/other.py, ModulesToSaveWrapper.
+    """
+    return adapts * saves_embedding * embedding_parameters_here * holds_embedding
+
+
+def saved_head_here(adapts, saves_head, stage_head_here):
+    """Elements of the copy of the head that LoRA trains whole. [elements]
+
+    Source: as saved_embedding_here.
+    """
+    return adapts * saves_head * stage_head_here

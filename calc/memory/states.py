@@ -15,19 +15,23 @@ def trained_blocks_here(
     )
 
 
-def trained_outside_here(trains_all, outside_parameters_here):
-    """Trained parameters outside the blocks. [elements]"""
-    return trains_all * outside_parameters_here
+def trained_outside_here(
+    trains_all, outside_parameters_here, saved_embedding_here, saved_head_here
+):
+    """Trained parameters outside the blocks: all, or those that LoRA trains whole. [elements]"""
+    return trains_all * outside_parameters_here + saved_embedding_here + saved_head_here
 
 
-def trained_head_here(stage_head_here, adapts):
+def trained_head_here(stage_head_here, adapts, saved_head_here):
     """Elements of the head's matrix where it is trained. [elements]"""
-    return stage_head_here * (1 - adapts)
+    return stage_head_here * (1 - adapts) + saved_head_here
 
 
-def trained_embedding_here(embedding_parameters_here, holds_embedding, adapts):
+def trained_embedding_here(
+    embedding_parameters_here, holds_embedding, adapts, saved_embedding_here
+):
     """Elements of the embedding where it is trained. [elements]"""
-    return embedding_parameters_here * holds_embedding * (1 - adapts)
+    return embedding_parameters_here * holds_embedding * (1 - adapts) + saved_embedding_here
 
 
 def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):

@@ -108,16 +108,23 @@ def wide_head_bytes(
 
 
 def adapters_bytes(
-    adapts, served_adapters, adapter_parameters_here, adapter_bytes_each, outer_bytes_each
+    adapts,
+    served_adapters,
+    adapter_parameters_here,
+    adapter_bytes_each,
+    outer_bytes_each,
+    saved_embedding_here,
+    saved_head_here,
 ):
     """LoRA adapters, before sharding; those that are served in 16 bits, a slot for each. [B]
 
+    What LoRA trains whole is kept twice: frozen as it stands, and a copy as wide as the adapters.
     Source: Hu et al. 2021, arXiv 2106.09685; vLLM, vllm/lora/layers, create_lora_weights,
     max_loras.
     """
-    return (
-        adapts * adapter_bytes_each + served_adapters * outer_bytes_each
-    ) * adapter_parameters_here
+    each = adapts * adapter_bytes_each + served_adapters * outer_bytes_each
+    copies = saved_embedding_here + saved_head_here
+    return each * adapter_parameters_here + adapter_bytes_each * copies
 
 
 def draft_weights_bytes(draft_blocks_ratio, blocks_parameters_here, outer_bytes_each):

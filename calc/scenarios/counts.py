@@ -90,6 +90,14 @@ def stack_adapter_parameters(
     return lora_rank * stack_own_layers_ratio * widths
 
 
+def saved_parameters(
+    adapts, saves_embedding, saves_head, embedding_parameters, head_parameters, tied
+):
+    """Parameters outside the blocks that LoRA trains whole; a tied head is a copy. [parameters]"""
+    head = np.where(tied > 0, embedding_parameters, head_parameters)
+    return adapts * (saves_embedding * embedding_parameters + saves_head * head)
+
+
 def trained_parameters(
     trains,
     adapts,
@@ -99,13 +107,14 @@ def trained_parameters(
     lora_rank,
     outside_adapter_width,
     adapts_experts,
+    saved_parameters,
 ):
     """Trained parameters; all-linear adapts linear layers outside the blocks too. [parameters]
 
     Hu et al. 2021, arXiv 2106.09685; the frozen weights under QLoRA are as many (Dettmers et al.
     2023, arXiv 2305.14314).
     """
-    outside = adapts_experts * lora_rank * outside_adapter_width
+    outside = adapts_experts * lora_rank * outside_adapter_width + saved_parameters
     return trains * np.where(
         adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters
     )

@@ -127,6 +127,14 @@ class OptimizerKernel(Entry, kw_only=True):
     steps_loop: Annotated[Flag, hint("1: loop")]
 
 
+class SavedModules(Entry, kw_only=True):
+    """What LoRA trains whole beside its adapters."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    saves_embedding: Annotated[Flag, hint("1: a trained copy of the embedding")]
+    saves_head: Annotated[Flag, hint("1: a trained copy of the head")]
+
+
 class ScoredLogit(Entry, kw_only=True):
     """The tokens whose logits a prompt needs."""
 
@@ -194,6 +202,10 @@ class File(CatalogFile, kw_only=True):
     ]
     optimizer_kernels: FilledMap[
         Annotated[str, one_of("foreach", "fused", "loop")], OptimizerKernel
+    ]
+    saved_modules: FilledMap[
+        Annotated[str, one_of("embed_tokens", "embed_tokens-and-lm_head", "lm_head", "none")],
+        SavedModules,
     ]
     scored_logits: FilledMap[Annotated[str, one_of("all", "last")], ScoredLogit]
     compiled_sizes: FilledMap[SnakeName, CompiledSize]

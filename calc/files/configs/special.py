@@ -58,6 +58,24 @@ def slurm_node_gpus(value: Any) -> dict:
     return {"gpus_per_node": int(number)} | ({"gpu": cards[0][0]} if cards else {})
 
 
+SAVED = {
+    **dict.fromkeys(("embed_tokens", "wte", "word_embeddings", "tok_embeddings"), "embed_tokens"),
+    **dict.fromkeys(("embed_in", "embedding", "embeddings"), "embed_tokens"),
+    **dict.fromkeys(("lm_head", "embed_out", "output"), "lm_head"),
+}  # names of modules in the classes of models
+
+
+def saved_modules(value: Any) -> dict:
+    """What LoRA trains whole: the embedding, the head or both; other modules have no column."""
+    words = value if isinstance(value, list) else re.split(r"[,\s]+", str(value).strip("[] "))
+    names = [str(word).strip("'\" ").rpartition(".")[2] for word in words]
+    names = [name for name in names if name not in ("", "None", "null")]
+    if not set(names) <= SAVED.keys():
+        raise NoEqual
+    ends = {SAVED[name] for name in names}
+    return {"modules_to_save": "-and-".join(sorted(ends)) or "none"}
+
+
 DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")
 
 
