@@ -105,6 +105,9 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "save_steps": _save_steps(row, steps),
         "target_modules": [MODULES[target] for target in targets if target in MODULES],
         "all_linear": _yes(values["lora_targets"] == "all-linear"),
+        "trains_whole": _yes(values["modules_to_save"] != "none"),
+        "saved_modules": values["modules_to_save"].split("-and-"),
+        "saved_names": values["modules_to_save"].replace("-and-", ","),
         "attention_modules": [
             MODULES[target].replace("o_proj", "output_proj")
             for target in targets
