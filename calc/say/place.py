@@ -6,7 +6,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
-from calc.say.numbers import counted
+from calc.say.numbers import counted, is_missing
 
 OBTAINABLE = {  # class of calc.cost.obtainability -> words
     "at-once": "free at once",
@@ -73,7 +73,7 @@ def place(row: Row, catalogs: Catalogs | None = None, counts_one: bool = True) -
     spare = spare_of(row) if row["market"] else 0
     in_blocks = row["market"] and MARKETS[row["market"]].block_hours
     count = row.get("instances", row["instances_needed"]) if in_blocks else row["instances_needed"]
-    times = f"{count:.0f} × " if counts_one or count != 1 else ""
+    times = f"{count:.0f} × " if not is_missing(count) and (counts_one or count != 1) else ""
     return f"{times}{row['instance']}{region}{market}" + (
         f" + {spare:.0f} spare" if spare > 0 else ""
     )

@@ -48,8 +48,10 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
         three(row[name] / GIB) for name in ("needed_bytes", "needed_low_bytes", "needed_high_bytes")
     )
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
+    exceeds = row["needed_bytes"] > row["gpu_memory_bytes"] > 0  # also of a row with a problem
+    words = fit_words(row) if row["fits"] else FITS["no"] if exceeds else ""
     return f"{size}{card} GiB per GPU ({low} to {high})" + (
-        f": {fit_words(row)}" if row["fits"] and with_verdict else ""
+        f": {words}" if words and with_verdict else ""
     )
 
 

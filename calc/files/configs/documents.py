@@ -5,8 +5,13 @@ from pathlib import PurePath
 from typing import Any
 
 from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.inside.facts import facts_of
 from calc.files.configs.inside.kinds import foreign_machine, started_engine
-from calc.files.configs.inside.services import machine_choices, services_of
+from calc.files.configs.inside.services import (
+    machine_choices,
+    parts_of_machines,
+    services_of,
+)
 from calc.files.configs.inside.trees import file_form, python_of_notebook, tree_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.python_text import calls_of
@@ -65,7 +70,7 @@ def several_readings(
         return services_of(text, file)
     if tool.id == TASK:
         return _runs_of_task(text, file, fields)
-    return [_of_config(fields, file, _trains(tool, fields, file))]
+    return _on_machines(fields, text, file, _trains(tool, fields, file))
 
 
 def _runs_of_task(text: str, file: str, fields: dict[str, Any]) -> list[list[Reading]]:
@@ -115,6 +120,19 @@ def _of_config(fields: dict[str, Any], file: str, tool: Tool) -> list[Reading]:
         reading,
         *([Reading(file, tools()["deepspeed"], deepspeed, LAUNCH, {})] if inner else []),
     ]
+
+
+def _on_machines(fields: dict[str, Any], text: str, file: str, tool: Tool) -> list[list[Reading]]:
+    """A config on each of the instances that its file names beside the fields of its tool."""
+    named = {
+        ".".join(fact.path): fact
+        for fact in facts_of(tree_of(text, file))
+        if fact.kind == "instance" and not tool.launches
+    }
+    names = [name for name in named if name in fields and name not in tool.fields]
+    config = _of_config({k: v for k, v in fields.items() if k not in names}, file, tool)
+    parts = parts_of_machines([named[name] for name in names])
+    return [[*config, *([Reading(file, None, {}, LAUNCH, one)] if one else [])] for one in parts]
 
 
 def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:

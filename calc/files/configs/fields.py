@@ -31,6 +31,13 @@ class Field:
     changes: str = ""  # of an open field: memory, where it is known to change that
 
 
+OF_MEMORY = re.compile(
+    r"(?:^|[._])(?:peft_type|lora_r|lora_rank|use_peft|quantization|load_in_[48]bit|zero_stage|"
+    r"cpu_offload|param_offload|optimizer_offload|gradient_checkpointing|activation_checkpointing|"
+    r"modules_to_save|n_gpus_per_node|num_nodes|nnodes|tensor_parallel_size|pipeline_parallel_size)$"
+)  # fields of any tool that decide memory
+
+
 @dataclass(frozen=True)
 class Tool:
     """A tool: its fields by every name, and how its files and commands are recognised."""
@@ -64,9 +71,18 @@ class Tool:
 
     def is_idle(self, name: str) -> bool:
         """Whether the field, or its list (datasets.0.path), affects neither memory nor money."""
-        listed = LISTED.sub("", name)
-        idle = _any_of(self.idle)
-        return name not in self.fields and bool(idle.match(name) or idle.match(listed))
+        return name not in self.fields and _matches(self.idle, name)
+
+    def hides(self, name: str) -> bool:
+        """Whether a field that speaks of memory is idle only as one of a whole group (model.*)."""
+        single = tuple(pattern for pattern in self.idle if not pattern.endswith("*"))
+        return bool(OF_MEMORY.search(name)) and not _matches(single, name)
+
+
+def _matches(patterns: tuple[str, ...], name: str) -> bool:
+    """Whether a field, or its list, matches one of the patterns."""
+    idle = _any_of(patterns)
+    return bool(idle.match(name) or idle.match(LISTED.sub("", name)))
 
 
 @cache

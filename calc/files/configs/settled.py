@@ -94,7 +94,8 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
     for name, value in reading.fields.items():
         meaning = reading.tool.fields.get(name)
         if meaning is None:
-            if not reading.tool.is_idle(name):
+            told = reading.tool.hides(name) and not is_off(value)
+            if told or not reading.tool.is_idle(name):
                 settled.unused[name] = None
             continue
         if id(meaning) in seen and meaning.name != "flash_attention":
