@@ -13,6 +13,9 @@ INSTANCE = re.compile(r"(?:ml\.)?([a-z]{1,4}\d[a-z0-9-]{0,8}\.(?:\d{0,3}x?large|
 REPOSITORY = re.compile(
     r"(?:hf://|huggingface://|https://huggingface\.co/)?([\w.-]{1,96}/[\w.-]{1,96})"
 )
+JUMPSTART = re.compile(
+    r"(?P<maker>[a-z]+-)?(?:textgeneration|llm|vlm|reasoning)[a-z0-9]*-(?P<name>[a-z][\w.-]+)"
+)  # the models of SageMaker JumpStart: meta-textgeneration-llama-3-1-8b
 ENVIRONMENTS = ("env", "envs", "environment", "env_vars", "environment_variables", "envvars")
 GPU_COUNTS = (
     *("nvidia.com/gpu", "request_gpu", "gpu_count", "num_gpus", "n_gpus", "gpus", "ngpus"),
@@ -85,7 +88,7 @@ class Fact(NamedTuple):
     """One statement: its kind, its value, where it stands, and its text.
 
     Kinds: gpus, devices, nodes, copies (numbers); card (ids with a number each); memory (GB of a
-    card); instance; model; engine; recipe (the trainer of HyperPod's); variable (name and value).
+    card); tensor (GPUs that share a matrix, in charts of llm-d); instance; model; engine; recipe (the trainer of HyperPod's); variable (name and value).
     """
 
     kind: str
@@ -158,8 +161,17 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
         yield Fact("recipe", str(value), path, text)
     if key in MODEL_KEYS and (match := REPOSITORY.fullmatch(str(value).strip())):
         yield Fact("model", match[1], path, text)
+    elif key == "model_id" and (match := JUMPSTART.fullmatch(str(value).strip())):
+        yield Fact("model", _of_jumpstart(match), path, text)
     if key in ENGINE_KEYS and isinstance(value, str):
         yield Fact("engine", value.lower(), path, text)
+
+
+def _of_jumpstart(match: re.Match[str]) -> str:
+    """The usual name of a model of JumpStart, which writes 3-1 for 3.1."""
+    name = re.sub(r"(\d)-(\d)(?=-)", r"\1.\2", match["name"])
+    maker = match["maker"] if match["maker"] == "deepseek-" else ""
+    return f"jumpstart/{maker}{name}"
 
 
 def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str) -> Iterator[Fact]:
@@ -171,6 +183,8 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
         key == "size" and "leader_worker_template" in parents and number
     ):
         yield Fact("nodes", number, path, text)
+    elif key == "tensor" and parents[-1:] == ["parallelism"] and number:
+        yield Fact("tensor", number, path, text)
     elif key == "replicas" and WORKERS & set(parents) and number:
         yield Fact("workers", number, path, text)
     elif key in COPIES and number:

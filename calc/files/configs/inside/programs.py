@@ -16,8 +16,9 @@ COMMANDS = ("entrypoint", "command", "commands", "cmd", "run", "script", "args",
 IMAGES = ("image", "repository", "image_uri", "uri")
 ENGINES = (
     *("engine", "framework", "backend_framework", "inference_engine", "engine_type", "runtime"),
-    *("model_engine", "class", "backend", "name", "rolling_batch"),
+    *("model_engine", "class", "kind", "backend", "name", "rolling_batch"),
 )
+JUMPSTART = "jumpstartmodel"  # what SageMaker deploys by a name of its own
 SHELLS = ("sh", "bash", "/bin/sh", "/bin/bash", "zsh")
 FLAGS_IN = ("extra_args", "args", "vllm_args", "additional_args")
 LONGEST = 50_000  # characters of a script
@@ -101,21 +102,38 @@ def _container(node: dict[str, Any], path: Path, has_fields: bool) -> Program | 
     command = _engine(named) or (_engine_of_flags(words) if flags and not has_fields else "")
     if not command:
         return None
-    is_image = any(isinstance(named.get(name), str) for name in IMAGES)
+    is_image = any(_called(named.get(name)) for name in IMAGES)
+    is_whole = any(JUMPSTART in str(named.get(name, "")).lower() for name in ("kind", "class"))
     inner = (
         _own_fields(value, path)
         for name, value in named.items()
         if isinstance(value, dict) and name not in ENVIRONMENTS
     )
     has_variables = any(name in ENVIRONMENTS for name in named)
-    if flags or (is_image and (has_variables or words) and not any(inner)):
+    if settings := _settings(named, command, words) if is_image else []:
+        return Program(path, words=(*command.split(), *words, *settings))
+    if flags or is_whole or (is_image and (has_variables or words) and not any(inner)):
         return Program(path, words=(*command.split(), *words))
     return None
 
 
+def _settings(named: dict[str, Any], command: str, words: list[str]) -> list[str]:
+    """The fields of an engine beside its image, as a chart's values have them, as flags."""
+    tool = next(
+        (tool for tool in tools().values() if any(name in command for name in tool.commands)), None
+    )
+    said = {word.partition("=")[0].lstrip("-").replace("-", "_") for word in words}
+    settings: list[str] = []
+    for name, value in named.items():
+        is_field = tool is not None and name in tool.fields and name not in said
+        if is_field and isinstance(value, str | int | float) and not isinstance(value, bool):
+            settings += [f"--{name}", str(value)]
+    return settings
+
+
 def _words_of(named: dict[str, Any]) -> list[str]:
     """The words of a container's entry point, command and arguments; a script is one word."""
-    words: list[str] = []
+    words = ["vllm", "serve"] if named.get("model_command") == "vllmServe" else []  # of llm-d
     for key in COMMANDS:
         value = named.get(key)
         if isinstance(value, str):
@@ -140,9 +158,16 @@ def _engine(named: dict[str, Any]) -> str:
     """The command of the engine that a mapping names, by its image first."""
     for keys in (IMAGES, ENGINES):
         for key in keys:
-            if isinstance(named.get(key), str) and (command := engine_of(named[key])):
+            if command := engine_of(_called(named.get(key))):
                 return command
     return ""
+
+
+def _called(value: Any) -> str:
+    """A text, or what a call in its place says: its name with its arguments."""
+    if isinstance(value, dict) and "class" in value:
+        return " ".join(map(str, value.values()))
+    return value if isinstance(value, str) else ""
 
 
 def _split(text: str) -> list[str]:
@@ -187,7 +212,8 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
         return None
     best = max(ranked)
     anyone = next((one for one in ranked if one[-1] == ANY_TRAINER), None)
-    if anyone and best[-1] in LIKE_ANY and not best[1] and anyone[2] > best[2] + 1:
+    margin = not ("lora_r" in fields and "use_peft" not in fields)  # TRL adapts with use_peft alone
+    if anyone and best[-1] in LIKE_ANY and not best[1] and anyone[2] > best[2] + margin:
         best = anyone  # a script of one's own: it names more than its model otherwise
     return Program(path, tool=tools()[best[-1]], fields=fields)
 

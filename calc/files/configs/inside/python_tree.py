@@ -150,6 +150,8 @@ class _Script:
             return (placed[0] if placed and isinstance(placed[0], dict) else {}) | named
         if name in ("str", "int", "float", "list", "Path") and len(placed) == 1:
             return placed[0] if name != "str" else str(placed[0])
+        if name == "json.dumps" and placed and isinstance(placed[0], str | int | float):
+            return str(placed[0])
         if name in ("os.environ.get", "os.getenv", "environ.get") and len(placed) == 2:
             return placed[1]
         if name in ("os.environ.get", "os.getenv", "environ.get") and placed:

@@ -36,6 +36,7 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("nodes", "nodes"),
     ("memory", "card_memory_gb"),
     ("copies", "copies"),
+    ("tensor", "tensor_parallel"),
     ("recipe", "hyperpod"),
 )
 SHOWN = 3  # of the things that a refusal names
@@ -62,7 +63,9 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
             path for other, path in enumerate(paths) if other != place and path != program.path
         ]
         near = near_facts(facts, program.path, others)
-        unread = unread_memory(tree, program.path, _read_paths(facts, programs)) | strangers
+        unread = unread_memory(tree, program.path, _read_paths(facts, programs))
+        flags = [name for name in unread if f"--{name.rpartition('.')[2]}" in program.words]
+        unread = {name: unread[name] for name in unread if name not in flags} | strangers
         place_name = _name(program.path, others)
         own = [
             Reading(file, one.tool, dict(one.fields or {}), CONFIG, {}) for one in configs[place]
