@@ -105,6 +105,7 @@ def test_every_change_holds_and_saves_what_it_says(name, market):
 
 
 @pytest.mark.parametrize("name", ALL)
+@pytest.mark.long
 def test_a_changed_job_is_answered_with_the_same_figures(name):
     """The first, the last and one between, each as a job in which all is fixed."""
     _, _, pairs = advised(name)
@@ -120,6 +121,7 @@ def test_a_changed_job_is_answered_with_the_same_figures(name):
 
 
 @pytest.mark.parametrize("name", ALL)
+@pytest.mark.long
 def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
     planned, changes, _ = advised(name)
     laid_out = (

@@ -45,6 +45,7 @@ COSTS = {"on-demand": "on_demand", "spot": "spot"}
 
 
 @pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.long
 def test_the_answers_are_those_of_estimating_every_arrangement(catalogs, name):
     job = PLAIN[name]
     answered, rows = options(job | {"answers": "fastest+roomiest"}, catalogs), plain(job, catalogs)
@@ -110,6 +111,7 @@ def test_an_answer_gives_its_own_figures_again_and_stands_on_the_board(catalogs,
 
 
 @pytest.mark.parametrize("limit", LOOSER)
+@pytest.mark.long
 def test_loosening_a_limit_never_makes_the_least_money_more(catalogs, limit):
     job, values = LOOSER[limit]
     answered = [options(job | {limit: value}, catalogs) for value in values]

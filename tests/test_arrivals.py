@@ -167,6 +167,7 @@ JOB |= {
 }
 
 
+@pytest.mark.long
 def test_a_limit_holds_for_the_percentile_that_it_names():
     """The more requests have to keep a limit, the more is paid; goodput is then at least the
     share.

@@ -70,6 +70,7 @@ def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays
     assert "With AdamW kept" in text
 
 
+@pytest.mark.long
 def test_the_table_of_a_chart_holds_every_cell_once_and_marks_the_plan():
     resolved, plan = studied(TUNE)
     for comparison in comparisons(resolved, plan, catalogs()):

@@ -36,6 +36,7 @@ def by_tens(monkeypatch):
 
 
 @pytest.mark.parametrize("rows", [0, 45])
+@pytest.mark.long
 def test_the_numbers_are_those_of_python_and_chunks_give_what_one_table_gives(
     rows, tmp_path, monkeypatch
 ):

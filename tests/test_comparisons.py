@@ -125,6 +125,7 @@ def over_formats(scenario, market, catalogs):
 
 
 @pytest.mark.parametrize("make", [over_formats, comparisons.over_gpus])
+@pytest.mark.long
 def test_every_row_is_the_answer_of_the_job_that_it_fixes(make, scenario, catalogs):
     """Money and verdict of a value are those of the job with that value fixed."""
     rows = make(scenario, "on-demand", catalogs)

@@ -25,13 +25,14 @@ from views.session import present_plan
 from views.shared.answer_words import pace
 
 JOBS = recorded("cases/one_plan.json")
-SHORT = (
-    "a 32B for 20 people",
+SHORT = "a 32B for 20 people"  # in make test
+WHOLE = (  # on every page in make long
     "too large for one card",
     "LoRA of a 70B within a week",
     "one's own cards",
-)  # in make test
-OTHERS = [job for job in JOBS if job not in SHORT]  # a third in make long, all in make bench
+)
+# A third in make long, all in make bench.
+OTHERS = [job for job in JOBS if job not in (SHORT, *WHOLE)][:: 3 if TIMES == 1 else 1]
 FIGURE = re.compile(r"(?P<money>\$\d[\d,]*(?:\.\d+)?)|(?P<machine>\d+ × [a-z]\w*(?:-\w+)*\.\w+)")
 PART = re.compile(r"\$[\d,.]+ of it for starting")
 OTHER = {"money": "machine", "machine": "money"}
@@ -265,8 +266,8 @@ def on_plan(app, row, where, is_owned):
 
 
 def pages_of(job):
-    """Plan and every other page for the jobs of make test; for another job Plan and some pages."""
-    if job in SHORT:
+    """Plan and every other page of some jobs; of another job Plan and some pages."""
+    if job in (SHORT, *WHOLE):
         return PAGES
     first, *others = PAGES
     return [first, *others[list(JOBS).index(job) % LONG_PAGES :: LONG_PAGES]]
@@ -274,10 +275,7 @@ def pages_of(job):
 
 @pytest.mark.parametrize(
     "job",
-    [
-        *SHORT,
-        *(pytest.param(job, marks=pytest.mark.long) for job in OTHERS[:: 3 if TIMES == 1 else 1]),
-    ],
+    [SHORT, *(pytest.param(job, marks=pytest.mark.long) for job in (*WHOLE, *OTHERS))],
 )
 def test_every_panel_says_the_first_card_and_rows_of_the_one_table_or_which_other_question_it_answers(
     job, monkeypatch

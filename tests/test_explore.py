@@ -176,6 +176,7 @@ def test_tensor_and_pipeline_send_activations():
 @pytest.mark.parametrize(
     ("work", "tree"), [("training", "training_questions"), ("inference", "serving_questions")]
 )
+@pytest.mark.long
 def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     job = (
         {"model": "llama-3.1-8b", "work": work, "hours_most": 168}

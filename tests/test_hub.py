@@ -162,6 +162,7 @@ def test_what_is_no_repository_is_not_asked_for():
         read_repository("../../etc/passwd", CATALOGS)
 
 
+@pytest.mark.long
 def test_where_the_library_is_missing_the_page_says_to_paste(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     app = pasted(opened(), "https://huggingface.co/acme/Our-9B")

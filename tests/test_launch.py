@@ -71,6 +71,7 @@ def differing(kit):
 @pytest.mark.parametrize(
     ("tool", "scenario"), EQUAL, ids=[f"{tool} {place}" for place, (tool, _) in enumerate(EQUAL)]
 )
+@pytest.mark.long
 def test_a_kit_brought_back_is_the_same_scenario(tool, scenario):
     row, kit = made(scenario, tool)
     assert differing(kit) == set()

@@ -267,6 +267,7 @@ def test_a_kit_names_a_model_of_ones_own_with_its_mark():
 @pytest.mark.parametrize(
     "value", [1e15, *(pytest.param(value, marks=pytest.mark.long) for value in (0, 2.5, "zzz"))]
 )
+@pytest.mark.long
 def test_any_value_of_a_field_is_counted_or_refused_in_a_sentence(value):
     sentences = []
     for name in sorted({*SIZE_FIELDS, *WORD_FIELDS}):

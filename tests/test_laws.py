@@ -106,6 +106,7 @@ def before(catalogs):
         for name in CHANGES
     ],
 )
+@pytest.mark.long
 def test_a_number_changed_in_another_folder_changes_a_result(catalogs, before, folder, name):
     kept = changed(folder, name)
     try:

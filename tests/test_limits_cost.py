@@ -53,6 +53,7 @@ def ways_of(row, job, cells, relaxed, catalogs):
 
 
 @pytest.mark.parametrize("name", JOBS)
+@pytest.mark.long
 def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     """Money with a limit at a step is the answer's with that step; no other step saves more per
     unit that is given up.

@@ -25,6 +25,7 @@ JOBS = recorded("cases/load.json")["jobs"]
 @pytest.mark.parametrize(
     "job", [JOBS[0], *(pytest.param(job, marks=pytest.mark.long) for job in JOBS[1:])], ids=str
 )
+@pytest.mark.long
 def test_more_spare_machines_never_cost_less_and_a_wider_swing_of_the_load_never_more(
     job, catalogs
 ):

@@ -56,6 +56,7 @@ def in_small_parts(monkeypatch):
 
 
 @pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.long
 def test_a_file_of_results_for_each_file_and_for_each_part_of_a_long_one(files, tmp_path, capsys):
     assert main(["estimate", f"{files}/**/*.*", "-o", f"{tmp_path}/out/"]) == 0
     assert list(contents(tmp_path / "out")) == [
