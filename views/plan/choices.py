@@ -150,6 +150,7 @@ def _panel(
             text=f"{len(cells)} of {len(comparison.pairs)} plans",
         )
     if not cells:
+        st.container(height=_spec(comparison, len(comparison.rows), ink)["height"], border=False)
         return
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
     _draw(table, cells, comparison, ink, catalogs)
@@ -159,20 +160,15 @@ def _panel(
 def _draw(
     table: pd.DataFrame, cells: list[Cell], comparison: Comparison, ink: Ink, catalogs: Catalogs
 ) -> None:
-    """The chart that suits the axes of the comparison."""
-    rows = table["row"].nunique()
-    if len(comparison.columns) > 1:
-        spec = charts.matrix(ink, rows, is_phone())
-    elif comparison.id in LINES:
-        spec = charts.line(ink, is_phone())
-    else:
-        spec = charts.bars(ink, rows, is_phone())
+    """The chart of the cells so far, in the room that all of them take: nothing moves later."""
+    spec = _spec(comparison, table["row"].nunique(), ink)
+    whole = _spec(comparison, len(comparison.rows), ink)
     key = f"choices_{comparison.id}"
     if key not in st.session_state:  # a chart that is drawn anew has nothing pressed
         st.session_state.pop(f"{key}_pressed", None)
     values = "; ".join(table["row"] + " " + table["column"] + " " + table["text"])
     is_kept = [one.plan is not None and kept.is_kept(one.plan) for one in cells]
-    with st.container(height=spec["height"], border=False):  # nothing moves when it is drawn
+    with st.container(height=whole["height"], border=False):
         st.vega_lite_chart(
             table.assign(
                 is_kept=is_kept,
@@ -185,6 +181,15 @@ def _draw(
             on_select=lambda: _take(key, cells, catalogs),
             selection_mode=[charts.PICK],
         )
+
+
+def _spec(comparison: Comparison, rows: int, ink: Ink) -> dict[str, Any]:
+    """The chart that suits the axes of the comparison, with so many rows."""
+    if len(comparison.columns) > 1:
+        return charts.matrix(ink, rows, is_phone())
+    if comparison.id in LINES:
+        return charts.line(ink, is_phone())
+    return charts.bars(ink, rows, is_phone())
 
 
 def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
