@@ -98,8 +98,8 @@ def combinations(
 ) -> list[Combinations]:
     """Return the candidates of each job that fit on their cards and are not refused.
 
-    `grids`: of each job. All jobs have the same `work_key`. A candidate's `layout` and `place` are numbers in the grid
-    that is returned with it.
+    `grids`: of each job. All jobs have the same `work_key`. A candidate's `layout` and `place` are
+    numbers in the grid that is returned with it.
     """
     together = _together(grids, jobs, catalogs)
     table, problems = layouts_table(together.grid, jobs[0], catalogs)
