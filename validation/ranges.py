@@ -6,7 +6,8 @@ Rows of one model on one card err together, so that each such pair counts once: 
 all groups but one and held against that one; the share inside is the mean over groups. A software's
 own ends are those of its rows in no corner; a corner's are what its rows ask for beyond that, in
 squared logarithms (calc/speed/spread.py). catalogs/calibrated/time_spreads.yaml and engines.yaml
-hold what was chosen, rounded outwards.
+hold what was chosen, rounded outwards. Rows of one source err together too: the share inside is
+also that of each source held against the ends of all others.
 """
 
 import numpy as np
@@ -75,14 +76,14 @@ def ends(rows):
     return np.interp([BEYOND, 1 - BEYOND], middle, ordered["true_ln"])
 
 
-def held_out_inside(rows):
-    """Share of the rows of a group inside the ends of all others, on average over the groups."""
-    groups = rows.groupby("group")
+def held_out_inside(rows, by):
+    """Share of the rows of a group or source inside the ends of all others, on average."""
+    groups = rows.groupby(by)
     if groups.ngroups < 2:
         return np.nan
     inside = []
     for name, left_out in groups:
-        low, high = ends(rows[rows["group"] != name])
+        low, high = ends(rows[rows[by] != name])
         inside.append(left_out["true_ln"].between(low, high).mean())
     return np.mean(inside)
 
@@ -98,7 +99,9 @@ def asked_for(rows):
             "groups": rows["group"].nunique(),
             "low_ratio": low,
             "high_ratio": high,
-            "held_out_inside_ratio": held_out_inside(rows),
+            "held_out_inside_ratio": held_out_inside(rows, "group"),
+            "sources": rows["source"].nunique(),
+            "source_left_out_inside_ratio": held_out_inside(rows, "source"),
             "half_width": rows["half_width"].median(),
             "inside_ratio": rows["inside"].mean(),
         }
@@ -115,6 +118,7 @@ def main():
         software=np.where(rows["engine"].str.contains(ASKED_AS_ANOTHER), "another", "named")
     )
     for by in (
+        ["kind"],
         ["kind", "software", "implementation"],
         ["kind", "software", "implementation", "corners"],
     ):
