@@ -13,7 +13,7 @@ from calc.files.oom.alone import command_in_log, cures_by_cause
 from calc.files.oom.explain import LogProblem, explained, tells, text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
-from calc.files.oom.parts import cards_of_capacity
+from calc.files.oom.parts import cards_of_capacity, cards_of_log
 from calc.units import GIB
 
 MESSAGES = published("oom_messages")["messages"]
@@ -274,6 +274,11 @@ SGLANG_START = (
             'text_generation_launcher: Args { model_id: "a/b", num_shard: Some(2), dtype: None }',
             "text-generation-launcher --model-id a/b --num-shard 2",
         ),
+        (
+            "out of memory\n$ CUDA_VISIBLE_DEVICES=0 vllm serve a/b \\\n  --max-model-len 8192\nmore",
+            "CUDA_VISIBLE_DEVICES=0 vllm serve a/b \\\n  --max-model-len 8192",
+        ),
+        ("python is out of memory", ""),
         ("server_args=ServerArgs(model_path='a/b', ", ""),
         ("non-default args: {'model': }", ""),
     ],
@@ -314,8 +319,37 @@ def test_an_error_without_a_plan_has_its_cause_and_what_helps(tmp_path, capsys):
         ("exitcode  : -9 (pid: 1)", "More host memory"),
         ("Not enough memory to handle 8192 prefill tokens.", "Fewer tokens in one prefill"),
         ("No available memory for the cache blocks", "A larger share of the card"),
+        ("occurred when warming up sampler with 1024 dummy requests", "Fewer sequences"),
+        ("on device 0: cudaMalloc failed: out of memory", "Fewer layers on the GPU"),
         (message(1, 2, 0.5, 1, 0.1), "Activation checkpointing"),
     ],
 )
 def test_what_helps_follows_from_what_ran_out(text, cure):
     assert cures_by_cause(text)[0].startswith(cure)
+
+
+@pytest.mark.parametrize(
+    ("text", "total_gib", "cards"),
+    [
+        ("|   0  NVIDIA L40S                    On  |", None, ["l40s"]),
+        ("# on an RTX 4060 Ti 16GB", None, ["rtx-4060-ti-16gb"]),
+        ("GPU: NVIDIA H100 80GB HBM3", 79.1, ["h100-80gb-sxm"]),
+        ("the NVIDIA A10G, or the NVIDIA L4", None, []),
+        ("GPU: NVIDIA L4", 14.75, ["t4", "t4g"]),  # what a card holds outweighs a name
+    ],
+)
+def test_a_log_is_of_the_card_that_it_names_or_of_its_capacity(text, total_gib, cards):
+    assert cards_of_log(text, total_gib and total_gib * GIB, catalogs()) == cards
+
+
+def test_a_healthy_engines_cache_stands_beside_the_estimate(tmp_path, capsys):
+    log = tmp_path / "vllm.log"
+    log.write_text(
+        "NVIDIA A100-SXM4-80GB\nV1 LLM engine (v0.8.5) with config: model='Qwen/Qwen2.5-7B', "
+        "dtype=torch.bfloat16, max_seq_len=32768\nGPU KV cache size: 1,006,720 tokens\n"
+    )
+    assert main(["oom", str(log)]) == 0
+    out = capsys.readouterr().out
+    assert "From A100 80GB." in out
+    assert "which GPU" not in out
+    assert "The engine's cache holds 1,006,720 tokens, " in out

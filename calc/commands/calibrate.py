@@ -15,7 +15,7 @@ from calc.files.calibration.readings import RunReading, readings_of_runs
 from calc.files.oom.alone import command_in_log
 from calc.files.oom.explain import LogProblem
 from calc.files.oom.logs import logged_figures
-from calc.files.oom.parts import on_card
+from calc.files.oom.parts import cards_of_log, on_card
 from calc.plan.figures import records
 
 TABLES = (".csv", ".parquet")
@@ -61,7 +61,8 @@ def _row_in_log(log: str, catalogs: Catalogs) -> Row:
             f"{log}: the log does not print the command of its run with a model of the catalog; "
             "add the plan that it ran: python -m calc calibrate LOG plan.csv."
         )
-    return on_card(run.row, logged_figures(text).get("card"), run.catalogs)
+    cards = cards_of_log(text, logged_figures(text).get("card"), run.catalogs)
+    return on_card(run.row, cards, run.catalogs)
 
 
 def _readings(log: Path, rows: list[Row], catalogs: Catalogs) -> tuple[list[RunReading], list[str]]:

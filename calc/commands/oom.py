@@ -9,12 +9,14 @@ from calc.commands.command import pasted_text, plan_rows, write_result
 from calc.commands.imports import named_files
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.brought import brought
+from calc.files.brought import Brought, brought
+from calc.files.configs.problem import ConfigProblem
 from calc.files.oom.alone import command_in_log, cures_by_cause
 from calc.files.oom.engine import engine_cures
 from calc.files.oom.explain import explained, origin
+from calc.files.oom.findings import OTHER_WORK
 from calc.files.oom.logs import logged_figures
-from calc.files.oom.parts import MeasuredPart
+from calc.files.oom.parts import MeasuredPart, cards_of_log
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
 from calc.say.change import MACHINES, NOTHING_FITS, effect
@@ -70,14 +72,13 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
 def _alone(log: str, text: str, catalogs: Catalogs) -> str:
     """The text of a log without a plan, beside the command that it prints if it prints one."""
     lines = [f"# {log}", ""]
-    if command := command_in_log(text):
-        run = brought([(log, command.encode())], catalogs)
-        if not run.lacks_model:
-            lines += [*run.told.lines(), "", *explained_lines(text, run.row, run.catalogs)]
-            return "\n".join(lines) + "\n"
+    if run := _run_in_log(log, text, catalogs):
+        lines += [*run.told.lines(), "", *explained_lines(text, run.row, run.catalogs)]
+        return "\n".join(lines) + "\n"
     row = estimate({"model": ""}, catalogs, solve=False)
     explanation = explained(text, row, catalogs)
-    lines += [f"- {one}" for one in (origin(explanation, catalogs), *explanation.sentences)]
+    sentences = [one for one in explanation.sentences if one != OTHER_WORK]
+    lines += [f"- {one}" for one in (origin(explanation, catalogs), *sentences)]
     if explanation.parts:
         lines += ["", "| part | measured, GiB |", "|---|---|"]
         lines += [
@@ -86,6 +87,18 @@ def _alone(log: str, text: str, catalogs: Catalogs) -> str:
     if explanation.failed:
         lines += ["", f"## {WHAT_HELPS}", "", *(f"- {cure}." for cure in cures_by_cause(text))]
     return "\n".join([*lines, "", WITHOUT_PLAN]) + "\n"
+
+
+def _run_in_log(log: str, text: str, catalogs: Catalogs) -> Brought | None:
+    """The run of the command that a log prints; None without one that names its model."""
+    command = command_in_log(text)
+    cards = cards_of_log(text, logged_figures(text).get("card"), catalogs)
+    said = {"gpu": cards[0]} if cards else {}
+    try:
+        run = brought([(log, command.encode())], catalogs, "", said) if command else None
+    except ConfigProblem:  # a command of no tool that is read
+        return None
+    return None if run is None or run.lacks_model else run
 
 
 def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:

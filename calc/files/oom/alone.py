@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from calc.files.configs.inside.programs import known_command
 from calc.files.oom.findings import named_tensor
 from calc.files.oom.logs import logged_figures, printed, silent
 from calc.files.oom.sizes import MOST_CHARACTERS
@@ -47,9 +48,30 @@ PASSED = frozenset(
 )  # arguments that change memory, as the engines spell them
 
 
+COMMAND_LINE = re.compile(
+    r"^[ \t]*(?:[$>#%+]+[ \t]*)?((?:[A-Za-z_]\w*=\S+[ \t]+)*(?:sudo |nohup )?"
+    r"(?:vllm|sglang|python3?|trtllm-serve|text-generation-launcher|docker|podman|torchrun|"
+    r"accelerate|deepspeed|llamafactory-cli|swift|axolotl|tune)[ \t](?:[^\n]*\\\n)*[^\n]*)",
+    re.M,
+)  # a command that somebody pasted with its output
+
+
 def command_in_log(text: str) -> str:
-    """The command of the engine that prints its arguments in a log; empty where none does."""
+    """The command that a log prints or is pasted with, or that an engine's arguments are of.
+
+    Empty where there is none.
+    """
     text = text[:MOST_CHARACTERS]
+    if printed_command := _printed_command(text):
+        return printed_command
+    for match in COMMAND_LINE.finditer(text):
+        if known_command().search(match[1]) or " run " in match[1]:
+            return match[1]
+    return ""
+
+
+def _printed_command(text: str) -> str:
+    """The command of the engine that prints its arguments in a log; empty where none does."""
     for arguments in PRINTED_ARGUMENTS:
         place = text.rfind(arguments.before)
         if place < 0:
@@ -123,6 +145,10 @@ def cures_by_cause(text: str) -> list[str]:
         return cures[HOST]
     if named := named_tensor(text):
         return cures[named[0]]
+    if "llama.cpp" in meanings:
+        return cures["buffer"]
+    if "sampling" in meanings:
+        return cures["sampler"]
     if "prefill" in meanings:
         return cures["prefill"]
     if ENGINE_FIGURES & figures.keys() or "KV cache" in meanings or "cache blocks" in meanings:

@@ -8,11 +8,15 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.door import one_sentence
 from calc.files.oom.failures import Failure, failures, fullest
-from calc.files.oom.findings import findings_of_failure, findings_of_figures
+from calc.files.oom.findings import (
+    findings_of_cache,
+    findings_of_failure,
+    findings_of_figures,
+)
 from calc.files.oom.logs import logged_figures, silent
 from calc.files.oom.parts import (
     MeasuredPart,
-    cards_of_capacity,
+    cards_of_log,
     on_card,
     parts_of_failure,
     parts_of_figures,
@@ -25,6 +29,7 @@ from calc.say.place import short_card
 
 __all__ = ["LogProblem", "OomExplanation", "explained", "origin", "tells", "text_of"]
 
+MOST_CARDS = 3  # that are named by their capacity
 SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
 REFUSED = (
     "A pickle or an archive can run code when it is read, and this one is not torch's memory "
@@ -57,8 +62,12 @@ class OomExplanation(NamedTuple):
 
 def origin(result: OomExplanation, catalogs: Catalogs) -> str:
     """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
-    cards = " or ".join(short_card(card, catalogs) for card in result.cards[:2])
+    cards = " or ".join(short_card(card, catalogs) for card in result.cards[:MOST_CARDS])
     by_capacity = f", by its capacity {cards}" if cards else ""
+    if len(result.cards) == 1:
+        by_capacity = f", {cards}"
+    if result.failure is None and len(result.cards) == 1:
+        return f"From {cards}."
     if result.failure is None:
         return f"From a card of {cards}'s capacity." if cards else "The log names no card."
     gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
@@ -102,7 +111,8 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
         raise LogProblem(NOTHING)
     worst = fullest(messages) if messages else None
     total = worst.total if worst else sizes.get("card")
-    here = on_card(row, total, catalogs)
+    cards = cards_of_log(text, total, catalogs)
+    here = on_card(row, cards, catalogs)
     parts, sentences = [], list(meanings)
     if worst:
         parts += parts_of_failure(worst, here)
@@ -114,7 +124,7 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)
     if not sentences:
-        sentences = [HEALTHY]
+        sentences = [HEALTHY, *findings_of_cache(sizes, here)]
     lacking = (
         worst.tried + SPARE_RATIO * (total or 0.0)
         if worst
@@ -125,7 +135,7 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     return OomExplanation(
         worst,
         len(messages),
-        cards_of_capacity(total, catalogs),
+        cards,
         here,
         parts,
         sentences,

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom.failures import Failure
 from calc.files.oom.logs import printed
-from calc.say.numbers import size
+from calc.say.numbers import is_missing, size
 from calc.units import GIB
 
 FRAGMENTED_RATIO = 0.1  # of the card: fewer fragments are usual
@@ -141,6 +141,19 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
             "number format or split."
         )
     return [*sentences, *(_against(peak, "were allocated at the peak", row) if peak else [])]
+
+
+def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
+    """What the cache of a healthy engine holds, beside the estimate."""
+    tokens, estimated = figures.get("kv_tokens"), row.get("kv_pool_tokens")
+    if not tokens:
+        return []
+    beside = (
+        f", {estimated:,.0f} by the estimate ({estimated / tokens - 1:+.0%})"
+        if estimated and not is_missing(estimated)
+        else ""
+    )
+    return [f"The engine's cache holds {tokens:,.0f} tokens{beside}."]
 
 
 def is_other_work(figures: Mapping[str, float], row: Row) -> bool:

@@ -1,11 +1,13 @@
 """Reported memory and the estimate of the run, part by part. [B]"""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
+from calc.files.configs.inside.cards import cards_in
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import is_other_work
 from calc.files.oom.logs import printed
@@ -17,6 +19,7 @@ DRIVER_KEEPS_RATIO = (
     0.035  # at most, of a card: torch's capacity is less than that of nvidia-smi (T4: 3 %)
 )
 ROUNDED_BYTES = 0.05 * GIB  # of sizes printed with two decimals
+CARD_LINE = re.compile(r"\b(?:NVIDIA|GeForce|Tesla|Quadro|RTX|GPU|Instinct)\b")
 
 
 class MeasuredPart(NamedTuple):
@@ -52,9 +55,18 @@ def cards_of_capacity(total: float | None, catalogs: Catalogs) -> list[str]:
     )
 
 
-def on_card(row: Row, total: float | None, catalogs: Catalogs) -> dict[str, Any]:
+def cards_of_log(text: str, total: float | None, catalogs: Catalogs) -> list[str]:
+    """Ids of the cards that a log may be of: the one that it names, else those of its capacity."""
+    lines = (line for line in text.splitlines() if CARD_LINE.search(line))
+    named = {card for line in lines for card, _ in cards_in(line) if card in catalogs.gpus.index}
+    by_capacity = cards_of_capacity(total, catalogs)
+    if len(named) == 1 and (not by_capacity or named <= set(by_capacity)):
+        return list(named)
+    return by_capacity
+
+
+def on_card(row: Row, cards: list[str], catalogs: Catalogs) -> dict[str, Any]:
     """The row on the card of the message; estimated again where that is another card."""
-    cards = cards_of_capacity(total, catalogs)
     if not cards or row["gpu"] in cards:
         return dict(row)
     return changed(row, {"instance": "", "gpu": cards[0]}, catalogs)
