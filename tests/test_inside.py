@@ -147,6 +147,32 @@ def test_modules_that_lora_trains_whole_take_a_copy_gradients_and_optimizer_stat
         assert row["modules_to_save"] == column
 
 
+@pytest.mark.parametrize(
+    ("config", "column"),
+    [
+        ('{"method": "mtp", "num_speculative_tokens": 1}', "mtp"),
+        ('{"model": "a/b", "num_speculative_tokens": 5}', "draft"),
+        ('{"method": "eagle3", "model": "a/b"}', "eagle"),
+    ],
+)
+def test_a_flag_in_json_is_read_part_by_part(config, column):
+    text = f"vllm serve Qwen/Qwen3-8B --speculative-config '{config}'"
+    row = read_runs([("a.sh", text.encode())], catalogs())[0].row
+    assert row["speculation"] == column
+
+
+def test_ray_trains_on_as_many_gpus_as_it_has_workers():
+    script = (
+        "from ray.train import ScalingConfig\nfrom transformers import TrainingArguments\n"
+        "args = TrainingArguments('out', model_name_or_path='Qwen/Qwen3-8B', bf16=True,\n"
+        "    deepspeed={'bf16': {'enabled': True}, 'zero_optimization': {'stage': 3}})\n"
+        "trainer = TorchTrainer(run, scaling_config=ScalingConfig(\n"
+        "    num_workers=16, use_gpu=True, accelerator_type='A10G'))\n"
+    )
+    row = read_runs([("a.py", script.encode())], catalogs())[0].row
+    assert (row["gpus"], row["gpu"], row["sharding"]) == ("16", "a10g", "zero3")
+
+
 def test_a_folder_is_one_run(tmp_path, capsys):
     (tmp_path / "train.yaml").write_text("base_model: gpt2\nsequence_len: 256\ndeepspeed: z.json\n")
     (tmp_path / "z.json").write_text(

@@ -36,7 +36,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         for question in error.questions:
             choices = f" ({' · '.join(question.choices)})" if question.choices else ""
             print(f"{question.text}{choices}", file=sys.stderr)
-        if error.problem:
+        if error.problem and error.problem not in {one.text for one in error.questions}:
             print(error.problem, file=sys.stderr)
         return OVER_THE_LIMIT if error.questions else UNUSABLE
     text = (

@@ -139,9 +139,10 @@ def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
     """The runs of a Python script or a notebook: of its trainer's classes, else what it starts."""
     source = python_of_notebook(text, file) if form == "notebook" else text
     trained = _of_script(source, file)
-    if trained:
+    if trained and trained.tool:
+        config = _of_config(flat(trained.fields, file), file, trained.tool)
         machines = machine_choices(tree_of(text, file), file)
-        return [[trained, *readings] for readings in machines] or [[trained]]
+        return [[*config, *readings] for readings in machines] or [config]
     if form == "Python":
         try:
             fields = _fields_of(text, file, form, None)

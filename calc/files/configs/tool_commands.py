@@ -1,5 +1,6 @@
 """The commands of a script as readings: a tool's own command, or a script behind a launcher."""
 
+import json
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -230,7 +231,23 @@ def _of_tool(tool: Tool, words: list[str], file: str, settles: dict[str, str]) -
     )
     if tool.positional and others:
         fields.setdefault(tool.positional, others.pop(0))
+    fields = {
+        inner: setting
+        for name, value in fields.items()
+        for inner, setting in _inside(name, value, tool).items()
+    }
     return _with_others(Reading(file, tool, fields, COMMAND, parts), others)
+
+
+def _inside(name: str, value: Any, tool: Tool) -> dict[str, Any]:
+    """The fields of a flag whose value is JSON and whose parts the tool has: {"method": "mtp"}."""
+    if not str(value).startswith("{") or not any(one.startswith(f"{name}.") for one in tool.fields):
+        return {name: value}
+    try:
+        parts = json.loads(str(value))
+    except (ValueError, RecursionError):
+        return {name: value}
+    return {f"{name}.{part}": setting for part, setting in parts.items()}
 
 
 def _with_others(reading: Reading, others: list[str]) -> Reading:

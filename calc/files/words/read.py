@@ -303,7 +303,8 @@ def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         if claim.item.tags & {"N"} and not re.search(r"\d", words):
             continue  # a word such as one
         if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
-            continue  # the size of the model
+            amounts.words(claim)  # the size of the model
+            continue
         if (
             claim.role in ("bare", "pair")
             and scale == "k"

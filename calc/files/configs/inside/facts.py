@@ -183,6 +183,8 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
         key == "size" and "leader_worker_template" in parents and number
     ):
         yield Fact("nodes", number, path, text)
+    elif key == "num_workers" and parents[-1:] == ["scaling_config"] and number:
+        yield Fact("gpus", number, path, text)  # of Ray Train, one for each worker
     elif key == "tensor" and parents[-1:] == ["parallelism"] and number:
         yield Fact("tensor", number, path, text)
     elif key == "replicas" and WORKERS & set(parents) and number:
