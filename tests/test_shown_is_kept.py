@@ -1,5 +1,5 @@
-"""What is shown is what is kept: heading, frame of the card, memory, Keep and Share name one row,
-whichever answer was chosen and however the job changes after that.
+"""What is shown is what is kept: heading, frame of the card, memory, advice, Keep, Share and launch
+kit name one row, whichever answer was chosen and however the job changes after that.
 """
 
 import re
@@ -8,13 +8,16 @@ import pytest
 from pages import address, cards, html_texts, opened, run, title, with_share
 
 from calc.say.numbers import about
+from views.plan import changes
 
 JOBS = {
     "run": {"model": "llama-3.2-1b"},
+    "run with three answers": {"model": "llama-3.1-8b"},
     "service": {"goal": "serve", "model": "llama-3.1-8b", "people": "40"},
 }
 CHANGES = {
     "run": ("number_input", "example_tokens", 500),
+    "run with three answers": ("number_input", "example_tokens", 900),
     "service": ("number_input", "people", 80),
 }
 
@@ -42,11 +45,22 @@ def all_name_one_row(app):
     minutes = next(code.value for code in with_share(app).code if code.value.startswith("##"))
     assert about(entry["then"]["usd"]) in minutes.splitlines()[2]
     assert where in minutes.splitlines()[2]
+    app.session_state["launch_kit"] = True
+    files = "\n".join(code.value for code in run(app).code)
+    assert entry["scenario"]["instance"] in files.replace(minutes, "")
+    return entry
 
 
-@pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("kind", JOBS)
-def test_a_role_is_kept_as_shown_before_and_after_the_job_changes(kind, number):
+CARDS = [("run", 0), ("run", 1), ("run with three answers", 2), ("service", 0), ("service", 1)]
+
+
+@pytest.mark.parametrize(("kind", "number"), CARDS)
+def test_a_role_is_kept_as_shown_before_and_after_the_job_changes(kind, number, monkeypatch):
+    advised = []
+    advise = changes.changes
+    monkeypatch.setattr(
+        changes, "changes", lambda row, *more: advised.append(row) or advise(row, *more)
+    )
     app = opened(v="3", **JOBS[kind])
     app = run(app.button(key=f"show_card_{number}").click())
     role = framed(app)
@@ -57,7 +71,9 @@ def test_a_role_is_kept_as_shown_before_and_after_the_job_changes(kind, number):
     again = opened(**address(changed))
     assert framed(again) == framed(changed)
     assert title(again) == title(changed)
-    all_name_one_row(changed)
+    entry = all_name_one_row(changed)
+    assert advised[-1]["instance"] == entry["scenario"]["instance"]
+    assert advised[-1]["usd"] == pytest.approx(entry["then"]["usd"], rel=1e-4)
 
 
 def test_a_row_of_the_board_ends_with_the_job_in_which_it_was_chosen():
