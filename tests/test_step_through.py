@@ -290,6 +290,12 @@ def test_the_page_shows_the_picture_the_table_and_what_to_read():
     assert "The cliff:" in page_text(app)
 
 
+def test_what_a_parameter_and_a_token_take_is_said():
+    assert "Each parameter takes 16.0 bytes" in page_text(page_of("training"))
+    assert "says 18 bytes for AdamW" in page_text(page_of("training"))
+    assert "its KV cache, 128 KiB (0.131 MB) a token on each GPU" in page_text(page_of("serving"))
+
+
 def test_two_sizes_stand_side_by_side_by_card():
     cells = frame(page_of("training"), "13B, AdamW")
     assert list(cells.columns) == [job.name for job in ready_jobs()["sizes"]]

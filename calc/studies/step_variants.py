@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.engine.pipeline import parts
+from calc.engine.pipeline import estimate, parts
 from calc.evaluate import Row
 from calc.explain.step_through import (
     Bounds,
@@ -39,6 +39,7 @@ SIZES = (
 USUAL_CARD = "h100-80gb-sxm"  # of a plan that names none
 LEAST_BATCHES = {"training": 32, "inference": 256}  # on the slider
 USUAL_TOKENS, LENGTHS = 32_768, 64  # on the slider
+LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 CLEARLY = 1.25  # as much memory, so that the lines of two cards stand apart
 Dial = dict[str, Row]  # value -> the columns that it sets
 
@@ -179,6 +180,23 @@ def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> floa
         [{"recompute": name, "line": name} for name in (scenario["recompute"], "full")],
     )
     return float(rows["seconds"].iloc[1] / rows["seconds"].iloc[0]) if len(rows) == 2 else np.nan
+
+
+def state_bytes_each(scenario: Row, catalogs: Catalogs) -> float:
+    """Bytes of weights, gradients and optimizer state for each parameter, undivided.
+
+    NaN where not all parameters are trained, or gradients have a format of their own.
+    """
+    if scenario["tuning"] != "full" or scenario.get("gradient_precision"):
+        return np.nan
+    alone = scenario | {"gpus": 1.0, "sharding": "none", "offload": "none", "instance": ""}
+    row = estimate(alone | dict.fromkeys(LAYOUT, 1.0), catalogs, solve=False)
+    if row["problem"]:
+        return np.nan
+    states_bytes = row["weights_bytes"] + row["optimizer_bytes"]
+    gradient_bytes_each = float(catalogs.precisions["gradient_bytes_each"][row["precision"]])
+    parameters = float(catalogs.models["parameters"][row["model"]])
+    return float(states_bytes / parameters + gradient_bytes_each)
 
 
 def _sizes(row: Row, catalogs: Catalogs) -> list[str]:

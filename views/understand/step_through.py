@@ -16,7 +16,13 @@ from calc.plan.figures import records
 from calc.search.row_status import scenario_of
 from calc.studies import comparisons
 from calc.studies.guide import ready_jobs
-from calc.studies.step_variants import Walk, recompute_time_ratio, scenario_at, walk_through
+from calc.studies.step_variants import (
+    Walk,
+    recompute_time_ratio,
+    scenario_at,
+    state_bytes_each,
+    walk_through,
+)
 from views.charts import step_through as chart
 from views.session import catalogs as session_catalogs
 from views.session import is_phone, job_state
@@ -54,7 +60,8 @@ def draw(title: DeltaGenerator) -> None:
     with right:
         _largest(plan, catalogs)
         st.header("Read it", anchor=False)
-        st.markdown(plain(words.read_it(walk, plan.row, _slower(plan, catalogs), catalogs)))
+        slower_ratio, bytes_each = _slower(plan, catalogs), _state_bytes_each(plan, catalogs)
+        st.markdown(plain(words.read_it(walk, plan.row, slower_ratio, bytes_each, catalogs)))
     closed(
         "Four other calculators, for this step",
         "other_calculators",
@@ -121,6 +128,14 @@ def _slower(plan: Present, catalogs: Catalogs) -> float:
         if trains
         else 1.0
     )
+
+
+def _state_bytes_each(plan: Present, catalogs: Catalogs) -> float:
+    """What each parameter takes in training; missing while serving."""
+    if plan.scenario["work"] != "training":
+        return float("nan")
+    key = (plan.scenario, catalogs.version)
+    return remembered("states", key, lambda: state_bytes_each(plan.scenario, catalogs))
 
 
 def _largest(plan: Present, catalogs: Catalogs) -> None:

@@ -38,6 +38,11 @@ OTHERS = (
     "Each calculator's own formula for this model's exact parameters and sizes. They print GB of "
     "10^9 bytes."
 )
+# https://huggingface.co/docs/transformers/model_memory_anatomy, read on 2026-11-28
+RULE_OF_THUMB = (
+    "18 bytes for AdamW in mixed precision: 6 of weights (a 16-bit copy beside fp32), 4 of gradients "
+    "and 8 of state"
+)
 SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
@@ -129,7 +134,9 @@ def _room(figures: Figures) -> str:
     return "any number" if figures.room == float("inf") else f"{figures.room:,.0f}"
 
 
-def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> str:
+def read_it(
+    walk: Walk, row: Row, slower_ratio: float, state_bytes_each: float, catalogs: Catalogs
+) -> str:
     """The four things to read off the picture."""
     figures, trains = walk.figures, row["work"] == "training"
     card = with_article(short_card(walk.card, catalogs))
@@ -147,7 +154,7 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
         parts = {
             "Fixed": (
                 "weights, gradients, optimizer state, working memory and overhead, whatever the "
-                "batch."
+                f"batch.{_states(state_bytes_each)}"
             ),
             "Per sequence": f"activations and logits{flatter}.",
         }
@@ -159,7 +166,9 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
     else:
         parts = {
             "Fixed": "weights, what the engine needs for a prompt, and overhead.",
-            "Per request": "its KV cache; 8 bits halve it, and a shorter context cuts it.",
+            "Per request": (
+                f"its KV cache{_of_a_token(row)}; 8 bits halve it, and a shorter context cuts it."
+            ),
         }
         cure = (
             "More requests wait, or need another replica."
@@ -178,6 +187,24 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
     return "  \n".join(
         f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items()
     )
+
+
+def _states(bytes_each: float) -> str:
+    """What each parameter takes, beside the rule of thumb."""
+    if is_missing(bytes_each):
+        return ""
+    return (
+        f" Each parameter takes {three(bytes_each)} bytes of the first three. A common rule of "
+        f"thumb says {RULE_OF_THUMB}."
+    )
+
+
+def _of_a_token(row: Row) -> str:
+    """The cache of a token on each GPU, also in MB of 10^6 bytes, as others print it."""
+    each_bytes = row["kv_cache_bytes"] / (row["batch"] * row["sequence_tokens"])
+    if not each_bytes > 0:
+        return ""
+    return f", {three(each_bytes / 1024)} KiB ({three(each_bytes / 1e6)} MB) a token on each GPU"
 
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
