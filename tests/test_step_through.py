@@ -3,6 +3,7 @@ them.
 """
 
 import json
+import re
 from functools import cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from calc.answers.full_answer import full_answer as options
 from calc.explain.calculators import SYSTEMS
 from calc.explain.step_through import MOST_MISS, Bounds, at_point, surfaces, with_point
 from calc.search.row_status import scenario_of
+from calc.studies.comparisons import over_cards
 from calc.studies.guide import ready_jobs
 from calc.studies.step_variants import scenario_at, walk_through
 from calc.units import GIB
@@ -288,6 +290,18 @@ def test_the_page_shows_the_picture_the_table_and_what_to_read():
     ]
     assert all(bind["name"] for bind in bound.values())
     assert "The cliff:" in page_text(app)
+
+
+def test_the_plans_arrangement_is_marked_on_every_card(catalogs):
+    row = options(JOBS["training"], catalogs).rows[0]
+    cards = over_cards(scenario_of(row), catalogs).set_index("gpu")
+    assert cards["fits"][row["gpu"]] == row["fits"]
+    assert cards["needed_bytes"][row["gpu"]] == pytest.approx(row["needed_bytes"])
+    assert {"yes", "no"} <= set(cards["fits"])
+    said = page_text(page_of("training"))
+    assert re.search(r"✓ fits: .*A100 · 40", said)
+    assert re.search(r"✗ does not fit: .*A10G · 22", said)
+    assert re.search(r"– does not run: .*V100 · 32", said)
 
 
 def test_what_a_parameter_and_a_token_take_is_said():

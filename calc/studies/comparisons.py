@@ -176,6 +176,14 @@ def largest_batches(
     return best.assign(grade=np.where(np.isnan(most), np.nan, grade)).reset_index(drop=True)
 
 
+def over_cards(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
+    """The scenario as it is divided, on each whole card that AWS rents, the smallest first."""
+    changes = [{"gpu": card, "instance": ""} for card in cards_on_aws(catalogs)]
+    table = pd.DataFrame([{**scenario, **change} for change in changes])
+    rows = pd.DataFrame(estimate(table, catalogs, solve=False))
+    return rows[rows["problem"] == ""].reset_index(drop=True)
+
+
 def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
     """What each method of training, or width of serving, sets."""
     if scenario["work"] == "inference":

@@ -14,6 +14,7 @@ from calc.search.row_status import method_name
 from calc.studies.step_variants import Walk
 from calc.units import GIB
 from views.charts.step_through import Choice, Slider, Words
+from views.shared.theme import FITS
 
 TITLE = {
     "training": "Where the memory goes in one training step",
@@ -218,6 +219,21 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
         f"{model}, {tokens}{kept}; the last of them may be tight. 0: not even one fits. "
         f"–: does not run there. A cell becomes the plan."
     )
+
+
+def as_planned(rows: pd.DataFrame, catalogs: Catalogs) -> str:
+    """The cards by what they make of the plan's arrangement, each group after its mark."""
+    refused = (rows["runs"] == "no").to_numpy()
+    groups = {
+        f"{mark} {word}": rows[(rows["fits"] == fits).to_numpy() & ~refused]
+        for fits, (word, mark, *_) in FITS.items()
+    } | {"– does not run": rows[refused]}
+    parts = [
+        f"{head}: {', '.join(line_name(card, catalogs) for card in group['gpu'])}"
+        for head, group in groups.items()
+        if len(group)
+    ]
+    return "  \n".join(["**As planned, on other cards**", *parts])
 
 
 def shade(grade: float) -> str:
