@@ -6,10 +6,13 @@ import re
 import sys
 from urllib.parse import parse_qs, urlencode
 
+import pandas as pd
 import pytest
-from examples import recorded
+from examples import catalogs, recorded
 from pages import address, job_line, opened, run, title, turned
 
+from calc.plan.aged import rows_now
+from calc.plan.plan_bill import first_month
 from shelf import stores
 from shelf.plans import MOST_SHOWN, newest, save, take_off, versions
 from shelf.states import newest_states
@@ -62,6 +65,32 @@ def test_a_plan_is_put_there_and_comes_back_in_another_browser():
     assert address(other) == address(plan)
     run(other.button(key="undo").click())
     assert address(other)["model"] == ["gpt2"]
+
+
+def test_the_row_is_the_sum_of_the_bill():
+    """The ticked answers of two jobs together, once and a month, then and now."""
+    first = run(opened(model="llama-3.2-1b").button(key="keep").click())
+    second = opened(**address(first) | {"goal": "serve", "model": "llama-3.1-8b"})
+    second = turned(run(second.button(key="keep").click()), "shelf")
+    billed = first_month(kept_rows(second))
+    put(second, "Both", "Ana")
+    row = second.dataframe[0].value.iloc[0]
+    assert len(billed) == 2
+    assert row["then"] == pytest.approx(billed["month_usd"].sum())
+    assert row["now"] == pytest.approx(row["then"], rel=1e-4)
+    assert row["moved"] == "the same"
+    assert " once, and $" in row["answer"]
+
+
+def kept_rows(app):
+    """The kept answers of a session as its pages bill them."""
+    entries = [
+        {"market": entry["market"], "scenario": entry["scenario"], "name": entry["name"]}
+        for entry in app.session_state["kept"]
+    ]
+    return pd.DataFrame(rows_now(entries, catalogs())).assign(
+        job=[entry["job"] for entry in app.session_state["kept"]], have="", in_bill=""
+    )
 
 
 def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):

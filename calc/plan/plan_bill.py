@@ -68,6 +68,13 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def first_month(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of plan_bill that are in the bill and have a price; one answer of each job."""
+    jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
+    bill = plan_bill(rows.iloc[[job.ticked for job in jobs]])
+    return bill[bill["month_usd"].notna() & (bill["have"] == "") & (bill["problem"] == "")]
+
+
 def ticked_rows(bill: pd.DataFrame) -> pd.DataFrame:
     """The ticked rows of a bill with ticks, else all of them; those with a problem left out."""
     bill = bill[bill["problem"] == ""]

@@ -13,15 +13,16 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.link.now import answers_now
 from calc.plan.aged import Moved, changes
+from calc.plan.plan_bill import first_month
 from calc.say.job import job_sentence, short_job
 from calc.say.numbers import changed_by, counted, is_missing, percent
 from shelf import plans as shelf_plans
 from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
 from shelf.states import State
-from views.compare_and_bill import shelf_states
+from views.compare_and_bill import shelf_states, the_bill
 from views.compare_and_bill.compared import DECISION
-from views.session import address
+from views.session import address, kept
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
 from views.session.remembered import remembered
@@ -146,11 +147,15 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
     if not row["answer"]:
         st.caption(NOTHING_TO_SAVE)
         return
-    answer = plan_words.heading(options, catalogs)
+    answer, money = plan_words.heading(options, catalogs), dict(row)
+    what = f"{job_sentence(options.job, catalogs)} {answer}."
+    if kept.kept() and len(bill := first_month(kept.rows(catalogs))):
+        answer, money = the_bill.heading(bill), {"usd": bill["month_usd"].sum()}
+        what = f"The bill of {counted(len(bill), 'kept answer')}: {answer}."
     if decision := st.session_state.get(DECISION):
         answer = f"{answer}. Decision: {decision}"
     with st.form("to_shelf"):
-        st.markdown(plain(f"{job_sentence(options.job, catalogs)} {answer}."))
+        st.markdown(plain(what))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             usual = short_job(options.job, catalogs)[: LONGEST["name"]]
             name = st.text_input(
@@ -163,13 +168,14 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
                 "Put on the shelf", type="primary", icon=":material/inventory_2:"
             )
     if pressed:
-        _save(run, name, who, answer, row)
+        _save(run, name, who, answer, money)
 
 
 def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
+    """Save the page under a name; `row` has the money of the plan, or of the bill."""
     seen = st.session_state.get("shelf_seen", "")
     money = {
-        field: None if is_missing(row[field]) else float(row[field])
+        field: None if is_missing(row.get(field)) else float(row[field])
         for field in ("usd", "usd_per_hour")
     }
     try:

@@ -78,7 +78,7 @@ def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
     """What the picture says."""
     stops = tuple(f"{number} {stop}" for number, stop in enumerate(STOPS[work], start=1))
     card = with_article(short_card(walk.card, catalogs))
-    title = "Base and slope: the cliff is where the range, in pale blue, leaves the card"
+    title = "The cliff is where the pale range leaves the card"
     return Words(
         "Step through",
         tuple(name_of("model", model, catalogs) for model in walk.dials["model"]),

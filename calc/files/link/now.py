@@ -2,15 +2,21 @@
 
 from typing import Any
 
+import pandas as pd
+
 from calc.catalogs.load import Catalogs, add_models, with_readings
 from calc.files.link import link
 from calc.plan.aged import rows_now
+from calc.plan.plan_bill import first_month
 
 
 def answers_now(
     queries: list[dict[str, list[str]]], catalogs: Catalogs
 ) -> list[dict[str, Any] | None]:
-    """The answer of each query estimated today, with its earlier figures as then_*."""
+    """The answer of each query estimated today, with its earlier figures as then_*.
+
+    If a query keeps answers, usd and then_usd are the first month of their bill.
+    """
     read = [link.parse(query, catalogs)[0] for query in queries]
     answers: list[dict[str, Any] | None] = [None] * len(read)
     plain = [
@@ -27,7 +33,31 @@ def answers_now(
     for place, choices in enumerate(read):
         if "then" in choices and answers[place] is None:
             answers[place] = _with_its_own(choices, catalogs)
-    return answers
+    return [
+        answer and answer | _bill_now(choices.get("kept", []), catalogs)
+        for answer, choices in zip(answers, read, strict=True)
+    ]
+
+
+def _bill_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> dict[str, float]:
+    """The bill of kept answers, today (usd) and by their records (then_usd); empty if unknown."""
+    if not entries or any(
+        entry["scenario"]["model"] not in catalogs.models.index for entry in entries
+    ):
+        return {}
+    rows = pd.DataFrame(rows_now(entries, catalogs)).assign(
+        job=[entry.get("job", "") for entry in entries],
+        have=[entry.get("have", "") for entry in entries],
+        in_bill=[entry.get("in_bill", "") for entry in entries],
+    )
+    bill = first_month(rows)
+    if not len(bill):
+        return {}
+    changed = (bill["then_usd"].astype(float) / bill["usd"]).fillna(1.0)
+    return {
+        "usd": float(bill["month_usd"].sum()),
+        "then_usd": float((bill["month_usd"] * changed).sum()),
+    }
 
 
 def _with_its_own(choices: dict[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
