@@ -23,7 +23,7 @@ from views.shared.markdown import plain
 from views.shared.theme import BLUE, ORANGE, Ink
 
 HEIGHT, PHONE_HEIGHT, NARROWEST = (
-    252,
+    268,
     230,
     236,
 )  # pixels of a card, and its width from which on fewer stand side by side
@@ -77,7 +77,7 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
     seen: set[str] = set()
     with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
         for number, card in enumerate(shown):
-            with st.container(border=False, gap=None, key=f"card_{number}"):
+            with st.container(height=_height(), border=False, gap=None, key=f"card_{number}"):
                 with st.container(height=1, border=False, key=f"pick_{number}"):
                     look = {"key": f"show_card_{number}", "width": "stretch"}
                     button(plain(card.name), _show, card, **look)
