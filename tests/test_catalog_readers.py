@@ -11,12 +11,25 @@ from calc.catalogs.load import BESIDE, READERS, read_again
 CALC = Path(calc.__file__).parent
 
 
+def catalogs_of(path):
+    """The catalogs whose classes a module imports: name in the module -> catalog."""
+    return {
+        alias.asname or alias.name: alias.name
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.module == "calc.catalogs.schemas"
+        for alias in node.names
+    }
+
+
 def readers_in(path):
     """The functions of a module that read a file beside the tables: (function, file)."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         for call in ast.walk(node) if isinstance(node, ast.FunctionDef) else ():
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "read_document":
+            called = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
+            if called == "read_document":
                 yield node, call.args[1].value
+            elif called == "read_catalog":
+                yield node, catalogs_of(path)[call.args[0].value.id]
 
 
 def test_every_function_that_reads_a_file_registers_itself_and_every_file_has_one():

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "calc/commands/many_files.py": {"calc", "distributed", "pandas"},
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
+    "calc/catalogs/load.py": {"calc", "msgspec", "numpy", "pandas"},
     "calc/catalogs/schemas": {"calc", "msgspec"},
     "calc/files/configs/yaml_text.py": {"calc", "yaml"},
     "calc/files/launch/formats.py": {"calc", "yaml"},

@@ -17,7 +17,7 @@ from views.session.job_state import FIRST_VISIT
 CASES = recorded("cases/job_words.json")
 LINKS = {
     **recorded("cases/one_plan.json"),
-    **{setup.name: compose(setup.asks) for setup in ready_jobs()["setups"]},
+    **{setup.name: compose(setup.asks) for setup in ready_jobs().setups},
 }
 NO_WORD = re.compile(r"nan|None|inf|\b[a-z]+_[a-z]|[a-z]+-[a-z]+-\d\b|  |, ,|\(\)|,,|, \.")
 

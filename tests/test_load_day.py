@@ -197,7 +197,7 @@ def test_anything_is_a_trace_or_one_sentence(content):
 
 
 def test_named_curves_and_24_numbers():
-    for name in load_curves()["curves"]:
+    for name in load_curves().curves:
         assert len(curve_of(name)) == 24
     assert curve_of("+".join(["2"] * 24)) == (2.0,) * 24
     for wrong in ("night", "1+2", "+".join(["0"] * 24), "+".join(["-1"] * 24)):

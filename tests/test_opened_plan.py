@@ -118,7 +118,7 @@ def test_another_formula_is_another_version_and_other_words_are_none(tmp_path, m
 
 @pytest.mark.parametrize("kind", ["setups", "use_cases"])
 def test_every_ready_job_is_understood_whole_and_answered(kind):
-    jobs = ready_jobs()[kind]
+    jobs = getattr(ready_jobs(), kind)
     for job in jobs:
         by_hand = {name: [value] for name, value in job.asks.items() if name in BY_HAND}
         answered = options(job_of({**FIRST_VISIT, **job.asks}, by_hand), the_catalogs())

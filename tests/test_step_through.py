@@ -312,7 +312,7 @@ def test_what_a_parameter_and_a_token_take_is_said():
 
 def test_two_sizes_stand_side_by_side_by_card():
     cells = frame(page_of("training"), "13B, AdamW")
-    assert list(cells.columns) == [job.name for job in ready_jobs()["sizes"]]
+    assert list(cells.columns) == [job.name for job in ready_jobs().sizes]
     room = {name.split(" ·")[0]: row for name, row in cells.fillna(0).to_dict("index").items()}
     assert all(
         room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2]

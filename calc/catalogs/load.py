@@ -13,9 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import msgspec
 import pandas as pd
 
-from calc.catalogs.checked import document_of
+from calc.catalogs.checked import document_of, document_text
 from calc.catalogs.history import history_table, read_history
 from calc.catalogs.model_types import (
     defaults_with_types,
@@ -27,6 +28,7 @@ from calc.catalogs.prices import capacity_table, endpoint_table, price_table, st
 from calc.catalogs.references import check_blocks, check_families, check_references, check_support
 from calc.catalogs.rooms import BUDGETS, FOLDER, READINGS, ROOM_OF, label_of, path_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
+from calc.catalogs.schemas.kinds import Entry
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import by_card, instance_table, reading_table, table_of
 from calc.models.architecture import model_table
@@ -34,6 +36,7 @@ from calc.models.foreign import MODEL_ID, foreign_entry, free_id, model_id_of, v
 from calc.models.huggingface.model_types import ModelTypes
 
 Reader = TypeVar("Reader", bound=Callable[[], Any])
+File = TypeVar("File", bound=Entry)
 
 __all__ = [
     "FOLDER",
@@ -43,6 +46,7 @@ __all__ = [
     "entries_of",
     "load_catalogs",
     "read_again",
+    "read_catalog",
     "read_document",
     "read_once",
 ]
@@ -309,6 +313,13 @@ def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
     for digest in digests:
         digest.update(name.encode() + b"\0" + content + b"\0")
     return document_of(content, name, label_of(name))
+
+
+def read_catalog(file: type[File], folder: Path = FOLDER) -> File:
+    """Return one catalog as an object of its class, for example `read_catalog(setups.File)`."""
+    name = file.__module__.rpartition(".")[2]
+    text = document_text(_content(folder, name), name, label_of(name))
+    return msgspec.json.decode(text, type=file)
 
 
 def _content(folder: Path, name: str) -> bytes:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scenario", default="", help="name of the row (default: the first service)"
     )
-    curve = f"{', '.join(load_curves()['curves'])}, or 24 numbers joined by + (default: office)"
+    curve = f"{', '.join(load_curves().curves)}, or 24 numbers joined by + (default: office)"
     parser.add_argument("--curve", default="", help=curve)
     trace = "requests as CSV, also gzip: Azure's or BurstGPT's trace, or time, prompt_tokens, answer_tokens"
     parser.add_argument("--trace", metavar="FILE", help=trace)

@@ -8,7 +8,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.catalogs.load import read_catalog, read_once
+from calc.catalogs.schemas import load_curves as curves_catalog
+from calc.catalogs.schemas.load_curves import TraceFormat
 from calc.files.door import one_sentence
 from calc.files.streams import read
 from calc.plan.load_day import Trace
@@ -21,16 +23,16 @@ MOST_HOURS = 24 * 366 * 5
 
 
 @read_once
-def load_curves() -> dict[str, Any]:
+def load_curves() -> curves_catalog.File:
     """Named curves and formats of requests (catalogs/edited/load_curves.yaml)."""
-    return read_document(FOLDER, "load_curves")
+    return read_catalog(curves_catalog.File)
 
 
 def curve_of(text: str) -> tuple[float, ...]:
     """The 24 loads of a named curve, or 24 numbers joined by +; raises TableError."""
-    curves = load_curves()["curves"]
+    curves = load_curves().curves
     if text in curves:
-        return tuple(map(float, curves[text]["hours"]))
+        return tuple(map(float, curves[text].hours))
     try:
         hours = tuple(float(part) for part in text.split("+"))
     except ValueError:
@@ -62,7 +64,7 @@ def trace_of(source: bytes | BinaryIO, name: str) -> Trace:
         raise TableError(f"{name} cannot be unpacked ({quoted(error)}); fetch it again.") from None
     if not parts:
         raise TableError(f"{name} has a first line and no request; give some.")
-    return _trace(pd.concat(parts).groupby(level=0).sum(), form["name"], name)
+    return _trace(pd.concat(parts).groupby(level=0).sum(), form.name, name)
 
 
 def _trace(hours: pd.DataFrame, form_name: str, name: str) -> Trace:
@@ -97,27 +99,27 @@ def _header(stream: BinaryIO, is_packed: bool, name: str) -> list[str]:
         raise TableError(f"{name} is not CSV in UTF-8; save it as such.") from None
 
 
-def _form(header: list[str], name: str) -> dict[str, str]:
+def _form(header: list[str], name: str) -> TraceFormat:
     """The format whose three columns a header has; raises TableError."""
-    formats = load_curves()["traces"].values()
+    formats = load_curves().traces.values()
     for form in formats:
-        if {form["time"], form["prompt_tokens"], form["answer_tokens"]} <= set(header):
+        if {form.time, form.prompt_tokens, form.answer_tokens} <= set(header):
             return form
-    plain = load_curves()["traces"]["plain"]
+    plain = load_curves().traces["plain"]
     raise TableError(
         f"{name} is no file of requests (its columns: {quoted(', '.join(header[:6]))}); give "
-        f"Azure's or BurstGPT's trace, or the columns {plain['time']}, {plain['prompt_tokens']} "
-        f"and {plain['answer_tokens']}."
+        f"Azure's or BurstGPT's trace, or the columns {plain.time}, {plain.prompt_tokens} "
+        f"and {plain.answer_tokens}."
     )
 
 
-def _batches(stream: BinaryIO, is_packed: bool, form: dict[str, str], name: str) -> Any:
+def _batches(stream: BinaryIO, is_packed: bool, form: TraceFormat, name: str) -> Any:
     """The three columns of the file, in batches."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    types = {form["time"]: pa.string()}
-    types |= {form[name]: pa.float64() for name in ("prompt_tokens", "answer_tokens")}
+    types = {form.time: pa.string()}
+    types |= {form.prompt_tokens: pa.float64(), form.answer_tokens: pa.float64()}
     try:
         with arrow_csv.open_csv(
             pa.input_stream(stream, compression="gzip" if is_packed else None),
@@ -133,9 +135,9 @@ def _batches(stream: BinaryIO, is_packed: bool, form: dict[str, str], name: str)
         raise TableError(f"{name} cannot be read ({reason}); save it as CSV again.") from None
 
 
-def _by_hour(rows: pd.DataFrame, form: dict[str, str], name: str) -> pd.DataFrame:
+def _by_hour(rows: pd.DataFrame, form: TraceFormat, name: str) -> pd.DataFrame:
     """Requests and tokens by hour since 1970, or since the first midnight; raises TableError."""
-    texts = rows[form["time"]].fillna("").astype(str)
+    texts = rows[form.time].fillna("").astype(str)
     seconds = pd.to_numeric(texts, errors="coerce")
     if seconds.notna().all():
         hours = np.floor(seconds / HOUR_SECONDS)
@@ -157,8 +159,8 @@ def _by_hour(rows: pd.DataFrame, form: dict[str, str], name: str) -> pd.DataFram
             {
                 "hour": np.asarray(hours, dtype=np.int64),
                 "requests": 1,
-                "prompt": rows[form["prompt_tokens"]].fillna(0.0).to_numpy(),
-                "answer": rows[form["answer_tokens"]].fillna(0.0).to_numpy(),
+                "prompt": rows[form.prompt_tokens].fillna(0.0).to_numpy(),
+                "answer": rows[form.answer_tokens].fillna(0.0).to_numpy(),
             }
         )
         .groupby("hour")

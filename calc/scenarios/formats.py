@@ -3,23 +3,24 @@
 The traits are read once, when the program starts, as the columns and assumptions are.
 """
 
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import read_catalog
+from calc.catalogs.schemas import precisions
 
-_DOCUMENT = read_document(FOLDER, "precisions")
-_ENTRIES = _DOCUMENT["precisions"]
+_CATALOG = read_catalog(precisions.File)
 DEFAULT_PRECISION = {
-    "training": _DOCUMENT["defaults"]["full_training"],
-    "inference": _DOCUMENT["defaults"]["inference"],
+    "training": _CATALOG.defaults.full_training,
+    "inference": _CATALOG.defaults.inference,
 }
 # The precision of as many bits for cards without bf16, by the one that needs bf16.
 WITHOUT_BF16 = {
-    name: entry["without_bf16"] for name, entry in _ENTRIES.items() if "without_bf16" in entry
+    name: entry.without_bf16 for name, entry in _CATALOG.precisions.items() if entry.without_bf16
 }
 
 
 def tried_for(work: str) -> tuple[str, ...]:
     """The precisions that the search tries for a kind of work without being asked."""
-    return tuple(name for name, entry in _ENTRIES.items() if work in entry.get("tried_for", ()))
+    entries = _CATALOG.precisions.items()
+    return tuple(name for name, entry in entries if work in (entry.tried_for or ()))
 
 
 def with_and_without_bf16(work: str) -> tuple[str, str]:

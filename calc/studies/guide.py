@@ -3,7 +3,9 @@
 import math
 from typing import Any, NamedTuple
 
-from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
+from calc.catalogs.load import Catalogs, read_catalog, read_once
+from calc.catalogs.schemas import setups
+from calc.catalogs.schemas.setups import ReadyJob
 from calc.evaluate import Row
 from calc.job.columns import FIXABLE
 from calc.search.options import Options, on_several_instances, options
@@ -24,14 +26,6 @@ SAME = (
 )  # of one answer
 
 
-class ReadyJob(NamedTuple):
-    """A job that many teams have, or a question: its name, what it means, what it asks for."""
-
-    name: str
-    about: str
-    asks: dict[str, Any]
-
-
 class Leaf(NamedTuple):
     """A ready job answered: whether it can be done so, the row, and all options."""
 
@@ -46,14 +40,9 @@ class Leaf(NamedTuple):
 
 
 @read_once
-def ready_jobs() -> dict[str, list[ReadyJob]]:
+def ready_jobs() -> setups.File:
     """The ready jobs of catalogs/edited/setups.yaml by kind, in the order of the file."""
-    kinds = read_document(FOLDER, "setups").items()
-    return {
-        kind: [ReadyJob(**entry) for entry in entries]
-        for kind, entries in kinds
-        if isinstance(entries, list)
-    }
+    return read_catalog(setups.File)
 
 
 def guide(job: dict[str, Any], plan: Row, catalogs: Catalogs) -> list[Leaf]:
@@ -64,9 +53,9 @@ def guide(job: dict[str, Any], plan: Row, catalogs: Catalogs) -> list[Leaf]:
     answer of an earlier one is left out.
     """
     free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
-    kind = "serving_questions" if job.get("work") == "inference" else "training_questions"
+    jobs, serves = ready_jobs(), job.get("work") == "inference"
     leaves: list[Leaf] = []
-    for question in ready_jobs()[kind]:
+    for question in jobs.serving_questions if serves else jobs.training_questions:
         leaf = _leaf(question, free | question.asks, catalogs)
         if not (leaf.holds and any(other.is_same(leaf.row) for other in leaves)):
             leaves.append(leaf)

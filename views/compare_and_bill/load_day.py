@@ -85,7 +85,7 @@ def _service(services: list[Row]) -> Row:
 
 def _load(catalogs: Catalogs) -> Load | None:
     """The load that is chosen, typed or read; None while it is not there or not understood."""
-    curves = {name: entry["name"].capitalize() for name, entry in load_curves()["curves"].items()}
+    curves = {name: curve.name.capitalize() for name, curve in load_curves().curves.items()}
     st.session_state.setdefault("load_curve", "office")
     look: dict[str, Any] = {"width": 200, **SESSION}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -100,8 +100,8 @@ def _load(catalogs: Catalogs) -> Load | None:
         )
     hours = _trace_hours(catalogs) if chosen == TRACE else _typed_hours(chosen)
     if chosen in curves:
-        entry = load_curves()["curves"][chosen]
-        st.caption(plain(f"{entry['about'].capitalize()} ({entry['basis']})."))
+        curve = load_curves().curves[chosen]
+        st.caption(plain(f"{curve.about.capitalize()} ({curve.basis})."))
     return Load(hours, growth / PERCENT) if hours else None
 
 

@@ -14,7 +14,7 @@ def introduction() -> None:
     """One line and a list of ready jobs, until the first change."""
     if st.session_state.get("introduced") or kept.kept() or not _is_first():
         return
-    every = [*ready_jobs()["setups"], *ready_jobs()["use_cases"]]
+    every = [*ready_jobs().setups, *ready_jobs().use_cases]
     others = {
         index: ready.name
         for index, ready in enumerate(every)

@@ -156,7 +156,7 @@ def _largest(plan: Present, catalogs: Catalogs) -> None:
     cards = remembered("cards", key, lambda: comparisons.over_cards(plan.scenario, catalogs))
     st.markdown(plain(words.as_planned(cards, catalogs)))
     if plan.scenario["work"] == "training":
-        sizes = {job.name: job.asks for job in ready_jobs()["sizes"]}
+        sizes = {job.name: job.asks for job in ready_jobs().sizes}
         closed(words.TWO_SIZES, "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
 
 

@@ -4,7 +4,7 @@
 to write there, and `schema_rules` what holds between fields. From the classes follow
 
 * the checks of a file (`calc.catalogs.schema_check`), whose errors quote the hints,
-* objects with typed fields, which `msgspec.json.decode(text, type=File)` makes of its entries,
+* objects with typed fields, which `calc.catalogs.load.read_catalog` returns,
 * the JSON Schemas that editors use, which `make schemas` writes beside the catalogs.
 
 The classes are msgspec's, not pydantic's. With both, a script that imports the classes of all 51

@@ -83,4 +83,7 @@ def _one_of_several(kinds: list[dict[str, Any]]) -> dict[str, Any]:
     if any("type" not in kind or "enum" in kind for kind in kinds):
         return {"anyOf": kinds}
     bounds = {key: value for kind in kinds for key, value in kind.items() if key != "type"}
-    return {"type": [kind["type"] for kind in kinds], **bounds}
+    types = [kind["type"] for kind in kinds]
+    if "number" in types:
+        types = [name for name in types if name != "integer"]  # which is a number too
+    return {"type": types, **bounds}

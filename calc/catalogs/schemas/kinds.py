@@ -19,6 +19,11 @@ def one_of(*names: str) -> Meta:
     return Meta(extra_json_schema={"enum": list(names)})
 
 
+def must_have(*names: str) -> Meta:
+    """Require these keys of a mapping."""
+    return Meta(extra_json_schema={"required": list(names)})
+
+
 UNIQUE = Meta(extra_json_schema={"uniqueItems": True})
 
 Text = Annotated[str, Meta(min_length=1)]

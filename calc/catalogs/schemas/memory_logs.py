@@ -10,7 +10,11 @@ from calc.catalogs.schemas.kinds import (
     Positive,
     Text,
     hint,
+    must_have,
+    one_of,
 )
+
+PHASES = ("generation", "scoring", "update")
 
 
 class PrintedFigure(Entry, kw_only=True):
@@ -35,27 +39,23 @@ class MemoryPart(Entry, kw_only=True):
     meaning: Text
 
 
-class StepPhases(Entry, kw_only=True):
-    """Words of a trace that tell in which phase of a step memory ran out."""
-
-    generation: Filled[Text]
-    scoring: Filled[Text]
-    update: Filled[Text]
-
-
 class File(CatalogFile, kw_only=True):
     """Lines that torch, serving engines and drivers print about memory."""
 
     figures: Filled[PrintedFigure]
     summary: MemorySummary
     stats: Annotated[FilledMap[str, Text], hint("key -> figure")]
-    phases: Annotated[StepPhases, hint("phase of a step -> words of a trace")]
+    phases: Annotated[
+        dict[Annotated[str, one_of(*PHASES)], Filled[Text]],
+        must_have(*PHASES),
+        hint("phase of a step -> words of a trace"),
+    ]
     silent: Annotated[FilledMap[str, Text], hint("words -> meaning")]
     releases: Annotated[FilledMap[str, Text], hint("words -> releases")]
     parts: Annotated[FilledMap[str, MemoryPart], hint("figure -> its name and what it counts")]
     tensors: Annotated[
-        dict[str, Filled[Text]] | None, hint("what was being made -> words of a trace that name it")
-    ] = None
+        dict[str, Filled[Text]], hint("what was being made -> words of a trace that name it")
+    ]
     cures: Annotated[
         dict[str, Filled[Text]], hint("what ran out -> what helps, the gentlest first")
     ]

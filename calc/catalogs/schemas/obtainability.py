@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from calc.catalogs.schemas.kinds import CatalogFile, Day, Entry, Text, WholeNumber, hint
+from calc.catalogs.schemas.kinds import CatalogFile, Day, Entry, Text, WholeNumber, hint, must_have
 
 
 class FamilyObtainability(Entry, kw_only=True):
@@ -40,5 +40,5 @@ class File(CatalogFile, kw_only=True):
     obtainability: Annotated[
         dict[Annotated[str, Meta(pattern="^[a-z][a-z0-9-]*$")], FamilyObtainability],
         Meta(min_length=1),
-        Meta(extra_json_schema={"required": ["g", "p"]}),
+        must_have("g", "p"),
     ]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, hint
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, hint, must_have
 
 
 class FamilyQuotas(Entry, kw_only=True):
@@ -24,5 +24,5 @@ class File(CatalogFile, kw_only=True):
     quotas: Annotated[
         dict[Annotated[str, Meta(pattern="^[a-z][a-z0-9-]*$")], FamilyQuotas],
         Meta(min_length=1),
-        Meta(extra_json_schema={"required": ["g", "p"]}),
+        must_have("g", "p"),
     ]

@@ -6,11 +6,11 @@ from calc.catalogs.schemas.kinds import CatalogFile, Entry, Filled, FilledMap, T
 
 
 class ReadyJob(Entry, kw_only=True):
-    """A job to start from: a name, a sentence, and the fields that it sets."""
+    """A job that many teams have, or a question of the guide: the fields that it sets."""
 
     name: Text
     about: Text
-    asks: Annotated[FilledMap[str, str | float | bool], hint("field or column -> value")]
+    asks: Annotated[FilledMap[str, str | int | float | bool], hint("field or column -> value")]
 
 
 ReadyJobs = Filled[ReadyJob]

@@ -4,7 +4,15 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, Filled, FilledMap, Positive, Text
+from calc.catalogs.schemas.kinds import (
+    CatalogFile,
+    Entry,
+    Filled,
+    FilledMap,
+    Positive,
+    Text,
+    must_have,
+)
 
 
 class Translations(Entry, kw_only=True):
@@ -69,7 +77,7 @@ class File(CatalogFile, kw_only=True):
     frames: Filled[Annotated[str, Meta(pattern="^[^=]+ = [a-z_ ]+$")]]
     evidence: Annotated[
         dict[str, FilledMap[str, float]],
-        Meta(extra_json_schema={"required": ["serve", "tune", "train"]}),
+        must_have("serve", "tune", "train"),
     ]
     sets: Filled[FieldSetting]
     places: Filled[PlaceWords]

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.catalogs.load import read_catalog, read_once
+from calc.catalogs.schemas import bill_files as bills_catalog
+from calc.catalogs.schemas.bill_files import BillFormat, LineKind
 from calc.scenarios.problems import TableError, quoted
 
 PREFIX = r"(?:[A-Z]{2,4}\d{0,2}-)?"  # of the region: USE1-, EUC1-, EU-
@@ -31,7 +33,7 @@ class BillForm(NamedTuple):
     id: str
     name: str
     fields: dict[str, str]
-    kinds: dict[str, dict[str, Any]]
+    kinds: dict[str, LineKind]
     tag_columns: dict[str, str]
     pairs: tuple[str, ...]
 
@@ -42,9 +44,9 @@ class BillForm(NamedTuple):
 
 
 @read_once
-def bill_files() -> dict[str, Any]:
+def bill_files() -> bills_catalog.File:
     """How files of bills are read (catalogs/edited/bill_files.yaml)."""
-    return read_document(FOLDER, "bill_files")
+    return read_catalog(bills_catalog.File)
 
 
 def bill_form(header: Sequence[str], name: str) -> BillForm:
@@ -54,10 +56,10 @@ def bill_form(header: Sequence[str], name: str) -> BillForm:
             f"{name} has a column 'model', so it is a plan and not a bill; give the bill first, "
             f"and the plan as --plans."
         )
-    for identity, entry in bill_files()["formats"].items():
-        if _is_known(header, entry["known_by"], identity):
+    for identity, entry in bill_files().formats.items():
+        if _is_known(header, entry.known_by, identity):
             return _form(identity, entry, header)
-    names = [entry["name"] for entry in bill_files()["formats"].values()]
+    names = [entry.name for entry in bill_files().formats.values()]
     raise TableError(
         f"{name} is no bill that is read here (its columns: {quoted(', '.join(header[:6]))}); "
         f"give one of: {', '.join(names)}, or a CSV of Cost Explorer."
@@ -70,20 +72,20 @@ def _is_known(header: Sequence[str], known_by: list[str], identity: str) -> bool
     return any(found) if identity == "cost-and-usage-report" else all(found)
 
 
-def _form(identity: str, entry: dict[str, Any], header: Sequence[str]) -> BillForm:
+def _form(identity: str, entry: BillFormat, header: Sequence[str]) -> BillForm:
     fields = {
         field: next(column for column in columns if column in header)
-        for field, columns in entry["columns"].items()
+        for field, columns in entry.columns.items()
         if any(column in header for column in columns)
     }
     tag_columns = {
         column: tag
         for column in header
-        for prefix in entry["tag_prefixes"]
+        for prefix in entry.tag_prefixes
         if column.startswith(prefix) and (tag := tag_of(column.removeprefix(prefix)))
     }
-    pairs = tuple(column for column in entry["tags"] if column in header)
-    return BillForm(identity, entry["name"], fields, entry["kinds"], tag_columns, pairs)
+    pairs = tuple(column for column in entry.tags if column in header)
+    return BillForm(identity, entry.name, fields, entry.kinds, tag_columns, pairs)
 
 
 def tag_of(key: str) -> str:
@@ -91,13 +93,13 @@ def tag_of(key: str) -> str:
     plain = key.rpartition("/")[2].lower()
     for prefix in ("user:", "user_"):
         plain = plain.removeprefix(prefix)
-    return next((tag for tag, keys in bill_files()["tags"].items() if plain in keys), "")
+    return next((tag for tag, keys in bill_files().tags.items() if plain in keys), "")
 
 
 def usage_of(usage_type: str) -> Usage:
     """The machine of a usage type such as USE1-BoxUsage:p5.48xlarge; empty for any other."""
-    rules = bill_files()["usage"] if len(usage_type) <= LONGEST_USAGE_TYPE else ()
+    rules = bill_files().usage if len(usage_type) <= LONGEST_USAGE_TYPE else ()
     for rule in rules:
-        if found := re.fullmatch(f"{PREFIX}(?:{rule['pattern']}):{INSTANCE}", usage_type):
-            return Usage(found["instance"], rule["counts_as"], rule["market"])
+        if found := re.fullmatch(f"{PREFIX}(?:{rule.pattern}):{INSTANCE}", usage_type):
+            return Usage(found["instance"], rule.counts_as, rule.market)
     return Usage("", "", "")

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.schemas.bill_files import LineKind
 from calc.files.bills.formats import BillForm, bill_files, tag_of, usage_of
 from calc.plan.bill_lines import DISCOUNT, IDLE, MACHINE, OTHER, TAGS, summed
 from calc.scenarios.problems import TableError, quoted
 
-UNKNOWN_KIND = {"add": ["cost"], "counts_as": OTHER}
+UNKNOWN_KIND = LineKind(add=["cost"], counts_as="other")
 INSTANCE_KEYS = ("InstanceType", "instanceType", "x_InstanceType")  # of FOCUS, SkuPriceDetails
 CURRENCY = "USD"
 WITH_HOURS = (MACHINE, IDLE)
@@ -72,14 +73,14 @@ class _Fields:
 
     def unused(self) -> np.ndarray:
         """Rows of commitments or reserved capacity that nobody used."""
-        words = bill_files()["unused_words"]
+        words = bill_files().unused_words
         return np.isin(self.text("commitment_status"), words) | np.isin(
             self.text("reservation_status"), words
         )
 
     def priced_market(self) -> np.ndarray:
         """The market of FOCUS's pricing category."""
-        markets = bill_files()["pricing_markets"]
+        markets = bill_files().pricing_markets
         return _by_value(self.text("pricing"), lambda word: markets.get(word, ""))
 
     def tags(self) -> dict[str, np.ndarray]:
@@ -104,13 +105,13 @@ def _costs(
     market = np.full(len(kinds), "", dtype=object)
     for kind in pd.unique(kinds):
         rule, rows = form.kinds.get(kind, UNKNOWN_KIND), kinds == kind
-        counts[rows], market[rows] = rule["counts_as"], rule.get("market", "")
-        if rule.get("unless") in form.fields:
+        counts[rows], market[rows] = rule.counts_as, rule.market or ""
+        if rule.unless in form.fields:
             continue
-        added, taken = rule["add"], rule.get("subtract", [])
+        added, taken = rule.add, rule.subtract or []
         for field in (*added, *taken):
             if field not in form.fields:
-                columns = bill_files()["formats"][form.id]["columns"][field]
+                columns = bill_files().formats[form.id].columns[field]
                 raise TableError(
                     f"{name} has lines of the kind {quoted(kind)}, whose cost is in "
                     f"'{columns[-1]}', and has no such column; export it with that column."
@@ -127,7 +128,7 @@ def _is_hours(table: _Fields, usage_counts: np.ndarray, instance: np.ndarray) ->
     A usage type decides where there is one; without it the unit does, on rows that name an
     instance.
     """
-    units = bill_files()["hour_units"]
+    units = bill_files().hour_units
     in_hours = np.isin(_by_value(table.text("unit"), str.lower), units)
     untold = table.text("usage_type") == ""
     return (usage_counts != "") | (untold & in_hours & (instance != ""))

@@ -60,7 +60,7 @@ def cost_explorer_lines(content: bytes, name: str) -> BillLines:
 
 def _of_row(header: list[str], row: list[str], name: str) -> Iterator[dict[str, Any]]:
     """The dollars of one day or month by value; its total where the report has no dimension."""
-    total = bill_files()["cost_explorer"]["total"]
+    total = bill_files().cost_explorer.total
     amounts, day = dict(zip(header, row, strict=False)), row[0].strip()[:10]
     columns = [column for column in header[1:] if column.endswith(DOLLARS)]
     for column in [column for column in columns if column != total] or columns:
@@ -78,15 +78,15 @@ def _of_row(header: list[str], row: list[str], name: str) -> Iterator[dict[str, 
 
 def _of_value(dimension: str, value: str) -> dict[str, str]:
     """What a column of Cost Explorer is for: a machine, a place, a market or a tag."""
-    layout = bill_files()["cost_explorer"]
-    if value in layout["no_value"] or value.lower().startswith("no tag key"):
+    layout = bill_files().cost_explorer
+    if value in layout.no_value or value.lower().startswith("no tag key"):
         return {}
-    field = layout["dimensions"].get(dimension.lower(), "")
+    field = layout.dimensions.get(dimension.lower(), "")
     if field == "usage_type":
         usage = usage_of(value)
         return {"instance": usage.instance, "market": usage.market}
     if field == "market":
-        return {"market": layout["markets"].get(value, "")}
+        return {"market": layout.markets.get(value, "")}
     if field:
         return {field: value.removeprefix("ml.")}
     tag = tag_of(dimension)

@@ -9,7 +9,8 @@ from datetime import datetime
 from statistics import median
 from typing import Any, NamedTuple
 
-from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.catalogs.load import read_catalog, read_once
+from calc.catalogs.schemas import run_logs
 from calc.files.door import one_sentence
 from calc.files.oom.explain import text_of
 from calc.files.oom.failures import failures, fullest
@@ -55,9 +56,9 @@ class LoggedRun(NamedTuple):
 
 
 @read_once
-def printed_of_runs() -> dict[str, Any]:
+def printed_of_runs() -> run_logs.File:
     """Who prints what of a run (catalogs/edited/run_logs.yaml)."""
-    return read_document(FOLDER, "run_logs")
+    return read_catalog(run_logs.File)
 
 
 @one_sentence
@@ -102,18 +103,18 @@ def _run(text: str) -> LoggedRun:
     tools: dict[str, None] = {}
     figures: dict[str, float] = {}
     facts: dict[str, Any] = {}
-    for line in printed_of_runs()["lines"]:
-        values = list(_values(line["pattern"], text))
+    for line in printed_of_runs().lines:
+        values = list(_values(line.pattern, text))
         if not values:
             continue
-        tools[line["tool"]] = None
-        if name := line.get("figure"):
+        tools[line.tool] = None
+        if line.figure is not None:
             batch, value = _steady(values)
-            figures.setdefault(name, value * line.get("each", 1))
+            figures.setdefault(line.figure, value * (line.each or 1))
             facts |= {"batch": batch} if batch else {}
-        else:
+        elif line.fact is not None:
             value = values[-1][1]
-            facts.setdefault(line["fact"], value * line["each"] if "each" in line else value)
+            facts.setdefault(line.fact, value * line.each if line.each else value)
     memory = (
         {name: value for name, value in logged_figures(text).items() if name in OF_MEMORY}
         | _queried(text)
@@ -200,8 +201,8 @@ def _snapshot(text: str) -> dict[str, float]:
 def _day(text: str) -> str:
     """The last day that the text names as when it was written, ISO; empty where it names none."""
     days = []
-    for kind in printed_of_runs()["days"]:
-        for match in re.finditer(kind["pattern"], text):
+    for kind in printed_of_runs().days:
+        for match in re.finditer(kind.pattern, text):
             named = match.groupdict()
             written = (
                 f"{named['year']}-{named['month']}-{named['day']}"

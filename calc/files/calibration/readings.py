@@ -163,7 +163,7 @@ def readings(
     """
     if why := _contradiction(run, row, catalogs):
         return [], why
-    tool = printed_of_runs()["tools"][run.tools[0]]["name"] if run.tools else "PyTorch"
+    tool = printed_of_runs().tools[run.tools[0]].name if run.tools else "PyTorch"
     measured = [
         RunReading(*figures, tool, run.day or today, row)
         for figures in (*_times(run, row), *_memory(run, row))
@@ -267,11 +267,9 @@ def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple
         name for name, works in WORK.items() if work != name and works & run.figures.keys()
     ]:
         yield WORK_WORDS[other[0]], WORK_WORDS[work]
-    tools = [printed_of_runs()["tools"][tool] for tool in run.tools]
+    tools = [printed_of_runs().tools[tool] for tool in run.tools]
     if others := [
-        tool["name"]
-        for tool in tools
-        if tool["software"] and row["implementation"] not in tool["software"]
+        tool.name for tool in tools if tool.software and row["implementation"] not in tool.software
     ]:
         yield (
             others[0],

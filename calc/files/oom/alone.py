@@ -138,7 +138,7 @@ def _command(command: str, settings: dict[str, Any]) -> str:
 
 def cures_by_cause(text: str) -> list[str]:
     """What helps, by the tensor that a log names, or by the kind of memory that ran out."""
-    cures: dict[str, list[str]] = printed()["cures"]
+    cures = printed().cures
     meanings = " ".join(silent(text))
     figures = logged_figures(text)
     if "memory of the machine ran out" in meanings:

@@ -106,7 +106,7 @@ def _failure(text: str) -> Failure | None:
             {},
         )  # in a container it is this process: both have no room
     return Failure(
-        next((release for words, release in printed()["releases"].items() if words in text), ""),
+        next((release for words, release in printed().releases.items() if words in text), ""),
         int(gpu[1]) if gpu else None,
         tried,
         total,

@@ -197,7 +197,7 @@ def named_tensor(trace: str) -> tuple[str, str] | None:
     """What the last line of a trace that names a tensor was making, and that word."""
     last = {
         (tensor, word): trace.rfind(word)
-        for tensor, words in printed()["tensors"].items()
+        for tensor, words in printed().tensors.items()
         for word in words
     }
     tensor = max(last, key=last.__getitem__)

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.catalogs.load import read_catalog, read_once
+from calc.catalogs.schemas import memory_logs
 from calc.files.oom.sizes import MOST_CHARACTERS, SIZE, in_bytes, one_line
 
 NUMBER, COUNT = r"(\d{1,12}(?:\.\d{1,9})?)", r"(\d[\d,]{0,14})"
@@ -17,9 +18,9 @@ CELL = rf"\s{{0,20}}{SIZE}\s{{0,20}}"
 
 
 @read_once
-def printed() -> dict[str, Any]:
+def printed() -> memory_logs.File:
     """What torch, engines and drivers print (catalogs/edited/memory_logs.yaml)."""
-    return read_document(FOLDER, "memory_logs")
+    return read_catalog(memory_logs.File)
 
 
 def logged_figures(text: str) -> dict[str, float]:
@@ -28,8 +29,8 @@ def logged_figures(text: str) -> dict[str, float]:
         return stats
     line = one_line(text)
     figures: dict[str, float] = {}
-    for kind in printed()["figures"]:
-        name = kind["name"]
+    for kind in printed().figures:
+        name = kind.name
         for value in _values(kind, line):
             peak = name.endswith("_peak") or name in ("used", "weights")
             figures[name] = max(figures.get(name, 0.0), value) if peak else value
@@ -46,24 +47,24 @@ def silent(text: str) -> list[str]:
     """The meaning of failures that give no size."""
     line = one_line(text)
     return list(
-        dict.fromkeys(meaning for words, meaning in printed()["silent"].items() if words in line)
+        dict.fromkeys(meaning for words, meaning in printed().silent.items() if words in line)
     )
 
 
-def _values(kind: dict[str, Any], line: str) -> Iterator[float]:
+def _values(kind: memory_logs.PrintedFigure, line: str) -> Iterator[float]:
     """The values of a kind of figure, in order."""
-    pattern = kind["pattern"]
+    pattern = kind.pattern
     for match in re.finditer(
         pattern.replace("{}", SIZE).replace("{count}", COUNT).replace("{number}", NUMBER), line
     ):
         groups = [group for group in match.groups() if group is not None]
         value = in_bytes(*groups[:2]) if "{}" in pattern else float(groups[0].replace(",", ""))
-        yield value * kind.get("each", 1)
+        yield value * (kind.each or 1)
 
 
 def _summary(text: str) -> dict[str, float]:
     """The peaks and counts of torch.cuda.memory_summary()."""
-    names, counts = printed()["summary"]["rows"], printed()["summary"]["counts"]
+    names, counts = printed().summary.rows, printed().summary.counts
     rows = re.findall(rf"\|\s{{0,40}}({'|'.join(names)})\s{{0,40}}\|{CELL}\|{CELL}\|", text)
     peaks = {names[name]: in_bytes(number, unit) for name, _, _, number, unit in rows}
     matches = (
@@ -86,7 +87,7 @@ def _stats(text: str) -> dict[str, float]:
     except (ValueError, RecursionError):
         return {}
     values: dict[str, Any] = (
-        {name: stats.get(key) for key, name in printed()["stats"].items()}
+        {name: stats.get(key) for key, name in printed().stats.items()}
         if isinstance(stats, dict)
         else {}
     )

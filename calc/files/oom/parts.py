@@ -133,7 +133,7 @@ def _parts(
         if value is not None and value == value
     }
     return [
-        MeasuredPart(words["name"], size, counterparts.get(figure), words["meaning"])
-        for figure, words in printed()["parts"].items()
+        MeasuredPart(words.name, size, counterparts.get(figure), words.meaning)
+        for figure, words in printed().parts.items()
         if (size := measured.get(figure)) is not None
     ]

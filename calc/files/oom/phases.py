@@ -40,7 +40,7 @@ def phase_of(text: str) -> str:
     """The phase that the last line of a trace names; empty where none is named."""
     last = {
         phase: max((text.rfind(word) for word in words), default=-1)
-        for phase, words in printed()["phases"].items()
+        for phase, words in printed().phases.items()
     }
     phase = max(last, key=last.__getitem__)
     return phase if last[phase] >= 0 else ""
