@@ -12,19 +12,10 @@ from calc.catalogs.schemas.kinds import (
     Positive,
     Text,
     must_have,
+    one_of,
 )
 
-
-class Translations(Entry, kw_only=True):
-    """A word in each language."""
-
-    schema_rules: ClassVar = {"minProperties": 1}
-
-    en: Text | None = None
-    de: Text | None = None
-    fr: Text | None = None
-    es: Text | None = None
-    zh: Text | None = None
+Translations = FilledMap[Annotated[str, one_of("en", "de", "fr", "es", "zh")], Text]
 
 
 class Unit(Entry, kw_only=True):
@@ -35,10 +26,10 @@ class Unit(Entry, kw_only=True):
 
 
 class FieldSetting(Entry, kw_only=True):
-    """Words that set fields of a job."""
+    """Words that set columns of a job."""
 
     words: Text
-    sets: FilledMap[str, str | float]
+    sets: FilledMap[str, str | int | float]
 
 
 class PlaceWords(Entry, kw_only=True):

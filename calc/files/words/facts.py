@@ -68,11 +68,11 @@ class Facts:
 
     def within_bounds(self) -> None:
         """Ask about each value that is out of its plausible range, and drop its column."""
-        for column, bound in vocabulary()["bounds"].items():
+        for column, bound in vocabulary().bounds.items():
             name = {"run_tokens": "train_tokens"}.get(column, column)
             for one in {column, name}:
                 value = self.columns.get(one)
-                if isinstance(value, int | float) and not bound["least"] <= value <= bound["most"]:
+                if isinstance(value, int | float) and not bound.least <= value <= bound.most:
                     words = self.words.get(one, str(value))
                     self.drop(one)
                     self.ask(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from calc.catalogs.load import read_once
+from calc.catalogs.schemas.vocabulary import Unit
 from calc.files.words.items import SOFT, Item
 from calc.files.words.vocabulary import QUANTITIES, Frame, frames, vocabulary
 
@@ -107,7 +108,7 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
 def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     item = items[place]
     after = items[place + 1] if place + 1 < len(items) else None
-    units = vocabulary()["units"]
+    units = vocabulary().units
     if after is None:
         return _plain(item), 1
     if item.tags & {"N", "ONE"}:
@@ -115,14 +116,14 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
             return _joined(item, further, unit), 3
         unit = _unit(after)
-        if unit and ("N" in item.tags or unit["dimension"] == "DUR"):
+        if unit and ("N" in item.tags or unit.dimension == "DUR"):
             return _joined(item, after, unit), 2
         return item, 1
     money = next((tag for tag in ("usd", "foreign") if tag in item.tags), "")
     if money and "N" in after.tags and (after.start - item.end <= 1):
         return _joined(after, item, units[money]), 2
     if "per" in item.tags and (time := _time_unit(after)):
-        seconds = float(units[time]["factor"])
+        seconds = units[time].factor
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
@@ -131,33 +132,33 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
 def _plain(item: Item) -> Item:
     """An item, or the rate that a word such as daily is."""
     for tag in item.tags:
-        if tag.startswith("per_") and (unit := tag.removeprefix("per_")) in vocabulary()["units"]:
-            seconds = float(vocabulary()["units"][unit]["factor"])
+        if tag.startswith("per_") and (unit := tag.removeprefix("per_")) in vocabulary().units:
+            seconds = vocabulary().units[unit].factor
             return Item(item.start, item.end, item.text, item.tags | {"RATE"}, seconds)
     return item
 
 
-def _unit(item: Item) -> dict | None:
-    return next((unit for tag, unit in vocabulary()["units"].items() if tag in item.tags), None)
+def _unit(item: Item) -> Unit | None:
+    return next((unit for tag, unit in vocabulary().units.items() if tag in item.tags), None)
 
 
 def _time_unit(item: Item) -> str:
-    units = vocabulary()["units"]
-    return next((tag for tag in units if tag in item.tags and units[tag]["dimension"] == "DUR"), "")
+    units = vocabulary().units
+    return next((tag for tag in units if tag in item.tags and units[tag].dimension == "DUR"), "")
 
 
-def _joined(number: Item, unit: Item, meaning: dict) -> Item:
+def _joined(number: Item, unit: Item, meaning: Unit) -> Item:
     start, end = min(number.start, unit.start), max(number.end, unit.end)
     first, last = (number, unit) if number.start < unit.start else (unit, number)
     extra = dict(number.extra)
     if "low" in extra:
-        extra["low"] = extra["low"] * meaning["factor"]
+        extra["low"] = extra["low"] * meaning.factor
     return Item(
         start,
         end,
         f"{first.text}{' ' if last.start > first.end else ''}{last.text}",
-        frozenset({meaning["dimension"]}),
-        number.value * float(meaning["factor"]),
+        frozenset({meaning.dimension}),
+        number.value * meaning.factor,
         extra,
     )
 
@@ -231,10 +232,10 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     """Whether each time of a match is within the bounds of its role: no deadline of 50 ms."""
     values = [item for item, is_value in match.items if is_value]
     for role, item in zip(frame.roles, values, strict=False):
-        bound = vocabulary()["bounds"].get(role)
+        bound = vocabulary().bounds.get(role)
         if bound and "DUR" in item.tags:
             value = item.value / (3600 if role == "hours_most" else 1)
-            if not bound["least"] <= value <= bound["most"]:
+            if not bound.least <= value <= bound.most:
                 return False
     return True
 

@@ -23,8 +23,8 @@ def goal_of(
     claims = list(claims)
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims}
-    score = {goal: 0.0 for goal in vocabulary()["evidence"]}
-    for goal, weights in vocabulary()["evidence"].items():
+    score = {goal: 0.0 for goal in vocabulary().evidence}
+    for goal, weights in vocabulary().evidence.items():
         score[goal] = sum(
             float(weight)
             for name, weight in weights.items()

@@ -102,7 +102,7 @@ def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None
     if number and len(phrase) < number.end - place:
         return _number_item(text, place, number)
     if phrase:
-        value = vocabulary()["counts"].get(phrase)
+        value = vocabulary().counts.get(phrase)
         tags |= {"silent"} if phrase in silent_words() else frozenset()
         tags |= {"/"} if phrase == "/" else frozenset()
         if value is not None:
@@ -173,7 +173,7 @@ def _starting(first: str) -> tuple[str, ...]:
 def _phrases() -> dict[str, tuple[str, ...]]:
     """Phrases and counts by their first character, the longest first."""
     by_start: dict[str, set[str]] = {}
-    for phrase in (*lexicon().tags, *vocabulary()["counts"]):
+    for phrase in (*lexicon().tags, *vocabulary().counts):
         by_start.setdefault(phrase[0], set()).add(phrase)
     return {
         first: tuple(sorted(several, key=len, reverse=True)) for first, several in by_start.items()

@@ -103,7 +103,7 @@ def _value(written: str, text: str, end: int, suffix: str) -> float:
 @read_once
 def scales() -> dict[str, float]:
     """Suffixes and scale words with what they multiply by."""
-    return {str(word): float(factor) for word, factor in vocabulary()["scales"].items()}
+    return {str(word): float(factor) for word, factor in vocabulary().scales.items()}
 
 
 @read_once
@@ -134,9 +134,9 @@ def _suffix(text: str, end: int) -> tuple[str | None, int]:
 @read_once
 def _attached() -> frozenset[str]:
     """Words that may follow digits without a space: 300ms, 24gb, 100usd."""
-    words = vocabulary()["words"]
+    words = vocabulary().words
     tags = [
-        *(unit for unit in vocabulary()["units"] if unit != "percent"),
+        *(unit for unit in vocabulary().units if unit != "percent"),
         "token",
         "user",
         "rps",

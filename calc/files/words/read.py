@@ -138,7 +138,7 @@ def _refusal(items: list[Item], models: list[NamedModel], scopes: Scopes) -> str
             continue
         name = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("refusals:")), "")
         if name and not (models and name in ("closed", "images", "other")):
-            return f"You wrote '{item.text}'. {vocabulary()['refusals'][name]['sentence']}"
+            return f"You wrote '{item.text}'. {vocabulary().refusals[name].sentence}"
     return ""
 
 
@@ -148,10 +148,10 @@ def _sets(facts: Facts, items: list[Item], scopes: Scopes) -> None:
         entry = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("sets:")), "")
         if not entry or number in scopes.aside:
             continue
-        sets = vocabulary()["sets"][int(entry)]["sets"]
+        sets = vocabulary().sets[int(entry)].sets
         if number in scopes.negated:
             if "precision" in sets:
-                scopes.excluded.append((sets["precision"], item))
+                scopes.excluded.append((str(sets["precision"]), item))
             continue
         for column, value in sets.items():
             if (
@@ -159,7 +159,7 @@ def _sets(facts: Facts, items: list[Item], scopes: Scopes) -> None:
                 and column in facts.columns
                 and facts.columns[column] != value
             ):
-                _second(facts, column, value, item)
+                _second(facts, column, str(value), item)
             elif column == "fewest_bits" and "precision" in facts.columns:
                 continue
             else:
@@ -265,7 +265,7 @@ def _text(items: list[Item], one: NamedModel) -> str:
 
 def _goal_words(items: list[Item]) -> set[int]:
     """The numbers of the items that speak for a goal."""
-    tags = {name for weights in vocabulary()["evidence"].values() for name in weights}
+    tags = {name for weights in vocabulary().evidence.values() for name in weights}
     return {number for number, item in enumerate(items) if item.tags & tags}
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from calc.catalogs.schemas.vocabulary import PlaceWords
 from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
 
@@ -52,20 +53,20 @@ def name_entry(item: Item) -> NameEntry | None:
         return "gpu", item.value, item.extra["key"]
     if "PLACE" in item.tags:
         return "regions", item.extra["regions"], "+".join(item.extra["regions"])
-    entry = place_entry(item)
-    if "market" in entry:
-        return "markets", (entry["market"],), entry["market"]
-    if "regions" in entry:
-        return "regions", tuple(entry["regions"].split("+")), entry.get("block", entry["regions"])
-    if "family" in entry:
-        return "family", (entry["family"],), entry["family"]
+    words = place_words(item)
+    if words and words.market:
+        return "markets", (words.market,), words.market
+    if words and words.regions:
+        return "regions", tuple(words.regions.split("+")), words.block or words.regions
+    if words and words.family:
+        return "family", (words.family,), words.family
     return None
 
 
-def place_entry(item: Item) -> dict:
-    """The entry of a market, a region or a family of instances that an item names."""
+def place_words(item: Item) -> PlaceWords | None:
+    """Return the market, regions or family of instances that an item names, if it names one."""
     number = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("places:")), "")
-    return vocabulary()["places"][int(number)] if number else {}
+    return vocabulary().places[int(number)] if number else None
 
 
 def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> None:

@@ -1,8 +1,9 @@
 """The words of a job (catalogs/edited/vocabulary.yaml), as the reader looks them up."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.catalogs.load import read_catalog, read_once
+from calc.catalogs.schemas import vocabulary as vocabulary_catalog
 
 SPACED = str.maketrans("-_", "  ")  # fine-tune, fine_tune and fine tune are one phrase
 
@@ -74,25 +75,26 @@ NOUNS = ("overnight", "weekend", "always")  # words that are a quantity by thems
 
 
 @read_once
-def vocabulary() -> dict[str, Any]:
-    """The document of the vocabulary."""
-    return read_document(FOLDER, "vocabulary")
+def vocabulary() -> vocabulary_catalog.File:
+    """Return the words of a job (catalogs/edited/vocabulary.yaml)."""
+    return read_catalog(vocabulary_catalog.File)
 
 
 @read_once
 def lexicon() -> Lexicon:
     """Every phrase with its tags; `set:3` and `place:5` are entries of sets and places."""
     tags: dict[str, set[str]] = {}
-    for tag, languages in vocabulary()["words"].items():
+    for tag, languages in vocabulary().words.items():
         for text in languages.values():
             _add(tags, text, tag)
-    for part in ("sets", "places"):
-        for number, entry in enumerate(vocabulary()[part]):
-            _add(tags, entry["words"], f"{part}:{number}")
+    for number, setting in enumerate(vocabulary().sets):
+        _add(tags, setting.words, f"sets:{number}")
+    for number, place in enumerate(vocabulary().places):
+        _add(tags, place.words, f"places:{number}")
     for name in COLUMN_ROLES:
         _add(tags, name, f"column:{name}")
-    for name, entry in vocabulary()["refusals"].items():
-        _add(tags, entry["words"], f"refusals:{name}")
+    for name, refusal in vocabulary().refusals.items():
+        _add(tags, refusal.words, f"refusals:{name}")
     by_start: dict[str, list[str]] = {}
     for phrase in tags:
         by_start.setdefault(phrase[0], []).append(phrase)
@@ -113,7 +115,7 @@ def frames() -> tuple[Frame, ...]:
     """Every frame of the vocabulary."""
     several = []
     named = [f"column:{name} N|DUR|USD = {role}" for name, role in COLUMN_ROLES.items()]
-    for text in (*vocabulary()["frames"], *named):
+    for text in (*vocabulary().frames, *named):
         pattern, _, roles = text.partition(" = ")
         elements = tuple(
             (frozenset(element.rstrip("?").split("|")), element.endswith("?"))
@@ -126,4 +128,4 @@ def frames() -> tuple[Frame, ...]:
 @read_once
 def silent_words() -> frozenset[str]:
     """Words that say nothing by themselves."""
-    return frozenset(vocabulary()["silent"].split())
+    return frozenset(vocabulary().silent.split())
