@@ -140,8 +140,8 @@ def test_no_placeholder_of_a_script_stands_inside_quotes():
     # Numbers, text that the catalog holds, and a field that curl fills in.
     numbers = {"limit", "engine", "efa_interfaces", "http_code"}
     templates = [
-        block["text"]
-        for name, blocks in launch_document()["places"].items()
+        block.text
+        for name, blocks in launch_document().places.items()
         if name.endswith(".sh")
         for block in blocks
     ]

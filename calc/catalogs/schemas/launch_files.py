@@ -36,7 +36,7 @@ class FieldSpec(Entry, kw_only=True):
     when: Annotated[Conditions | None, hint("column -> its values, joined by |")] = None
     script: Annotated[str | None, hint("a word of a shell as it stands")] = None
     values: Annotated[
-        list[Any] | dict[str, Any] | float | None,
+        list[Any] | dict[str, Any] | int | float | None,
         hint("a list, a mapping or a number of a structured file"),
     ] = None
 

@@ -130,11 +130,7 @@ def _written(
 def _sky_text(values: dict[str, Any]) -> str:
     """The SkyPilot task that rents the machines and runs the scripts."""
     comments, fields = rented_file()
-    head = [
-        filled_text(line["text"], values)
-        for line in comments
-        if matches(line.get("when", {}), values)
-    ]
+    head = [filled_text(line.text, values) for line in comments if matches(line.when or {}, values)]
     return file_text(_fields(fields, values), "yaml", head)
 
 

@@ -4,7 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.catalogs.load import read_catalog, read_once
+from calc.catalogs.schemas import launch_files
+from calc.catalogs.schemas.launch_files import FieldSpec, Kit, KitFile, TextBlock
 from calc.evaluate import Row
 from calc.files.launch.shell import Script, filled_script, filled_text
 
@@ -67,18 +69,18 @@ class KitSpec:
 @read_once
 def kit_specs() -> tuple[KitSpec, ...]:
     """Every tool that files are written for."""
-    return tuple(_kit(name, entry) for name, entry in launch_document()["kits"].items())
+    return tuple(_kit(name, entry) for name, entry in launch_document().kits.items())
 
 
 def place_files(values: Row) -> dict[str, str]:
     """The scripts that set up, start, rent the machines and watch them: name -> text."""
     blocks = {
         name: [
-            filled_script(block["text"], values)
+            filled_script(block.text, values)
             for block in blocks
-            if matches(block.get("when", {}), values)
+            if matches(block.when or {}, values)
         ]
-        for name, blocks in launch_document()["places"].items()
+        for name, blocks in launch_document().places.items()
     }
     return {
         name: "".join(texts)
@@ -88,21 +90,21 @@ def place_files(values: Row) -> dict[str, str]:
 
 
 @read_once
-def rented_file() -> tuple[tuple[Mapping[str, Any], ...], tuple[Spec, ...]]:
+def rented_file() -> tuple[list[TextBlock], tuple[Spec, ...]]:
     """The comments and the fields of the SkyPilot task."""
-    entry = launch_document()["sky"]
-    return tuple(entry["comments"]), tuple(map(_spec, entry["fields"]))
+    task = launch_document().sky
+    return task.comments, _specs(task.fields)
 
 
 @read_once
 def torchtune_recipes() -> frozenset[str]:
     """The configs that torchtune ships."""
-    return frozenset(launch_document()["torchtune_recipes"])
+    return frozenset(launch_document().torchtune_recipes)
 
 
 def check_file(limits: str) -> str:
     """The workflow that checks a plan in a repository, with the gate's limits (numbers)."""
-    return filled_text(launch_document()["check"], {"limits": limits})
+    return filled_text(launch_document().check, {"limits": limits})
 
 
 def matches(when: Mapping[str, str], values: Row) -> bool:
@@ -111,27 +113,51 @@ def matches(when: Mapping[str, str], values: Row) -> bool:
 
 
 @read_once
-def launch_document() -> dict[str, Any]:
+def launch_document() -> launch_files.File:
     """The catalog of launch files."""
-    return read_document(FOLDER, "launch_files")
+    return read_catalog(launch_files.File)
 
 
-def _kit(name: str, entry: Row) -> KitSpec:
-    files = {file: _file(file, details) for file, details in entry.get("files", {}).items()}
-    words = {name: tuple(map(_spec, entry.get(name, ()))) for name in ("flags", "settings")}
-    return KitSpec(name, **{**entry, "files": files, **words})
-
-
-def _file(file: str, details: Row) -> tuple[str, tuple[Spec, ...]]:
-    """The form and the fields of a file, or those of the kit that has the same file."""
-    details = (
-        launch_document()["kits"][details["of"]]["files"][file] if "of" in details else details
+def _kit(name: str, kit: Kit) -> KitSpec:
+    return KitSpec(
+        id=name,
+        name=kit.name,
+        software=tuple(kit.software),
+        when=kit.when,
+        about=kit.about,
+        packages=kit.packages,
+        command=kit.command,
+        setup=kit.setup or "",
+        before=kit.before or "",
+        flags=_specs(kit.flags),
+        settings=_specs(kit.settings),
+        resume=kit.resume or "",
+        saves=kit.saves or "no",
+        files={file: _file(file, details) for file, details in (kit.files or {}).items()},
     )
-    return details["form"], tuple(map(_spec, details["fields"]))
 
 
-def _spec(entry: dict[str, Any]) -> Spec:
-    return Spec(**{"constant" if name == "is" else name: value for name, value in entry.items()})
+def _file(file: str, details: KitFile) -> tuple[str, tuple[Spec, ...]]:
+    """The form and the fields of a file, or those of the kit that has the same file."""
+    if details.of is not None:
+        files = launch_document().kits[details.of].files or {}
+        details = files[file]
+    return details.form or "", _specs(details.fields)
+
+
+def _specs(fields: list[FieldSpec] | None) -> tuple[Spec, ...]:
+    return tuple(
+        Spec(
+            field=entry.field,
+            column=entry.column or "",
+            words=entry.words or {},
+            constant=entry.is_ or "",
+            script=entry.script or "",
+            values=entry.values,
+            when=entry.when or {},
+        )
+        for entry in fields or ()
+    )
 
 
 def _typed(word: str) -> bool | int | str:
