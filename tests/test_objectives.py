@@ -10,6 +10,7 @@ from calc import answer, estimate
 from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
 from calc.files.oom.phases import findings_of_phase
+from calc.job.cells import JobError
 from calc.job.resolve import resolve
 from calc.say.setting import arrangement
 
@@ -255,3 +256,11 @@ def test_a_long_answer_lengthens_the_context_that_a_job_does_not_set():
     for longest, context in ((1024, 4096), (2048, 4096), (4096, 6144), (16384, 18432)):
         settled = resolve(job | {"completion_tokens": longest}, catalogs())
         assert (settled.sequence_tokens, settled.prompt_tokens) == (context, context - longest)
+
+
+def test_the_tokens_of_prompts_alone_are_no_contradiction():
+    job = {"model": "qwen3-8b", "objective": "grpo", "examples": 8000, "example_tokens": 1000}
+    of_prompts = resolve(job | {"epochs": 3, "train_tokens": 24e6}, catalogs())
+    assert of_prompts.train_tokens == 8000 * 3 * 8 * of_prompts.sequence_tokens
+    with pytest.raises(JobError, match="leave train_tokens empty"):
+        resolve(job | {"train_tokens": 25e6}, catalogs())

@@ -35,6 +35,7 @@ from calc.say.answer import titles
 from calc.say.differences import choices
 from calc.say.job import job_sentence
 from calc.say.numbers import about, is_missing, span, usd
+from calc.say.paid import paid_hours
 from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
@@ -140,7 +141,7 @@ def _bill(row: Row) -> str:
     if is_missing(row["usd_per_hour"]):
         return f"nothing is rented, {time}" if row.get("have") else "no price"
     money = "" if is_missing(row["usd"]) else f"about {about(row['usd'])} {time}, "
-    return f"{money}{usd(row['usd_per_hour'])} an hour"
+    return ", ".join([f"{money}{usd(row['usd_per_hour'])} an hour", *paid_hours(row)])
 
 
 def _sources(row: Row, catalogs: Catalogs) -> str:

@@ -40,8 +40,10 @@ def with_rollouts(
         prompts = fixed.setdefault("prompts_per_step", [PROMPTS_PER_STEP])[0]
         job["step_tokens"] = prompts * answers * each
     if "examples" in cells:
-        tokens = job["examples"] * answers * each * (job["epochs"] or 1)
-        if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:
+        prompts = job["examples"] * (job["epochs"] or 1)
+        tokens = prompts * answers * each
+        known = (tokens, prompts * (job["example_tokens"] or prompt))  # or those of prompts alone
+        if "train_tokens" in cells and not _is_one_of(job["train_tokens"], known):
             raise JobError(
                 f"train_tokens {job['train_tokens']:,.0f} is not examples x generations x "
                 f"tokens of a prompt and its mean answer x epochs ({tokens:,.0f})",
@@ -49,6 +51,11 @@ def with_rollouts(
             )
         job["train_tokens"] = tokens
     return each
+
+
+def _is_one_of(tokens: float, known: tuple[float, ...]) -> bool:
+    """Whether a count of tokens is one of some others."""
+    return any(abs(tokens / other - 1) <= SAME_TOKENS for other in known)
 
 
 def _lengths(
