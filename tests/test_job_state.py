@@ -3,10 +3,11 @@ keys.
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
-from pages import address, by_hand, job_line, opened, page_text, run, with_fields, with_share
+from pages import address, by_hand, job_line, opened, page_text, run, title, with_fields, with_share
 from streamlit.testing.v1 import AppTest
 
 from calc.job.fields import BY_HAND, CHOSEN, JOB
@@ -360,3 +361,5 @@ def test_training_that_generates_its_answers_asks_for_their_number_and_length():
         app = opened("", objective=objective, model="qwen3-8b", goal="tune")
         assert not app.exception
         assert (asked <= {widget.label for widget in app.number_input}) == asks
+        assert re.search(r"\$\d", title(app).replace("\\", ""))
+        assert ("128 prompts a step" in job_line(app)) == asks

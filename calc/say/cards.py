@@ -99,6 +99,7 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
         divided,
         f"{counted(int(row['batch']), 'sequence')} at a time",
         recomputed,
+        "blocks compiled" if row.get("compile") == "yes" else "",
         generated,
     ]
     return ", ".join(filter(None, parts))
