@@ -137,6 +137,8 @@ def test_from_scratch_compiled_blocks_belong_into_the_ranking(catalogs):
     assert row["usd"] < plain.rows[0]["usd"]
     assert "compiled blocks" in row["why"]
     assert "not-compiled" not in row["why_codes"]
+    by_megatron = full_answer(job | {"implementation": "megatron"}, catalogs).rows[0]
+    assert (by_megatron["compile"], "not-compiled" in by_megatron["why_codes"]) == ("no", False)
     tuned = full_answer(job | {"goal": "tune"}, catalogs).rows[0]
     assert (tuned["compile"], "not-compiled" in tuned["why_codes"]) == ("no", True)
 

@@ -114,7 +114,7 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
         sentences[0] += "" if answer.obstacle else untimed_words(untimed(answer.board))
         misses = [misses_text(several, job) for several in answer.misses]
         limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
-        limits_cost = limits_cost or outs_text(answer.outs, catalogs)
+    limits_cost = limits_cost or outs_text(answer.outs, catalogs)
     of_first = {"limits_cost": limits_cost, "rivals": "+".join(near)}
     shown = _filled(answer.answers, why=sentences, misses=misses[:count], **of_first)
     shown["problem"] = problem

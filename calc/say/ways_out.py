@@ -27,8 +27,13 @@ def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
 
 
 def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
-    """QLoRA $21 · LoRA $30 · spot $38."""
-    return " · ".join(f"{way_words(way, catalogs)} {_usd(way)}" for way in outs)
+    """QLoRA $21 · LoRA $30 · spot $38 · a budget of $40."""
+    return " · ".join(
+        f"a budget of {_usd(way)}"
+        if way.kind == "limits" and set(way.value) == {"usd_most"}
+        else f"{way_words(way, catalogs)} {_usd(way)}"
+        for way in outs
+    )
 
 
 def _usd(way: WayOut) -> str:

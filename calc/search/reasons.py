@@ -71,8 +71,8 @@ def reason_codes(
 
 
 def _compares_compiled(job: Job) -> bool:
-    """Whether compiled blocks are set, tried or out of question."""
-    return job.rolls_out or job.compiles_blocks or "compile" in job.fixed
+    """Whether compiled blocks are set, or are tried wherever the software has them."""
+    return job.rolls_out or job.goal == "train" or "compile" in job.fixed
 
 
 def _of_knee(names: tuple[str, ...], row: Row, least: Row, job: Job) -> dict[str, bool]:
