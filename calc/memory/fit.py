@@ -148,14 +148,23 @@ def needed_high_bytes(
 
 
 def needed_low_bytes(
-    needed_bytes, starting_peak_bytes, sure_ratio, fragmentation_ratio, outside_bytes
+    needed_bytes,
+    starting_peak_bytes,
+    fewest_parameters_ratio,
+    counted_states_bytes,
+    sure_ratio,
+    fragmentation_ratio,
+    outside_bytes,
 ):
     """Lower end of what must fit, the 5th percentile. [B]
 
-    As far below the estimate as the upper end lies above it. Source: sure_ratio of
-    calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
+    As far below the estimate as the upper end lies above it; of a model that is sized with as few
+    parameters as it may have. Source: sure_ratio of calc/memory/overhead.py, from
+    catalogs/calibrated/overheads.yaml.
     """
-    peak_bytes = starting_peak_bytes / sure_ratio * (1 + fragmentation_ratio)
+    fewer_bytes = (1 - fewest_parameters_ratio) * counted_states_bytes
+    least_bytes = np.maximum(starting_peak_bytes - fewer_bytes, 0)
+    peak_bytes = least_bytes / sure_ratio * (1 + fragmentation_ratio)
     return np.minimum(needed_bytes, peak_bytes + outside_bytes)
 
 
