@@ -48,6 +48,7 @@ from calc.speed import (
     decode,
     experts,
     flops,
+    last_answers,
     objective_step,
     percentiles,
     prefill,
@@ -128,7 +129,9 @@ STAGES = (
     Stage("runs of one's own", *likeness.OF_TIME),
     Stage("rates", answers, flops, traffic, rates, collectives),
     Stage("time of a step", training, rollout, objective_step, work=TRAINING),
-    Stage("time of a request", slots, experts, decode, prefill, serving, work=SERVING),
+    Stage(
+        "time of a request", slots, experts, decode, prefill, serving, last_answers, work=SERVING
+    ),
     Stage("ranges", spread, ranges),
     Stage("random arrivals", arrivals, waits, percentiles, work=SERVING, on_demand=True),
     Stage("machines", machines),

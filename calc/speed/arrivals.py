@@ -43,11 +43,6 @@ def prompt_squares_ratio(prompt_spread_ratio, longest_prompt_ratio):
     return _power_mean(2, prompt_spread_ratio, longest_prompt_ratio)
 
 
-def answer_squares_ratio(answer_variation_ratio):
-    """Mean square of the answers' lengths over the square of their mean: 1 + c². [ratio]"""
-    return 1 + answer_variation_ratio**2
-
-
 def arrivals_per_second(
     batch,
     running_sequences,

@@ -75,6 +75,16 @@ def failure_overhead_ratio(trains, gpus, failure_gpu_seconds, failure_lost_secon
     return trains * gpus * failure_lost_seconds / failure_gpu_seconds
 
 
+def last_answers_ratio(tokens_total, serving_tokens_per_second, last_answers_seconds):
+    """Time that the last answers add to offline work. [share of the work]
+
+    By definition.
+    """
+    ends = tokens_total > 0
+    seconds = np.where(ends, tokens_total, np.inf) / serving_tokens_per_second
+    return np.where(ends, last_answers_seconds / seconds, 0.0)
+
+
 def run_tokens_per_second(
     trains,
     generated_tokens,
@@ -82,12 +92,15 @@ def run_tokens_per_second(
     prefill_tokens_per_second,
     evaluation_share,
     failure_overhead_ratio,
+    last_answers_ratio,
 ):
     """Tokens of the run per second; requests without answers count what they read. [tokens/s]
 
-    By definition; evaluation and failures take their time from training.
+    By definition; evaluation and failures take their time from training, the last answers theirs
+    from offline work.
     """
-    served = np.where(generated_tokens > 0, tokens_per_second, prefill_tokens_per_second)
+    answered = tokens_per_second / (1 + last_answers_ratio)
+    served = np.where(generated_tokens > 0, answered, prefill_tokens_per_second)
     trained = tokens_per_second * (1 - evaluation_share) / (1 + failure_overhead_ratio)
     return np.where(trains > 0, trained, served)
 
