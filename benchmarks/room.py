@@ -99,7 +99,10 @@ class Room:
 
 
 async def busy(server, sessions, seconds):
-    """So many visitors who come one after another: CPU time of a run of the script [ms], and the row of the table."""
+    """So many visitors who come one after another.
+
+    Return the CPU time of a run of the script [ms], and the row of the table.
+    """
     room, memory = Room(server), server.memory_mib()
     cpu, machine, begun = server.cpu_seconds(), machine_cpu_seconds(), time.monotonic()
     arrive = 0.15 * sessions

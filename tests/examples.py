@@ -165,7 +165,7 @@ def written(path):
 
 
 def least_usd(job, catalogs):
-    """The least money of a job, whatever is named for a tie; NaN where nothing qualifies. No row is
+    """The lowest cost of a job, whatever is named for a tie; NaN where nothing qualifies. No row is
     estimated for it.
     """
     ranked = ranking_of(JobRow.of(job), catalogs)

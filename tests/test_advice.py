@@ -151,7 +151,7 @@ def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_same_work_is_the_same_and_comes_first(name):
-    """The method, as many bits, the tokens of a step; in service no fewer sequences at once, and
+    """The method, as many bits, the tokens of a step; in service no fewer concurrent sequences, and
     the context.
     """
     planned, changes, pairs = advised(name)
@@ -291,7 +291,7 @@ def test_a_service_is_offered_more_sequences_at_once_or_fewer_gpus_on_a_larger_c
     )
     assert change["set"]["batch"] >= 128
     assert change["saved_work_ratio"] > 0.4
-    assert change["change"].endswith("sequences at once")
+    assert change["change"].endswith("concurrent sequences")
     assert row["time_per_output_token_seconds"] <= 0.1
     assert row["time_to_first_token_seconds"] <= 5
     _, changes, _ = advised("on small cards")

@@ -153,7 +153,7 @@ def test_a_cache_in_cpu_memory_keeps_tokens_and_decodes_no_more_at_once():
         "time_to_first_token_seconds",
     )
     assert [kept[name] for name in same] == [plain[name] for name in same]
-    assert "no more sequences at once" in kept["note"]
+    assert "no more concurrent sequences" in kept["note"]
 
 
 @pytest.mark.parametrize(

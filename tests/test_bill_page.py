@@ -139,7 +139,7 @@ def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
 
 def test_serving_is_billed_by_the_month_and_by_the_token():
     app = bill(**SERVE, answer_tokens="1000")
-    assert "a month: Serve Qwen2.5 32B, 20 requests at once, " in title(app)
+    assert "a month: Serve Qwen2.5 32B, 20 requests in flight, " in title(app)
     shown = {metric.label for metric in app.metric}
     assert shown == {
         "First token",

@@ -97,7 +97,7 @@ def test_a_sweep_is_read_at_each_of_its_loads_once_one_is_the_plans():
 @pytest.mark.parametrize(
     ("log", "choices", "words"),
     [
-        ("guidellm", {"batch": 32}, "8 requests at once"),
+        ("guidellm", {"batch": 32}, "8 requests in flight"),
         ("guidellm", {"model": "qwen3-8b"}, "Llama 3.1 8B"),
         ("guidellm", {"sequence_tokens": 4096, "prompt_tokens": 2048}, "prompts of 512 tokens"),
         ("nvidia-smi query", {}, "NVIDIA A10G"),

@@ -201,8 +201,8 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
     app = opened(
         goal="serve", model="llama-3.1-8b", people="200", share_active="0.25", context_tokens="4096"
     )
-    assert "to 200 people, one in four active: 50 requests at once" in job_line(app)
-    assert "50 requests at once" in [caption.value for caption in app.caption]
+    assert "to 200 people, one in four active: 50 requests in flight" in job_line(app)
+    assert "50 requests in flight" in [caption.value for caption in app.caption]
     assert "4,096 tokens each (3,584 in, 512 out)" in job_line(app)
     assert {"people", "share_active", "context_tokens"} <= set(address(app))
     assert (app.number_input(key="request_tokens").value, app.slider(key="split").value) == (
@@ -218,7 +218,7 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
     assert (address(app)["prompt_tokens"], address(app)["answer_tokens"]) == (["4096"], ["4096"])
     run(app.number_input(key="active_percent").set_value(50))
     assert address(app)["share_active"] == ["0.5"]
-    assert "100 requests at once" in [caption.value for caption in app.caption]
+    assert "100 requests in flight" in [caption.value for caption in app.caption]
     for load, fields in (
         ("users", {"users": "8"}),
         ("requests_per_second", {"requests_per_second": "1"}),
@@ -352,7 +352,7 @@ def test_users_of_an_earlier_link_are_requests_at_once(version):
     app = opened(v=version, goal="serve", users="20", model="llama-3.1-8b")
     assert app.selectbox(key="load").value == "users"
     assert app.number_input(key="users").value == 20
-    assert "20 requests at once" in job_line(app)
+    assert "20 requests in flight" in job_line(app)
 
 
 def test_training_that_generates_its_answers_asks_for_their_number_and_length():

@@ -1,4 +1,4 @@
-"""The answers that are named: least money with its ties, the knee, the easiest; against the plain
+"""The answers that are named: lowest cost with its ties, the knee, the easiest; against the plain
 definition; how hard types are to get.
 """
 

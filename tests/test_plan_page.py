@@ -218,7 +218,7 @@ def test_the_other_width_of_weights_is_a_card_and_one_press_away(
 
 def test_a_service_with_three_answers_shows_two_of_them_and_the_other_width(shown_options):
     shown = [text.split(" $")[0] for text in cards(opened(v="3", **SERVED | {"people": "200"}))]
-    assert (shown, len(shown_options[-1].answers)) == (["Least money", "Faster", "In 16 bits"], 3)
+    assert (shown, len(shown_options[-1].answers)) == (["Lowest cost", "Faster", "In 16 bits"], 3)
 
 
 def present_memory(app):
@@ -307,7 +307,7 @@ def test_the_promise_and_other_ready_jobs_stand_until_the_first_change():
     assert "Tune an 8B chat model" not in app.selectbox(key="start_from").options  # it is on screen
     for number, words in (
         (2, "Fine-tune all weights of Llama 3.1 70B"),
-        (3, "Serve Llama 3.1 8B, 16 requests at once"),
+        (3, "Serve Llama 3.1 8B, 16 requests in flight"),
     ):
         app = run(opened().selectbox(key="start_from").set_value(number))
         assert promise not in page_text(app)

@@ -91,7 +91,7 @@ def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
     nowhere = options(
         {"model": "llama-3.1-8b", "work": "inference", "users": 1e12}, catalogs
     ).problem
-    assert "; set fewer sequences at once, or take fewer bits." in nowhere
+    assert "; set fewer concurrent sequences, or take fewer bits." in nowhere
     job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
     problem = options(job, catalogs).problem
     assert problem.startswith("No allowed instance runs this configuration: ")

@@ -68,11 +68,11 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
     types = NearTies([least], 1, None)
     assert (
         how_sure(types, Turn(4, 2000.0), Alternatives())
-        == "The answer takes up to 4 requests at once; from the 5th on $2,000."
+        == "The answer takes up to 4 requests in flight; from the 5th on $2,000."
     )
     assert (
         how_sure(types, Turn(6, np.nan), Alternatives())
-        == "The answer takes 6 requests at once too."
+        == "The answer takes 6 requests in flight too."
     )  # more were not tried
     assert (
         turn({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs)
@@ -121,13 +121,13 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
         f"{ratio:.3g} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more"
     )
     assert "for g6e instances" in card_line(easiest, least, catalogs)
-    assert (titles(least), titles(knee)) == ("Least money", "Faster for a little more")
+    assert (titles(least), titles(knee)) == ("Lowest cost", "Faster for a little more")
     fast = options(SERVED, catalogs).rows
     assert titles(fast[1]) == "Faster"
     assert card_line(fast[1], fast[0], catalogs).endswith("nothing between.")
     assert (
         titles({"answer": "least-money+easiest", "why_codes": ""})
-        == "Least money, and easiest to get"
+        == "Lowest cost, and easiest to get"
     )
     wide = options({**SERVED, "fewest_bits": "16"}, catalogs).rows[0]
     assert (

@@ -255,7 +255,7 @@ def test_a_config_json_is_a_model_and_files_are_a_run(tmp_path, capsys):
     assert main(["show", str(tmp_path / "ours.json"), "--instance", "g6.xlarge"]) == 0
     assert "Memory: " in capsys.readouterr().out
     served = lines(FILES[1], instance="g6.xlarge")
-    assert any(line.startswith("Serve GPT-2, 1 request at once") for line in served)
+    assert any(line.startswith("Serve GPT-2, 1 request in flight") for line in served)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from calc.units import HOUR_SECONDS, MILLISECONDS
 
 NAME_SHARES = (0.38, 0.075)  # of the chart's width and height that a name takes
 LEFT_SHARE = 0.55  # points beyond this share of the width are named on their left
-SIGHT_RATIO = 10.0  # of the least money, beyond which nobody pays for speed
+SIGHT_RATIO = 10.0  # of the lowest cost, beyond which nobody pays for speed
 NAMED_KINDS = ("now", "frontier")  # in this order; other kinds have no names
 
 

@@ -59,7 +59,7 @@ def estimate_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = 
 
 
 def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = None) -> str:
-    """What to rent for a job: the least money, what is faster, what is easier to get."""
+    """What to rent for a job: the lowest cost, what is faster, what is easier to get."""
     request = _request(text, columns, catalogs)
     request = request._replace(columns=columns_of_run(request))
     check_open(request)

@@ -26,7 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     curve = f"{', '.join(load_curves().curves)}, or 24 numbers joined by + (default: office)"
     parser.add_argument("--curve", default="", help=curve)
-    trace = "requests as CSV, also gzip: Azure's or BurstGPT's trace, or time, prompt_tokens, answer_tokens"
+    trace = (
+        "requests as CSV, also gzip: Azure's or BurstGPT's trace, or time, prompt_tokens, "
+        "answer_tokens"
+    )
     parser.add_argument("--trace", metavar="FILE", help=trace)
     users = "requests in flight at the peak (default: the plan is full then)"
     parser.add_argument("--users", type=float, metavar="NUMBER", help=users)

@@ -78,7 +78,7 @@ ASSUMED_WORDS = {
     "example_tokens": "{0:,.0f} tokens an example",
     "epochs": "{0:g} epochs",
     "sequence_tokens": "a context of {0:,.0f} tokens",
-    "users": "{0:.0f} requests at once",
+    "users": "{0:.0f} requests in flight",
     "prompt_tokens": "prompts of {0:,.0f} tokens",
     "answer_tokens": "answers of {0:,.0f}",
     "regions": "{0}",

@@ -38,7 +38,7 @@ JUDGED = (
 ASKED_ANSWERS = (
     "fastest",
     "roomiest",
-)  # named beside least money, knee and easiest where the job asks for them
+)  # named beside lowest cost, knee and easiest where the job asks for them
 ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and surely fits
 # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are
 # others

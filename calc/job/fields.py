@@ -46,7 +46,7 @@ JOB_FIELDS = (
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
-# Whose usual limit is none: an answer then keeps the fastest within sight of the least money.
+# Whose usual limit is none: an answer then keeps the fastest within sight of the lowest cost.
 BUDGETS = ("usd_most", "usd_per_hour_most", "gpu_hours_most")
 USUAL_WHERE_EMPTY = ("first_token_seconds", "instances_most")  # the job's own default then holds
 SEVERAL = ("regions", "markets")
@@ -284,7 +284,7 @@ def _trained(columns, first, catalogs, goal):
 
 
 def _served(columns, first):
-    """Prompt, answer and requests at once of a service; without an answer the usual one."""
+    """Prompt, answer and requests in flight of a service; without an answer the usual one."""
     fields: dict[str, Any] = {}
     if "tokens_total" in columns:
         fields["tokens_total"] = f"{first['tokens_total']:.15g}" if "tokens_total" in first else ""

@@ -84,7 +84,7 @@ AXES: dict[str, Callable] = {
     "its tokens per sequence": lambda sequence_tokens, context_parallel, known_tokens, is_engine: (
         (sequence_tokens / context_parallel > known_tokens) & (is_engine == 0)
     ),
-    "its sequences at once": lambda batch, known_sequences, is_engine: (
+    "its concurrent sequences": lambda batch, known_sequences, is_engine: (
         (batch > known_sequences) & (is_engine == 0)
     ),
     "its GPUs": lambda training_gpus, known_gpus: training_gpus > known_gpus,

@@ -41,7 +41,7 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 
 def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """Serving 1, 2, 4 ... sequences at once: sequences, line, usd, milliseconds, fits."""
+    """Serving 1, 2, 4 ... concurrent sequences: sequences, line, usd, milliseconds, fits."""
     counts = sorted(
         {2**power for power in range(_MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])}
     )

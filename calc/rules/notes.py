@@ -106,7 +106,7 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
             table["kv_offload_bytes"] > 0,
             (
                 "The cache in CPU memory keeps prefixes and requests that wait; it decodes no "
-                "more sequences at once."
+                "more concurrent sequences."
             ),
         ),
     ):

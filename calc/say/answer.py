@@ -35,7 +35,7 @@ from calc.search.reasons import BLOCK, leads
 from calc.units import DAY_HOURS, GIB
 
 TITLES = {
-    "least-money": "Least money",
+    "least-money": "Lowest cost",
     "knee": "Faster for a little more",
     "easiest": "Easiest to get",
     "fastest": "Fastest",
@@ -45,8 +45,11 @@ TITLES = {
 NEXT_FASTER = "Faster"  # a knee that costs more than a little
 SAME_RATIO = 1.01
 MOST_NAMED = 3
-NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
-BY_AGREEMENT = "AWS rents this many instances only by agreement, and no option on fewer instances meets the limits"
+NEAR_RATIO = 1.25  # of the lowest cost; a rival beyond it stands in the column alone
+BY_AGREEMENT = (
+    "AWS rents this many instances only by agreement, and no option on fewer instances meets the "
+    "limits"
+)
 SPOT_SERVICE = (
     "spare instances are in another zone or of another type, and are counted; capacity is not "
     "promised"
@@ -128,7 +131,8 @@ def _of_first(
         )
     if "unpublished" in reasons.codes:
         parts.append(
-            f"nobody is known to publish its weights in {job.least_bits} bits, and quantize_own is no"
+            f"nobody is known to publish its weights in {job.least_bits} bits, and quantize_own is "
+            f"no"
         )
     if "published-bits" in reasons.codes:
         parts.append(
@@ -139,13 +143,13 @@ def _of_first(
 
 
 def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
-    """An answer beside the first: what it gives, and for how much of the least money."""
+    """An answer beside the first: what it gives, and for how much of the lowest cost."""
     row, least = reasons.row, reasons.least
-    budget = f"of those that cost at most {{}} times the least money ({usd(least['usd'])})"
+    budget = f"of those that cost at most {{}} times the lowest cost ({usd(least['usd'])})"
     room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
     told = {
         "knee": "",
-        "easiest": (f"{obtainable_words(row)}, the least money {obtainable_words(least)}"),
+        "easiest": (f"{obtainable_words(row)}, the lowest cost {obtainable_words(least)}"),
         "fastest": budget.format("3") if "within-budget" in reasons.codes else "",
         "roomiest": f"{budget.format('1.5')}, {room}",
     }
@@ -159,7 +163,7 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     text += f", {time}{unit} instead of {usual}" if time != usual else ""
     if reasons.names == ("roomiest",):
         return text
-    return f"{text}, for {_times(row['usd'] / least['usd'])} the least money"
+    return f"{text}, at {_times(row['usd'] / least['usd'])} the lowest cost"
 
 
 def _requests(told: Subject) -> str:
@@ -293,7 +297,7 @@ WORDS: dict[str, Words] = {
 
 
 def rented_words(rented: Rented | None) -> str:
-    """What renting would add to a job on machines that one has: its least money."""
+    """What renting would add to a job on machines that one has: its lowest cost."""
     if rented is None:
         return ""
     row = rented.row
@@ -326,14 +330,14 @@ def _times(ratio: float) -> str:
 
 
 def titles(row: Row) -> str:
-    """The title of a row's card: Least money, and easiest to get."""
+    """The title of a row's card: Lowest cost, and easiest to get."""
     names = titles_of(row["answer"].split("+"), row["why_codes"].split("+"))
     first, *rest = names
     return ", and ".join([first, *(title[:1].lower() + title[1:] for title in rest)])
 
 
 def short_title(row: Row) -> str:
-    """The first title in short, for a button: Least money, Faster."""
+    """The first title in short, for a button: Lowest cost, Faster."""
     first = row["answer"].split("+")[0]
     return NEXT_FASTER if first == "knee" else TITLES[first]
 
@@ -351,6 +355,6 @@ def service_pace(row: Row) -> str:
 
 
 def joined_titles(titles: list[str]) -> str:
-    """Least money, easiest to get and fastest."""
+    """Lowest cost, easiest to get and fastest."""
     *first, last = (titles[0], *(title[:1].lower() + title[1:] for title in titles[1:]))
     return f"{', '.join(first)} and {last}" if first else last

@@ -33,7 +33,7 @@ class Card(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The title in short: Least money, Faster, In 16 bits."""
+        """The title in short: Lowest cost, Faster, In 16 bits."""
         return self.short or self.title
 
 

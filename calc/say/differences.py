@@ -42,9 +42,9 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
-    """A choice's name on screen; where all rows serve, the batch is the sequences at once."""
+    """A choice's name on screen; where all rows serve, the batch is the concurrent sequences."""
     if name == "batch" and all(row["work"] == "inference" for row in rows):
-        return "Sequences at once"
+        return "Concurrent sequences"
     if name in catalogs.assumptions.index:
         return str(catalogs.assumptions["label"][name])
     return "Market" if name == "market" else GLOSSARY[name].label

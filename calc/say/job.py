@@ -166,7 +166,7 @@ def _offline(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
 
 
 def _load(job: Mapping[str, Any]) -> str:
-    """4 requests at once; 20 requests a second; of a result row all its sequences at once."""
+    """4 requests in flight; 20 requests a second; of a result row all its concurrent sequences."""
     if rate := number_in(job, "requests_per_second"):
         return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
     users = number_in(job, "users") or (

@@ -27,7 +27,7 @@ STEPPED = {  # a limit at its next step
     "first_token_seconds": "{} to the first token",
     "batch_seconds": "{} a batch",
     "token_seconds": "{} a token",
-    "users": "{} requests at once",
+    "users": "{} requests in flight",
     "usd_per_hour_most": "{} an hour",
     "gpu_hours_most": "{} GPU-hours",
 }

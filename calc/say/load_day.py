@@ -56,7 +56,8 @@ def full_sentence(day: LoadDay, load: Load, most_instances: float) -> str:
         return f"{machines} cover the peak for {MOST_MONTHS} months {growth}."
     if day.full_month == 0:
         return f"{machines} do not cover today's peak."
-    return f"{machines} cover the peak until month {day.full_month - 1:.0f}, {growth}; then it is full."
+    last_month = f"{day.full_month - 1:.0f}"
+    return f"{machines} cover the peak until month {last_month}, {growth}; then it is full."
 
 
 def day_sentences(day: LoadDay, load: Load, most_instances: float | None) -> list[str]:

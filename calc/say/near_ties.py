@@ -55,7 +55,7 @@ def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
             f"{percent(types.next['usd'] / first['usd'] - 1)} more."
         )
     if turn is not None:
-        load = f"{turn.users:,} requests at once"
+        load = f"{turn.users:,} requests in flight"
         dearer = f"up to {load}; from the {ordinal(turn.users + 1)} on {about(turn.usd)}"
         parts.append(f"The answer takes {f'{load} too' if is_missing(turn.usd) else dearer}.")
     parts += (

@@ -73,7 +73,7 @@ DOUBTS = {
 }
 BY_HAND = {
     "fsdp": "FSDP",
-    "fewer-sequences": "fewer sequences at once",
+    "fewer-sequences": "fewer concurrent sequences",
     "smaller-micro-batch": "a smaller micro-batch",
     "recompute": "recompute",
 }

@@ -114,7 +114,7 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
 
 
 def sequences_at_once(row: Row) -> str:
-    """16 sequences at once; 16 sequences on each where there are replicas."""
+    """16 concurrent sequences; 16 sequences on each where there are replicas."""
     return (
         f"{counted(int(row['batch']), 'sequence')} {'on each' if replicas(row) > 1 else 'at once'}"
     )

@@ -59,6 +59,6 @@ def way_words(way: WayOut, catalogs: Catalogs) -> str:
         "sequence_tokens": lambda: f"a context of {count(way.value)} tokens",
         "prompt_tokens": lambda: f"a prompt of {count(way.value)} tokens",
         "fewest_bits": lambda: f"{way.value}-bit weights",
-        "users": lambda: f"{count(way.value)} requests at once",
+        "users": lambda: f"{count(way.value)} requests in flight",
     }
     return words[way.kind]()

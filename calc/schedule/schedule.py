@@ -1,7 +1,7 @@
 """The plan of a team: who runs where and when, what it costs, what to buy next.
 
 A run is placed in its window on one pool; owned machines and those paid whole cost the same used or
-not. Fewest runs are left out, the first priority first; then the least money counts; then an early
+not. Fewest runs are left out, the first priority first; then the lowest cost counts; then an early
 end.
 """
 

@@ -21,7 +21,7 @@ def installed() -> bool:
 
 
 def solved(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
-    """The placement of most runs for the least money, and a bound below it. [USD]
+    """The placement of most runs at the lowest cost, and a bound below it. [USD]
 
     It starts from `hint` and is never worse. The bound is NaN where the search found nothing within
     SEARCH_SECONDS, or where its priorities are more than it can weigh.

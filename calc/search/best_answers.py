@@ -1,4 +1,4 @@
-"""The candidates to name: least money, knee, easiest; fastest and roomiest on request.
+"""The candidates to name: lowest cost, knee, easiest; fastest and roomiest on request.
 
 Nobody can tell money within a tie apart: the easier to get is named, then the shorter run; of
 services the one that leaves no GPU idle, then the fastest.
@@ -50,7 +50,7 @@ def answers(ranked: Ranking) -> dict[str, int]:
 
 
 def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
-    """The candidate of least money; within a tie the easier, then the faster, the plainer."""
+    """The candidate of lowest cost; within a tie the easier, then the faster, the plainer."""
     figures, tie = ranked.candidates, ranked.job.judged["tie_ratio"]
     near = _least(numbers, figures["usd"], tie)
     near = _least(near, figures["hard"])
@@ -82,7 +82,7 @@ def _knee(ranked: Ranking, least: int) -> int:
 def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
     """The number of the point on a frontier that is faster for a little more; 0 for none.
 
-    The frontier starts with the least money. Of the points within the ratio of money that are
+    The frontier starts with the lowest cost. Of the points within the ratio of money that are
     faster by the ratio of pace it is the one furthest below the line from the first point to the
     last within that money, on logarithmic axes. Where there is none it is the next point that is
     faster by the least ratio.
@@ -98,7 +98,7 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
 
 
 def _easiest(ranked: Ranking, least: int) -> int:
-    """The least money in an easier class; the least money itself where it is easy; else -1."""
+    """The lowest cost in an easier class; the lowest cost itself where it is easy; else -1."""
     figures, qualifying = ranked.candidates, ranked.qualifying
     hard, least_hard = figures["hard"].take(qualifying), figures["hard"][least]
     most = figures["usd"][least] * ranked.job.judged["easiest_usd_ratio"] * (1 + FEW)

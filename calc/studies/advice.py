@@ -113,8 +113,8 @@ def advice(
     """Return changes of a scenario or an estimated row that run and fit, the most useful first.
 
     First what stays on the same machine, and there what does the same work: the same number
-    formats, method and tokens per optimizer step, or sequences at once; then other work; then other
-    machines. Within each, what saves most of the work's cost comes first: that of the run, in
+    formats, method and tokens per optimizer step, or concurrent sequences; then other work; then
+    other machines. Within each, what saves most of the work's cost comes first: that of the run, in
     serving of a month for as many users, or of a token where more are served. Where the scenario
     does not fit or does not run, the changes mend that, on the same machine those that cost least
     speed first; pairs of changes are tried where no single one does so for the same work there. USD

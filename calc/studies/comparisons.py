@@ -1,7 +1,7 @@
 """One scenario and others that differ from it in one thing.
 
 Every table holds estimated rows, so that any of them can become the plan. Each row does the work of
-the scenario, with its sequences per optimizer step or its requests at once, on its instance and
+the scenario, with its sequences per optimizer step or its requests in flight, on its instance and
 market: usd, hours and seconds are those of the job.
 """
 

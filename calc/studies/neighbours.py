@@ -258,7 +258,7 @@ def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
 
 
 def _served(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
-    """Single choices of a service: other formats and software, more or fewer sequences at once."""
+    """Single choices of a service: other formats, other software, more or fewer sequences."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         yield {"precision": WITHOUT_BF16[row["precision"]]}
     yield from ({"batch": row["batch"] * times} for times in MORE_SEQUENCES)

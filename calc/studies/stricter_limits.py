@@ -21,7 +21,7 @@ SAME_RATIO = 1 + 1e-6
 
 
 class Turn(NamedTuple):
-    """The most requests at once that an answer takes, and the money of one more. [USD]"""
+    """The most requests in flight that an answer takes, and the money of one more. [USD]"""
 
     users: int
     usd: float
@@ -52,7 +52,7 @@ def stricter_speeds(job: Mapping[str, Any]) -> dict[str, float]:
 
 
 def turn(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> Turn | None:
-    """Where the answer of a service gives way to a dearer one as requests at once grow."""
+    """Where the answer of a service gives way to a dearer one as requests in flight grow."""
     row, users = options.rows[0], options.job.get("users")
     if not _is_service(options) or not users or options.job.get("requests_per_second"):
         return None
@@ -127,7 +127,7 @@ def _below(name: str, limit: float) -> float:
 
 
 def _least_usd_each(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[float]:
-    """The least money of each job; infinite where nothing qualifies. [USD]"""
+    """The lowest cost of each job; infinite where nothing qualifies. [USD]"""
     return [
         float(ranked.candidates["usd"][least_money(ranked, ranked.qualifying)])
         if ranked is not None and len(ranked.qualifying)

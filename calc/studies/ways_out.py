@@ -41,7 +41,7 @@ class WayOut(NamedTuple):
 def ways_out(
     cells: Mapping[str, Any], job: Job, problem: Problem, catalogs: Catalogs
 ) -> tuple[WayOut, ...]:
-    """Return the changes after which a refused job has an answer, the least money first."""
+    """Return the changes after which a refused job has an answer, the lowest cost first."""
     if job.have or problem.code not in SOLVABLE:
         return ()
     found = []

@@ -119,11 +119,11 @@ def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
         return "No price of any kind is known for it."
     least, market_line = priced.iloc[0], table[table["market"] == market].iloc[0]
     if least["market"] == market or is_missing(market_line["usd"]):
-        return f"Least in all: {MARKETS[least['market']].phrase}, as on Plan."
+        return f"Cheapest overall: {MARKETS[least['market']].phrase}, as on Plan."
     saved = percent(1 - least["usd"] / market_line["usd"])
     note = spare if MARKETS[least["market"]].interrupted else ""
     return (
-        f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} "
+        f"Cheapest overall: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} "
         f"less.{note}"
     )
 

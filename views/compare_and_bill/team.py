@@ -28,7 +28,7 @@ from views.shared.markdown import plain
 from views.shared.theme import INKS
 
 JOBS, POOLS = "team_jobs", "team_pools"
-ABOUT = """Which job runs where and when, for the least money. How long a job takes on a machine is what Plan says, to the job's confidence.
+ABOUT = """Which job runs where and when, at the lowest cost. How long a job takes on a machine is what Plan says, to the job's confidence.
 Machines that are paid anyway cost the same used or not."""
 EMPTY = "Add the job of Plan, or open a CSV of jobs with `starts` and `deadline`."
 

@@ -135,7 +135,7 @@ def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 
 def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What a million generated tokens cost as more sequences are served at once."""
-    x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("$", DOLLARS)
+    x, y = ("concurrent sequences on a replica; ringed: this plan", "d"), ("$", DOLLARS)
     alt = (
         f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at "
         f"{row['batch']:.0f} at once"

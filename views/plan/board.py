@@ -95,7 +95,7 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
         lambda: _cells(frame, rows, options.job, ink, catalogs),
     )
     priced = [row for row in rows if not is_missing(row["usd"])]
-    least = f"; least money {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
+    least = f"; lowest cost {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
     alt = (
         f"{len(rows)} arrangements, "
         f"{sum(row['fits'] == 'yes' and not row['misses'] for row in rows)} possible{least}"
@@ -217,7 +217,7 @@ def _caption(rows: list[Row], is_owned: bool) -> str:
         if any(row["misses"] or row["fits"] != "yes" for row in rows)
         else ""
     )
-    best = "fastest" if is_owned else "least money"
+    best = "fastest" if is_owned else "lowest cost"
     return (
         f"One row per instance type, at its {best}.{below} Click a cell to look at a row; tick "
         f"rows to keep them."

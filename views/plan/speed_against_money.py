@@ -23,7 +23,7 @@ def has_speeds(plan: Present) -> bool:
 
 
 def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """The least money for each speed of a token; nothing where no time is known."""
+    """The lowest cost for each speed of a token; nothing where no time is known."""
     edge = within_sight(plan.options.edge)
     labels = [row_words.where(row, catalogs) for row in records(edge)]
     shown = {

@@ -51,7 +51,8 @@ def money_and_time(row: Row) -> str:
 
 def _costs(row: Row) -> str:
     """$245; $6,050 a month, 12 % less (signed for 1 year)."""
-    return f"{about(row['usd'])}{'' if ends_of(row) else ' a month'}{row_words.own_terms(row)}{signed(row)}"
+    period = "" if ends_of(row) else " a month"
+    return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{signed(row)}"
 
 
 def pace(row: Row) -> str:

@@ -23,9 +23,7 @@ NOTHING = (
     "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
 )
 FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
-TASK_HELP = (
-    "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
-)
+TASK_HELP = "Concurrent sequences × tokens of each, prompt and answer; plain serving without an engine's pool."
 METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
 SENT = {
     "DDP": "gradients, all-reduced once a step",
@@ -66,10 +64,10 @@ def gpus_caption(row: Row) -> str:
     work = (
         "every step keeps its tokens"
         if row["work"] == "training"
-        else "the same requests at once, shared by the replicas"
+        else "the same requests in flight, shared by the replicas"
     )
     work = (
-        "as many sequences at once on each replica"
+        "as many concurrent sequences on each replica"
         if row["work"] == "inference" and ends_of(row)
         else work
     )

@@ -103,7 +103,7 @@ def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 
 def _guide(plan: Present, catalogs: Catalogs) -> None:
-    """The questions in turn, each with the least money for it."""
+    """The questions in turn, each with the lowest cost for it."""
     with st.spinner("Answering each question"):
         leaves = remembered(
             "guide",

@@ -129,7 +129,7 @@ def _run(text: str) -> LoggedRun:
 
 
 def _values(pattern: str, text: str) -> Iterator[tuple[float, Any]]:
-    """The sequences at once (0 where not given) and the value of every match above 0."""
+    """The concurrent sequences (0 where not given) and the value of every match above 0."""
     for match in re.finditer(pattern.replace("{number}", NUMBER), text):
         named = match.groupdict()
         if "text" in named:
@@ -139,7 +139,7 @@ def _values(pattern: str, text: str) -> Iterator[tuple[float, Any]]:
 
 
 def _steady(values: list[tuple[float, Any]]) -> tuple[float, float]:
-    """The most usual number of sequences at once, and the median of the later half there."""
+    """The most usual number of concurrent sequences, and the median of the later half there."""
     usual = Counter(batch for batch, _ in values).most_common(1)[0][0]
     steady = [value for batch, value in values if batch == usual]
     return usual, median(steady[len(steady) // 2 :])

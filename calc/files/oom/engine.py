@@ -21,7 +21,7 @@ FLAGS = {
 }
 WORDS = {
     "memory_utilization": "a larger share of the card, {}",
-    "max_sequences": "fewer sequences at once, {:.0f}",
+    "max_sequences": "fewer concurrent sequences, {:.0f}",
     "max_batched_tokens": "fewer batched tokens, {:.0f}",
     "kv_precision": "a KV cache in {}",
     "sequence_tokens": "a shorter length, {:.0f} tokens at most",
