@@ -158,7 +158,7 @@ def finished(
     )
     spec = titled.to_dict(
         validate=False
-    )  # tests/test_comparisons.py holds every chart against the schema
+    )  # tests/studies/test_comparisons.py holds every chart against the schema
     layers = [
         {key: value for key, value in layer.items() if value != {"name": "rows"}}
         for layer in spec["layer"]

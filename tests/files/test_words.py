@@ -1,0 +1,270 @@
+"""Plain words as a job: what is read is set, what is open is asked, and both ask the same engine.
+
+`published/requests.csv` has requests as people type them, with the columns that each one says
+(written on 2026-11-28 after the manner of public issues, forums and guides).
+"""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from examples import catalogs
+
+from calc import read_request
+from calc.__main__ import main
+from calc.answers.full_answer import full_answer
+from calc.commands.sheet import sheet
+from calc.files.request import PASTED, answered, job_of_columns, request_of
+
+pytestmark = pytest.mark.usefixtures("read_once")
+REQUESTS = Path(__file__).parents[1] / "published" / "requests.csv"
+LORA = "llama-3.1-8b lora on g6e.xlarge, 50k examples of 1000 tokens, 3 epochs"
+FILES = (
+    "model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 4\n",
+    "vllm serve openai-community/gpt2 --max-model-len 512",
+)
+SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+# Columns whose value is a plain number or id, and which no other column stands for.
+COMPARED = ("model", "goal", "method", "gpu", "users", "people", "examples", "epochs")
+COMPARED += ("prompt_tokens", "answer_tokens", "lora_rank", "batch", "objective")
+LEAST_RIGHT_RATIO, MOST_OPEN_RATIO = 0.8, 0.2
+
+
+def requests():
+    with REQUESTS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def said_of(row):
+    """Column -> the values that the request may mean, of columns with plain values."""
+    pairs = [part.strip().partition("=") for part in row["columns"].split(";") if "=" in part]
+    plain = re.compile(r"[\w.|-]+")
+    return {
+        name: value.split("|")
+        for name, _, value in pairs
+        if name in COMPARED and plain.fullmatch(value)
+    }
+
+
+def same(value, wanted):
+    """Whether a value is the wanted one; 8k is 8,000 or 8,192."""
+    one = value[0] if isinstance(value, list) and len(value) == 1 else value
+    if str(one) == wanted:
+        return True
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmbt]?)", wanted)
+    if not match or not isinstance(one, int | float):
+        return False
+    number = float(match[1]) * SCALES.get(match[2], 1)
+    return one in (number, float(match[1]) * 1024 if match[2] == "k" else number)
+
+
+def test_of_requests_as_people_type_them_none_is_misread_and_most_are_read():
+    misread, is_open, rows = [], 0, requests()
+    for row in rows:
+        understood = read_request(row["text"], catalogs())
+        asks = bool(understood.questions or understood.problem)
+        is_open += asks and not (row["asks"] or row["refuses"])
+        wrong = {
+            name: understood.columns[name]
+            for name, wanted in said_of(row).items()
+            if name in understood.columns
+            and not any(same(understood.columns[name], one) for one in wanted)
+        }
+        lost = {
+            name
+            for name in said_of(row).keys() & {"model", "goal", "examples", "users"}
+            if not asks and not row["refuses"] and name not in understood.columns
+        }
+        if wrong or lost:
+            misread.append((row["id"], row["text"], wrong, lost))
+        if row["refuses"] and not asks:
+            misread.append((row["id"], row["text"], understood.columns, "not refused"))
+    assert misread == []
+    assert is_open / len(rows) <= MOST_OPEN_RATIO
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("serve qwen3-32b, 8 concurrent requests, 2k in / 500 out", {"users": 8}),
+        ("llama-3.1-8b, 20 million tokens in 3 days, full fine-tuning", {"hours_most": 72}),
+        ("LoRA of llama-3.1-8b, rank 32, 10k examples of 500 tokens", {"examples": 10_000}),
+        ("two nodes, 8 gpus each, H100: pretrain llama-3.1-8b on 1T tokens", {"gpus": 16}),
+        ("serve qwen3-8b, prompt 4k, answer 200, 16 users at once", {"prompt_tokens": 4096}),
+        ("serve qwen3-8b, 1_200 requests/min, 500 in, 100 out", {"requests_per_second": 20}),
+        ("qwen3-8b, ttft p99 < 1.5 s, 20 users", {"first_token_seconds": 1.5}),
+        ("qwen3-8b, ttft p99 < 1.5 s, 20 users", {"first_token_percentile": "99"}),
+        ("grpo of qwen3-4b, 64 prompts a step, 16 generations", {"prompts_per_step": 64}),
+        ("lora of qwen3-8b, 10M tokens, 4 H100, 100 GPU hours", {"gpu_hours_most": 100}),
+        ("tune qwen2.5-vl-7b on 15k images with 300 tokens of text each", {"example_tokens": 300}),
+        (
+            "we run llama 3.3 70b today (2 x p4d, $40k a month).\nNext: 45 users at once",
+            {"model": "llama-3.3-70b", "users": 45, "instance": None, "usd_most": None},
+        ),
+        ("8-bit lora of llama-3.1-8b on an l4", {"precision": "int8", "fewest_bits": None}),
+        ("llama-3.1-8b lora, load_in_4bit, on an l4", {"method": "qlora"}),
+        ("full tuning of llama-3.1-70b by torchtune with cpu offload", {"offload": "states"}),
+        ("full tuning of llama-3.1-8b, zero 3, cpu offload", {"offload": "optimizer"}),
+        ("serve gemma-3-27b on an A40", {"have": "1 x a40"}),
+        ("serve llama-3.1-8b on a 4070 ti super", {"have": "1 x rtx-4070-ti-super"}),
+        ("serve llama-3.1-8b on a rtx 4070", {"have": "1 x rtx-4070"}),
+        ("llama-3.3-70b, 500M tokens a month, bedrock?", {"requests_per_second": 0.124}),
+        ("llama-3.3-70b, 500M tokens a month", {"requests_per_second": None}),
+        ("serve mistral medium to 20 users at once", {"model": None, "users": 20}),
+        ("serve qwen3-110b to 20 users at once", {"model": None, "users": 20}),
+    ],
+)
+def test_numbers_land_in_their_columns(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("serve llama-3.1-70b, no p4d", "p4d"),
+        ("fine-tune llama-3.1-8b without spot", "spot"),
+        ("serve qwen3-8b, but not in the us", "us"),
+    ],
+)
+def test_what_is_ruled_out_is_never_set(text, word):
+    understood = read_request(text, catalogs())
+    assert understood.columns.get("markets") != ["spot"]
+    chosen = {name: value for name, value in understood.columns.items() if name != "excludes"}
+    instances = chosen.get("instance", [])
+    assert not [one for one in instances if str(one).startswith(word)]
+
+
+def test_each_column_knows_the_words_that_it_came_from():
+    text = "qwen3 32b for 20 people"
+    understood = read_request(text, catalogs())
+    assert understood.words["model"] == "qwen3 32b"
+    assert all(words in text for name, words in understood.words.items() if name != "goal")
+
+
+@pytest.mark.parametrize(
+    "text", ["gpt-4o for 20 users", "serve llama-3.1-8b on a tpu v5e", "qwen3 8b on my macbook m3"]
+)
+def test_what_cannot_be_planned_is_refused_with_what_to_ask_instead(text):
+    understood = read_request(text, catalogs())
+    assert understood.problem.startswith("You wrote")
+    assert understood.problem.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "full fine-tune llama-3.1-8b, p4d or p5",
+            ("Compared: 1 × p4d.24xlarge $", "p5.48xlarge $"),
+        ),
+        (
+            "serve llama-3.1-8b to 9 users on L4 or A10G",
+            ("Compared: 1 × g6.xlarge $", "g5.xlarge $"),
+        ),
+        ("llama-3.3-70b or bedrock, 500M tokens a month", ("Bedrock: $", "167 million generated")),
+        (
+            "serve qwen3-8b, bedrock, 2M tokens a day",
+            ("bedrock (no price of qwen3-8b by the token",),
+        ),
+    ],
+)
+def test_what_a_text_compares_stands_side_by_side(capsys, text, lines):
+    assert main(["show", text]) == 0
+    printed = capsys.readouterr().out
+    assert [line for line in lines if line not in printed] == []
+
+
+def test_a_number_that_is_not_understood_is_asked_about_and_nothing_is_priced(capsys):
+    assert main(["show", "serve qwen3-8b with 17 frobs for 20 people"]) == 3
+    printed = capsys.readouterr()
+    assert "17" in printed.err
+    assert "$" not in printed.out
+    assert main(["show", "--assume", "serve qwen3-8b with 17 frobs for 20 people"]) == 0
+    (line,) = [one for one in capsys.readouterr().out.split("\n") if "not counted" in one]
+    assert "17" in line
+
+
+def pasted(text, **columns):
+    return request_of([(PASTED, text.encode())], catalogs(), columns)
+
+
+def lines(text, **columns):
+    request = pasted(text, **columns)
+    return sheet(answered(request), request)
+
+
+def test_words_are_answered_by_the_ranked_table():
+    request = pasted(LORA)
+    row = answered(request).row
+    best = full_answer(job_of_columns(request.columns), catalogs()).rows[0]
+    assert [row[name] for name in ("instance", "batch", "memory_bytes", "usd")] == [
+        best[name] for name in ("instance", "batch", "memory_bytes", "usd")
+    ]
+    assert (row["instance"], row["tuning"], row["fits"]) == ("g6e.xlarge", "lora", "yes")
+
+
+def test_columns_are_estimated_as_they_stand(capsys):
+    assert main(["show", "--model", "gpt2", "--batch=2", "--instance", "g6.xlarge", "--json"]) == 0
+    estimate = json.loads(capsys.readouterr().out)["estimate"]
+    assert [estimate[name] for name in ("model", "batch", "instance", "sequence_tokens")] == [
+        "gpt2",
+        2,
+        "g6.xlarge",
+        1024,
+    ]
+
+
+@pytest.mark.parametrize("text", [LORA, "qwen3 32b for 20 people", *FILES])
+def test_an_estimate_has_twenty_lines_at_most_and_says_first_what_was_understood(text):
+    written = lines(text)
+    assert 3 <= len(written) <= 20
+    assert written[0].startswith("Understood: ")
+
+
+def test_the_lines_have_components_peak_card_verdict_time_money_and_changes():
+    text = "\n".join(lines(LORA))
+    for words in (
+        "Memory: ",
+        ": fits, ",
+        "  Weights ",
+        "Peak: backward",
+        "Card: ",
+        "Time: ",
+        "Money: about $",
+        "Change: ",
+        "Assumed: ",
+    ):
+        assert words in text
+
+
+def test_a_config_json_is_a_model_and_files_are_a_run(tmp_path, capsys):
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": 1024,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "intermediate_size": 4096,
+        "vocab_size": 32000,
+    }
+    (tmp_path / "ours.json").write_text(json.dumps(config), encoding="utf-8")
+    assert main(["show", str(tmp_path / "ours.json"), "--instance", "g6.xlarge"]) == 0
+    assert "Memory: " in capsys.readouterr().out
+    served = lines(FILES[1], instance="g6.xlarge")
+    assert any(line.startswith("Serve GPT-2, 1 request in flight") for line in served)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["lora", "on", "an", "L4"], 3, "No model is named"),
+        (["CUDA out of memory. Tried to allocate 2.00 GiB"], 2, "This is an error or a log"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_sentence(capsys, words, code, sentence):
+    assert main(["show", *words]) == code
+    assert sentence in capsys.readouterr().err
