@@ -25,6 +25,7 @@ SAME = {  # fact -> the columns that may say it
     "gpus": ("gpus", "have"),
     "gpu": ("gpu", "have", "instance"),
     "have": ("have", "instance"),
+    "instance": ("instance", "have"),
     "precision": ("precision", "fewest_bits"),
 }
 OF_OTHERS = {"goal", "solve", "excludes", "method"}  # judged by themselves, or implied by others
@@ -69,9 +70,9 @@ def agrees(name, value, found):
         return True if name == "gpu_memory_gb" else str(found).split(" ")[0] == value.split("x")[0]
     if name == "gpus" and " x " in str(found):
         return number(found) == float(value)
-    if name == "gpu":
+    if name in ("gpu", "instance"):
         several = [one.partition(" x ")[2] or one for one in several]
-        if any("." in one for one in several):  # an instance, which has the card
+        if name == "gpu" and any("." in one for one in several):  # an instance has the card
             return True
     if name == "markets_too":
         return value in several and len(several) > 1

@@ -99,7 +99,7 @@ def _of_column(column: str, name: str) -> Callable:
 
 
 def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
-    """Requests at once over all replicas, limited by memory and by the usual pace."""
+    """Requests in flight over all replicas, limited by memory and by the usual pace."""
     copies = replicas(
         {name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))}
     )

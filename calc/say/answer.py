@@ -175,7 +175,7 @@ def _requests(told: Subject) -> str:
 
 def _people(told: Subject) -> str:
     people = "1 person is" if told.job.people == 1 else f"{count(told.job.people)} people are"
-    return f"{people} {counted(int(told.job.users or 0), 'request')} at once"
+    return f"{people} {counted(int(told.job.users or 0), 'request')} in flight"
 
 
 def _spare(told: Subject) -> str:

@@ -80,7 +80,7 @@ def _machine(instance: str, gpus: float | None, catalogs: Catalogs) -> str:
 def _batch(batch: float | None, accumulation_steps: float | None, serves: bool) -> str:
     """128 concurrent sequences; micro-batch 4 in 2 accumulation steps."""
     if serves and batch is not None:
-        return f"{counted(int(batch), 'sequence')} at once"
+        return counted(int(batch), "concurrent sequence")
     several = (accumulation_steps or 0) > 1
     steps = (
         ""

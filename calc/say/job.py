@@ -172,7 +172,7 @@ def _load(job: Mapping[str, Any]) -> str:
     users = number_in(job, "users") or (
         at_once(job) if "batch" in job and "users" not in job else 0
     )
-    return f"{counted(int(users), 'request')} at once" if users else ""
+    return f"{counted(int(users), 'request')} in flight" if users else ""
 
 
 def _lengths(job: Mapping[str, Any], catalogs: Catalogs) -> str:

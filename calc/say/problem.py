@@ -28,7 +28,7 @@ MISSED = {
     "batch_seconds": (
         "answers a batch after {has}",
         "{most} allowed",
-        "allow that time, or fewer at once",
+        "allow that time, or smaller batches",
     ),
     "token_seconds": (
         "takes {has} for each token",
@@ -36,7 +36,7 @@ MISSED = {
         "allow that time, or fewer bits",
     ),
     "users": (
-        "answers {has} at once",
+        "takes {has} in flight",
         "{most} asked for",
         "allow more instances, or set fewer by hand",
     ),

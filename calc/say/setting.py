@@ -115,9 +115,9 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
 
 def sequences_at_once(row: Row) -> str:
     """16 concurrent sequences; 16 sequences on each where there are replicas."""
-    return (
-        f"{counted(int(row['batch']), 'sequence')} {'on each' if replicas(row) > 1 else 'at once'}"
-    )
+    if replicas(row) > 1:
+        return f"{counted(int(row['batch']), 'sequence')} on each"
+    return counted(int(row["batch"]), "concurrent sequence")
 
 
 def setting(row: Row, catalogs: Catalogs) -> str:

@@ -143,7 +143,7 @@ def _near_steps(candidates: Columns, job: Job) -> Columns:
 def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: Job) -> np.ndarray:
     """The load of the job over what each candidate carries; 0 of work that ends. [ratio]
 
-    Sequences at once are the users, or by Little's law the requests per second times the seconds of
+    Concurrent sequences are the users, or by Little's law the requests per second times the seconds of
     a request.
     """
     if job.ends:

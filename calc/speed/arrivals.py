@@ -259,7 +259,7 @@ def held_tokens(prompt_tokens, generated_tokens, answer_squares_ratio):
 def cache_slots(
     batch, cache_pool_bytes, kv_cache_bytes, sequence_tokens, held_tokens, engine_sequences
 ):
-    """Sequences at once: what the cache of a replica holds, and its limit. [sequences]"""
+    """Concurrent sequences: what the cache of a replica holds, and its limit. [sequences]"""
     room_ratio = cache_pool_bytes / np.maximum(kv_cache_bytes, 1)
     return np.fmin(
         batch * room_ratio * np.minimum(sequence_tokens / held_tokens, 2), engine_sequences

@@ -66,7 +66,7 @@ def last_read_bytes(
     return dense_weights_bytes + np.sum(stack_expert_bytes * chosen, axis=0)
 
 
-def last_step_seconds(
+def last_decode_step_seconds(
     decode_fixed_seconds,
     replayed_sequences_seconds,
     engine_replays_steps,
@@ -91,7 +91,7 @@ def last_answers_seconds(
     longest_rest_ratio,
     answer_squares_ratio,
     generated_tokens,
-    last_step_seconds,
+    last_decode_step_seconds,
     decode_gain_ratio,
     time_run_ratio,
 ):
@@ -102,4 +102,4 @@ def last_answers_seconds(
     1,000 requests: GPUStack's performance lab, 47277d79 (validation/data/fresh).
     """
     rest = np.maximum(longest_rest_ratio - answer_squares_ratio / 2, 0)
-    return rest * generated_tokens * last_step_seconds / decode_gain_ratio * time_run_ratio
+    return rest * generated_tokens * last_decode_step_seconds / decode_gain_ratio * time_run_ratio

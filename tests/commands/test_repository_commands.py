@@ -61,7 +61,7 @@ def test_diff_says_what_changed_what_that_does_and_what_cannot_be_estimated(
     output = capsys.readouterr().out
     before, after = row(BEFORE, "base"), row(AFTER, "base")
     assert "Micro-batch: 1 to 4" in output
-    assert f"{(after['memory_bytes'] - before['memory_bytes']) / 2**30:+.3g} GiB" in output
+    assert f"{(after['needed_bytes'] - before['needed_bytes']) / 2**30:+.3g} GiB" in output
     assert f"{usd(before['run_usd_on_demand'])} | {usd(after['run_usd_on_demand'])}" in output
     assert "## new: new" in output
     assert "## gone: gone" in output

@@ -153,4 +153,4 @@ def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_changes_are_said_in_the_words_of_the_catalogs(catalogs, change, words):
-    assert change_in_words(change, catalogs, serves="at once" in words) == words
+    assert change_in_words(change, catalogs, serves="concurrent" in words) == words

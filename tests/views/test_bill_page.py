@@ -70,7 +70,7 @@ def dollars(text):
 @pytest.fixture(scope="module")
 def row(catalogs):
     """The answer to the same job as the page's."""
-    names = ("model", "instance", "sharding", "recompute")
+    names = ("goal", "model", "instance", "sharding", "recompute")
     job = {name: RUN[name] for name in names} | {
         name: float(RUN[name]) for name in ("gpus", "batch", "accumulation_steps")
     }

@@ -330,7 +330,7 @@ def test_serving_is_walked_from_load_to_decode():
     app = page_of("serving")
     assert title(app) == "Where the memory goes while serving"
     spec = spec_of(app)
-    assert {"Requests at once", "Weights", "Cache"} <= {
+    assert {"Requests in flight", "Weights", "Cache"} <= {
         bind["name"] for bind in binds_of(spec).values()
     }
     assert "3 decode" in json.dumps(spec)

@@ -315,6 +315,7 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
     halo: dict[str, Any] = {"stroke": ink.paper, "strokeWidth": 4}
     layers = [
         over.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
+        over.mark_line(color=BLUE, strokeWidth=1).encode(x=x, y=alt.Y("high:Q")),
         cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
             x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q"
         ),

@@ -138,7 +138,7 @@ def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     x, y = ("concurrent sequences on a replica; ringed: this plan", "d"), ("$", DOLLARS)
     alt = (
         f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at "
-        f"{row['batch']:.0f} at once"
+        f"{row['batch']:.0f} concurrent sequences"
     )
     _lines(
         "A million generated tokens", x, y, table, table["sequences"], alt, "over_concurrency", ink

@@ -33,7 +33,7 @@ def words(name: str, value: Any, catalogs: Catalogs) -> str:
 def label_of(name: str, work: str) -> str:
     """The glossary's label of a column; of a service the batch is requests of a replica."""
     if name == "batch" and work == "inference":
-        return "Sequences at once on a replica"
+        return "Concurrent sequences on a replica"
     return GLOSSARY[name].label if name in GLOSSARY else name.replace("_", " ").capitalize()
 
 

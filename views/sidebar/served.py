@@ -24,7 +24,7 @@ SHARES = {"": "the mean"} | {
 }
 LOADS = {
     KEYS.people: "People",
-    KEYS.users: "Requests at once",
+    KEYS.users: "Requests in flight",
     KEYS.requests_per_second: "Per second",
     KEYS.tokens_total: "In all",
 }
@@ -77,7 +77,7 @@ def amount(measured: str, job: dict[str, Any], catalogs: Catalogs) -> None:
     if measured == KEYS.people:
         _people(job, catalogs)
     elif measured == KEYS.users:
-        count_field("Requests at once", KEYS.users)
+        count_field("Requests in flight", KEYS.users)
     elif measured == KEYS.requests_per_second:
         number("Requests per second, at the peak", KEYS.requests_per_second, "")
 
@@ -113,7 +113,7 @@ def _people(job: dict[str, Any], catalogs: Catalogs) -> None:
         take = partial(extra_state.put, "share_active")
         scaled("Active at a time, %", "active_percent", share, 100, take, usual, max_value=100.0)
         if users := job.get("users"):
-            st.caption(f"{counted(int(users), 'request')} at once")
+            st.caption(f"{counted(int(users), 'request')} in flight")
 
 
 def lengths(catalogs: Catalogs) -> None:
