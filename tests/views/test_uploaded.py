@@ -158,7 +158,7 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
     older = rows.assign(
         usd_per_hour_on_demand=49.0,
         usd=rows["usd"] / 2,
-        memory_bytes=rows["memory_bytes"] * [1, 1.25],
+        needed_bytes=rows["needed_bytes"] * [1, 1.25],
         fits=["yes", "no"],
     )
     content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(
