@@ -9,6 +9,7 @@ formula names another.
 import numpy as np
 
 from calc.speed.normal import beyond_ratio
+from calc.table import distinct
 
 LONGEST_OF = np.exp(-np.euler_gamma)  # expected beyond the longest of n: Gumbel 1958, section 5.2
 HALVINGS = 30
@@ -40,19 +41,25 @@ def longest_rest_ratio(answers_at_the_end, answer_variation_ratio, max_position,
     is longer than the context. Source: Feller 1971, volume 2, section XI.4 (renewals).
     """
     several = answers_at_the_end > 1
-    count, context, answer, variation = (
+    columns = [
         np.broadcast_to(np.asarray(column, dtype=float), several.shape)[several]
         for column in (answers_at_the_end, max_position, generated_tokens, answer_variation_ratio)
-    )
+    ]
+    first, copies = distinct(columns, int(np.count_nonzero(several)))
+    ratio = np.zeros(several.shape)
+    ratio[several] = _longest_rest(*(column[first] for column in columns))[copies]
+    return ratio
+
+
+def _longest_rest(count, context, answer, variation):
+    """The longest rest of so many answers in flight, over the mean answer, by halving. [ratio]"""
     spread = np.sqrt(np.log1p(np.maximum(variation, 0.05) ** 2))
     low, high = np.full(count.shape, 1e-3), np.maximum(context / answer, 1)
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
         longer = _beyond(middle, spread) > LONGEST_OF / count
         low, high = np.where(longer, middle, low), np.where(longer, high, middle)
-    ratio = np.zeros(several.shape)
-    ratio[several] = low
-    return ratio
+    return low
 
 
 def last_read_bytes(

@@ -7,10 +7,9 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.job.cells import JobRow
 from calc.search.best_answers import least_money
 from calc.search.options import Options
-from calc.search.rankings import ranking_of, rankings_of
+from calc.search.rankings import rankings_of
 from calc.studies.limits_cost import STEPS, Relaxed
 
 SPEEDS = ("first_token_seconds", "token_seconds")
@@ -67,14 +66,10 @@ def turn(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> Turn |
         tried = [{**alone, "users": load} for load in loads]
         return [usd <= row["usd"] * SAME_RATIO for usd in _least_usd_each(tried, catalogs)]
 
-    less, most = int(users), MOST_LOAD * int(users)
+    most = MOST_LOAD * int(users)
     if takes([most]) == [True]:
         return Turn(most, np.nan)
-    while most - less > 1:  # the answer takes `less` requests, and not `most`
-        between = _between(less, most)
-        taken = takes(between)
-        most = min([most, *(load for load, fits in zip(between, taken, strict=True) if not fits)])
-        less = max([less, *(load for load in between if load < most)])
+    less = _last(takes, int(users), most)
     (usd,) = _least_usd_each([{**job, "people": None, "users": less + 1}], catalogs)
     return Turn(less, usd) if row["usd"] * SAME_RATIO < usd < np.inf else None
 
@@ -90,21 +85,23 @@ def _between(less: int, most: int) -> list[int]:
 def most_possible(job: Mapping[str, Any], name: str, least: int, catalogs: Catalogs) -> int:
     """The largest count in a column for which a job still has an answer; `least` has one."""
 
-    def takes(count: int) -> bool:
-        ranked = ranking_of(JobRow.of({**job, name: count}), catalogs)
-        return ranked is not None and len(ranked.qualifying) > 0
+    def takes(counts: Sequence[int]) -> list[bool]:
+        rankings = rankings_of([{**job, name: count} for count in counts], catalogs)
+        return [ranked is not None and len(ranked.qualifying) > 0 for ranked in rankings]
 
     most = 2 * least
-    while takes(most) and most < MOST_COUNT:
+    while takes([most]) == [True] and most < MOST_COUNT:
         most *= 2
     return _last(takes, most // 2, most)
 
 
-def _last(takes: Callable[[int], bool], less: int, most: int) -> int:
+def _last(takes: Callable[[Sequence[int]], list[bool]], less: int, most: int) -> int:
     """The last whole number that takes it, between one that does and one that does not."""
     while most - less > 1:
-        middle = (less + most) // 2
-        less, most = (middle, most) if takes(middle) else (less, middle)
+        between = _between(less, most)
+        taken = takes(between)
+        most = min([most, *(count for count, fits in zip(between, taken, strict=True) if not fits)])
+        less = max([less, *(count for count in between if count < most)])
     return less
 
 
