@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -18,11 +19,17 @@ from calc.say.other_ways import other_ways, untimed_words
 from calc.say.problem import misses_text, problem_text
 from calc.say.ways_out import out_words, outs_text
 from calc.search.board import untimed
-from calc.search.first_rows import rows_of_rankings
+from calc.search.first_rows import row_of_ranking
 from calc.search.options import KEPT_JOBS, Options, options
 from calc.search.rankings import ranked_candidates, rankings_of
 from calc.studies.alternatives import Alternatives, alternatives, near_regions, rivals
-from calc.studies.limits_cost import Relaxation, Relaxed, relaxations, relaxed_limits
+from calc.studies.limits_cost import (
+    Relaxation,
+    Relaxed,
+    relaxations,
+    relaxed_by,
+    relaxed_limits,
+)
 from calc.studies.ways_out import WayOut, ways_out
 
 NO_ALTERNATIVES = Alternatives()
@@ -68,12 +75,15 @@ def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
         assert ranked is not None, "a job without an obstacle has candidates"
         first = found.first
         near = rivals(ranked, first, catalogs)
-        several = list(relaxations(job, catalogs))
-        others = rankings_of(_changed(found.rows[0], job, row.columns, several, catalogs), catalogs)
-        relaxed = relaxed_limits(
-            row.columns, ranked, first, list(zip(several, others, strict=False)), catalogs
-        )
-        (there,) = rows_of_rankings(others[len(several) :], catalogs) or [None]
+        several, there = list(relaxations(job, catalogs)), None
+        others: list[list[Relaxed]] = [[] for _ in several]
+        changed = _changed(found.rows[0], job, row.columns, several, catalogs)
+        for number, other in rankings_of(changed, catalogs):
+            if number < len(several):
+                others[number] = relaxed_by(several[number], other, ranked, first, catalogs)
+            else:
+                there = row_of_ranking(other, catalogs)
+        relaxed = relaxed_limits(row.columns, ranked, first, [*chain(*others)], catalogs)
         ways = alternatives(found.rows[0], job, there, relaxed, catalogs)
     outs: tuple[WayOut, ...] = ()
     if job is not None and found.obstacle:

@@ -1,7 +1,7 @@
 """The rows of jobs' first answers without their reasons, and the layouts of a job's board."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,53 +19,67 @@ from calc.search.rows import best_of_places, inputs_of_candidates, rows_of_sever
 from calc.table import Words
 
 
+class First(NamedTuple):
+    """The first answer of a job: its name, and the ranking of that candidate alone."""
+
+    name: str
+    ranked: Ranking
+
+
 def first_row(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
     """The row of a job's first answer without its reasons; None where nothing qualifies."""
     ranked = ranking_of(JobRow.of(job), catalogs)
-    return rows_of_rankings([ranked], catalogs)[0]
+    return None if ranked is None else row_of_ranking(ranked, catalogs)
+
+
+def row_of_ranking(ranked: Ranking, catalogs: Catalogs) -> dict[str, Any] | None:
+    """The row of the first answer of a ranking; None where nothing qualifies."""
+    first = _first(ranked)
+    return None if first is None else _rows([first], catalogs)[0]
 
 
 def first_rows(
     jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
 ) -> list[dict[str, Any] | None]:
     """The row of the first answer of each of several jobs, as `first_row` returns it."""
-    return rows_of_rankings(rankings_of(jobs, catalogs), catalogs)
-
-
-def rows_of_rankings(
-    rankings: Sequence[Ranking | None], catalogs: Catalogs
-) -> list[dict[str, Any] | None]:
-    """The row of the first answer of each ranking; None where nothing qualifies."""
-    rows: list[dict[str, Any] | None] = [None] * len(rankings)
-    firsts: dict[int, tuple[Ranking, str, int]] = {}
-    for position, ranked in enumerate(rankings):
-        if ranked is not None and len(ranked.qualifying):
-            firsts[position] = ranked, *next(iter(answers(ranked).items()))
-    for positions in _alike(firsts):
-        chosen = [(firsts[position][0], np.array([firsts[position][2]])) for position in positions]
-        results, figures = rows_of_several(chosen, catalogs)
-        for order, position in enumerate(positions):
-            rows[position] = (
-                results.row(order)
-                | {column: values[order] for column, values in figures.items()}
-                | {"answer": firsts[position][1]}
-            )
+    alike: dict[tuple[str, ...], dict[int, First]] = {}
+    for number, ranked in rankings_of(jobs, catalogs):
+        if first := _first(ranked):
+            alike.setdefault(work_key(ranked.job, ranked.grid), {})[number] = first
+    rows: list[dict[str, Any] | None] = [None] * len(jobs)
+    for firsts in alike.values():
+        for number, row in zip(firsts, _rows(list(firsts.values()), catalogs), strict=True):
+            rows[number] = row
     return rows
 
 
-def _alike(firsts: Mapping[int, tuple[Ranking, str, int]]) -> list[list[int]]:
-    """The positions of rankings whose jobs are about the same work, together."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for position, (ranked, _, _) in firsts.items():
-        groups.setdefault(work_key(ranked.job, ranked.grid), []).append(position)
-    return list(groups.values())
+def _first(ranked: Ranking) -> First | None:
+    """The first answer of a ranking; None where nothing qualifies."""
+    if not len(ranked.qualifying):
+        return None
+    name, number = next(iter(answers(ranked).items()))
+    return First(name, ranked.only(np.array([number])))
+
+
+def _rows(firsts: Sequence[First], catalogs: Catalogs) -> list[dict[str, Any]]:
+    """The rows of the first answers of jobs about the same work."""
+    results, figures = rows_of_several(
+        [(first.ranked, np.zeros(1, dtype=int)) for first in firsts], catalogs
+    )
+    return [
+        results.row(order)
+        | {column: values[order] for column, values in figures.items()}
+        | {"answer": first.name}
+        for order, first in enumerate(firsts)
+    ]
 
 
 def sound_layouts(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[list[Row]]:
     """Of each job the inputs of the board's rows that are known to run and keep every limit."""
-    return [
-        [] if ranked is None else _sound_inputs(ranked) for ranked in rankings_of(jobs, catalogs)
-    ]
+    layouts: list[list[Row]] = [[] for _ in jobs]
+    for number, ranked in rankings_of(jobs, catalogs):
+        layouts[number] = _sound_inputs(ranked)
+    return layouts
 
 
 def _sound_inputs(ranked: Ranking) -> list[Row]:

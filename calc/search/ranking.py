@@ -1,7 +1,7 @@
 """The ranking of candidates: which qualify, which limits others miss, what breaks ties."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -55,6 +55,15 @@ class Ranking(NamedTuple):
     def qualifying(self) -> np.ndarray:
         """The numbers of the candidates that qualify."""
         return np.flatnonzero(self.classes == QUALIFIES)
+
+    def only(self, numbers: np.ndarray) -> "Ranking":
+        """Some candidates alone, given by number."""
+        return self._replace(
+            candidates={name: values[numbers] for name, values in self.candidates.items()},
+            limits=[replace(limit, values=limit.values[numbers]) for limit in self.limits],
+            classes=self.classes[numbers],
+            ties=[key[numbers] for key in self.ties],
+        )
 
 
 def ranking(candidates: Columns, grid: Grid, job: Job) -> Ranking:

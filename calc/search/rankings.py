@@ -53,18 +53,22 @@ def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
         return None
 
 
-def rankings_of(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[Ranking | None]:
-    """The ranking of each of several jobs as `ranking_of` returns it.
+def rankings_of(
+    jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
+) -> Iterator[tuple[int, Ranking]]:
+    """Yield the number and the ranking of each of several jobs that `ranking_of` has one for.
 
-    Jobs about the same work are searched together, which takes far less time than one by one.
+    Jobs about the same work are searched together, which takes far less time than one by one. Read
+    each ranking and let it go: all together they can take hundreds of megabytes.
     """
-    rankings: list[Ranking | None] = [None] * len(jobs)
-    with ONE_AT_ONCE:
-        for numbers, grids, resolved in _groups(jobs, catalogs):
+    for numbers, grids, resolved in _groups(jobs, catalogs):
+        with ONE_AT_ONCE:
             results = with_pipelines(combinations(grids, resolved, catalogs), resolved, catalogs)
-            for number, combined, job in zip(numbers, results, resolved, strict=True):
-                rankings[number] = _ranked(combined, job)
-    return rankings
+        results.reverse()
+        for number, job in zip(numbers, resolved, strict=True):
+            ranked = _ranked(results.pop(), job)
+            if ranked is not None:
+                yield number, ranked
 
 
 def _groups(

@@ -71,23 +71,16 @@ def relaxed_limits(
     cells: Mapping[str, Any],
     ranked: Ranking,
     least: int,
-    others: Sequence[tuple[Relaxation, Ranking | None]],
+    others: Sequence[Relaxed],
     catalogs: Catalogs,
 ) -> list[Relaxed]:
     """Return every limit whose next step saves more than a tie, the dearest first.
 
-    `others`: the ranking of the job with each of its `relaxations`.
+    `others`: the limits that leave candidates out (`relaxations`), each at its next step.
     """
     job = ranked.job
     most = ranked.candidates["usd"][least] / job.judged["tie_ratio"]
-    relaxed = [
-        *_next_steps(cells, ranked, least, most, catalogs),
-        *(
-            _at(one.name, one.step, other, ranked, least, catalogs)
-            for one, other in others
-            if other is not None and len(other.qualifying)
-        ),
-    ]
+    relaxed = [*_next_steps(cells, ranked, least, most, catalogs), *others]
     load = "requests_per_second" if job.requests_per_second else "users"
     shares = {load: LESS_LOAD}  # a smaller load has to save more than its share
     worth = [limit for limit in relaxed if limit.usd < most * shares.get(limit.name, 1.0)]
@@ -178,6 +171,18 @@ def _less_load(job: Job) -> Relaxation:
         return Relaxation("requests_per_second", rate, {"requests_per_second": rate})
     users = max(int((job.users or 1) * LESS_LOAD), 1)
     return Relaxation("users", users, {"users": users, "people": None})
+
+
+def relaxed_by(
+    one: Relaxation, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
+) -> list[Relaxed]:
+    """The limit that a relaxation relaxes, whose ranking is `other`; none where nothing qualifies.
+
+    `least`: the number of the first answer in the job's own ranking.
+    """
+    if not len(other.qualifying):
+        return []
+    return [_at(one.name, one.step, other, ranked, least, catalogs)]
 
 
 def _at(

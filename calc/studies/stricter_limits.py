@@ -86,8 +86,10 @@ def most_possible(job: Mapping[str, Any], name: str, least: int, catalogs: Catal
     """The largest count in a column for which a job still has an answer; `least` has one."""
 
     def takes(counts: Sequence[int]) -> list[bool]:
-        rankings = rankings_of([{**job, name: count} for count in counts], catalogs)
-        return [ranked is not None and len(ranked.qualifying) > 0 for ranked in rankings]
+        qualify = [False] * len(counts)
+        for number, ranked in rankings_of([{**job, name: count} for count in counts], catalogs):
+            qualify[number] = len(ranked.qualifying) > 0
+        return qualify
 
     most = 2 * least
     while takes([most]) == [True] and most < MOST_COUNT:
@@ -125,9 +127,9 @@ def _below(name: str, limit: float) -> float:
 
 def _least_usd_each(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[float]:
     """The lowest cost of each job; infinite where nothing qualifies. [USD]"""
-    return [
-        float(ranked.candidates["usd"][least_money(ranked, ranked.qualifying)])
-        if ranked is not None and len(ranked.qualifying)
-        else np.inf
-        for ranked in rankings_of(jobs, catalogs)
-    ]
+    least_usd = [np.inf] * len(jobs)
+    for number, ranked in rankings_of(jobs, catalogs):
+        if len(ranked.qualifying):
+            best = least_money(ranked, ranked.qualifying)
+            least_usd[number] = float(ranked.candidates["usd"][best])
+    return least_usd

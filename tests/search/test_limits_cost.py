@@ -39,10 +39,12 @@ def first_of(name, relaxed):
 def relaxed_limits(job, ranked, least, catalogs):
     """What each limit of a job costs, with the engine asked for every relaxation."""
     several = list(limits_cost.relaxations(ranked.job, catalogs))
-    others = rankings_of([job | one.changes for one in several], catalogs)
-    return limits_cost.relaxed_limits(
-        job, ranked, least, list(zip(several, others, strict=True)), catalogs
-    )
+    others = [
+        limit
+        for number, other in rankings_of([job | one.changes for one in several], catalogs)
+        for limit in limits_cost.relaxed_by(several[number], other, ranked, least, catalogs)
+    ]
+    return limits_cost.relaxed_limits(job, ranked, least, others, catalogs)
 
 
 def ways_of(row, job, cells, relaxed, catalogs):
