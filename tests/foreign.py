@@ -2,6 +2,7 @@
 its CPU time.
 """
 
+import os
 import resource
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +34,9 @@ ESTIMATED_ROWS = 20  # of a table
 def reader_of_tests(**variables):
     """A process that reads texts, finds the functions of tests, and has these variables."""
     with pytest.MonkeyPatch.context() as environment:
-        for name, value in {"PYTHONPATH": str(Path(__file__).parent), **variables}.items():
+        here = Path(__file__).parent
+        paths = os.pathsep.join([str(here), str(here / "files")])
+        for name, value in {"PYTHONPATH": paths, **variables}.items():
             environment.setenv(name, value)
         started = Reader(catalogs())
     yield started

@@ -91,7 +91,7 @@ WORK_WORDS = {"training": "training", "inference": "serving"}
 FACTS: dict[
     str, tuple[str, str, Callable[[Row], float], float]
 ] = {  # fact -> its words, what is counted, the plan's, how far apart
-    "batch": ("{} at once on a replica", "sequence", lambda row: row["batch"], SAME_RATIO),
+    "batch": ("{} on a replica", "concurrent sequence", lambda row: row["batch"], SAME_RATIO),
     "accumulation_steps": (
         "{}",
         "accumulation step",
@@ -106,7 +106,7 @@ FACTS: dict[
         lambda row: row["tensor_parallel"],
         SAME_RATIO,
     ),
-    "users": ("{} at once", "request", at_once, ALIKE_RATIO),
+    "users": ("{} in flight", "request", at_once, ALIKE_RATIO),
     "prompt_tokens": ("prompts of {}", "token", lambda row: row["prompt_tokens"], ALIKE_RATIO),
     "answer_tokens": (
         "answers of {}",
