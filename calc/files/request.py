@@ -181,7 +181,7 @@ def request_of(
             ("link",),
             fields,
             {},
-            " ".join(complaints),
+            link.in_short(complaints),
             "",
             choices.get("custom_models", {}),
             catalogs,

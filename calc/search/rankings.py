@@ -56,7 +56,7 @@ def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
 def rankings_of(
     jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
 ) -> Iterator[tuple[int, Ranking]]:
-    """Yield the number and the ranking of each of several jobs that `ranking_of` has one for.
+    """Yield the number and the ranking of each job for which `ranking_of` has one.
 
     Jobs about the same work are searched together, which takes far less time than one by one. Read
     each ranking and let it go: all together they can take hundreds of megabytes.

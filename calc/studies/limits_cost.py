@@ -176,9 +176,10 @@ def _less_load(job: Job) -> Relaxation:
 def relaxed_by(
     one: Relaxation, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
 ) -> list[Relaxed]:
-    """The limit that a relaxation relaxes, whose ranking is `other`; none where nothing qualifies.
+    """The limit that a relaxation relaxes; none where nothing qualifies then.
 
-    `least`: the number of the first answer in the job's own ranking.
+    `other`: the ranking of the job with the relaxation; `least`: the number of the first answer in
+    the job's own ranking.
     """
     if not len(other.qualifying):
         return []

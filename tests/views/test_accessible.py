@@ -138,7 +138,7 @@ def test_tab_reaches_pages_undo_and_the_page_itself_each_stop_in_sight_and_named
 
 def test_the_sliders_of_step_through_and_their_hand_over_are_reached_by_tab(browser, address):
     page = page_of(browser, address, "understand?view=step")
-    page.get_by_label("Step through").focus()
+    page.locator(".vega-bind").filter(has_text="Step through").locator("input, select").last.focus()
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
     batch = page.evaluate("document.activeElement.value")

@@ -132,6 +132,14 @@ def link_word(value: Any) -> str:
     )
 
 
+def in_short(complaints: list[str]) -> str:
+    """The first complaint, and how many more there are."""
+    if len(complaints) < 2:
+        return "".join(complaints)
+    more = "1 more part" if len(complaints) == 2 else f"{len(complaints) - 1} more parts"
+    return f"{complaints[0]} {more} of the link had to be ignored."
+
+
 def _read_choice(
     name: str, texts: list[str], catalogs: Catalogs, custom: dict[str, Any]
 ) -> tuple[list[Any], list[str]]:
