@@ -128,7 +128,7 @@ def _other(error: Any) -> Fault:
 
 
 def _hint(error: Any) -> str:
-    """What the schema says to write, empty if it says nothing."""
+    """Return the schema's hint on what to write; empty if it has none."""
     return error.schema.get("description", "") if isinstance(error.schema, dict) else ""
 
 

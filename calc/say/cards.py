@@ -147,7 +147,8 @@ def _owned_card(option: OwnedOption, catalogs: Catalogs) -> Card:
         )
     if option.code == "most-requests":
         most = int(changes["users"])
-        line = f"{counted(most, 'request')} in flight instead of {option.present:,}, within the limits."
+        requests = counted(most, "request")
+        line = f"{requests} in flight instead of {option.present:,}, within the limits."
         return Card("Most requests", row, line, changes, f"Plan for {most:,} requests")
     title, press = {
         "as-it-is": ("As it is", ""),

@@ -143,8 +143,8 @@ def _near_steps(candidates: Columns, job: Job) -> Columns:
 def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: Job) -> np.ndarray:
     """The load of the job over what each candidate carries; 0 of work that ends. [ratio]
 
-    Concurrent sequences are the users, or by Little's law the requests per second times the seconds of
-    a request.
+    Concurrent sequences are the users, or by Little's law the requests per second times the seconds
+    of a request.
     """
     if job.ends:
         return np.zeros(1)

@@ -32,8 +32,8 @@ LONGEST_BATCH = 4096
 # Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
 # card computes no faster.
 LONGEST_ROLLOUT_TOKENS = 32_768
-# Concurrent sequences on a replica: beyond 24 in steps of 14 to 25 %, between which a token costs 1 to
-# 2 % more or less.
+# Concurrent sequences on a replica: beyond 24 in steps of 14 to 25 %, between which a token costs
+# 1 to 2 % more or less.
 OFFLINE_BATCHES = (
     1,
     2,

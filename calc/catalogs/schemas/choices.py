@@ -110,7 +110,7 @@ class NumberFormat(Entry, kw_only=True):
 
 
 class Offload(Entry, kw_only=True):
-    """What moves to CPU memory."""
+    """A choice of which states move to CPU memory."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
     leaves_activations: Annotated[Flag, hint("1: saved activations in CPU memory")]
@@ -128,7 +128,7 @@ class OptimizerKernel(Entry, kw_only=True):
 
 
 class SavedModules(Entry, kw_only=True):
-    """What LoRA trains whole beside its adapters."""
+    """Modules that LoRA trains whole beside its adapters."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
     saves_embedding: Annotated[Flag, hint("1: a trained copy of the embedding")]

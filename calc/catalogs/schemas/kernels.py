@@ -35,6 +35,6 @@ class Kernel(Entry, kw_only=True):
 
 
 class File(CatalogFile, kw_only=True):
-    """What multiplying with quantised matrices costs beside the product."""
+    """The cost of multiplying with quantised matrices, beside the product itself."""
 
     kernels: FilledMap[PathKey, Kernel]

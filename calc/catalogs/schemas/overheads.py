@@ -62,6 +62,6 @@ class Overheads(Entry, kw_only=True):
 
 
 class File(CatalogFile, kw_only=True):
-    """What a GPU and its host hold or lose beside what PyTorch allocates."""
+    """Memory and bandwidth that a GPU and its host lose beside what PyTorch allocates."""
 
     overheads: Overheads

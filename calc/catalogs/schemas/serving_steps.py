@@ -44,6 +44,6 @@ class ServingStep(Entry, kw_only=True):
 
 
 class File(CatalogFile, kw_only=True):
-    """What a replayed decode step takes beside traffic and products, by class of card."""
+    """Time of a replayed decode step beside traffic and products, by class of card."""
 
     serving_steps: FilledMap[PathKey, ServingStep]

@@ -66,7 +66,7 @@ SAVED = {
 
 
 def saved_modules(value: Any) -> dict:
-    """What LoRA trains whole: the embedding, the head or both; other modules have no column."""
+    """Return the modules that LoRA trains whole: embedding, head or both; others have no column."""
     words = value if isinstance(value, list) else re.split(r"[,\s]+", str(value).strip("[] "))
     names = [str(word).strip("'\" ").rpartition(".")[2] for word in words]
     names = [name for name in names if name not in ("", "None", "null")]
