@@ -22,8 +22,10 @@ QUIET = """() => new Promise(done => {
   const seen = new MutationObserver(() => { changed = performance.now(); });
   seen.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
   const look = () => {
-    const running = document.querySelector('[data-testid="stApp"]').dataset.testScriptState !== 'notRunning';
-    if (running || performance.now() - changed < 350) return setTimeout(look, 50);
+    const app = document.querySelector('[data-testid="stApp"]').dataset;
+    const moving = document.getAnimations().some(
+      a => a.playState === 'running' && a.effect.getComputedTiming().endTime < Infinity);
+    if (app.testScriptState !== 'notRunning' || moving || performance.now() - changed < 350) return setTimeout(look, 50);
     seen.disconnect();
     done();
   };
@@ -80,6 +82,8 @@ def drawn(page, url):
 
 
 def settled(page):
-    """Wait until the script has run and nothing on the page has changed for a third of a second."""
+    """Wait until the script has run, colors have faded in, and nothing on the page has changed for a
+    third of a second.
+    """
     page.wait_for_timeout(200)  # a click is on its way
     page.evaluate(QUIET)

@@ -83,6 +83,7 @@ def _sold(crossed: Crossed, offer: Offer, job: Job) -> Columns:
         "slow_first_token_ratio": table["first_token_high_ratio"],
         "slow_token_ratio": table["time_high_ratio"],
         "layout": crossed.column("row_number", WAY),
+        "pair_number": crossed.column("pair_number", WAY),
         "instance_gpus": table["instance_gpus"],
         "place": place,
         "region": offer.region.take(place),

@@ -10,7 +10,6 @@ together: most of the time of a small search is what a formula takes for one val
 
 from collections.abc import Sequence
 from dataclasses import fields
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search.batch_for_rate import loaded
 from calc.search.candidates import add_time_of_candidates, sold_on
-from calc.search.grid import Grid, side_by_side
+from calc.search.grid import Grid
 from calc.search.pairs import (
     ENGINE_OF_CARD,
     LAYOUT_STAGES,
@@ -35,7 +34,8 @@ from calc.search.pairs import (
     crossed_with,
     keep_fitting,
 )
-from calc.search.places import Offer, offers, place_columns
+from calc.search.places import place_columns
+from calc.search.together import OfJob, Together, together
 from calc.speed.slots import cache_pool_bytes
 from calc.table import Table
 
@@ -66,23 +66,6 @@ class Combinations(NamedTuple):
         return len(self.candidates["usd"]) if self.candidates else 0
 
 
-class Together(NamedTuple):
-    """Jobs about the same work, and one grid in which each has its own layouts and places.
-
-    `job_of_place`: the number of the job whose place it is; `sold`: the offers of each job.
-    """
-
-    jobs: Sequence[Job]
-    grid: Grid
-    job_of_place: np.ndarray
-    sold: list[list[Offer]]
-
-    def pairs_of_jobs(self, crossed: Crossed) -> list[np.ndarray]:
-        """The numbers of the pairs of each job."""
-        job_of_pair = self.job_of_place.take(crossed.place)
-        return [np.flatnonzero(job_of_pair == number) for number in range(len(self.jobs))]
-
-
 def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
     """Return what jobs must have in common to be searched together."""
     common = [
@@ -101,72 +84,41 @@ def combinations(
     `grids`: of each job. All jobs have the same `work_key`. A candidate's `layout` and `place` are
     numbers in the grid that is returned with it.
     """
-    together = _together(grids, jobs, catalogs)
-    table, problems = layouts_table(together.grid, jobs[0], catalogs)
+    shared = together(grids, jobs, catalogs)
+    table, problems = layouts_table(shared.grid, jobs[0], catalogs)
     results = [
-        Combinations(grid, {}, tried, np.nan, fault)
-        for grid, tried, fault in zip(
-            grids, _tried_counts(together), _shared_faults(grids, problems), strict=True
-        )
+        Combinations(one.own, {}, one.tried, np.nan, one.shared_fault(problems))
+        for one in shared.members
     ]
     if not problems.sound.any():
         return results
-    cards = place_columns(together.grid.places, catalogs)
+    cards = place_columns(shared.grid.places, catalogs)
     if jobs[0].requests_per_second:
-        together = _at_rate(together, table, cards)
-        table, problems = layouts_table(together.grid, jobs[0], catalogs)
-    crossed = able_pairs(
-        together.grid, cards, table, problems.sound, together.job_of_place, catalogs
-    )
+        shared = _at_rate(shared, table, cards)
+        table, problems = layouts_table(shared.grid, jobs[0], catalogs)
+    positions = [one.position for one in shared.members]
+    crossed = able_pairs(shared.grid, cards, table, problems.sound, positions, catalogs)
     results = [
-        _explained(result, pairs, crossed, table, catalogs)
-        for result, pairs in zip(results, together.pairs_of_jobs(crossed), strict=True)
+        _explained(result, _pairs_of(one, crossed), crossed, table, catalogs)
+        for result, one in zip(results, shared.members, strict=True)
     ]
-    return _with_candidates(results, together, crossed)
+    return _with_candidates(results, shared, crossed)
 
 
-def _together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> Together:
-    """The jobs with their grids side by side."""
-    whole = side_by_side(grids)
-    job_of_place = np.repeat(np.arange(len(jobs)), [len(grid.places) for grid in grids])
-    return Together(
-        jobs, whole, job_of_place, [offers(job, whole.places, catalogs) for job in jobs]
-    )
+def _pairs_of(one: OfJob, crossed: Crossed) -> np.ndarray:
+    """The numbers of the pairs that a job tries."""
+    return np.flatnonzero(one.position[by_pair(crossed, "pair_number")] >= 0)
 
 
-def _tried_counts(together: Together) -> list[int]:
-    """How many candidates of each job are tried.
-
-    These are the ways of each pair of layout and place times the offers of the place.
-    """
-    grid, counts = together.grid, []
-    job_of_pair = together.job_of_place.take(grid.place)
-    ways = grid.steps_count[grid.layout]
-    for number, sold in enumerate(together.sold):
-        offers_of_place = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
-        of_job = job_of_pair == number
-        counts.append(int((ways * offers_of_place[grid.place])[of_job].sum()))
-    return counts
-
-
-def _shared_faults(grids: Sequence[Grid], problems: Problems) -> list[str]:
-    """What is wrong with the first layout of each job that has no sound one; else empty."""
-    starts = np.cumsum([0, *(grid.size for grid in grids)])
-    return [
-        str(problems.text[start]) if end > start and not problems.sound[start:end].any() else ""
-        for start, end in pairwise(starts.tolist())
-    ]
-
-
-def _at_rate(together: Together, table: Table, cards: Columns) -> Together:
+def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
     """The jobs with a layout for each batch that their rate of requests needs."""
-    crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, together.grid)
+    crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, shared.grid)
     crossed.evaluate_all(ENGINE_OF_CARD)
     for name in parameters_of(
         cache_pool_bytes
     ):  # nobody waits for a slot where all that are needed must fit
         crossed.set(name, ONE, EMPTY)
-    return together._replace(grid=loaded(together.grid, crossed, together.jobs[0]))
+    return shared._replace(grid=loaded(shared.grid, crossed, shared.members[0].job))
 
 
 def _explained(
@@ -183,35 +135,29 @@ def _explained(
 
 
 def _with_candidates(
-    results: list[Combinations], together: Together, crossed: Crossed
+    results: list[Combinations], shared: Together, crossed: Crossed
 ) -> list[Combinations]:
     """The results with the candidates of each job; one that fits nowhere keeps its least memory."""
-    parts: list[list[Columns]] = [[] for _ in results]
-    fits = np.zeros(len(results), dtype=bool)
+    members = shared.members
+    parts: list[list[Columns]] = [[] for _ in members]
+    fits = [False for _ in members]
     for part in crossed.parts(PAIRS_AT_ONCE) if len(crossed.layout) else ():
-        fits[together.job_of_place[keep_fitting(part)]] = True
-        add_time_of_candidates(part, together.grid, together.jobs[0])
-        for number, pairs in enumerate(together.pairs_of_jobs(part)):
+        holding = keep_fitting(part)
+        add_time_of_candidates(part, shared.grid, members[0].job)
+        for number, one in enumerate(members):
+            fits[number] |= bool((one.position[holding] >= 0).any())
+            pairs = _pairs_of(one, part)
             if len(pairs):
                 alone = part if len(pairs) == len(part.layout) else part.only(pairs)
-                parts[number] += sold_on(alone, together.sold[number], together.jobs[number])
-    first_places = np.searchsorted(together.job_of_place, np.arange(len(results)))
+                parts[number] += [one.own_table(sold) for sold in sold_on(alone, one.sold, one.job)]
     return [
         result._replace(
-            grid=together.grid._replace(places=result.grid.places),
-            candidates=_one_table(several, first),
+            grid=shared.grid._replace(places=result.grid.places),
+            candidates=joined_tables(several) if several else {},
             smallest_bytes=np.nan if fit else result.smallest_bytes,
         )
-        for result, several, first, fit in zip(results, parts, first_places, fits, strict=True)
+        for result, several, fit in zip(results, parts, fits, strict=True)
     ]
-
-
-def _one_table(parts: list[Columns], first_place: int) -> Columns:
-    """The candidates of all parts, their places counted from the first one of their job."""
-    if not parts:
-        return {}
-    table = joined_tables(parts)
-    return table | {"place": table["place"] - first_place}
 
 
 def joined_tables(parts: list[Columns]) -> Columns:

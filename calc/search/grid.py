@@ -76,15 +76,6 @@ def _crossed(part: Part) -> Grid:
     return Grid(part.places, layouts, len(first), layout, place, first, count, shapes.steps)
 
 
-def side_by_side(several: Sequence[Grid]) -> Grid:
-    """The grids of several jobs as one, each with its own places."""
-    starts = np.cumsum([0, *(len(one.places) for one in several)])
-    whole = joined(
-        [one._replace(place=one.place + start) for one, start in zip(several, starts, strict=False)]
-    )
-    return whole._replace(places=[place for one in several for place in one.places])
-
-
 def joined(several: Sequence[Grid]) -> Grid:
     """Several grids as one; a column in which all layouts are equal has one value."""
     sizes = [one.size for one in several]

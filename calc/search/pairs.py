@@ -3,7 +3,7 @@
 Memory depends on the layout, and is worked out once for layouts that are alike.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -63,12 +63,14 @@ def able_pairs(
     cards: Columns,
     table: Table,
     sound: np.ndarray,
-    job_of_place: np.ndarray,
+    positions: Sequence[np.ndarray],
     catalogs: Catalogs,
 ) -> Crossed:
     """Return the pairs that run and whose card may hold the layout, with its memory.
 
-    A job of which no card may hold any layout keeps the pairs of its smallest layouts.
+    `positions`: of each job, -1 for each pair of the grid that it does not try. A job of which no
+    card may hold any layout keeps the pairs of its smallest layouts. The column `pair_number` says
+    which pair of the grid each is.
     """
     table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
     walk(table, LAYOUT_STAGES)
@@ -79,7 +81,8 @@ def able_pairs(
         least_bytes = least_memory_bytes(table).take(grid.layout.take(able))
         card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
         place = grid.place.take(able)
-        able = able[_may_fit(least_bytes, card_bytes.take(place), job_of_place.take(place))]
+        tried = [position.take(able) >= 0 for position in positions]
+        able = able[_may_fit(least_bytes, card_bytes.take(place), tried)]
     layout, place = grid.layout.take(able), grid.place.take(able)
     used = np.zeros(table["rows"], dtype=bool)
     used[layout] = True
@@ -90,21 +93,25 @@ def able_pairs(
     crossed = crossed_with(
         table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place)
     )
+    crossed.set("pair_number", PAIR, able)
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
     return crossed
 
 
 def _may_fit(
-    least_bytes: np.ndarray, card_bytes: np.ndarray, job_of_pair: np.ndarray
+    least_bytes: np.ndarray, card_bytes: np.ndarray, tried: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """Whether each pair's card may hold its layout; of a job without any, its smallest layouts."""
+    """Whether each pair's card may hold its layout; of a job without any, its smallest layouts.
+
+    `tried`: of each job, whether it tries the pair.
+    """
     small = least_bytes <= card_bytes
-    has_small = np.bincount(job_of_pair, weights=small) > 0
-    smallest_bytes = np.full(len(has_small), np.inf)
-    np.minimum.at(smallest_bytes, job_of_pair, least_bytes)
-    is_smallest = least_bytes == smallest_bytes[job_of_pair]
-    return np.where(has_small[job_of_pair], small, is_smallest)
+    kept = small.copy()
+    for of_job in tried:
+        if of_job.any() and not small[of_job].any():
+            kept |= of_job & (least_bytes == least_bytes[of_job].min())
+    return kept
 
 
 def least_memory_bytes(table: Table) -> np.ndarray:
@@ -130,10 +137,13 @@ def by_pair(crossed: Crossed, name: str) -> np.ndarray:
 
 
 def keep_fitting(crossed: Crossed) -> np.ndarray:
-    """Drop pairs that do not fit or that placement forbids; return the places of those that fit."""
+    """Drop pairs that do not fit or that placement forbids; return which ones fit.
+
+    They are told by their `pair_number`, before placement forbids any.
+    """
     crossed.evaluate_all(fit.VERDICT)
     crossed.keep(np.flatnonzero(by_pair(crossed, "fits") <= FITS.index("tight")))
-    places = crossed.place
+    holding = by_pair(crossed, "pair_number")
     crossed.evaluate_all(
         (
             fit.headroom_bytes,
@@ -149,7 +159,7 @@ def keep_fitting(crossed: Crossed) -> np.ndarray:
         for rule in placement.RULES
     ]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
-    return places
+    return holding
 
 
 def memory_once(table: Table) -> Table:

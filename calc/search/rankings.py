@@ -21,7 +21,7 @@ KEPT_COMBINATIONS = 4
 # A crowded server needs the memory of one search, not of one for every visitor.
 ONE_AT_ONCE = Lock()  # search: each takes up to 250 MB
 WIDER = 8  # times as many instances, where nothing fits in those allowed
-LAYOUTS_TOGETHER = 20_000  # of several jobs in one search
+LAYOUTS_TOGETHER = 60_000  # of several jobs in one search, most of them the same
 
 
 def resolved_job(row: JobRow, catalogs: Catalogs) -> Job:

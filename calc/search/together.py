@@ -1,0 +1,135 @@
+"""Jobs about the same work on one grid: what several of them try is on it once.
+
+Most jobs that are asked together differ from one another in a limit, a market or a few places, so
+that nearly all of their pairs of layout and place are the same.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Columns
+from calc.job.job import Job
+from calc.scenarios.problems import Problems
+from calc.search.grid import Grid, joined
+from calc.search.places import Offer, Place, offers
+from calc.table import distinct, taken
+
+
+class OfJob(NamedTuple):
+    """A job on the grid that it shares with others.
+
+    `layouts`: the numbers of its layouts, in its own order; `places`: of each of its places the
+    number on the shared grid; `position`: of each shared pair the place in the order of the job's
+    own pairs, -1 of a pair that it does not try; `sold`: offers of the shared places.
+    """
+
+    job: Job
+    own: Grid
+    layouts: np.ndarray
+    places: np.ndarray
+    position: np.ndarray
+    sold: list[Offer]
+
+    @property
+    def tried(self) -> int:
+        """How many candidates it tries: the ways of each pair times the offers of its place."""
+        offered = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.sold], axis=0)
+        ways = self.own.steps_count[self.own.layout]
+        return int((ways * offered[self.places][self.own.place]).sum())
+
+    def shared_fault(self, problems: Problems) -> str:
+        """What is wrong with its first layout where none is sound; else empty."""
+        if not len(self.layouts) or problems.sound[self.layouts].any():
+            return ""
+        return str(problems.text[self.layouts[0]])
+
+    def own_table(self, candidates: Columns) -> Columns:
+        """Its candidates in the order of its own pairs, with the numbers of its own places."""
+        position = self.position[candidates["pair_number"]]
+        table = {name: values for name, values in candidates.items() if name != "pair_number"}
+        own_place = np.full(self.places.max() + 1, -1)
+        own_place[self.places] = np.arange(len(self.places))
+        table["place"] = own_place[table["place"]]
+        if (np.diff(position) >= 0).all():
+            return table
+        order = np.argsort(position, kind="stable")
+        return {name: values[order] for name, values in table.items()}
+
+
+class Together(NamedTuple):
+    """A grid, and the jobs that try parts of it."""
+
+    grid: Grid
+    members: list[OfJob]
+
+
+def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> Together:
+    """Return the grids of jobs about the same work as one, each pair of layout and place once."""
+    places, place_numbers = _shared_places(grids)
+    sold = [offers(job, places, catalogs) for job in jobs]
+    if len(grids) == 1:
+        grid = grids[0]
+        every_layout, every_pair = np.arange(grid.size), np.arange(len(grid.layout))
+        alone = OfJob(jobs[0], grid, every_layout, place_numbers[0], every_pair, sold[0])
+        return Together(grid, [alone])
+    whole = joined(
+        [grid._replace(place=of[grid.place]) for grid, of in zip(grids, place_numbers, strict=True)]
+    )
+    first_layout, layout = distinct([*whole.layouts.values(), _steps_codes(whole)], whole.size)
+    pair, shared_pairs = pd.factorize(layout[whole.layout] * len(places) + whole.place)
+    shared = whole._replace(
+        places=places,
+        layouts={
+            name: taken(values, whole.size, first_layout) for name, values in whole.layouts.items()
+        },
+        size=len(first_layout),
+        layout=shared_pairs // len(places),
+        place=shared_pairs % len(places),
+        first_step=whole.first_step[first_layout],
+        steps_count=whole.steps_count[first_layout],
+    )
+    layouts_of = np.split(layout, np.cumsum([grid.size for grid in grids])[:-1])
+    pairs_of = np.split(pair, np.cumsum([len(grid.layout) for grid in grids])[:-1])
+    members = [
+        OfJob(job, grid, layouts, numbers, _positions(pairs, len(shared_pairs)), offered)
+        for job, grid, layouts, numbers, pairs, offered in zip(
+            jobs, grids, layouts_of, place_numbers, pairs_of, sold, strict=True
+        )
+    ]
+    return Together(shared, members)
+
+
+def _shared_places(grids: Sequence[Grid]) -> tuple[list[Place], list[np.ndarray]]:
+    """The places of all grids, each once, and the number of each place of each grid.
+
+    The instances that a job may span are in its layouts already.
+    """
+    numbers: dict[Place, int] = {}
+    of_grids = []
+    for grid in grids:
+        alike = [place._replace(most=0) for place in grid.places]
+        of_grids.append(np.array([numbers.setdefault(place, len(numbers)) for place in alike]))
+    return list(numbers), of_grids
+
+
+def _steps_codes(grid: Grid) -> np.ndarray:
+    """A code for the accumulations of each layout, equal where they are equal."""
+    ends = np.stack([grid.first_step, grid.first_step + grid.steps_count], axis=1)
+    ranges, number = np.unique(ends, axis=0, return_inverse=True)
+    codes: dict[bytes, int] = {}
+    of_ranges = [
+        codes.setdefault(grid.steps[start:end].tobytes(), len(codes))
+        for start, end in ranges.tolist()
+    ]
+    return np.array(of_ranges, dtype=float)[number.reshape(-1)]
+
+
+def _positions(pairs: np.ndarray, count: int) -> np.ndarray:
+    """Of each of so many shared pairs its place among these pairs; -1 of the others."""
+    positions = np.full(count, -1)
+    positions[pairs] = np.arange(len(pairs))
+    return positions
