@@ -44,27 +44,29 @@ def request_seconds(
     )
 
 
-def loaded(grid: Grid, crossed: Crossed, job: Job) -> Grid:
-    """The grid with a layout for each batch that a pair of layout and place needs."""
+def loaded(grid: Grid, crossed: Crossed, requests_per_second: np.ndarray, job: Job) -> Grid:
+    """The grid with a layout for each batch that a pair of layout and place needs.
+
+    `requests_per_second`: of each pair. Time grows with the sequences: where a number of them does
+    not keep up and would need more, none below that need keeps up either.
+    """
     pairs = len(crossed.layout)
     few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
     open_pairs, turn = np.arange(pairs), 0
-    while len(
-        open_pairs
-        # time grows with the sequences, so fewer than the time of fewer needs cannot do; later
-        # doubled
-    ):
-        needed = _needed(crossed.only(open_pairs), many[open_pairs], job)
+    while len(open_pairs):
+        rates = requests_per_second[open_pairs]
+        needed = _needed(crossed.only(open_pairs), many[open_pairs], rates, job)
         short = (needed > many[open_pairs]) & (many[open_pairs] < MOST_SEQUENCES)
         open_pairs, needed, turn = open_pairs[short], needed[short], turn + 1
-        before, doubled = many[open_pairs], np.minimum(many[open_pairs] * 2, MOST_SEQUENCES)
-        few[open_pairs], many[open_pairs] = (
-            (needed - 1, needed) if turn < TURNS else (before, doubled)
-        )
+        few[open_pairs] = needed - 1
+        doubled = np.minimum(many[open_pairs] * 2, MOST_SEQUENCES)
+        many[open_pairs] = needed if turn < TURNS else np.maximum(needed, doubled)
     while len(open_pairs := np.flatnonzero(many - few > 1)):
         middle = np.floor((few[open_pairs] + many[open_pairs]) / 2)
-        enough = _needed(crossed.only(open_pairs), middle, job) <= middle
-        few[open_pairs] = np.where(enough, few[open_pairs], middle)
+        rates = requests_per_second[open_pairs]
+        needed = _needed(crossed.only(open_pairs), middle, rates, job)
+        enough = needed <= middle
+        few[open_pairs] = np.where(enough, few[open_pairs], needed - 1)
         many[open_pairs] = np.where(enough, middle, many[open_pairs])
     first, copies = distinct((crossed.layout.astype(float), many), pairs)
     source = crossed.layout[first]
@@ -83,13 +85,15 @@ def loaded(grid: Grid, crossed: Crossed, job: Job) -> Grid:
     )
 
 
-def _needed(crossed: Crossed, batch: np.ndarray, job: Job) -> np.ndarray:
+def _needed(
+    crossed: Crossed, batch: np.ndarray, requests_per_second: np.ndarray, job: Job
+) -> np.ndarray:
     """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)
     add_time(crossed, job.work, READ if generates_nothing(job) else ANSWERED, OF_BATCH)
     first = crossed.column(first_token_column(job), PAIR)
     token = np.zeros(1) if generates_nothing(job) else crossed.column(ANSWERED[1], PAIR)
-    busy = job.requests_per_second * request_seconds(first, token, job)
+    busy = requests_per_second * request_seconds(first, token, job)
     needed = np.ceil(busy / crossed.column("data_parallel", PAIR))
     return np.broadcast_to(
         np.minimum(np.nan_to_num(needed, nan=np.inf), MOST_SEQUENCES), len(batch)

@@ -43,7 +43,7 @@ PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
 # What jobs about the same work may differ in: no formula above `candidates_of` reads it.
 OPEN = {
     *("job", "fixed", "regions", "markets", "users", "people", "instances_most", "step_tokens"),
-    *("step_factor", "fewest_bits", "quantize_own", "formats", "narrow_formats"),
+    *("requests_per_second", "step_factor", "fewest_bits", "quantize_own", "formats", "narrow_formats"),
     *("published_precision", "admits", "answers", "obtainable", "confidence", "judged", *LIMITS),
 }
 
@@ -73,7 +73,7 @@ def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
         for field in fields(job)
         if field.name not in OPEN
     ]
-    return (*common, *grid.layouts)
+    return (f"is at a rate: {bool(job.requests_per_second)}", *common, *grid.layouts)
 
 
 def combinations(
@@ -97,10 +97,15 @@ def combinations(
         shared = _at_rate(shared, table, cards)
         table, problems = layouts_table(shared.grid, jobs[0], catalogs)
     positions = [one.position for one in shared.members]
-    crossed = able_pairs(shared.grid, cards, table, problems.sound, positions, catalogs)
+    crossed, positions = able_pairs(shared.grid, cards, table, problems.sound, positions, catalogs)
+    members = [
+        one._replace(position=position)
+        for one, position in zip(shared.members, positions, strict=True)
+    ]
+    shared = shared._replace(members=members)
     results = [
         _explained(result, _pairs_of(one, crossed), crossed, table, catalogs)
-        for result, one in zip(results, shared.members, strict=True)
+        for result, one in zip(results, members, strict=True)
     ]
     return _with_candidates(results, shared, crossed)
 
@@ -118,7 +123,8 @@ def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
         cache_pool_bytes
     ):  # nobody waits for a slot where all that are needed must fit
         crossed.set(name, ONE, EMPTY)
-    return shared._replace(grid=loaded(shared.grid, crossed, shared.members[0].job))
+    rates = shared.requests_per_second[shared.grid.layout]
+    return shared._replace(grid=loaded(shared.grid, crossed, rates, shared.members[0].job))
 
 
 def _explained(

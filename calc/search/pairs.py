@@ -65,12 +65,13 @@ def able_pairs(
     sound: np.ndarray,
     positions: Sequence[np.ndarray],
     catalogs: Catalogs,
-) -> Crossed:
+) -> tuple[Crossed, list[np.ndarray]]:
     """Return the pairs that run and whose card may hold the layout, with its memory.
 
-    `positions`: of each job, -1 for each pair of the grid that it does not try. A job of which no
-    card may hold any layout keeps the pairs of its smallest layouts. The column `pair_number` says
-    which pair of the grid each is.
+    `positions`: of each job, -1 for each pair of the grid that it does not try; they are returned
+    with -1 also for those that its card cannot hold. A job of which no card may hold any layout
+    keeps the pairs of its smallest layouts. The column `pair_number` says which pair of the grid
+    each is.
     """
     table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
     walk(table, LAYOUT_STAGES)
@@ -81,8 +82,9 @@ def able_pairs(
         least_bytes = least_memory_bytes(table).take(grid.layout.take(able))
         card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
         place = grid.place.take(able)
-        tried = [position.take(able) >= 0 for position in positions]
-        able = able[_may_fit(least_bytes, card_bytes.take(place), tried)]
+        small = least_bytes <= card_bytes.take(place)
+        positions = [_of_small(able, small, least_bytes, position) for position in positions]
+        able = able[np.any([position.take(able) >= 0 for position in positions], axis=0)]
     layout, place = grid.layout.take(able), grid.place.take(able)
     used = np.zeros(table["rows"], dtype=bool)
     used[layout] = True
@@ -96,21 +98,22 @@ def able_pairs(
     crossed.set("pair_number", PAIR, able)
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
-    return crossed
+    return crossed, list(positions)
 
 
-def _may_fit(
-    least_bytes: np.ndarray, card_bytes: np.ndarray, tried: Sequence[np.ndarray]
+def _of_small(
+    able: np.ndarray, small: np.ndarray, least_bytes: np.ndarray, position: np.ndarray
 ) -> np.ndarray:
-    """Whether each pair's card may hold its layout; of a job without any, its smallest layouts.
+    """The positions of a job, -1 of the pairs that no card may hold; some of its pairs stay.
 
-    `tried`: of each job, whether it tries the pair.
+    `able`: the pairs that run; of these, whether the card may hold them, and their least memory.
     """
-    small = least_bytes <= card_bytes
-    kept = small.copy()
-    for of_job in tried:
-        if of_job.any() and not small[of_job].any():
-            kept |= of_job & (least_bytes == least_bytes[of_job].min())
+    is_tried = position.take(able) >= 0
+    stays = is_tried & small
+    if is_tried.any() and not stays.any():
+        stays = is_tried & (least_bytes == least_bytes[is_tried].min())
+    kept = np.full(len(position), -1)
+    kept[able[stays]] = position[able[stays]]
     return kept
 
 

@@ -61,10 +61,11 @@ class OfJob(NamedTuple):
 
 
 class Together(NamedTuple):
-    """A grid, and the jobs that try parts of it."""
+    """A grid, the jobs that try parts of it, and the rate that each layout serves (0: none)."""
 
     grid: Grid
     members: list[OfJob]
+    requests_per_second: np.ndarray
 
 
 def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> Together:
@@ -75,11 +76,15 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
         grid = grids[0]
         every_layout, every_pair = np.arange(grid.size), np.arange(len(grid.layout))
         alone = OfJob(jobs[0], grid, every_layout, place_numbers[0], every_pair, sold[0])
-        return Together(grid, [alone])
+        return Together(grid, [alone], np.full(grid.size, jobs[0].requests_per_second or 0.0))
     whole = joined(
         [grid._replace(place=of[grid.place]) for grid, of in zip(grids, place_numbers, strict=True)]
     )
-    first_layout, layout = distinct([*whole.layouts.values(), _steps_codes(whole)], whole.size)
+    sizes = [grid.size for grid in grids]
+    rates = np.repeat([job.requests_per_second or 0.0 for job in jobs], sizes)
+    first_layout, layout = distinct(
+        [*whole.layouts.values(), _steps_codes(whole), rates], whole.size
+    )
     pair, shared_pairs = pd.factorize(layout[whole.layout] * len(places) + whole.place)
     shared = whole._replace(
         places=places,
@@ -92,7 +97,7 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
         first_step=whole.first_step[first_layout],
         steps_count=whole.steps_count[first_layout],
     )
-    layouts_of = np.split(layout, np.cumsum([grid.size for grid in grids])[:-1])
+    layouts_of = np.split(layout, np.cumsum(sizes)[:-1])
     pairs_of = np.split(pair, np.cumsum([len(grid.layout) for grid in grids])[:-1])
     members = [
         OfJob(job, grid, layouts, numbers, _positions(pairs, len(shared_pairs)), offered)
@@ -100,7 +105,7 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
             jobs, grids, layouts_of, place_numbers, pairs_of, sold, strict=True
         )
     ]
-    return Together(shared, members)
+    return Together(shared, members, rates[first_layout])
 
 
 def _shared_places(grids: Sequence[Grid]) -> tuple[list[Place], list[np.ndarray]]:

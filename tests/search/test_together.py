@@ -21,7 +21,7 @@ CASES = {
     ),
     "requests a second": (
         SERVICE | {"people": None, "requests_per_second": 4.0},
-        [{}, {"fewest_bits": 8}, {"markets": "on-demand+spot"}],
+        [{}, {"fewest_bits": 8}, {"requests_per_second": 3.0}, {"markets": "on-demand+spot"}],
     ),
     "a run": (
         RUN,

@@ -31,7 +31,8 @@ def read(function: Callable[..., Any], *arguments: Any, catalogs: Catalogs, **na
     The session waits. When it ends, or its visitor asks for something else, the reading is
     cancelled.
     """
-    key = (function.__module__, function.__qualname__, arguments, named, catalogs.version)
+    values = [one.version if isinstance(one, Catalogs) else one for one in arguments]
+    key = (function.__module__, function.__qualname__, values, named, catalogs.version)
     outcome: Outcome = remembered("read", key, lambda: _outcome(function, arguments, named))
     if outcome.refusal:
         raise outcome.refusal.with_traceback(None)
