@@ -1,6 +1,6 @@
 """The answer to one job in full: its options, what its limits cost, and everything in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any
@@ -9,9 +9,7 @@ import pandas as pd
 
 from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Row
-from calc.job.cells import JobRow
-from calc.job.job import Job
+from calc.job.cells import JobError, JobRow
 from calc.plan.figures import records
 from calc.say.answer import rented_words, why
 from calc.say.limits import limits_cost_text
@@ -21,7 +19,8 @@ from calc.say.ways_out import out_words, outs_text
 from calc.search.board import untimed
 from calc.search.first_rows import row_of_ranking
 from calc.search.options import KEPT_JOBS, Options, options
-from calc.search.rankings import ranked_candidates, rankings_of
+from calc.search.ranking import Ranking
+from calc.search.rankings import ranked_candidates, rankings_beside, resolved_job
 from calc.studies.alternatives import Alternatives, alternatives, near_regions, rivals
 from calc.studies.limits_cost import (
     Relaxation,
@@ -65,6 +64,7 @@ def _remembered(catalogs: Catalogs) -> Any:
 
 
 def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
+    several, others = _searched(row, catalogs)
     found = options(row.columns, catalogs)
     relaxed: list[Relaxed] = []
     near: dict[str, float] = {}
@@ -73,17 +73,15 @@ def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
     if job is not None and not found.obstacle and not job.have:
         ranked, _ = ranked_candidates(row, catalogs)
         assert ranked is not None, "a job without an obstacle has candidates"
-        first = found.first
+        first, there = found.first, None
         near = rivals(ranked, first, catalogs)
-        several, there = list(relaxations(job, catalogs)), None
-        others: list[list[Relaxed]] = [[] for _ in several]
-        changed = _changed(found.rows[0], job, row.columns, several, catalogs)
-        for number, other in rankings_of(changed, catalogs):
+        steps: list[list[Relaxed]] = [[] for _ in several]
+        for number, other in others:
             if number < len(several):
-                others[number] = relaxed_by(several[number], other, ranked, first, catalogs)
+                steps[number] = relaxed_by(several[number], other, ranked, first, catalogs)
             else:
                 there = row_of_ranking(other, catalogs)
-        relaxed = relaxed_limits(row.columns, ranked, first, [*chain(*others)], catalogs)
+        relaxed = relaxed_limits(row.columns, ranked, first, [*chain(*steps)], catalogs)
         ways = alternatives(found.rows[0], job, there, relaxed, catalogs)
     outs: tuple[WayOut, ...] = ()
     if job is not None and found.obstacle:
@@ -92,18 +90,24 @@ def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
     return _in_words(Answer(**given, relaxed=tuple(relaxed), ways=ways, outs=outs), near, catalogs)
 
 
-def _changed(
-    row: Row,
-    job: Job,
-    cells: Mapping[str, Any],
-    several: Sequence[Relaxation],
-    catalogs: Catalogs,
-) -> list[dict[str, Any]]:
-    """The job with each limit relaxed, and last in the regions near its answer, where some are."""
-    near = near_regions(row, job, catalogs)
+def _searched(
+    row: JobRow, catalogs: Catalogs
+) -> tuple[list[Relaxation], Iterator[tuple[int, Ranking]]]:
+    """The relaxations of a job, and the rankings that they and last its near regions lead to.
+
+    The job itself is searched with them.
+    """
+    try:
+        job = resolved_job(row, catalogs)
+    except JobError:
+        return [], iter(())
+    if job.have:
+        return [], iter(())
+    several, near = list(relaxations(job, catalogs)), near_regions(job, catalogs)
     changes = [one.changes for one in several]
     changes += [{"regions": "+".join(near)}] if near else []
-    return [{**cells, **change} for change in changes]
+    changed = [{**row.columns, **change} for change in changes]
+    return several, rankings_beside(row, changed, catalogs)
 
 
 def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Answer:

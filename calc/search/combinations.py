@@ -43,7 +43,14 @@ PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
 # What jobs about the same work may differ in: no formula above `candidates_of` reads it.
 OPEN = {
     *("job", "fixed", "regions", "markets", "users", "people", "instances_most", "step_tokens"),
-    *("requests_per_second", "step_factor", "fewest_bits", "quantize_own", "formats", "narrow_formats"),
+    *(
+        "requests_per_second",
+        "step_factor",
+        "fewest_bits",
+        "quantize_own",
+        "formats",
+        "narrow_formats",
+    ),
     *("published_precision", "admits", "answers", "obtainable", "confidence", "judged", *LIMITS),
 }
 
@@ -73,7 +80,7 @@ def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
         for field in fields(job)
         if field.name not in OPEN
     ]
-    return (f"is at a rate: {bool(job.requests_per_second)}", *common, *grid.layouts)
+    return (f"has_rate={bool(job.requests_per_second)}", *common, *grid.layouts)
 
 
 def combinations(

@@ -1,6 +1,6 @@
 """The candidates of jobs, searched and ranked; those of the last jobs are remembered."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -61,14 +61,47 @@ def rankings_of(
     Jobs about the same work are searched together, which takes far less time than one by one. Read
     each ranking and let it go: all together they can take hundreds of megabytes.
     """
+    return _ranked_each(_searched(jobs, catalogs))
+
+
+def rankings_beside(
+    row: JobRow, jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
+) -> Iterator[tuple[int, Ranking]]:
+    """Search a job, which `ranked_candidates` then has, with others as `rankings_of` does.
+
+    Of an impossible job no others are searched.
+    """
+    searched = _searched([row.columns, *jobs], catalogs)
+    number, _, combined = next(searched, (-1, None, None))
+    if number != 0 or combined is None:
+        return iter(())
+    handed = _handed_over(catalogs)
+    handed[row.without(ranking.SORTING)] = combined
+    ranked_candidates(row, catalogs)
+    handed.clear()  # also where the job was known before
+    return _ranked_each((number - 1, job, combined) for number, job, combined in searched)
+
+
+def _ranked_each(
+    searched: Iterable[tuple[int, Job, Combinations]],
+) -> Iterator[tuple[int, Ranking]]:
+    """The number and the ranking of each job that has one."""
+    for number, job, combined in searched:
+        ranked = _ranked(combined, job)
+        if ranked is not None:
+            yield number, ranked
+
+
+def _searched(
+    jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
+) -> Iterator[tuple[int, Job, Combinations]]:
+    """The candidates of each possible job, together where they are about the same work."""
     for numbers, grids, resolved in _groups(jobs, catalogs):
         with ONE_AT_ONCE:
             results = with_pipelines(combinations(grids, resolved, catalogs), resolved, catalogs)
         results.reverse()
         for number, job in zip(numbers, resolved, strict=True):
-            ranked = _ranked(results.pop(), job)
-            if ranked is not None:
-                yield number, ranked
+            yield number, job, results.pop()
 
 
 def _groups(
@@ -104,9 +137,19 @@ def _ranked(combined: Combinations, job: Job) -> Ranking | None:
 @kept("models", "readings")
 def _combined(catalogs: Catalogs) -> Any:
     """The last places and candidates: a job that differs in a limit alone has the same."""
-    return lru_cache(maxsize=KEPT_COMBINATIONS)(
-        lambda row, factor: _combinations_of(row, factor, catalogs)
-    )
+    handed = _handed_over(catalogs)
+
+    def made(row: JobRow, factor: int) -> Combinations:
+        ready = handed.pop(row, None) if factor == 1 else None
+        return ready or _combinations_of(row, factor, catalogs)
+
+    return lru_cache(maxsize=KEPT_COMBINATIONS)(made)
+
+
+@kept("models", "readings")
+def _handed_over(_catalogs: Catalogs) -> dict[JobRow, Combinations]:
+    """Candidates that were searched beside those of other jobs, on their way into the cache."""
+    return {}
 
 
 @kept("models", "readings")

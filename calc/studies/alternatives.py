@@ -42,12 +42,13 @@ class Alternatives:
     tuned_row: Row | None = None
 
 
-def near_regions(row: Row, job: Job, catalogs: Catalogs) -> list[str]:
-    """The other regions of the continent of an answer, which its job does not allow."""
+def near_regions(job: Job, catalogs: Catalogs) -> list[str]:
+    """The other regions of the continents in which a job may rent."""
+    continents = {_continent(name) for name in job.regions}
     return [
         name
         for name in catalogs.regions.index
-        if _continent(name) == _continent(row["region"]) and name not in job.regions
+        if _continent(name) in continents and name not in job.regions
     ]
 
 

@@ -49,7 +49,7 @@ def relaxed_limits(job, ranked, least, catalogs):
 
 def ways_of(row, job, cells, relaxed, catalogs):
     """Other ways to pay for an answer, with the engine asked in the regions near it."""
-    near = "+".join(alternatives.near_regions(row, job, catalogs))
+    near = "+".join(alternatives.near_regions(job, catalogs))
     there = first_row({**cells, "regions": near}, catalogs) if near else None
     return alternatives.alternatives(row, job, there, relaxed, catalogs)
 
