@@ -22,7 +22,9 @@ from calc.files.apart.reader import Reader
 from calc.files.csv.tables import read_csv, scenarios_of
 from calc.files.door import REFUSALS, UNEXPECTED
 from calc.files.oom.explain import explained_logs
-from calc.files.request import job_of_columns, request_of, with_model
+from calc.files.request import request_of
+from calc.files.request_answer import with_model
+from calc.files.request_job import job_of_columns
 from calc.files.simulated import with_simulated
 
 LONGEST_SENTENCE, LONGEST_QUOTE = 400, 120  # characters of a refusal; of the text inside it

@@ -17,18 +17,9 @@ from calc.commands.sheet import reading_of, sheet
 from calc.cost.job import ends_of
 from calc.cost.offers import price_of
 from calc.evaluate import Row
-from calc.files.request import (
-    PASTED,
-    Request,
-    answered,
-    billed_row,
-    check_open,
-    columns_of_run,
-    job_of_columns,
-    request_of,
-    row_of_request,
-    with_model,
-)
+from calc.files.request import PASTED, Request, request_of
+from calc.files.request_answer import answered, billed_row, check_open, row_of_request, with_model
+from calc.files.request_job import columns_of_run, job_of_columns
 from calc.job.columns import JOB_BY_NAME
 from calc.plan.figures import figures
 from calc.say.answer import titles

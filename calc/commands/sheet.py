@@ -11,7 +11,9 @@ from calc.cost.markets import MARKETS
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
 from calc.files.configs.told import phrase
-from calc.files.request import Answered, Request, assumed, assumed_values
+from calc.files.request import Request
+from calc.files.request_answer import Answered
+from calc.files.request_job import assumed, assumed_values
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect

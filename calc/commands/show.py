@@ -9,7 +9,8 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, UNUSABLE, write_result
 from calc.commands.imports import content_of, named_files
 from calc.commands.sheet import as_mapping, data_lines, sheet
-from calc.files.request import PASTED, OpenQuestions, answered, request_of
+from calc.files.request import PASTED, request_of
+from calc.files.request_answer import OpenQuestions, answered
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,17 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import pandas as pd
-
-from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
-from calc.engine.pipeline import estimate
-from calc.evaluate import Row
 from calc.files.brought import (
     Brought,
     Documents,
     brought,
-    cautious,
     is_model,
     model_entries,
     sorted_documents,
@@ -35,17 +29,9 @@ from calc.files.words.form import is_document
 from calc.files.words.job import job_columns, read_phrases
 from calc.files.words.read import read_words
 from calc.files.words.understood import Question, Understood
-from calc.job.cells import listed
-from calc.job.fields import BY_HAND, JOB, SEVERAL, job_fields_of, job_of
-from calc.job.resolve import resolve
+from calc.job.fields import BY_HAND, JOB
 from calc.models.foreign import free_id
 from calc.models.huggingface.config import custom_entry
-from calc.plan.bill import billed
-from calc.plan.figures import records
-from calc.say.place import region_name
-from calc.scenarios.inputs import BY_NAME, inputs_by_name
-from calc.scenarios.problems import TableError
-from calc.units import DAY_HOURS
 
 PASTED = "pasted"
 KINDS = {  # what a text is, in words
@@ -56,39 +42,7 @@ KINDS = {  # what a text is, in words
     "log": "an error, a log or a benchmark of a run",
     "data": "a data set",
 }
-LENGTHS = (
-    "sequence_tokens",
-    "prompt_tokens",
-    "answer_tokens",
-)  # which a model may cut where nobody names them
-SAID_OTHERWISE = ("work", "tuning", "region", "hours_most")  # on screen
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
-DEFAULT_FIELDS = {
-    name: str(field.default).split("+") if name in SEVERAL else field.default
-    for name, field in JOB.items()
-}
-OF_EXAMPLES = ("example_tokens", "epochs")  # which count where examples are named
-TELLING = {  # what a reader wants to know of a job that leaves it open
-    "training": ("method", "train_tokens", *OF_EXAMPLES, "sequence_tokens", "regions"),
-    "inference": ("users", "prompt_tokens", "answer_tokens", "regions"),
-}
-ASSUMED_WORDS = {
-    "method": "method {0}",
-    "train_tokens": "{0:,.0f} tokens of training",
-    "example_tokens": "{0:,.0f} tokens an example",
-    "epochs": "{0:g} epochs",
-    "sequence_tokens": "a context of {0:,.0f} tokens",
-    "users": "{0:.0f} requests in flight",
-    "prompt_tokens": "prompts of {0:,.0f} tokens",
-    "answer_tokens": "answers of {0:,.0f}",
-    "regions": "{0}",
-}
-INSTEAD = {  # what says the same otherwise
-    "train_tokens": ("examples", "run_tokens"),
-    "users": ("people", "requests_per_second", "tokens_total"),
-    **dict.fromkeys(("prompt_tokens", "answer_tokens"), ("context_tokens", "sequence_tokens")),
-    "regions": ("region", "have"),
-}
 LONGEST_PROSE = 5_000  # characters
 REPOSITORY = re.compile(r"(?:huggingface\.co|hf\.co)/([\w.-]{1,96}/[\w.-]{1,96})", re.IGNORECASE)
 TOO_LONG = (
@@ -99,21 +53,6 @@ OTHER_ADDRESS = (
     "This address is no link of this planner and no model of the Hugging Face hub; paste the text "
     "that stands there instead."
 )
-WHICH_MODEL = "Which model shall be trained on this data? Name one of the catalog, as qwen3-8b."
-NO_MODEL = (
-    "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging "
-    "Face hub, or its config.json."
-)
-
-
-class OpenQuestions(TableError):
-    """Words that leave open what changes the answer."""
-
-    def __init__(self, questions: tuple[Question, ...], problem: str = ""):
-        super().__init__(
-            " ".join(dict.fromkeys([*([problem] if problem else []), *(q.text for q in questions)]))
-        )
-        self.questions, self.problem = questions, problem
 
 
 NOTHING_SAID = Understood({})
@@ -147,14 +86,6 @@ class Request(NamedTuple):
             for question in self.understood.questions
             if question.column not in known or question.column in self.understood.columns
         )
-
-
-class Answered(NamedTuple):
-    """The row of a request, billed; of a job that leaves choices open its options, else None."""
-
-    row: Row
-    job: dict[str, Any]
-    options: Answer | None
 
 
 @one_sentence
@@ -241,168 +172,6 @@ def _remark(worded: Understood) -> str:
     """What was read of the words with an assumption, and what is not counted."""
     parts = (("Read as", worded.assumed), ("Not counted", worded.not_counted))
     return " ".join(f"{title}: {', '.join(several)}." for title, several in parts if several)
-
-
-def check_open(request: Request) -> None:
-    """Raise OpenQuestions where the words leave open what changes the answer."""
-    problem = (
-        ""
-        if request.run or {"model", "goal"} <= request.columns.keys()
-        else request.understood.problem
-    )
-    if request.questions or (problem and "words" in request.kinds):
-        raise OpenQuestions(request.questions, problem)
-
-
-def answered(request: Request, assume: bool = False) -> Answered:
-    """Return the row of a request: columns and configs as they stand, words by the ranked table.
-
-    Raises OpenQuestions where the words leave open what changes the answer, unless `assume`.
-    """
-    if request.logs and not request.columns:
-        raise TableError(
-            "This is an error or a log: explain it beside its plan or its config, `python -m "
-            "calc oom LOG PLAN`."
-        )
-    if request.run or (
-        "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
-    ):
-        return Answered(row_of_request(request), {}, None)
-    if request.data and not request.columns.get("model"):
-        raise OpenQuestions((Question(WHICH_MODEL, "model"),))
-    if not assume:
-        check_open(request)
-    ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
-    return Answered(ranked.rows[0], ranked.job, ranked)
-
-
-def row_of_request(request: Request) -> Row:
-    """The scenario of a request as it stands, billed; what is open has its default."""
-    scenario = _scenario(request.columns)
-    if request.run and not scenario:
-        row = request.run.row  # with what its files contradict
-    else:
-        scenario = (
-            {**request.run.scenario, **scenario} if request.run else _scenario(with_model(request))
-        )
-        row = estimate(scenario, request.catalogs, solve=False)
-        row = cautious(row, request.run.told) if request.run else row
-    return billed_row(
-        {**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]},
-        request.catalogs,
-    )
-
-
-def billed_row(row: Row, catalogs: Catalogs) -> Row:
-    """A row with its market's money."""
-    return records(billed(pd.DataFrame([row]), catalogs))[0]
-
-
-def with_model(request: Request) -> dict[str, Any]:
-    """The columns of a request that names its model; raises TableError."""
-    if not request.columns.get("model"):
-        raise TableError(" ".join(filter(None, (request.question or NO_MODEL, request.remark))))
-    return request.columns
-
-
-def _scenario(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The scenario of a job's columns: its goal, method and lengths as a scenario has them."""
-    scenario = {
-        name: listed(value)[0]
-        for name, value in columns.items()
-        if name in BY_NAME and listed(value)
-    }
-    if "goal" in columns:
-        scenario["work"] = "inference" if columns["goal"] == "serve" else "training"
-    if "method" in columns:
-        scenario["tuning"] = "full" if columns["method"] == "full" else "lora"
-        scenario |= (
-            {"precision": "nf4"}
-            if columns["method"] == "qlora" and "precision" not in columns
-            else {}
-        )
-    if "context_tokens" in columns or {"prompt_tokens", "answer_tokens"} <= columns.keys():
-        lengths = (columns.get(name, 0) for name in ("prompt_tokens", "answer_tokens"))
-        scenario["sequence_tokens"] = columns.get("context_tokens") or sum(map(float, lengths))
-    scenario |= {"batch": columns["users"]} if "users" in columns and "batch" not in columns else {}
-    return scenario | (
-        {"region": columns["regions"][0]}
-        if columns.get("regions", ["anywhere"]) != ["anywhere"]
-        else {}
-    )
-
-
-def job_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The job of some columns, all else as on a first visit."""
-    choices = job_choices(columns)
-    rest = {name: listed(value) for name, value in choices.items() if name not in JOB}
-    job = job_of(
-        DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest
-    )
-    return {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
-
-
-def job_choices(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns as the fields of a job and what is set by hand, as screen and link have them."""
-    choices = {
-        name: _cell(name, value) for name, value in columns.items() if name not in SAID_OTHERWISE
-    }
-    if "work" in columns:
-        choices.setdefault("goal", "serve" if columns["work"] == "inference" else "tune")
-    if "tuning" in columns:
-        choices.setdefault("method", columns["tuning"])
-    if "region" in columns:
-        choices.setdefault("regions", _cell("regions", columns["region"]))
-    if "hours_most" in columns:
-        choices.setdefault("days_most", float(columns["hours_most"]) / DAY_HOURS)
-    return choices
-
-
-def columns_of_run(request: Request) -> dict[str, Any]:
-    """The columns of a request with those that its files settle, as a job has them."""
-    if request.run is None:
-        return request.columns
-    fields, by_hand = job_fields_of(request.run.scenario, request.catalogs)
-    return fields | by_hand | request.columns
-
-
-def assumed(job: Mapping[str, Any], request: Request) -> str:
-    """Return what a reader wants to know of a job and did not say, with the values taken."""
-    words = assumed_values(job, request)
-    return f"Assumed: {', '.join(words)}." if words else ""
-
-
-def assumed_values(job: Mapping[str, Any], request: Request) -> list[str]:
-    """Return the values that a job takes where the text says nothing, each in words."""
-    if job.get("model") not in request.catalogs.models.index:
-        return []
-    columns, values = request.columns, resolve(job, request.catalogs)
-    names = [
-        name
-        for name in TELLING[values.work]
-        if not columns.keys() & {name, *INSTEAD.get(name, ())} and getattr(values, name)
-    ]
-    names = [name for name in names if name not in OF_EXAMPLES or "examples" in columns]
-    names = [
-        name
-        for name in names
-        if name not in LENGTHS
-        or (getattr(values, name) > 1 and (values.generates or name != "answer_tokens"))
-    ]
-    regions = ", ".join(region_name(region, request.catalogs) for region in values.regions)
-    words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
-    return words + [
-        ASSUMED_WORDS[name].format(regions if name == "regions" else getattr(values, name))
-        for name in names
-    ]
-
-
-def _cell(name: str, value: Any) -> Any:
-    """A field as screens hold it: regions and markets as lists, all regions as none."""
-    if name not in SEVERAL:
-        return value
-    several = [one for text in listed(value) for one in str(text).split("+")]
-    return [] if several == ["anywhere"] else several
 
 
 def _named_repository(model: str, text: str, columns: Mapping[str, Any]) -> str:

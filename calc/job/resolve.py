@@ -21,7 +21,6 @@ from calc.job.columns import (
     ADMITS,
     ANYWHERE,
     ASKED_ANSWERS,
-    CONTEXT_PARTS,
     EXAMPLES,
     FIXABLE,
     JOB_BY_NAME,
@@ -29,11 +28,11 @@ from calc.job.columns import (
     JOB_MARKETS,
     JUDGED,
     PUBLISHED,
-    SEQUENCE_TOKENS,
     USUAL,
     usual_limits_seconds,
 )
 from calc.job.job import Job
+from calc.job.lengths import fill_lengths
 from calc.job.measure import tokens_in_all
 from calc.job.rollouts import rolls_out, with_rollouts
 from calc.job.software import (
@@ -148,7 +147,7 @@ def _columns(cells: Mapping[str, Any], generating: bool, catalogs: Catalogs) -> 
     longest = numbers_of(
         catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens"
     )[models[job["model"]]]
-    _lengths(
+    fill_lengths(
         job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs)
     )
     if job["people"] and "users" not in cells:
@@ -264,13 +263,6 @@ def usable_choices(name: str, work: str, catalogs: Catalogs) -> list[str]:
     return list(table.index[table[able].any(axis=1)])
 
 
-def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
-    """Lengths cut to a model's positions; an answer takes half of them at most. [tokens]"""
-    first, *answers = lengths
-    answers = [answer if answer < longest else int(longest) // 2 for answer in answers]
-    return int(min(first, longest - sum(answers))), *answers
-
-
 def fixed_at(job: Job, name: str, free: Iterable) -> list:
     """The values that a job fixes for a scenario column, else those that it may take."""
     return list(job.fixed.get(name) or free)
@@ -297,57 +289,6 @@ def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
     regions = list(catalogs.regions.index)
     words = cell_ids("regions", value, [*regions, ANYWHERE])
     return regions if ANYWHERE in words else words
-
-
-def _lengths(
-    job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool
-) -> None:
-    """Fill in the usual lengths where the job sets none, as far as the positions go."""
-    if job["work"] == TRAINING:
-        if "sequence_tokens" not in cells:
-            job["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
-        job["prompt_tokens"] = job["answer_tokens"] = None
-        return
-    if job["context_tokens"]:
-        cells = {**cells, **_split(job, cells, generates)}
-    most = job["sequence_tokens"] if "sequence_tokens" in cells else longest
-    if "answer_tokens" not in cells:
-        job["answer_tokens"] = min(job["answer_tokens"], most // 2)
-    generated = job["answer_tokens"] if generates else 0
-    if "prompt_tokens" not in cells:
-        job["prompt_tokens"] = max(min(job["prompt_tokens"], most - generated), 1)
-    if "sequence_tokens" not in cells:
-        job["sequence_tokens"] = job["prompt_tokens"] + generated
-
-
-def split_context(context: int, answer: int = 0) -> tuple[int, int]:
-    """Prompt and answer of a context: an answer so long, at most half, else 7 to 1. [tokens]"""
-    answer = min(answer, context // 2) or max(context // CONTEXT_PARTS, 1)
-    return max(context - answer, 1), answer
-
-
-def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> dict[str, Any]:
-    """Prompt and answer of a job that names its context: 7 to 1, unless one of them is set."""
-    context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
-    if not generates:
-        job |= {"prompt_tokens": context, "sequence_tokens": context}
-    elif all(name in cells for name in lengths):
-        if job["prompt_tokens"] + job["answer_tokens"] != context:
-            raise JobError(
-                "context_tokens is not the sum of prompt_tokens and answer_tokens",
-                "leave one of the three empty",
-            )
-    elif set(lengths) & set(cells):
-        set_length, other = lengths if "prompt_tokens" in cells else lengths[::-1]
-        job[other] = context - job[set_length]
-        if job[other] < 1:
-            raise JobError(
-                f"{set_length} {job[set_length]:,.0f} leaves nothing of context_tokens {context:,}",
-                "raise context_tokens",
-            )
-    else:
-        job["prompt_tokens"], job["answer_tokens"] = split_context(context)
-    return {name: job[name] for name in lengths}
 
 
 def _tuning(job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]) -> None:

@@ -221,83 +221,6 @@ def decode_exchange_seconds(
     )
 
 
-def replayed_experts_seconds(
-    expert_blocks,
-    card_expert_block_seconds,
-    card_expert_cast_seconds,
-    card_shipped_expert_seconds,
-    compute_bytes_each,
-    casts_experts,
-    is_tuned,
-    experts_only,
-):
-    """Time that experts add to a step that is replayed as one CUDA graph. [s]
-
-    Experts in 8 or 4 bits have their inputs cast before each of two products. As shipped, an engine
-    runs them with a kernel that was not chosen for the card. The kernel for MXFP4 that casts its
-    inputs routes and multiplies in one call. Source: vLLM, fused_moe/utils.py,
-    moe_kernel_quantize_input; FlashInfer, fused_moe/core.py, trtllm_fp4_block_scale_moe.
-    """
-    casts = (compute_bytes_each < 2) * card_expert_cast_seconds
-    shipped = (1 - is_tuned) * (1 - experts_only) * card_shipped_expert_seconds
-    apart = expert_blocks * (card_expert_block_seconds + casts + shipped)
-    return np.where(casts_experts > 0, 0, apart)
-
-
-def replayed_sequences_seconds(
-    running_sequences,
-    model_blocks,
-    card_sequence_seconds,
-    card_sequence_block_seconds,
-    release_sequence_seconds,
-):
-    """Time that the sequences add to a step that is replayed as one CUDA graph. [s]
-
-    Engines before vLLM's V1 also loop over them in Python. Source: vLLM's blog of 27 January 2025,
-    "vLLM V1: A Major Upgrade to vLLM's Core Architecture".
-    """
-    looped = np.nan_to_num(release_sequence_seconds)
-    each = card_sequence_seconds + looped + model_blocks * card_sequence_block_seconds
-    return running_sequences * each
-
-
-def block_gap_seconds(card_block_seconds, release_block_ratio):
-    """Gaps between the kernels of one block in a replayed step; older releases leave more. [s]"""
-    return card_block_seconds * np.where(np.isnan(release_block_ratio), 1, release_block_ratio)
-
-
-def replayed_step_seconds(
-    model_blocks,
-    card_step_seconds,
-    block_gap_seconds,
-    replayed_experts_seconds,
-    replayed_sequences_seconds,
-):
-    """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]"""
-    return (
-        card_step_seconds
-        + model_blocks * block_gap_seconds
-        + replayed_experts_seconds
-        + replayed_sequences_seconds
-    )
-
-
-def decode_fixed_seconds(
-    running_sequences,
-    model_blocks,
-    engine_device_seconds_per_block,
-    engine_seconds_per_sequence,
-    engine_replays_steps,
-    replayed_step_seconds,
-):
-    """Fixed time of a decode step: the software's, and the card's where steps are replayed. [s]"""
-    engine = (
-        model_blocks * engine_device_seconds_per_block
-        + running_sequences * engine_seconds_per_sequence
-    )
-    return engine + np.where(engine_replays_steps > 0, replayed_step_seconds, 0)
-
-
 def decode_device_seconds(
     decode_fixed_seconds,
     read_weights_bytes,
@@ -317,36 +240,6 @@ def decode_device_seconds(
         + weights
         + (read_cache_bytes + decode_widened_bytes) / streamed_bytes_per_second
     )
-
-
-def replays_decode(sequence_tokens, engine_replays_steps, release_captured_tokens):
-    """1 if decode steps are replayed; some releases replay short sequences alone. [0 or 1]
-
-    Source: vLLM 0.4, worker/model_runner.py.
-    """
-    return (engine_replays_steps > 0) & ~(sequence_tokens > release_captured_tokens)
-
-
-def decode_host_seconds(
-    stack_layers,
-    launched_block_seconds,
-    stack_launched_experts_seconds,
-    touched_experts_ratio,
-    engine_loops_experts,
-    replays_decode,
-):
-    """Time in which the CPU launches one decode step's kernels; none of a replayed step. [s]
-
-    transformers before its grouped products loops over all experts of a block, chosen or not.
-    Source: modeling_mixtral.py and modeling_qwen2_moe.py of transformers 4.36 to 4.50,
-    MoeBlock.forward.
-    """
-    launched_ratio = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
-    launches = np.sum(
-        stack_layers * (launched_block_seconds + stack_launched_experts_seconds * launched_ratio),
-        axis=0,
-    )
-    return np.where(replays_decode, 0, launches)
 
 
 def adapter_read_bytes(stack_layers, stack_adapter_parameters, outer_bytes_each, tensor_parallel):

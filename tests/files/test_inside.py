@@ -16,7 +16,8 @@ from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_runs
 from calc.files.oom.engine import engine_cures
-from calc.files.request import answered, request_of
+from calc.files.request import request_of
+from calc.files.request_answer import answered
 
 FOLDER = Path(__file__).parents[1] / "recorded" / "inside"
 EXPECTED = recorded("cases/inside.json")

@@ -16,7 +16,9 @@ from calc import read_request
 from calc.__main__ import main
 from calc.answers.full_answer import full_answer
 from calc.commands.sheet import sheet
-from calc.files.request import PASTED, answered, job_of_columns, request_of
+from calc.files.request import PASTED, request_of
+from calc.files.request_answer import answered
+from calc.files.request_job import job_of_columns
 
 pytestmark = pytest.mark.usefixtures("read_once")
 REQUESTS = Path(__file__).parents[1] / "published" / "requests.csv"

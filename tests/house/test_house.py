@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks")
-LONGEST_LINES = 450  # 400 is the aim
+LONGEST_LINES = 400
 LONGEST_FIRST_LINE = 90  # of a docstring
 # Words that begin a riddle, not the name of a quantity or an action.
 RIDDLES = re.compile(r"(What|That|Of|As|Whether|How|Where|Those|The same|Kept|Held)\b")
@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "calc/files/configs/yaml_text.py": {"calc", "yaml"},
     "calc/files/launch/formats.py": {"calc", "yaml"},
     "calc/files/hub.py": {"calc", "huggingface_hub"},
-    "calc/files/words/models.py": {"calc", "rapidfuzz"},
+    "calc/files/words/name_parts.py": {"calc", "rapidfuzz"},
     "calc/files/bills/read.py": {"calc", "pandas", "pyarrow"},
     "calc/files/traces.py": {"calc", "numpy", "pandas", "pyarrow"},
     "calc/files/data_sets.py": {"calc", "numpy", "pandas", "pyarrow"},
@@ -68,7 +68,7 @@ MAY_IMPORT = {
         ),
         *("hydra", "llamafactory", "sky", "torchtitan", "torchtune"),
     },
-    "validation/league.py": {
+    "validation/league_packages.py": {
         *("calc", "numpy", "pandas"),
         *(
             "ftuneai",

@@ -25,9 +25,7 @@ from pages import (
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.files.csv import tables as csv_tables
-from calc.files.link import link
 from calc.say.numbers import about, span, spoken_span, three
-from calc.search.board import COLUMN, ORDERS, ordered
 from calc.units import GIB
 from views.plan import changes, limits
 from views.session import present_plan
@@ -36,20 +34,6 @@ from views.shared.row_words import capital, on_screen, time_rests_on
 DAY = date(2026, 11, 22)
 STATES = recorded("cases/plan_page.json")["states"]
 SERVED = {"goal": "serve", "model": "qwen2.5-32b", "people": "20"}
-
-
-@pytest.fixture
-def shown_options(monkeypatch):
-    """The options that the page works out, in their order; the last are those on screen."""
-    seen, present = [], present_plan.present
-
-    def noted(catalogs):
-        result = present(catalogs)
-        seen.append(result.options)
-        return result
-
-    monkeypatch.setattr(present_plan, "present", noted)
-    return seen
 
 
 def board(app):
@@ -314,38 +298,6 @@ def test_the_promise_and_other_ready_jobs_stand_until_the_first_change():
         assert job_line(app).startswith(words)
     assert promise not in page_text(run(opened().selectbox(key="model").set_value("qwen2.5-7b")))
     assert promise not in page_text(run(opened().button(key="keep").click()))
-
-
-def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
-    app = opened(v="3", model="llama-3.2-3b")
-    board(app)
-    for by in ORDERS:
-        run(app.segmented_control(key="sort").set_value(by))
-        rows = ordered(shown_options[-1].board, by)
-        assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True), by
-        possible = rows[
-            rows["usd"].notna()
-            & (rows["fits"] == "yes")
-            & (rows["misses"] == "")
-            & (rows["runs"] == "yes")
-        ]
-        values = possible[COLUMN.get(by, "usd")]
-        assert (
-            values.is_monotonic_decreasing
-            if by == "headroom"
-            else values.iloc[1:].is_monotonic_increasing
-        ), by
-        assert possible.index.to_list() == list(range(len(possible)))
-        assert address(app)["sort"] == [by]
-        assert link.parse(address(app), catalogs)[1] == []
-
-
-def test_what_is_compared_has_a_column_of_its_own(shown_options):
-    app = opened(v="3", model="llama-3.2-1b", optimizer=["adamw", "adamw-8bit"], gpus=["1", "2"])
-    shown = board(app)
-    assert set(shown["optimizer"]) == {"AdamW", "AdamW 8-bit"}
-    assert set(shown["gpus"]) == {"1", "2"}
-    assert len(shown) == len(shown_options[-1].board)
 
 
 def test_changes_of_the_same_work_come_first_and_what_is_compared_elsewhere_when_it_is_opened():

@@ -29,7 +29,8 @@ from calc.job.fields import (
     tokens_of_run,
     work_of,
 )
-from calc.job.resolve import fitted_lengths, takes_images, usable_choices
+from calc.job.lengths import fitted_lengths
+from calc.job.resolve import takes_images, usable_choices
 from calc.job.software import generates
 from calc.scenarios.inputs import ASSUMED
 from views.session import extra_state

@@ -8,8 +8,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, machines_of
 from calc.job.fields import is_offline
+from calc.job.lengths import split_context
 from calc.job.measure import IMAGES, SOUND, TOKENS, measure
-from calc.job.resolve import split_context
 from calc.job.software import generates
 from views.session import first_run, job_state
 

@@ -13,7 +13,8 @@ from calc.files.configs.fields import tools
 from calc.files.configs.lines import Line
 from calc.files.configs.problem import MOST_DOCUMENTS
 from calc.files.door import REFUSALS
-from calc.files.request import PASTED, Request, request_of, row_of_request
+from calc.files.request import PASTED, Request, request_of
+from calc.files.request_answer import row_of_request
 from calc.job.fields import job_of
 from calc.say.differences import in_words
 from calc.say.job import job_sentence, short_job

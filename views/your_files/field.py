@@ -9,18 +9,9 @@ import streamlit as st
 
 from calc.files.door import REFUSALS, one_sentence
 from calc.files.link.address import link_query
-from calc.files.request import (
-    KINDS,
-    PASTED,
-    Request,
-    assumed,
-    check_open,
-    job_choices,
-    job_of_columns,
-    request_of,
-    row_of_request,
-    with_model,
-)
+from calc.files.request import KINDS, PASTED, Request, request_of
+from calc.files.request_answer import check_open, row_of_request, with_model
+from calc.files.request_job import assumed, job_choices, job_of_columns
 from calc.files.words.understood import Question
 from views.session import address, job_state, reading
 from views.session import catalogs as session_catalogs

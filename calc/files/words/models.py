@@ -1,23 +1,26 @@
 """The models that a text names: addresses of the hub, ids, and names as people write them."""
 
 import re
-from collections import defaultdict
 from itertools import pairwise
 from typing import NamedTuple
 
-from rapidfuzz import fuzz
-
-from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.files.configs.model_names import model_id, stored_as
+from calc.files.words.name_parts import (
+    SIZE,
+    Part,
+    closest_part,
+    first_part_of,
+    models_by_part,
+    nearest_in_size,
+    owners_of_models,
+    parts_of_models,
+    parts_of_text,
+    plainest_models,
+)
 
 HUB = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)(?:/\S*)?")
 REPOSITORY = re.compile(r"(?<![\w/.:-])[a-z][\w.-]*/[\w.-]*[a-z0-9][\w.-]*(?![\w/])")
-ATOM = re.compile(r"[^\W_]+(?:\.\d+[^\W_]*)*|[^\s\w]|_")
-SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|\d+x\d+b")
-MINOR = re.compile(
-    r"a\d+(\.\d+)?b|\d{4}|\d+e|uncased|instruct|it|chat|base|v\d.*|patch\d+|\d{3}h?|h|small|lv\d+"
-)
 TUNED = frozenset(
     [
         "instruct",
@@ -43,7 +46,6 @@ TUNED = frozenset(
         "arch",
     ]
 )
-CLOSE = 86  # of 100: a head of a name with a slip of the pen
 LONGEST_NAME = 9  # parts
 VARIANTS = frozenset(
     {
@@ -67,14 +69,6 @@ class NamedModel(NamedTuple):
     unknown: str = ""  # the name, where the catalog has others of its family alone
 
 
-class Part(NamedTuple):
-    """A part of a name: letters or a number, with its place."""
-
-    text: str
-    start: int
-    end: int
-
-
 def named_models(text: str, catalogs: Catalogs) -> list[NamedModel]:
     """Every model that the text names, in order of place."""
     found = [_on_hub(match[1], match, catalogs) for match in HUB.finditer(text)]
@@ -83,7 +77,7 @@ def named_models(text: str, catalogs: Catalogs) -> list[NamedModel]:
         if not _inside(match.start(), taken) and _is_repository(match[0], catalogs):
             found.append(_on_hub(match[0].rstrip("."), match, catalogs))
             taken.append(match.span())
-    parts = [part for part in _parts(text) if not _inside(part.start, taken)]
+    parts = [part for part in parts_of_text(text) if not _inside(part.start, taken)]
     place = 0
     while place < len(parts):
         one, used = _from(parts, place, catalogs)
@@ -101,18 +95,11 @@ def _on_hub(repository: str, match: re.Match, catalogs: Catalogs) -> NamedModel:
 def _is_repository(name: str, catalogs: Catalogs) -> bool:
     """Whether owner/name is one of the hub: known, or with a number behind its slash."""
     owner, _, tail = name.partition("/")
-    if model_id(name, catalogs) and (owner in _owners(catalogs) or "-" in tail):
+    if model_id(name, catalogs) and (owner in owners_of_models(catalogs) or "-" in tail):
         return True
     return bool(
-        owner in _owners(catalogs)
+        owner in owners_of_models(catalogs)
         or (re.search(r"[a-z]", tail) and re.search(r"\d", tail) and "-" in tail)
-    )
-
-
-@kept("models")
-def _owners(catalogs: Catalogs) -> frozenset[str]:
-    return frozenset(
-        str(one).partition("/")[0].lower() for one in catalogs.models["hf_repo"] if "/" in str(one)
     )
 
 
@@ -120,78 +107,9 @@ def _inside(place: int, stretches: list[tuple[int, int]]) -> bool:
     return any(start <= place < end for start, end in stretches)
 
 
-def _parts(text: str) -> list[Part]:
-    """The parts of words: llama3.1 is llama and 3.1, qwen3-8b is qwen, 3 and 8b."""
-    several = []
-    for atom in ATOM.finditer(text):
-        match = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)*)([a-z]?)", atom[0])
-        if match and not re.fullmatch(r"vit[a-z]*\d*|fp\d+|bf\d+|int\d+|nf\d+", atom[0]):
-            middle = atom.start() + len(match[1])
-            several += [
-                Part(match[1], atom.start(), middle),
-                Part(match[2] + match[3], middle, atom.end()),
-            ]
-        else:
-            several.append(Part(atom[0], *atom.span()))
-    return several
-
-
-@kept("models")
-def _by_part(catalogs: Catalogs) -> dict[str, frozenset[str]]:
-    """Part of a name -> the models that have it, in their id or their repository."""
-    models = defaultdict(set)
-    for model, parts in parts_of_models(catalogs).items():
-        for part in parts:
-            models[part].add(model)
-    return {part: frozenset(several) for part, several in models.items()}
-
-
-@kept("models")
-def parts_of_models(catalogs: Catalogs) -> dict[str, tuple[str, ...]]:
-    """Each id with its parts."""
-    return {
-        str(model): tuple(
-            part.text
-            for part in _parts(str(model).lower())
-            if part.text.isalnum() or "." in part.text
-        )
-        for model in catalogs.models.index
-    }
-
-
-@kept("models")
-def _heads(catalogs: Catalogs) -> frozenset[str]:
-    """The first parts of names that tell a family: letters, three or more."""
-    return (
-        frozenset(
-            parts[0]
-            for parts in parts_of_models(catalogs).values()
-            if len(parts[0]) > 2 and parts[0].isalpha()
-        )
-        | {"glm", "opt", "bge", "t5", "r1"} - {"flan"}
-        | {"flan", "devstral"}
-    )
-
-
-def _head(word: str, catalogs: Catalogs) -> str:
-    """The head that a word is, with one slip of the pen at most; empty for none."""
-    heads = _heads(catalogs)
-    if word in heads:
-        return word
-    if len(word) < 5 or not word.isalpha():
-        return ""
-    close = max(heads, key=lambda head: fuzz.ratio(word, head))
-    return close if fuzz.ratio(word, close) >= CLOSE and word not in _common() else ""
-
-
-def _common() -> frozenset[str]:
-    """Words of the language that are near a family's name."""
-    return frozenset({"mistake", "whispers", "falcons", "lama", "gemmas"})
-
-
 def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel | None, int]:
     """The model whose name begins at a part, and how many parts it takes."""
-    head = _head(parts[place].text, catalogs)
+    head = first_part_of(parts[place].text, catalogs)
     numbered = place + 1 < len(parts) and re.search(
         r"\d", "".join(part.text for part in parts[place + 1 : place + 3])
     )
@@ -199,7 +117,7 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
         return None, 1
     if copy := _copy(parts, place, catalogs):
         return copy
-    by_part = _by_part(catalogs)
+    by_part = models_by_part(catalogs)
     known, taken, end = by_part.get(head, frozenset()), [head], place + 1
     if not known:
         return None, 1
@@ -215,7 +133,7 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
             taken.append(part.text)
             end += 1
             continue
-        word = _closest_part(part.text, known, catalogs)
+        word = closest_part(part.text, known, catalogs)
         narrower = known & by_part.get(word, frozenset())
         if not narrower or not _is_of_name(word, taken, part, parts, end):
             break
@@ -242,9 +160,9 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
         )
         stretch = (parts[start].start, parts[other - 1].end)
         return NamedModel(
-            *stretch, "", _nearest(parts[place:other], known, catalogs), "", name
+            *stretch, "", nearest_in_size(parts[place:other], known, catalogs), "", name
         ), other - place
-    choices = _plainest(known, taken, catalogs)
+    choices = plainest_models(known, taken, catalogs)
     written = "-".join(part.text for part in parts[place:end])
     stretch = (parts[start].start, parts[end - 1].end)
     if len(choices) == 1:
@@ -274,18 +192,6 @@ def _unknown_end(
             break
         place += 1
     return variant
-
-
-def _nearest(parts: list[Part], known: frozenset[str], catalogs: Catalogs) -> tuple[str, ...]:
-    """Models of a family, the nearest in size first."""
-    size = next((part.text for part in parts if SIZE.fullmatch(part.text)), "")
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([bm])", size)
-    wanted = float(match[1]) * (1e9 if match[2] == "b" else 1e6) if match else 0.0
-    parameters = catalogs.models["parameters"].astype(float)
-    ranked = sorted(
-        known, key=lambda model: (abs(parameters[model] - wanted) if wanted else 0, model)
-    )
-    return tuple(ranked[:4])
 
 
 def _apart(parts: list[Part], place: int) -> bool:
@@ -322,20 +228,6 @@ def _is_of_name(word: str, taken: list[str], part: Part, parts: list[Part], plac
     return not (apart and parts[place - 1].text == ",")
 
 
-def _closest_part(word: str, known: frozenset[str], catalogs: Catalogs) -> str:
-    """The part of these models that a word is, with one slip of the pen at most."""
-    if len(word) < 5 or not word.isalpha():
-        return word
-    several = {
-        part
-        for model in known
-        for part in parts_of_models(catalogs)[model]
-        if part.isalpha() and len(part) > 3
-    }
-    close = max(sorted(several), key=lambda part: fuzz.ratio(word, part), default=word)
-    return close if fuzz.ratio(word, close) >= CLOSE else word
-
-
 def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel, int] | None:
     """A model by the name of a copy or by a whole name that the catalog spells otherwise."""
     for end in range(min(len(parts), place + LONGEST_NAME), place + 1, -1):
@@ -370,47 +262,3 @@ def _spelled(parts: list[Part]) -> list[str]:
         joined += ("-" if part.start > before.end else "") + part.text
     joined = re.sub(r"-{2,}", "-", joined)
     return [joined, "-".join(part.text for part in parts if part.text not in "-_/:")]
-
-
-def _plainest(models: frozenset[str], taken: list[str], catalogs: Catalogs) -> list[str]:
-    """The models with the fewest parts that were not written; the newest first."""
-    parts = parts_of_models(catalogs)
-
-    def unwritten(model: str) -> int:
-        return sum(1 for part in parts[model] if part not in taken and not MINOR.fullmatch(part))
-
-    fewest = min(map(unwritten, models))
-    closest = [model for model in models if unwritten(model) == fewest]
-    if SIZE.search(" ".join(taken)) is None and len(closest) > 1 and fewest == 0:
-        exact = [model for model in closest if set(parts[model]) <= set(taken)]
-        closest = exact or closest
-    later = {model for model in closest if model.rpartition("-")[0] in closest}
-    if not any(model.rpartition("-")[2] in taken for model in later):
-        closest = [model for model in closest if model not in later]  # a release not written
-    fewest = min(len(parts[model]) for model in closest)
-    if any(set(parts[model]) <= set(taken) for model in closest):
-        closest = [model for model in closest if len(parts[model]) == fewest]
-    return sorted(closest, key=_version, reverse=True)
-
-
-def _version(model: str) -> tuple:
-    """Newer versions sort higher; of one version the larger."""
-    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", model)]
-    return tuple(numbers), model
-
-
-def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:
-    """Typical models of about so many billion parameters, the newest of each family."""
-    models = catalogs.models
-    near = models.index[
-        (models["kind"] == "decoder")
-        & (abs(models["parameters"].astype(float) / (size * 1e9) - 1) < 0.18)
-    ]
-    preferred = ("qwen3-", "llama-3", "gemma-", "olmo-", "mistral", "phi", "qwen2.5-")
-    ranked = sorted(
-        (str(model) for model in near if re.search(r"-\d", str(model))),
-        key=lambda model: next(
-            (rank for rank, head in enumerate(preferred) if model.startswith(head)), len(preferred)
-        ),
-    )
-    return tuple(ranked[:4])

@@ -15,7 +15,8 @@ from calc.files.words.hardware import put_hardware
 from calc.files.words.items import Item, items_of, normalized
 from calc.files.words.machines import named_machines
 from calc.files.words.method import settle_method
-from calc.files.words.models import NamedModel, named_models, of_size
+from calc.files.words.models import NamedModel, named_models
+from calc.files.words.name_parts import of_size
 from calc.files.words.quantities import put_quantities
 from calc.files.words.scopes import Scopes, scopes_of
 from calc.files.words.understood import Question, Understood

@@ -1,0 +1,107 @@
+"""The answer to a request: its row, and the options of a job that leaves choices open."""
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from calc.answers.full_answer import Answer, full_answer
+from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import estimate
+from calc.evaluate import Row
+from calc.files.brought import cautious
+from calc.files.request import Request
+from calc.files.request_job import job_of_columns, scenario_of_columns
+from calc.files.words.understood import Question
+from calc.job.cells import listed
+from calc.plan.bill import billed
+from calc.plan.figures import records
+from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.problems import TableError
+
+WHICH_MODEL = "Which model shall be trained on this data? Name one of the catalog, as qwen3-8b."
+NO_MODEL = (
+    "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging "
+    "Face hub, or its config.json."
+)
+
+
+class OpenQuestions(TableError):
+    """Words that leave open what changes the answer."""
+
+    def __init__(self, questions: tuple[Question, ...], problem: str = ""):
+        super().__init__(
+            " ".join(dict.fromkeys([*([problem] if problem else []), *(q.text for q in questions)]))
+        )
+        self.questions, self.problem = questions, problem
+
+
+class Answered(NamedTuple):
+    """The row of a request, billed; of a job that leaves choices open its options, else None."""
+
+    row: Row
+    job: dict[str, Any]
+    options: Answer | None
+
+
+def check_open(request: Request) -> None:
+    """Raise OpenQuestions where the words leave open what changes the answer."""
+    problem = (
+        ""
+        if request.run or {"model", "goal"} <= request.columns.keys()
+        else request.understood.problem
+    )
+    if request.questions or (problem and "words" in request.kinds):
+        raise OpenQuestions(request.questions, problem)
+
+
+def answered(request: Request, assume: bool = False) -> Answered:
+    """Return the row of a request: columns and configs as they stand, words by the ranked table.
+
+    Raises OpenQuestions where the words leave open what changes the answer, unless `assume`.
+    """
+    if request.logs and not request.columns:
+        raise TableError(
+            "This is an error or a log: explain it beside its plan or its config, `python -m "
+            "calc oom LOG PLAN`."
+        )
+    if request.run or (
+        "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
+    ):
+        return Answered(row_of_request(request), {}, None)
+    if request.data and not request.columns.get("model"):
+        raise OpenQuestions((Question(WHICH_MODEL, "model"),))
+    if not assume:
+        check_open(request)
+    ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
+    return Answered(ranked.rows[0], ranked.job, ranked)
+
+
+def row_of_request(request: Request) -> Row:
+    """The scenario of a request as it stands, billed; what is open has its default."""
+    scenario = scenario_of_columns(request.columns)
+    if request.run and not scenario:
+        row = request.run.row  # with what its files contradict
+    else:
+        scenario = (
+            {**request.run.scenario, **scenario}
+            if request.run
+            else scenario_of_columns(with_model(request))
+        )
+        row = estimate(scenario, request.catalogs, solve=False)
+        row = cautious(row, request.run.told) if request.run else row
+    return billed_row(
+        {**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]},
+        request.catalogs,
+    )
+
+
+def billed_row(row: Row, catalogs: Catalogs) -> Row:
+    """A row with its market's money."""
+    return records(billed(pd.DataFrame([row]), catalogs))[0]
+
+
+def with_model(request: Request) -> dict[str, Any]:
+    """The columns of a request that names its model; raises TableError."""
+    if not request.columns.get("model"):
+        raise TableError(" ".join(filter(None, (request.question or NO_MODEL, request.remark))))
+    return request.columns

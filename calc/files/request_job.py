@@ -1,0 +1,145 @@
+"""The columns of a request as a job or a scenario, and the values that it takes by default."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calc.files.request import Request
+from calc.job.cells import listed
+from calc.job.fields import JOB, SEVERAL, job_fields_of, job_of
+from calc.job.resolve import resolve
+from calc.say.place import region_name
+from calc.scenarios.inputs import BY_NAME
+from calc.units import DAY_HOURS
+
+LENGTHS = (
+    "sequence_tokens",
+    "prompt_tokens",
+    "answer_tokens",
+)  # which a model may cut where nobody names them
+SAID_OTHERWISE = ("work", "tuning", "region", "hours_most")  # on screen
+DEFAULT_FIELDS = {
+    name: str(field.default).split("+") if name in SEVERAL else field.default
+    for name, field in JOB.items()
+}
+OF_EXAMPLES = ("example_tokens", "epochs")  # which count where examples are named
+TELLING = {  # what a reader wants to know of a job that leaves it open
+    "training": ("method", "train_tokens", *OF_EXAMPLES, "sequence_tokens", "regions"),
+    "inference": ("users", "prompt_tokens", "answer_tokens", "regions"),
+}
+ASSUMED_WORDS = {
+    "method": "method {0}",
+    "train_tokens": "{0:,.0f} tokens of training",
+    "example_tokens": "{0:,.0f} tokens an example",
+    "epochs": "{0:g} epochs",
+    "sequence_tokens": "a context of {0:,.0f} tokens",
+    "users": "{0:.0f} requests in flight",
+    "prompt_tokens": "prompts of {0:,.0f} tokens",
+    "answer_tokens": "answers of {0:,.0f}",
+    "regions": "{0}",
+}
+INSTEAD = {  # what says the same otherwise
+    "train_tokens": ("examples", "run_tokens"),
+    "users": ("people", "requests_per_second", "tokens_total"),
+    **dict.fromkeys(("prompt_tokens", "answer_tokens"), ("context_tokens", "sequence_tokens")),
+    "regions": ("region", "have"),
+}
+
+
+def scenario_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario of a job's columns: its goal, method and lengths as a scenario has them."""
+    scenario = {
+        name: listed(value)[0]
+        for name, value in columns.items()
+        if name in BY_NAME and listed(value)
+    }
+    if "goal" in columns:
+        scenario["work"] = "inference" if columns["goal"] == "serve" else "training"
+    if "method" in columns:
+        scenario["tuning"] = "full" if columns["method"] == "full" else "lora"
+        scenario |= (
+            {"precision": "nf4"}
+            if columns["method"] == "qlora" and "precision" not in columns
+            else {}
+        )
+    if "context_tokens" in columns or {"prompt_tokens", "answer_tokens"} <= columns.keys():
+        lengths = (columns.get(name, 0) for name in ("prompt_tokens", "answer_tokens"))
+        scenario["sequence_tokens"] = columns.get("context_tokens") or sum(map(float, lengths))
+    scenario |= {"batch": columns["users"]} if "users" in columns and "batch" not in columns else {}
+    return scenario | (
+        {"region": columns["regions"][0]}
+        if columns.get("regions", ["anywhere"]) != ["anywhere"]
+        else {}
+    )
+
+
+def job_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The job of some columns, all else as on a first visit."""
+    choices = job_choices(columns)
+    rest = {name: listed(value) for name, value in choices.items() if name not in JOB}
+    job = job_of(
+        DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest
+    )
+    return {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
+
+
+def job_choices(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns as the fields of a job and what is set by hand, as screen and link have them."""
+    choices = {
+        name: _cell(name, value) for name, value in columns.items() if name not in SAID_OTHERWISE
+    }
+    if "work" in columns:
+        choices.setdefault("goal", "serve" if columns["work"] == "inference" else "tune")
+    if "tuning" in columns:
+        choices.setdefault("method", columns["tuning"])
+    if "region" in columns:
+        choices.setdefault("regions", _cell("regions", columns["region"]))
+    if "hours_most" in columns:
+        choices.setdefault("days_most", float(columns["hours_most"]) / DAY_HOURS)
+    return choices
+
+
+def columns_of_run(request: Request) -> dict[str, Any]:
+    """The columns of a request with those that its files settle, as a job has them."""
+    if request.run is None:
+        return request.columns
+    fields, by_hand = job_fields_of(request.run.scenario, request.catalogs)
+    return fields | by_hand | request.columns
+
+
+def assumed(job: Mapping[str, Any], request: Request) -> str:
+    """Return what a reader wants to know of a job and did not say, with the values taken."""
+    words = assumed_values(job, request)
+    return f"Assumed: {', '.join(words)}." if words else ""
+
+
+def assumed_values(job: Mapping[str, Any], request: Request) -> list[str]:
+    """Return the values that a job takes where the text says nothing, each in words."""
+    if job.get("model") not in request.catalogs.models.index:
+        return []
+    columns, values = request.columns, resolve(job, request.catalogs)
+    names = [
+        name
+        for name in TELLING[values.work]
+        if not columns.keys() & {name, *INSTEAD.get(name, ())} and getattr(values, name)
+    ]
+    names = [name for name in names if name not in OF_EXAMPLES or "examples" in columns]
+    names = [
+        name
+        for name in names
+        if name not in LENGTHS
+        or (getattr(values, name) > 1 and (values.generates or name != "answer_tokens"))
+    ]
+    regions = ", ".join(region_name(region, request.catalogs) for region in values.regions)
+    words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
+    return words + [
+        ASSUMED_WORDS[name].format(regions if name == "regions" else getattr(values, name))
+        for name in names
+    ]
+
+
+def _cell(name: str, value: Any) -> Any:
+    """A field as screens hold it: regions and markets as lists, all regions as none."""
+    if name not in SEVERAL:
+        return value
+    several = [one for text in listed(value) for one in str(text).split("+")]
+    return [] if several == ["anywhere"] else several

@@ -1,0 +1,171 @@
+"""Names of the catalog's models in parts, and which models have the parts that a text names."""
+
+import re
+from collections import defaultdict
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+
+ATOM = re.compile(r"[^\W_]+(?:\.\d+[^\W_]*)*|[^\s\w]|_")
+SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|\d+x\d+b")
+MINOR = re.compile(
+    r"a\d+(\.\d+)?b|\d{4}|\d+e|uncased|instruct|it|chat|base|v\d.*|patch\d+|\d{3}h?|h|small|lv\d+"
+)
+CLOSE = 86  # of 100: a part of a name with one typing error
+# Words of the language that are close to a family's name.
+COMMON_WORDS = frozenset({"mistake", "whispers", "falcons", "lama", "gemmas"})
+
+
+class Part(NamedTuple):
+    """A part of a name: letters or a number, with its place."""
+
+    text: str
+    start: int
+    end: int
+
+
+@kept("models")
+def owners_of_models(catalogs: Catalogs) -> frozenset[str]:
+    """Return the organizations on the Hugging Face hub that publish the catalog's models."""
+    return frozenset(
+        str(one).partition("/")[0].lower() for one in catalogs.models["hf_repo"] if "/" in str(one)
+    )
+
+
+def parts_of_text(text: str) -> list[Part]:
+    """The parts of words: llama3.1 is llama and 3.1, qwen3-8b is qwen, 3 and 8b."""
+    several = []
+    for atom in ATOM.finditer(text):
+        match = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)*)([a-z]?)", atom[0])
+        if match and not re.fullmatch(r"vit[a-z]*\d*|fp\d+|bf\d+|int\d+|nf\d+", atom[0]):
+            middle = atom.start() + len(match[1])
+            several += [
+                Part(match[1], atom.start(), middle),
+                Part(match[2] + match[3], middle, atom.end()),
+            ]
+        else:
+            several.append(Part(atom[0], *atom.span()))
+    return several
+
+
+@kept("models")
+def models_by_part(catalogs: Catalogs) -> dict[str, frozenset[str]]:
+    """Part of a name -> the models that have it, in their id or their repository."""
+    models = defaultdict(set)
+    for model, parts in parts_of_models(catalogs).items():
+        for part in parts:
+            models[part].add(model)
+    return {part: frozenset(several) for part, several in models.items()}
+
+
+@kept("models")
+def parts_of_models(catalogs: Catalogs) -> dict[str, tuple[str, ...]]:
+    """Each id with its parts."""
+    return {
+        str(model): tuple(
+            part.text
+            for part in parts_of_text(str(model).lower())
+            if part.text.isalnum() or "." in part.text
+        )
+        for model in catalogs.models.index
+    }
+
+
+@kept("models")
+def first_parts(catalogs: Catalogs) -> frozenset[str]:
+    """The first parts of names that tell a family: letters, three or more."""
+    return (
+        frozenset(
+            parts[0]
+            for parts in parts_of_models(catalogs).values()
+            if len(parts[0]) > 2 and parts[0].isalpha()
+        )
+        | {"glm", "opt", "bge", "t5", "r1"} - {"flan"}
+        | {"flan", "devstral"}
+    )
+
+
+def first_part_of(word: str, catalogs: Catalogs) -> str:
+    """The head that a word is, with at most one typing error; empty for none."""
+    heads = first_parts(catalogs)
+    if word in heads:
+        return word
+    if len(word) < 5 or not word.isalpha():
+        return ""
+    close = max(heads, key=lambda head: fuzz.ratio(word, head))
+    return close if fuzz.ratio(word, close) >= CLOSE and word not in COMMON_WORDS else ""
+
+
+def nearest_in_size(
+    parts: list[Part], known: frozenset[str], catalogs: Catalogs
+) -> tuple[str, ...]:
+    """Models of a family, the nearest in size first."""
+    size = next((part.text for part in parts if SIZE.fullmatch(part.text)), "")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([bm])", size)
+    wanted = float(match[1]) * (1e9 if match[2] == "b" else 1e6) if match else 0.0
+    parameters = catalogs.models["parameters"].astype(float)
+    ranked = sorted(
+        known, key=lambda model: (abs(parameters[model] - wanted) if wanted else 0, model)
+    )
+    return tuple(ranked[:4])
+
+
+def closest_part(word: str, known: frozenset[str], catalogs: Catalogs) -> str:
+    """The part of these models that a word is, with at most one typing error."""
+    if len(word) < 5 or not word.isalpha():
+        return word
+    several = {
+        part
+        for model in known
+        for part in parts_of_models(catalogs)[model]
+        if part.isalpha() and len(part) > 3
+    }
+    close = max(sorted(several), key=lambda part: fuzz.ratio(word, part), default=word)
+    return close if fuzz.ratio(word, close) >= CLOSE else word
+
+
+def plainest_models(models: frozenset[str], taken: list[str], catalogs: Catalogs) -> list[str]:
+    """The models with the fewest parts that were not written; the newest first."""
+    parts = parts_of_models(catalogs)
+
+    def unwritten(model: str) -> int:
+        return sum(1 for part in parts[model] if part not in taken and not MINOR.fullmatch(part))
+
+    fewest = min(map(unwritten, models))
+    closest = [model for model in models if unwritten(model) == fewest]
+    if SIZE.search(" ".join(taken)) is None and len(closest) > 1 and fewest == 0:
+        exact = [model for model in closest if set(parts[model]) <= set(taken)]
+        closest = exact or closest
+    later = {model for model in closest if model.rpartition("-")[0] in closest}
+    if not any(model.rpartition("-")[2] in taken for model in later):
+        closest = [model for model in closest if model not in later]  # a release not written
+    fewest = min(len(parts[model]) for model in closest)
+    if any(set(parts[model]) <= set(taken) for model in closest):
+        closest = [model for model in closest if len(parts[model]) == fewest]
+    return sorted(closest, key=_version, reverse=True)
+
+
+def _version(model: str) -> tuple:
+    """Newer versions sort higher; of one version the larger."""
+    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", model)]
+    return tuple(numbers), model
+
+
+def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:
+    """Typical models of about so many billion parameters, the newest of each family first."""
+    models = catalogs.models
+    near = models.index[
+        (models["kind"] == "decoder")
+        & (abs(models["parameters"].astype(float) / (size * 1e9) - 1) < 0.18)
+    ]
+    preferred = ("qwen3-", "llama-3", "gemma-", "olmo-", "mistral", "phi", "qwen2.5-")
+    ranked = sorted(
+        (str(model) for model in near if re.search(r"-\d", str(model))),
+        key=lambda model: next(
+            (rank for rank, head in enumerate(preferred) if model.startswith(head)), len(preferred)
+        ),
+    )
+    return tuple(ranked[:4])
