@@ -1,6 +1,6 @@
 """The classes of blocks.yaml: its schema, its reader and its documentation."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import Meta
 
@@ -54,6 +54,30 @@ class SharedCoefficients(Entry, kw_only=True):
     ] = None
 
 
+Sizes = TypeVar("Sizes", bound=SharedCoefficients)
+Moments = Filled[Annotated[Sizes, hint("bytes per token = the sum of coefficient x size")]]
+
+
+class FormMemory(Entry, Generic[Sizes], kw_only=True):
+    """Memory of a block in one number format, in the sizes that its software has."""
+
+    format: Literal["bf16", "fp32", "amp"]
+    saved: Annotated[Sizes, hint("kept for the backward pass, all weights trained")]
+    saved_alone: Annotated[
+        Sizes | None, hint("kept with a batch of one sequence, if not as saved")
+    ] = None
+    frozen: Annotated[Sizes, hint("kept when the weights are frozen and the input is not")]
+    checkpoint: Annotated[Sizes, hint("kept when the whole block is recomputed")]
+    selective_ops: Annotated[Sizes | None, hint("kept by torchtitan's policy per operator")] = None
+    backward: Annotated[Moments[Sizes], hint("alive at the worst moments of its backward pass")]
+    recomputed: Annotated[
+        Moments[Sizes] | None, hint("the same where the block was recomputed, if not as above")
+    ] = None
+    forward: Annotated[
+        Moments[Sizes] | None, hint("alive at the worst moments without gradients")
+    ] = None
+
+
 class Coefficients(SharedCoefficients, kw_only=True):
     """Bytes per token as a sum: each coefficient times the size of its name."""
 
@@ -75,13 +99,9 @@ class Coefficients(SharedCoefficients, kw_only=True):
     ] = None
 
 
-Moments = Filled[Annotated[Coefficients, hint("bytes per token = the sum of coefficient x size")]]
-
-
-class BlockForm(Entry, kw_only=True):
+class BlockForm(FormMemory[Coefficients], kw_only=True):
     """Memory of a block in one number format and with one attention."""
 
-    format: Literal["bf16", "fp32", "amp"]
     attention: Literal[
         "sdpa",
         "sdpa-grouped",
@@ -92,20 +112,6 @@ class BlockForm(Entry, kw_only=True):
         "sdpa-wide-multiquery",
         "eager",
     ]
-    saved: Annotated[Coefficients, hint("kept for the backward pass, all weights trained")]
-    saved_alone: Annotated[
-        Coefficients | None, hint("kept with a batch of one sequence, if not as saved")
-    ] = None
-    frozen: Annotated[Coefficients, hint("kept when the weights are frozen and the input is not")]
-    checkpoint: Annotated[Coefficients, hint("kept when the whole block is recomputed")]
-    selective_ops: Annotated[
-        Coefficients | None, hint("kept by torchtitan's policy per operator")
-    ] = None
-    backward: Annotated[Moments, hint("alive at the worst moments of its backward pass")]
-    recomputed: Annotated[
-        Moments | None, hint("the same where the block was recomputed, if not as above")
-    ] = None
-    forward: Annotated[Moments | None, hint("alive at the worst moments without gradients")] = None
 
 
 class BlockMemory(Entry, kw_only=True):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from calc.catalogs.schemas.blocks import SharedCoefficients
+from calc.catalogs.schemas.blocks import FormMemory, SharedCoefficients
 from calc.catalogs.schemas.kinds import CatalogFile, Entry, Filled, hint
 
 
@@ -34,13 +34,9 @@ class Coefficients(SharedCoefficients, kw_only=True):
     ] = None
 
 
-Moments = Filled[Annotated[Coefficients, hint("bytes per token = the sum of coefficient x size")]]
-
-
-class BlockForm(Entry, kw_only=True):
+class BlockForm(FormMemory[Coefficients], kw_only=True):
     """Memory of a block in one number format and with one attention."""
 
-    format: Literal["bf16", "fp32", "amp"]
     attention: Literal[
         "sdpa",
         "sdpa-grouped",
@@ -49,20 +45,6 @@ class BlockForm(Entry, kw_only=True):
         "sdpa-window-equal",
         "eager",
     ]
-    saved: Annotated[Coefficients, hint("kept for the backward pass, all weights trained")]
-    saved_alone: Annotated[
-        Coefficients | None, hint("kept with a batch of one sequence, if not as saved")
-    ] = None
-    frozen: Annotated[Coefficients, hint("kept when the weights are frozen and the input is not")]
-    checkpoint: Annotated[Coefficients, hint("kept when the whole block is recomputed")]
-    selective_ops: Annotated[
-        Coefficients | None, hint("kept by torchtitan's policy per operator")
-    ] = None
-    backward: Annotated[Moments, hint("alive at the worst moments of its backward pass")]
-    recomputed: Annotated[
-        Moments | None, hint("the same where the block was recomputed, if not as above")
-    ] = None
-    forward: Annotated[Moments | None, hint("alive at the worst moments without gradients")] = None
     saved_eight_bit: Annotated[Coefficients | None, hint("kept with 8-bit products")] = None
 
 
