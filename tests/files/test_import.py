@@ -10,7 +10,7 @@ from examples import catalogs, recorded, written
 
 from calc.__main__ import main
 from calc.files.configs.derived import SINGLE
-from calc.files.configs.fields import table, tools
+from calc.files.configs.fields import field_catalog, tools
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
 from calc.files.configs.run import read_run
 from calc.scenarios.inputs import BY_NAME
@@ -120,12 +120,15 @@ def test_sizes_of_no_model_are_one_sentence_and_those_of_anothers_shapes_that_mo
 
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
     listed_rules = [
-        rule for tool in tools().values() for name in tool.rules for rule in table("rules")[name]
+        rule
+        for tool in tools().values()
+        for name in tool.rules
+        for rule in field_catalog().rules[name]
     ]
     used = {
         part
         for rule in listed_rules
-        for part in (*rule["when"], rule["is"].removeprefix("="), rule.get("unused"))
+        for part in (*rule.when, rule.is_.removeprefix("="), rule.unused)
     }
     derived = {*CASES["derived"], *SINGLE, *tools()}
     for tool in tools().values():
@@ -136,7 +139,7 @@ def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
             )
             assert field.read != "words" or field.words, (tool.id, field.name)
     assert {
-        *table("copies").values(),
+        *field_catalog().copies.values(),
         *(model for tool in tools().values() for model in tool.models.values()),
     } <= set(catalogs().models.index)
 

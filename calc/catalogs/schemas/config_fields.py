@@ -74,7 +74,7 @@ class Field(Entry, kw_only=True):
         hint("one of the readings that the head of the file lists"),
     ]
     words: Annotated[Words | None, hint("word -> word")] = None
-    default: str | float | None = None
+    default: str | int | float | None = None
     times: Annotated[Positive | None, hint("the column's value for a number of 1")] = None
     also: Annotated[WordList | None, hint("a list of words")] = None
     sets: Annotated[Words | None, hint("word -> word")] = None
@@ -118,41 +118,36 @@ class File(CatalogFile, kw_only=True):
     """Fields of training and serving tools, and what each means for a scenario."""
 
     longer: Annotated[
-        dict[str, Annotated[Words, hint("word -> word")]] | None,
+        dict[str, Annotated[Words, hint("word -> word")]],
         hint("a model -> the word of a later release's name -> its id"),
-    ] = None
-    copies: Annotated[Words | None, hint("a name -> the id of the model whose shapes it has")] = (
-        None
-    )
-    lists: (
+    ]
+    copies: Annotated[Words, hint("a name -> the id of the model whose shapes it has")]
+    lists: dict[
+        str,
         dict[
             str,
-            dict[
-                str,
-                Annotated[dict[str, str], hint('part -> its value, for example {float8: "yes"}')],
-            ],
-        ]
-        | None
-    ) = None
-    cards: dict[str, str] | None = None
+            Annotated[dict[str, str], hint('part -> its value, for example {float8: "yes"}')],
+        ],
+    ]
+    cards: dict[str, str]
     objectives: Annotated[
-        Words | None, hint("a trainer's word for what it optimises -> the objective, or empty")
-    ] = None
+        Words, hint("a trainer's word for what it optimises -> the objective, or empty")
+    ]
     telling: Annotated[
-        Words | None,
+        Words,
         hint(
             "a field of such trainers alone -> the objective, or empty where the field does not "
             "say which"
         ),
-    ] = None
+    ]
     calls: Annotated[
-        dict[str, Call] | None,
+        dict[str, Call],
         hint("a call of a Python script -> the fields that its arguments are"),
-    ] = None
+    ]
     shipped: Annotated[
-        dict[str, dict[str, Annotated[Words, hint("word -> word")]]] | None,
+        dict[str, dict[str, Annotated[Words, hint("word -> word")]]],
         hint("the field that names a file that tools ship -> its name -> what it settles"),
-    ] = None
+    ]
     rules: Annotated[
         FilledMap[str, Filled[Rule]],
         hint("name -> rules; the first that matches settles its column"),
@@ -161,18 +156,15 @@ class File(CatalogFile, kw_only=True):
         FilledMap[Annotated[str, Meta(pattern="^[a-z0-9_-]+$")], Tool], hint("id -> tool")
     ]
     engines: Annotated[
-        Words | None,
-        hint("a pattern of an image or an engine's name -> the command that it stands for"),
-    ] = None
+        Words, hint("a pattern of an image or an engine's name -> the command that it stands for")
+    ]
     unread_engines: Annotated[
-        Words | None,
+        Words,
         hint(
             "a pattern of an image, a command or a name -> the engine, which has no estimate here"
         ),
-    ] = None
-    prefixes: Annotated[
-        list[str] | None, hint("what variables and keys of an engine begin with")
-    ] = None
+    ]
+    prefixes: Annotated[list[str], hint("what variables and keys of an engine begin with")]
     classes: Annotated[
-        Words | None, hint("a class of a Python script -> the tool whose fields its arguments are")
-    ] = None
+        Words, hint("a class of a Python script -> the tool whose fields its arguments are")
+    ]

@@ -113,3 +113,12 @@ class SourcedFile(CatalogFile, kw_only=True):
 def required_fields(entry: type[Entry]) -> list[str]:
     """Return the names of the fields that an entry must have."""
     return [field.encode_name for field in fields(entry) if field.required]
+
+
+def given_fields(entry: Entry) -> dict[str, Any]:
+    """Return the fields of an entry that its file gives, by name."""
+    return {
+        name: value
+        for name in entry.__struct_fields__
+        if (value := getattr(entry, name)) is not None
+    }

@@ -4,7 +4,7 @@ import re
 from pathlib import PurePath
 from typing import Any
 
-from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import facts_of
 from calc.files.configs.inside.kinds import foreign_machine, started_engine
 from calc.files.configs.inside.services import (
@@ -157,15 +157,15 @@ def _of_script(text: str, file: str) -> Reading | None:
     """The fields of a Python script: the arguments of the trainer's and PEFT's classes, or None."""
     fields: dict[str, Any] = {}
     names = []
-    for name, arguments in calls_of(text, file, tuple(table("calls"))):
-        call = table("calls")[name]
-        renamed = call.get("names")
+    for name, arguments in calls_of(text, file, tuple(field_catalog().calls)):
+        call = field_catalog().calls[name]
+        renamed = call.names
         read = {renamed.get(key, "") if renamed else key: value for key, value in arguments.items()}
         fields = {
-            **call.get("sets", {}),
+            **(call.sets or {}),
             **{key: value for key, value in read.items() if key and value is not None},
         } | fields
-        names += [call["tool"]] if "tool" in call else []
+        names += [call.tool] if call.tool else []
     return Reading(file, tools()[max(names)], fields, CONFIG, {}) if names else None
 
 

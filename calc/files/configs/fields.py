@@ -7,12 +7,11 @@ from fnmatch import translate
 from functools import cache
 from typing import Any
 
-from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.catalogs.load import read_catalog, read_once
+from calc.catalogs.schemas import config_fields
+from calc.catalogs.schemas.kinds import given_fields
 
-INHERITED, ORIGIN = (
-    ("like", "fields", "idle"),
-    ("release", "source", "checked_on"),
-)  # keys of an entry
+NOT_OF_TOOL = ("like", "fields", "idle", "commands", "release", "source", "checked_on")
 LISTED = re.compile(r"\.\d+\..*")
 
 
@@ -92,36 +91,44 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @read_once
-def tools() -> dict[str, Tool]:
-    """Every tool that is read, by id."""
-    return {name: _tool(name, table("tools")) for name in table("tools")}
+def field_catalog() -> config_fields.File:
+    """Return the catalog of fields."""
+    return read_catalog(config_fields.File)
 
 
 @read_once
-def document() -> dict[str, Any]:
-    """The catalog of fields, as it is written."""
-    return read_document(FOLDER, "config_fields")
+def tools() -> dict[str, Tool]:
+    """Return every tool whose files are read, by id."""
+    entries = field_catalog().tools
+    return {name: _tool(name, entries) for name in entries}
 
 
-def table(name: str) -> dict[str, Any]:
-    """A table of the catalog: tools, rules, copies, lists, cards, objectives, calls and others."""
-    return document()[name]
-
-
-def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
+def _tool(name: str, entries: dict[str, config_fields.Tool]) -> Tool:
     """A tool with the fields of the tools that it is like; its own override them."""
-    lineage, entry = [entries[name]], entries[name]
-    while "like" in entry:
-        entry = entries[entry["like"]]
-        lineage.insert(0, entry)
+    lineage = _lineage(entries[name], entries)
     fields: dict[str, Field] = {}
     for ancestor in lineage:
-        for label, meaning in ancestor["fields"].items():
-            made = Field(label, **{key: value for key, value in meaning.items() if key != "also"})
+        for label, meaning in ancestor.fields.items():
+            traits = {key: value for key, value in given_fields(meaning).items() if key != "also"}
             inherited = [name for name, field in fields.items() if field.name == label]
-            fields |= dict.fromkeys((label, *inherited, *meaning.get("also", ())), made)
-    idle = tuple(pattern for ancestor in lineage for pattern in ancestor.get("idle", ()))
-    details = {key: value for key, value in entries[name].items() if key not in INHERITED + ORIGIN}
-    if not isinstance(details["commands"], dict):
-        details["commands"] = {words: {} for words in details["commands"]}
-    return Tool(name, fields=fields, idle=idle, **details)
+            names = (label, *inherited, *(meaning.also or ()))
+            fields |= dict.fromkeys(names, Field(label, **traits))
+    idle = tuple(pattern for ancestor in lineage for pattern in ancestor.idle or ())
+    commands = entries[name].commands
+    traits = {
+        key: value for key, value in given_fields(entries[name]).items() if key not in NOT_OF_TOOL
+    }
+    return Tool(
+        name,
+        fields=fields,
+        idle=idle,
+        commands=commands if isinstance(commands, dict) else {words: {} for words in commands},
+        **traits,
+    )
+
+
+def _lineage(
+    entry: config_fields.Tool, entries: dict[str, config_fields.Tool]
+) -> list[config_fields.Tool]:
+    """The tools that a tool is like, the furthest first, and the tool itself last."""
+    return [*(_lineage(entries[entry.like], entries) if entry.like else ()), entry]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.kept import kept
-from calc.files.configs.fields import table
+from calc.files.configs.fields import field_catalog
 
 # Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what
 # was done to it.
@@ -63,7 +63,7 @@ def model_id(name: str, catalogs: Any) -> str:
     ):
         if len(matches := several.get(key, [])) == 1:
             return matches[0]
-    same = table("copies").get(_plain(tail), "")
+    same = field_catalog().copies.get(_plain(tail), "")
     if same in catalogs.models.index:
         return same
     return _tuned_from(_plain(tail), catalogs) if "/" in name else ""

@@ -1,6 +1,6 @@
 """The objective of a run by preference or reward, where its trainer is read."""
 
-from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.settled import Settled
 
@@ -22,8 +22,8 @@ def settle_objective(settled: Settled, main: Tool, name: str, file: str) -> None
     """
     objective = (
         settled.values.get("objective")
-        or table("objectives").get(name.lower())
-        or table("telling").get(name, "")
+        or field_catalog().objectives.get(name.lower())
+        or field_catalog().telling.get(name, "")
     )
     if name and (not objective or not main.trainer or "objective" in settled.left):
         raise unread_trainer(name, file)

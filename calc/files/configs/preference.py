@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from calc.files.configs.commands import fields_of, shell_commands
-from calc.files.configs.fields import table
+from calc.files.configs.fields import field_catalog
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import flat, format_of, read_mapping
 from calc.files.configs.tool_commands import LAUNCHERS
@@ -32,7 +32,7 @@ def _objectives(text: str, file: str) -> Iterator[str]:
         (
             name
             for name in SOURCE.findall(COMMENT.sub("", text))
-            if name.lower() in table("objectives")
+            if name.lower() in field_catalog().objectives
         ),
         "",
     )
@@ -86,7 +86,7 @@ def _of_name(name: str) -> str:
     return (
         ""
         if "sft" in words
-        else next((word.upper() for word in words if word in table("objectives")), "")
+        else next((word.upper() for word in words if word in field_catalog().objectives), "")
     )
 
 
@@ -99,7 +99,7 @@ def _of_fields(fields: dict[str, Any]) -> str:
     filled = [name for name, value in fields.items() if as_word(value) not in OFF]
     telling = (
         name
-        for mark in table("telling")
+        for mark in field_catalog().telling
         for name in filled
         if name == mark or (mark[-1] == "." and name.startswith(mark))
     )

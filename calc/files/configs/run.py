@@ -4,9 +4,10 @@ import re
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
+from calc.catalogs.schemas.config_fields import Rule
 from calc.files.configs.derived import derive, machine, stored
 from calc.files.configs.documents import base_of, several_readings
-from calc.files.configs.fields import Tool, table
+from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.lines import Line, field_lines
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
 from calc.files.configs.objective import settle_objective, unread_trainer
@@ -88,7 +89,7 @@ def _run(
     stored(settled, catalogs)
     machine(settled, main, catalogs)
     settle_objective(settled, main, *((main.work == "training" and named) or ("", "")))
-    _apply(settled, [rule for name in main.rules for rule in table("rules")[name]], main)
+    _apply(settled, [rule for name in main.rules for rule in field_catalog().rules[name]], main)
     derive(settled, main, catalogs)
     _by_sizes(settled, main, catalogs, model)
     if model and not model_id(str(settled.values.get("model") or ""), catalogs):
@@ -162,30 +163,30 @@ def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
             settled.put(name, value, tool.name, reading)
 
 
-def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
+def _apply(settled: Settled, listed: list[Rule], main: Tool) -> None:
     """Settle each column by the first of its rules whose parts all match."""
     closed: set[str] = set()
     for rule in listed:
-        column, when = rule["column"], rule["when"]
+        column, when = rule.column, rule.when
         if column in closed | settled.explicit | settled.left or not all(
             settled.matches(*pair) for pair in when.items()
         ):
             continue
         closed.add(column)
-        value = settled.values.get(rule["is"][1:], "") if rule["is"].startswith("=") else rule["is"]
+        value = settled.values.get(rule.is_[1:], "") if rule.is_.startswith("=") else rule.is_
         if (
             settled.absent
             and not settled.explicit & when.keys()
             and not when.keys() & main.sets.keys()
         ):
             value = ""  # the config that is not here may say otherwise
-        if rule.get("unused", "-") in settled.explicit:
-            settled.unused[settled.fields.get(rule["unused"], rule["unused"])] = None
+        if rule.unused in settled.explicit:
+            settled.unused[settled.fields.get(rule.unused, rule.unused)] = None
         if value == "":
             settled.left.add(column)
             settled.values.pop(column, None)
         else:
-            origin = (*when, rule["is"][1:]) if rule["is"].startswith("=") else tuple(when)
+            origin = (*when, rule.is_[1:]) if rule.is_.startswith("=") else tuple(when)
             settled.values[column], settled.made_of[column] = value, origin
             explicit = [part for part in origin if part in settled.explicit]
             settled.fields[column] = settled.fields[explicit[0]] if explicit else main.name
@@ -320,10 +321,12 @@ def _row(
 def _long_enough(name: str, tokens: Any, catalogs: Catalogs) -> str:
     """The id of a model; of a later release of its shapes where the served length needs it."""
     model = model_id(name, catalogs) or name
-    releases = {other: base for base, later in table("longer").items() for other in later.values()}
+    releases = {
+        other: base for base, later in field_catalog().longer.items() for other in later.values()
+    }
     base = releases.get(model, model)
     later = next(
-        (other for word, other in table("longer").get(base, {}).items() if word in name), ""
+        (other for word, other in field_catalog().longer.get(base, {}).items() if word in name), ""
     )
     if later and tokens and float(tokens) > catalogs.models["max_position"][base]:
         return str(later)

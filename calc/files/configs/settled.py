@@ -6,7 +6,7 @@ from typing import Any
 
 from calc.evaluate import formulas_of
 from calc.files.configs import special
-from calc.files.configs.fields import Field, table
+from calc.files.configs.fields import Field, field_catalog
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
@@ -136,7 +136,7 @@ def _take(
     elif meaning.read == "document":
         if word in ("null", "false", "") or meaning.to in others:
             return
-        shipped = table("shipped").get(meaning.to, {}).get(PurePosixPath(word).name)
+        shipped = field_catalog().shipped.get(meaning.to, {}).get(PurePosixPath(word).name)
         if not shipped:
             settled.unused[name] = None
         if not shipped and reading.tool and meaning.to == reading.tool.id:
@@ -163,7 +163,7 @@ def _take(
 
 def _parts(meaning: Field, value: Any, where: str) -> dict[str, Any]:
     """The columns and parts of a value; None for one that stays open."""
-    if meanings := table("lists").get(meaning.read):
+    if meanings := field_catalog().lists.get(meaning.read):
         return special.words_of_list(value, meanings)
     return (
         SPECIAL[meaning.read](value)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.commands import fields_of, shell_commands
-from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
 from calc.files.configs.values import whole
 
@@ -183,7 +183,7 @@ def engine_of(name: str) -> str:
     return next(
         (
             command
-            for pattern, command in table("engines").items()
+            for pattern, command in field_catalog().engines.items()
             if fnmatchcase(name.lower(), pattern)
         ),
         "",
@@ -201,7 +201,7 @@ def settings_of_variables(reading: Reading, environment: dict[str, str]) -> None
         field = next(
             (
                 shorter
-                for prefix in ("", *table("prefixes"))
+                for prefix in ("", *field_catalog().prefixes)
                 if plain.startswith(prefix)
                 and (shorter := plain.removeprefix(prefix)) in tool.fields
             ),

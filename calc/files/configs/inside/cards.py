@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from calc.files.configs.fields import table
+from calc.files.configs.fields import field_catalog
 
 MAKERS = r"(?:(?:nvidia|amd|instinct|tesla|geforce|quadro|gpu|rtx)[-_ ]*)*"
 TRAITS = r"(?:pcie|sxm\d?|nvl|hbm3e?|\d{2,3}gb?|mega|ada|generation)"
@@ -13,7 +13,7 @@ MOST_CHARACTERS = 200  # of a text that may name a card
 @cache
 def _pattern() -> re.Pattern[str]:
     """An expression for a card, with the number of cards that stands before or behind it."""
-    names = {re.sub("-", "[-_ ]?", name.lower()) for name in table("cards")}
+    names = {re.sub("-", "[-_ ]?", name.lower()) for name in field_catalog().cards}
     longest_first = "|".join(sorted(names, key=len, reverse=True))
     return re.compile(
         rf"(?<![a-z0-9])(?:(?P<before>\d{{1,3}})[ ]?x[ ]?)?{MAKERS}(?P<name>{longest_first})"
@@ -25,7 +25,7 @@ def _pattern() -> re.Pattern[str]:
 
 @cache
 def _ids() -> dict[str, str]:
-    return {_plain(name): card for name, card in table("cards").items()}
+    return {_plain(name): card for name, card in field_catalog().cards.items()}
 
 
 def _plain(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
-from calc.files.configs.fields import table
+from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.facts import Path, facts_of, snake
 from calc.files.configs.inside.programs import Program
 from calc.files.configs.problem import DEEPEST
@@ -19,7 +19,7 @@ def unread_engine(name: str) -> str:
     return next(
         (
             engine
-            for pattern, engine in table("unread_engines").items()
+            for pattern, engine in field_catalog().unread_engines.items()
             if fnmatchcase(plain, pattern)
         ),
         "",

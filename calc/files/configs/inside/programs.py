@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolved
@@ -190,7 +190,7 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
             fields |= _flags(fields.pop(name))
     fields = {_without_prefix(name): value for name, value in fields.items()}
     hint = str(node.get("class", "")).lower()
-    called = table("classes").get(str(node.get("class", "")), "")
+    called = field_catalog().classes.get(str(node.get("class", "")), "")
     if recipe := RECIPE.search(str(node.get("class", ""))):  # llm.llama31_8b.finetune_recipe
         fields["recipe_model"] = recipe["model"]
         if recipe["work"] == "pretrain":
@@ -234,5 +234,5 @@ def _flags(words: list[Any]) -> dict[str, Any]:
 
 
 def _without_prefix(name: str) -> str:
-    prefix = next((prefix for prefix in table("prefixes") if name.startswith(prefix)), "")
+    prefix = next((prefix for prefix in field_catalog().prefixes if name.startswith(prefix)), "")
     return name.removeprefix(prefix)
