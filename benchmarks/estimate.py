@@ -60,9 +60,8 @@ def main():
     )
     print(f"{'the floor itself':34}{spread([seconds * 1e3 for seconds in least], ' ms')}")
     for name, rounds in seconds_of.items():
-        print(
-            f"{name:34}{spread([seconds / base for seconds, base in zip(rounds, least, strict=True)])}"
-        )
+        ratios = [seconds / base for seconds, base in zip(rounds, least, strict=True)]
+        print(f"{name:34}{spread(ratios)}")
     row = crossed(1).iloc[0].to_dict()
     single = {
         f"one row, with{out} solvers": partial(estimate, row, catalogs, solve=not out)

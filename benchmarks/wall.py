@@ -22,7 +22,10 @@ SIDEBAR = '[data-testid="stSidebar"]'
 WATCH = """(() => {
   const chart = '[data-testid="stVegaLiteChart"]', main = '[data-testid="stMain"]';
   const seen = window.seen = {first: 0, paint: 0, input: 0, change: 0, idle: true};
-  const painted = isPicture => { seen.paint = performance.now(); if (isPicture) seen.first ||= seen.paint; };
+  const painted = isPicture => {
+    seen.paint = performance.now();
+    if (isPicture) seen.first ||= seen.paint;
+  };
   for (const name of ['fill', 'stroke', 'fillRect', 'fillText']) {
     const draw = CanvasRenderingContext2D.prototype[name];
     CanvasRenderingContext2D.prototype[name] = function (...given) {
@@ -40,7 +43,8 @@ WATCH = """(() => {
       if (inChart || (type !== 'attributes' && element?.closest?.(main))) painted(inChart);
     }
     if (!seen.first && document.querySelector(`${main} [role="img"][aria-label]`)) painted(true);
-    seen.idle = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning';
+    const app = document.querySelector('[data-testid="stApp"]');
+    seen.idle = app?.dataset.testScriptState === 'notRunning';
   }).observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
 })()"""
 

@@ -25,7 +25,9 @@ from refresh.shapes import shape_of
 
 PRICE_LIST, PLANS, SPOT, SHAPES = "aws-price-list", "savings-plans", "ec2-spot", "ec2"
 SOURCES = {
-    PRICE_LIST: "AWS Price List Query API, GetProducts (Linux, shared tenancy; bare metal: dedicated)",
+    PRICE_LIST: (
+        "AWS Price List Query API, GetProducts (Linux, shared tenancy; bare metal: dedicated)"
+    ),
     PLANS: "AWS Savings Plans, DescribeSavingsPlansOfferingRates (Linux, shared tenancy)",
     SPOT: "Amazon EC2 DescribeSpotPriceHistory, Linux/UNIX, over the zones of the region",
     SHAPES: "Amazon EC2 DescribeInstanceTypes",

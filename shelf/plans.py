@@ -46,13 +46,15 @@ class Plan(NamedTuple):
 
 STORED = Plan._fields[:-1]
 TABLE = """CREATE TABLE IF NOT EXISTS headroom_plans (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, saved_by TEXT NOT NULL, saved_at TEXT NOT NULL, answer TEXT NOT NULL,
-    usd DOUBLE PRECISION, usd_per_hour DOUBLE PRECISION, link TEXT NOT NULL)"""
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, saved_by TEXT NOT NULL, saved_at TEXT NOT NULL,
+    answer TEXT NOT NULL, usd DOUBLE PRECISION, usd_per_hour DOUBLE PRECISION,
+    link TEXT NOT NULL)"""
 ADD = (
     f"INSERT INTO headroom_plans ({', '.join(STORED)}) VALUES "
     f"({', '.join(f':{name}' for name in STORED)})"
 )
-NUMBERED = """SELECT headroom_plans.*, ROW_NUMBER() OVER (PARTITION BY name ORDER BY saved_at DESC, id) AS place,
+NUMBERED = """SELECT headroom_plans.*,
+    ROW_NUMBER() OVER (PARTITION BY name ORDER BY saved_at DESC, id) AS place,
     COUNT(*) OVER (PARTITION BY name) AS versions FROM headroom_plans"""
 PLANS = (
     f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE {{}} ORDER BY "
@@ -66,7 +68,8 @@ NEWEST, TAKEN_OFF = (
 VERSIONS = PLANS.format("name = :name")
 LAST_TO_OPEN = f"""SELECT {", ".join(Plan._fields)} FROM (
     {NUMBERED} WHERE link <> :off) AS opened
-    WHERE place = 1 AND name IN (SELECT name FROM ({NUMBERED}) AS numbered WHERE place = 1 AND link = :off)"""
+    WHERE place = 1 AND name IN (
+        SELECT name FROM ({NUMBERED}) AS numbered WHERE place = 1 AND link = :off)"""
 
 
 def save(

@@ -1,7 +1,7 @@
 """The state of each plan on the shelf, with its history.
 
-A change only adds a row, which names the row that it follows. A row can be followed once, so that of
-two people who decide at once one is told what the other has decided.
+A change only adds a row, which names the row that it follows. Because a row can be followed only
+once, if two people decide at the same time, one of them is told what the other has decided.
 """
 
 from datetime import UTC, datetime
@@ -49,8 +49,9 @@ class State(NamedTuple):
 
 
 TABLE = """CREATE TABLE IF NOT EXISTS headroom_states (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, state TEXT NOT NULL, set_by TEXT NOT NULL, set_at TEXT NOT NULL,
-    version TEXT NOT NULL, team TEXT NOT NULL, budget TEXT NOT NULL, note TEXT NOT NULL, follows TEXT NOT NULL,
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, state TEXT NOT NULL, set_by TEXT NOT NULL,
+    set_at TEXT NOT NULL, version TEXT NOT NULL, team TEXT NOT NULL, budget TEXT NOT NULL,
+    note TEXT NOT NULL, follows TEXT NOT NULL,
     UNIQUE (name, follows))"""
 COLUMNS = ", ".join(State._fields)
 ADD = (
@@ -89,8 +90,8 @@ def set_state(
 ) -> State:
     """A new state of a plan; raises ShelfError.
 
-    `follows` is the state that whoever sets it has seen. Without one the plan has none yet. `texts`:
-    team, budget, note.
+    `follows` is the state that whoever sets it has seen, or None if the plan has no state yet.
+    `texts`: team, budget, note.
     """
     allowed = FOLLOWS[follows.state] if follows else (PROPOSED,)
     if state not in allowed:

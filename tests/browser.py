@@ -25,7 +25,8 @@ QUIET = """() => new Promise(done => {
     const app = document.querySelector('[data-testid="stApp"]').dataset;
     const moving = document.getAnimations().some(
       a => a.playState === 'running' && a.effect.getComputedTiming().endTime < Infinity);
-    if (app.testScriptState !== 'notRunning' || moving || performance.now() - changed < 350) return setTimeout(look, 50);
+    const running = app.testScriptState !== 'notRunning';
+    if (running || moving || performance.now() - changed < 350) return setTimeout(look, 50);
     seen.disconnect();
     done();
   };

@@ -1,6 +1,8 @@
 """Recorded answers: drawn jobs of every kind of work with the numbers and ids of their answers.
 
-Record a wanted change in its own commit: PYTHONPATH=. .venv/bin/python tests/recorded_answers.py --record
+Record an intended change in its own commit:
+
+    PYTHONPATH=. .venv/bin/python tests/recorded_answers.py --record
 """
 
 import argparse

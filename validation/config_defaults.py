@@ -18,7 +18,8 @@ from calc.models.huggingface.parts import TEXT_PARTS
 FILE = path_of("config_defaults")
 HEAD = """\
 # yaml-language-server: $schema=schema/config_defaults.json
-# What the config class of each model_type fills in for a field that a config.json leaves out, by the class's own names.
+# What the config class of each model_type fills in for a field that a config.json leaves out,
+# by the class's own names.
 # Written by validation/config_defaults.py; a field that the class leaves empty is left out.
 """
 

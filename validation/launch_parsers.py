@@ -284,7 +284,9 @@ def aws_script(path):
     """
     real = BESIDE / "aws"
     stand_in = f'''#!/bin/bash
-[ "$1 $2" = "ssm get-parameter" ] && set -- "$@" --generate-cli-skeleton output && "{real}" "$@" >/dev/null && echo ami-0 && exit
+if [ "$1 $2" = "ssm get-parameter" ]; then
+  "{real}" "$@" --generate-cli-skeleton output >/dev/null && echo ami-0 && exit
+fi
 exec "{real}" "$@" --generate-cli-skeleton output
 '''
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,9 @@
 """Public training recipes with the instance types that they are published for: do they fit?
 
-    python -m validation.recipes                 every row of data/recipes.csv; writes results/recipes.csv
-    python -m validation.recipes --read FOLDER   reads recipes anew from a copy of their repository
+    python -m validation.recipes
+        estimates every row of data/recipes.csv and writes results/recipes.csv
+    python -m validation.recipes --read FOLDER
+        reads the recipes again from a copy of their repository
 
 AWS publishes its HyperPod recipes with the instance types that each runs on. A recipe that is
 estimated not to fit its first type is a miss of the reader or of the estimate; those that nothing

@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "region. Nothing leaves this machine."
     )
     bill = (
-        "an AWS Cost and Usage Report (2.0 or legacy), a FOCUS export, a CSV of Cost Explorer, or a "
-        "CSV with usd and hours; CSV or Parquet, also gzip"
+        "an AWS Cost and Usage Report (2.0 or legacy), a FOCUS export, a CSV of Cost Explorer, or "
+        "a CSV with usd and hours; CSV or Parquet, also gzip"
     )
     parser.add_argument("bills", metavar="BILL", nargs="*", help=bill)
     plans = "CSV of the planned scenarios"

@@ -152,8 +152,7 @@ def _reply(lines: list[str]) -> str:
     """The lines as one text within the most bytes; the longest give way, the last one stays."""
     several = [line for line in lines if line]
     while len("\n".join(several).encode()) > MOST_BYTES:
-        place_of_longest = max(range(len(several)), key=lambda number: len(several[number]))
-        several[place_of_longest] = (
-            f"{several[place_of_longest][: int(0.8 * len(several[place_of_longest]))].rstrip(' .')}..."
-        )
+        place = max(range(len(several)), key=lambda number: len(several[number]))
+        longest = several[place]
+        several[place] = longest[: int(0.8 * len(longest))].rstrip(" .") + "..."
     return "\n".join(several)

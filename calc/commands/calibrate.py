@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `calibrate`."""
     parser.epilog = "Put the result into catalogs/own/: later estimates are corrected by it."
     logs = (
-        "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary or a memory "
-        "snapshot"
+        "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary or a "
+        "memory snapshot"
     )
     parser.add_argument("logs", metavar="LOG", nargs="+", help=logs)
     parser.usage = "%(prog)s [-h] [-o OUTPUT] [--model-config PATH] LOG [LOG ...] [plan.csv]"

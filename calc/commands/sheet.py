@@ -133,11 +133,10 @@ def reading_of(request: Request, job: Mapping[str, Any]) -> list[str]:
 
 def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Setting: {setting(row, catalogs)}"
-    market = f", {MARKETS[row['market']].label}" if row["instance"] else ""
-    yield (
-        f"On: "
-        f"{place(row, catalogs) if row['instance'] else cards(row, catalogs)}{market if row['market'] == 'on-demand' else ''}"
-    )
+    machines = place(row, catalogs) if row["instance"] else cards(row, catalogs)
+    is_on_demand = row["instance"] and row["market"] == "on-demand"
+    market = f", {MARKETS[row['market']].label}" if is_on_demand else ""
+    yield f"On: {machines}{market}"
     yield f"Memory: {memory_of(row)}"
     parts = parts_of(row).sort_values("gib", ascending=False)
     for name, part_gib, share in parts.head(PARTS - 1 if len(parts) > PARTS else PARTS).itertuples(
@@ -164,7 +163,8 @@ def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield from _engine_cache(row)
     if row["host_memory_bytes"] > 0:
         where = f" of {row['instance']}" if row["instance"] else ""
-        yield f"Host memory: {size(row['host_memory_bytes'])} of RAM{where} for offloading and loading"
+        host_memory = size(row["host_memory_bytes"])
+        yield f"Host memory: {host_memory} of RAM{where} for offloading and loading"
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"

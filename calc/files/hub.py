@@ -57,10 +57,16 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
     reasons = {
         TimeoutError: f"the hub did not answer within {MOST_SECONDS} seconds; {INSTEAD}",
         UnicodeDecodeError: f"its {name} is not UTF-8 text; {INSTEAD}",
-        errors.GatedRepoError: f"the hub asks for access to it; set HF_TOKEN to a token that has it, or {INSTEAD}",
-        errors.RepositoryNotFoundError: "the hub has no such repository, or it is private; check its name, or set HF_TOKEN",
+        errors.GatedRepoError: (
+            f"the hub asks for access to it; set HF_TOKEN to a token that has it, or {INSTEAD}"
+        ),
+        errors.RepositoryNotFoundError: (
+            "the hub has no such repository, or it is private; check its name, or set HF_TOKEN"
+        ),
         errors.LocalEntryNotFoundError: f"the hub cannot be reached; {INSTEAD}",
-        errors.EntryNotFoundError: f"it has no {name}, so it is no model of transformers; choose another repository",
+        errors.EntryNotFoundError: (
+            f"it has no {name}, so it is no model of transformers; choose another repository"
+        ),
     }
     try:
         return _in_time(lambda: hf_hub_download(repository, name, etag_timeout=MOST_SECONDS))

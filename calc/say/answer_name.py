@@ -11,10 +11,9 @@ from calc.search.row_status import matrix_bits, method_name
 def answer_name(row: Row, catalogs: Catalogs) -> str:
     """LoRA · p5.4xlarge; Full · 2 × p5.48xlarge on spot; 8 bits · g6e.xlarge."""
     where = place(row, counts_one=False) if row["instance"] else cards(row, catalogs)
-    return (
-        f"{f'{matrix_bits(row, catalogs):.0f} bits' if row['work'] == 'inference' else method_name(row, catalogs)} "
-        f"· {where}"
-    )
+    serves = row["work"] == "inference"
+    how = f"{matrix_bits(row, catalogs):.0f} bits" if serves else method_name(row, catalogs)
+    return f"{how} · {where}"
 
 
 def other_work(first: Row, other: Row, catalogs: Catalogs) -> list[str]:

@@ -82,10 +82,8 @@ def _served(service: Service, catalogs: Catalogs) -> str:
         if is_missing(service.usd_per_month)
         else f"{billed_usd(service.usd_per_month)} a month"
     )
-    return (
-        f"{what}, {_machines(row, service.copies, catalogs)} in {matrix_bits(row, catalogs):.0f} bits, "
-        f"{cost}"
-    )
+    machines = _machines(row, service.copies, catalogs)
+    return f"{what}, {machines} in {matrix_bits(row, catalogs):.0f} bits, {cost}"
 
 
 def _machines(row: Row, copies: int, catalogs: Catalogs) -> str:

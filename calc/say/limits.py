@@ -66,9 +66,8 @@ def limits_cost_text(
             parts.append(f"{region_words(str(limit.step), catalogs)} −{less}{of_month}")
         else:
             share = share_words(limit.name, job) if limit.name in SPEEDS else ""
-            parts.append(
-                f"{step_words(limit, row)}{share} −{about(row['usd'] - limit.usd)}{period}{of_month}"
-            )
+            saved = f"{about(row['usd'] - limit.usd)}{period}{of_month}"
+            parts.append(f"{step_words(limit, row)}{share} −{saved}")
             period = ""
     return " · ".join(parts)
 

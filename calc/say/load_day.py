@@ -40,8 +40,8 @@ def start_sentence(day: LoadDay) -> str:
         return f"{takes}; the day has none."
     starts = counted(round(day.starts_per_day), "start")
     zero = (
-        f" For {counted(day.zero_hours, 'hour')} nothing runs: the first request after it waits for "
-        f"that start."
+        f" For {counted(day.zero_hours, 'hour')} nothing runs: the first request after it waits "
+        f"for that start."
         if day.zero_hours
         else ""
     )
@@ -70,6 +70,7 @@ def trace_sentence(trace: Trace) -> str:
     """What a file of requests says."""
     lengths = f"{trace.prompt_tokens:,.0f} prompt and {trace.answer_tokens:,.0f} answer tokens each"
     rate = f"{three(trace.peak_requests_per_second)} requests a second in the busiest hour"
-    head = f"{trace.name}: {counted(trace.requests, 'request')} in {counted(trace.covered_hours, 'hour')}"
+    requests, hours = counted(trace.requests, "request"), counted(trace.covered_hours, "hour")
+    head = f"{trace.name}: {requests} in {hours}"
     short = "" if trace.hours else " That is less than a day, so the load is taken to be flat."
     return f"{head}, {lengths}; {rate}, {three(trace.peak_to_mean)} times the mean.{short}"

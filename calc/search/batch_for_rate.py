@@ -1,8 +1,8 @@
 """Sequences on each replica that keep up with a rate of requests, by Little's law.
 
 Concurrent sequences = requests per second x seconds of a request, which grow with the sequences:
-the fewest that satisfy this. A model that answers no token takes whole batches: batch / seconds of its
-prefill, and no batch carries more than its card does.
+the fewest that satisfy this. A model that answers no token takes whole batches, at the rate
+batch / seconds of its prefill, and no batch carries more than its card does.
 """
 
 import numpy as np

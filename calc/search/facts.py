@@ -42,9 +42,9 @@ class TooLarge:
 class Problem:
     """Why a job has no answer that qualifies.
 
-    `code`: invalid-job (the text of its error and its cure), no-layout (the text of the rule that all layouts
-    break), nothing-runs (the note of a row), too-large, limit-exceeded (the nearest row and its
-    misses, `worst` the largest), or not-certain (the nearest row and its doubts).
+    `code`: invalid-job (the text of its error and its cure), no-layout (the text of the rule that
+    all layouts break), nothing-runs (the note of a row), too-large, limit-exceeded (the nearest row
+    and its misses, `worst` the largest), or not-certain (the nearest row and its doubts).
     """
 
     code: str

@@ -254,7 +254,7 @@ def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(
     assert cards(app)
 
 
-def test_who_asks_for_little_does_not_wait_for_who_asks_for_much_and_two_who_ask_the_same_get_one_answer():
+def test_a_small_question_does_not_wait_for_a_large_one_and_equal_questions_share_an_answer():
     small, made = Event(), []
 
     def answer(job):

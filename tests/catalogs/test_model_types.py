@@ -29,7 +29,7 @@ FAMILY_OF = {name: kind.family for name, kind in TYPES.items()} | {
 LLAMA = recorded("cases/model_types.json")["llama"]
 
 
-def test_fields_that_change_nothing_say_nothing_and_a_type_in_small_letters_is_not_sent_back_to_itself():
+def test_fields_that_change_nothing_say_nothing_and_a_type_in_lower_case_is_not_its_own_cure():
     for model_type, named in (("llama", "full_attention"), ("mistral", "sliding_attention")):
         plain = {**LLAMA, "model_type": model_type}
         assert read_config({**plain, "layer_types": [named] * 2}, "it", CATALOGS) == read_config(

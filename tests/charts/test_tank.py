@@ -71,7 +71,7 @@ def of_html(row, ink):
 
 
 @pytest.mark.parametrize(("draw", "ink", "fits"), [*product((of_svg, of_html), INKS, PLACES)])
-def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_is_hollow_and_runs_over_its_card(
+def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_runs_over_its_card(
     catalogs, draw, ink, fits
 ):
     row = estimate(EIGHT_BILLION | PLACES[fits], catalogs, solve=False)

@@ -13,11 +13,13 @@ from calc.say.numbers import usd
 PLAN = "scenario,model,instance,gpus,sharding,recompute,train_tokens,batch\n"
 BEFORE = (
     PLAN
-    + "base,llama-3.1-8b,p5.48xlarge,8,zero3,full,150000000,1\ngone,llama-3.2-1b,g6e.xlarge,1,none,none,150000000,1\n"
+    + "base,llama-3.1-8b,p5.48xlarge,8,zero3,full,150000000,1\n"
+    + "gone,llama-3.2-1b,g6e.xlarge,1,none,none,150000000,1\n"
 )
 AFTER = (
     PLAN
-    + "base,llama-3.1-8b,p5.48xlarge,8,zero2,full,150000000,4\nnew,llama-3.2-1b,g6.xlarge,1,none,none,150000000,1\n"
+    + "base,llama-3.1-8b,p5.48xlarge,8,zero2,full,150000000,4\n"
+    + "new,llama-3.2-1b,g6.xlarge,1,none,none,150000000,1\n"
 )
 SERVED = (
     "scenario,work,model,instance,gpus,implementation,precision,batch,sequence_tokens,prompt_tokens\n"

@@ -180,7 +180,7 @@ def test_where_a_job_may_stand(catalogs, scenario, sentence):
     assert (sentence in text, bool(sentence)) == (True, bool(text))
 
 
-def test_the_comparison_shows_every_instance_once_per_region_and_scales_a_fraction_of_a_card_to_a_whole_one(
+def test_the_comparison_has_every_instance_once_per_region_and_scales_fractions_of_a_card(
     catalogs,
 ):
     table = offers(catalogs, ["us-east-1", "eu-west-1"])

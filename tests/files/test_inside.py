@@ -121,7 +121,7 @@ def test_a_field_that_changes_memory_and_is_not_counted_leaves_no_sure_fit():
 
 
 def test_modules_that_lora_trains_whole_take_a_copy_gradients_and_optimizer_state():
-    """4 bytes each of copy and gradient, 8 of Adam's moments: embedding and head of Llama 3.1 8B."""
+    """4 bytes each of copy and gradient, 8 of Adam's moments: Llama 3.1 8B's embedding and head."""
     adapted = {
         "model": "llama-3.1-8b",
         "tuning": "lora",

@@ -275,7 +275,8 @@ SGLANG_START = (
             "text-generation-launcher --model-id a/b --num-shard 2",
         ),
         (
-            "out of memory\n$ CUDA_VISIBLE_DEVICES=0 vllm serve a/b \\\n  --max-model-len 8192\nmore",
+            "out of memory\n"
+            "$ CUDA_VISIBLE_DEVICES=0 vllm serve a/b \\\n  --max-model-len 8192\nmore",
             "CUDA_VISIBLE_DEVICES=0 vllm serve a/b \\\n  --max-model-len 8192",
         ),
         ("python is out of memory", ""),

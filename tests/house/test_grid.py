@@ -11,7 +11,10 @@ from calc import estimate
 
 
 def test_nothing_moved(record_property):
-    """A wanted change is recorded anew in its commit: PYTHONPATH=. .venv/bin/python tests/grid.py --record."""
+    """Record an intended change in its own commit:
+
+    PYTHONPATH=. .venv/bin/python tests/grid.py --record
+    """
     scenarios, before = grid.recorded()
     changes = grid.moved(before, estimate(scenarios, catalogs()))
     summary = grid.summary(changes, len(scenarios))

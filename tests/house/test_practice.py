@@ -96,7 +96,7 @@ SAME = (
 SERVED = {"work": "inference", "users": 8}
 
 
-def test_published_weights_are_the_default_where_the_maker_has_them_and_a_quantised_file_is_served_as_it_is(
+def test_the_makers_published_weights_are_the_default_and_a_quantized_file_is_served_as_it_is(
     catalogs,
 ):
     served = options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 4}, catalogs)

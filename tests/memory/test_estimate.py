@@ -91,7 +91,7 @@ def test_words_are_those_of_the_contract():
     assert set(results.loc[~carded, "fits"]) == {""}
 
 
-def test_components_sum_to_the_peak_and_to_memory_exactly_nothing_is_negative_and_the_range_holds_the_estimate():
+def test_components_sum_to_the_peak_and_memory_none_is_negative_and_the_range_has_the_estimate():
     results = answered()
     assert len(results) > 250
     assert (results[list(PARTS)].sum(axis=1) == results["allocated_peak_bytes"]).all()

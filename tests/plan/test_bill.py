@@ -183,7 +183,7 @@ def test_sagemaker_is_sold_for_its_own_work_and_a_block_for_no_service(catalogs)
     assert set(with_both.board["market"]) == {"on-demand", "sagemaker-hosting"}
 
 
-def test_a_commitment_is_ranked_only_where_the_job_names_it_and_advice_moves_none_and_no_private_price(
+def test_a_commitment_is_ranked_only_if_the_job_names_it_and_advice_keeps_private_prices(
     catalogs,
 ):
     job = {"work": "inference", "model": "llama-3.1-8b", "users": 8}

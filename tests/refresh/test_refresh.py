@@ -339,7 +339,8 @@ def killing(source, target):
 os.replace = killing
 documents = read_documents(folder)
 documents["prices"]["prices"]["g5.xlarge"]["us-east-1"]["on_demand"]["usd_per_hour"] = 1.1
-row = {"instance": "g5.xlarge", "region": "us-east-1", "market": "on_demand", "usd_per_hour": 1.1, "as_of": "2026-11-21", "source": "here"}
+row = {"instance": "g5.xlarge", "region": "us-east-1", "market": "on_demand"}
+row |= {"usd_per_hour": 1.1, "as_of": "2026-11-21", "source": "here"}
 write_catalogs(folder, documents, [row], "2026-11-21")
 """
 

@@ -301,7 +301,7 @@ def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does
     assert effects > 500
 
 
-def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading_and_only_emulated_ones_have_a_speed(
+def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading_and_only_emulation_has_a_speed(
     catalogs,
 ):
     """By name and worst first, with their sources; a scenario without a card has none."""

@@ -108,7 +108,7 @@ def test_the_first_thing_wrong_is_said_short_and_the_cure_of_a_layout_works():
     ]
 
 
-def test_defaults_follow_other_columns_an_instance_settles_the_card_and_cross_makes_every_combination():
+def test_defaults_follow_other_columns_an_instance_sets_the_card_and_cross_makes_every_row():
     row = one(model="gpt2", work="inference", sequence_tokens=512)
     assert row["precision"] == "bf16"
     assert row["prompt_tokens"] == row["decoder_tokens"] == 512

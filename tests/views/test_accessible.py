@@ -28,8 +28,9 @@ WIDER = (
     "- m.clientWidth; })()"
 )
 FOCUSED = """(() => { const e = document.activeElement, r = e.getBoundingClientRect();
-  return {name: e.getAttribute('aria-label') || e.innerText || e.id || e.tagName, body: e === document.body,
-          seen: r.width > 0 && r.height > 0, inMain: !!e.closest('[data-testid="stMain"]')}; })()"""
+  return {name: e.getAttribute('aria-label') || e.innerText || e.id || e.tagName,
+          body: e === document.body, seen: r.width > 0 && r.height > 0,
+          inMain: !!e.closest('[data-testid="stMain"]')}; })()"""
 
 
 MARKED = """() => [...document.querySelectorAll('[aria-label], [title], [alt]')]

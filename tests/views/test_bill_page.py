@@ -77,7 +77,7 @@ def row(catalogs):
     return options(job | {"train_tokens": 1e10}, catalogs).answers.iloc[0].to_dict()
 
 
-def test_a_run_says_what_is_paid_for_what_between_which_ends_in_which_market_and_what_the_account_must_be_allowed(
+def test_a_run_says_what_is_paid_for_its_range_its_market_and_the_quota_that_it_needs(
     row,
 ):
     app = bill(**RUN, usd_most="1")

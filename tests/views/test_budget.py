@@ -25,18 +25,20 @@ PHONE = (
 WORKS = {"training": "", "serving": "?v=3&goal=serve&model=qwen3-32b&people=20&context_tokens=8192"}
 SHIFTS = """(() => {
   window.shifted = 0;
-  new PerformanceObserver(list => list.getEntries().forEach(entry => { window.shifted += entry.value; }))
-    .observe({type: 'layout-shift', buffered: true});
+  const add = list => list.getEntries().forEach(entry => { window.shifted += entry.value; });
+  new PerformanceObserver(add).observe({type: 'layout-shift', buffered: true});
 })()"""
 COUNTS = """() => {
-  const app = document.querySelector('[data-testid="stApp"]'), count = selector => app.querySelectorAll(selector).length;
+  const app = document.querySelector('[data-testid="stApp"]');
+  const count = selector => app.querySelectorAll(selector).length;
   const icons = [...app.querySelectorAll('[data-testid="stIconMaterial"]')];
   const text = place => app.querySelector(`[data-testid="${place}"]`)?.innerText ?? '';
   const words = place => text(place).split(/\\s+/).filter(word => /\\p{L}/u.test(word)).length;
   const block = document.querySelector('[data-testid="stMainBlockContainer"]');
   return {
     words: words('stSidebar') + words('stMain') - icons.filter(icon => icon.innerText).length,
-    buttons: count('button'), elements: count('[data-testid="stElementContainer"]'), nodes: app.querySelectorAll('*').length,
+    buttons: count('button'), elements: count('[data-testid="stElementContainer"]'),
+    nodes: count('*'),
     height: Math.ceil(block.getBoundingClientRect().height), shift: window.shifted,
     across: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   };

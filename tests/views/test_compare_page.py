@@ -18,11 +18,17 @@ HOLD = {
     "sharding": "zero3",
     "train_tokens": 1e9,
 }
-COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096~train_tokens~150000000~plan_months~1"
+COMMON = (
+    "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096"
+    "~train_tokens~150000000~plan_months~1"
+)
 PLAIN = f"plain~market~on-demand~{COMMON}"
 EIGHT_BIT = f"8-bit~market~on-demand~{COMMON}~optimizer~adamw-8bit"
 ON_SPOT = f"on spot~market~spot~{COMMON}"
-SERVED = "served~market~on-demand~work~inference~model~llama-3.1-8b~instance~g6e.xlarge~implementation~vllm~batch~8"
+SERVED = (
+    "served~market~on-demand~work~inference~model~llama-3.1-8b~instance~g6e.xlarge"
+    "~implementation~vllm~batch~8"
+)
 NO_PRICE = "a card~market~on-demand~model~llama-3.2-1b~gpu~h100-80gb-sxm"
 REFUSED = f"refused~market~on-demand~{COMMON}~tensor_parallel~3"
 

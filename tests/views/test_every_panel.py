@@ -277,7 +277,7 @@ def pages_of(job):
     "job",
     [SHORT, *(pytest.param(job, marks=pytest.mark.long) for job in (*WHOLE, *OTHERS))],
 )
-def test_every_panel_says_the_first_card_and_rows_of_the_one_table_or_which_other_question_it_answers(
+def test_every_panel_gives_the_first_card_and_rows_of_the_table_or_says_which_question_it_answers(
     job, monkeypatch
 ):
     plans, present = [], present_plan.present

@@ -33,7 +33,7 @@ def act(app, place, action):
     return run(app.menu_button(key=f"more_{place}").set_value(action))
 
 
-def test_each_change_is_a_step_back_looking_is_none_and_a_change_after_undo_leaves_nothing_to_do_again():
+def test_each_change_can_be_undone_looking_is_no_change_and_a_change_after_undo_clears_redo():
     app = opened()
     for page in ("accuracy", "plan"):
         turned(app, page)

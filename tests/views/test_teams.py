@@ -173,7 +173,8 @@ def test_cells_become_texts_of_bounded_length():
     assert rows["project"].tolist() == ["", ""]
 
 
-PLANS = """scenario,team,owner,work,model,instance,gpus,precision,batch,sequence_tokens,prompt_tokens
+PLANS = """\
+scenario,team,owner,work,model,instance,gpus,precision,batch,sequence_tokens,prompt_tokens
 chat,nlp,ana,inference,llama-3.1-8b,g6e.xlarge,1,bf16,8,2048,1024
 more,vision,bo,inference,llama-3.1-8b,g6e.xlarge,1,bf16,8,2048,1024
 """

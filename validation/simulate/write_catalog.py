@@ -53,8 +53,9 @@ SOURCE = (
 VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
 HEAD = """\
 # yaml-language-server: $schema=schema/blocks.json
-# What one block of a model keeps for the backward pass and needs at its worst moments: bytes per token, as a linear
-# form in the block's sizes. Written by `python -m validation.simulate.blocks`; a hand does not edit the numbers.
+# What one block of a model keeps for the backward pass and needs at its worst moments: bytes per
+# token, as a linear form in the block's sizes. Written by `python -m validation.simulate.blocks`;
+# do not edit the numbers by hand.
 """
 
 

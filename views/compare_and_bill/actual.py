@@ -31,8 +31,11 @@ from views.shared.markdown import plain
 
 BILL, ASSIGNED, REFUSAL = "actual_bill", "actual_assigned", "actual_refusal"
 NAME = "What it cost"
-ABOUT = """Give the bill that came: an AWS Cost and Usage Report, a FOCUS export (CSV or Parquet, also gzip) or a CSV of Cost Explorer.
-Its lines belong to the plans in your bill by the tags `plan`, `team` and `project`, else by instance type and region. Nothing of it leaves this server, and it is forgotten with your session. A file above 5 MB is read by `python -m calc actual`."""
+ABOUT = """Open the bill that you received: an AWS Cost and Usage Report, a FOCUS export (CSV or
+Parquet, also gzip), or a CSV from Cost Explorer. Its lines are matched to the plans in your bill by
+the tags `plan`, `team` and `project`, or else by instance type and region. The file does not leave
+this server and is forgotten with your session. Read files above 5 MB with
+`python -m calc actual`."""
 KINDS = ["csv", "gz", "parquet"]
 NONE_OF_THEM = "None of them"
 

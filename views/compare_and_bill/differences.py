@@ -33,8 +33,9 @@ from views.shared.tables import text_table
 from views.shared.theme import COMPONENT_COLOURS
 
 SAME_RATIO = 1e-4  # smaller differences do not show
-HOW = """Differences in memory are those of the components. Those in money and time are divided among their factors by the
-logarithmic mean (Ang 2005), so that the parts sum to the whole; the largest is named. All answers are estimated with today's catalogs."""
+HOW = """Differences in memory are those of the components. Differences in cost and time are divided
+among their factors by the logarithmic mean (Ang 2005), so that the parts sum to the whole; the
+largest is named. All answers are estimated with today's catalogs."""
 
 
 def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:

@@ -42,8 +42,9 @@ PATIENCE_SECONDS = 5
 WITH_PATIENCE = ("postgresql", "mysql", "mariadb")
 KEY = "shelf_plans"
 TALLEST = 460  # pixels
-ABOUT = """Plans that the team keeps by name. Saving adds a version and never replaces one; a link passes a plan on without the shelf.
-Names are as typed: nobody signs in, so anyone who reaches this page can read, open and add."""
+ABOUT = """Plans that the team saves by name. Saving adds a version and never replaces one; to pass
+a plan on without the shelf, use its link. Nobody signs in and names are as typed, so anyone who
+reaches this page can read, open and add plans."""
 EMPTY = "No plan yet. Put the present one here: give it a name and say who you are."
 TAKE_OFF = "Its versions are kept, with your name and the time. Saving the name again puts it back."
 NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."

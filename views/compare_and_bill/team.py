@@ -28,8 +28,9 @@ from views.shared.markdown import plain
 from views.shared.theme import INKS
 
 JOBS, POOLS = "team_jobs", "team_pools"
-ABOUT = """Which job runs where and when, at the lowest cost. How long a job takes on a machine is what Plan says, to the job's confidence.
-Machines that are paid anyway cost the same used or not."""
+ABOUT = """Which job runs where and when, at the lowest cost. How long a job takes on a machine is
+Plan's estimate, to the job's confidence. Machines that are already paid for cost the same whether
+they are used or not."""
 EMPTY = "Add the job of Plan, or open a CSV of jobs with `starts` and `deadline`."
 
 

@@ -28,8 +28,9 @@ from views.shared.markdown import plain
 
 NAME = "Teams"
 BUDGETS, EDITOR = "team_budgets", "owners"
-ABOUT = """Team, owner and project of each kept answer. They go into links, CSV files and the shelf, and tag what `python -m calc launch` rents.
-Budgets come from `budgets.yaml` of your own catalogs, or from a file that you open here."""
+ABOUT = """Team, owner and project of each kept answer. They go into links, CSV files and the shelf,
+and tag what `python -m calc launch` rents. Budgets come from `budgets.yaml` in your own catalogs,
+or from a file that you open here."""
 KEEP_FIRST = "Keep an answer on Plan to say whose it is."
 NO_TEAM = "no team"
 

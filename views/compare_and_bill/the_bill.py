@@ -26,8 +26,9 @@ from views.shared.tables import text_table
 
 COLUMNS = {"once_usd": "Once", "monthly_usd": "A month", "year_usd": "12 months"}
 PERIODS = dict(zip(PERIOD_MONTHS, ("The first month", "3 months", "12 months"), strict=True))
-HOW = """A run is paid as often as it is made, a service by the month. A commitment is paid every month of its term, used or not.
-For a base that you sign for and peaks on demand, keep the service twice, each with its hours and copies."""
+HOW = """A run is paid each time that it is repeated, a service by the month. A commitment is paid
+every month of its term, whether it is used or not. To commit to a base load and run peaks
+On-Demand, keep the service twice, each with its own hours and copies."""
 
 
 def heading(bill: pd.DataFrame) -> str:

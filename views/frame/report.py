@@ -101,6 +101,7 @@ def html(
     job = job_sentence(options.job, catalogs)
     answers = _answers(options, chosen)
     board = records(options.board)[:MOST_ROWS] if answers else []
+    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in _reasons(answers, catalogs))
     parts = [
         f"<h1>{escape(job)}</h1>",
         (
@@ -113,7 +114,7 @@ def html(
             f"{escape(plan_words.tried(options))}.</p>"
         ),
         table_of(HEADS, [_answer_cells(row, catalogs) for row in answers]),
-        f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
+        f"<ul>{reasons}</ul>",
         *(
             f"<p>{escape(line)}</p>"
             for line in (plan_words.limits_cost(options), _how_sure(options, answers))

@@ -121,21 +121,23 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     row = card.row
     border = f"2px solid {BLUE}" if is_shown else f"1px solid {ink.line}"
     padding = "11px 13px" if is_shown else "12px 14px"
-    box = f"min-height:{_height() - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{padding}"
+    box = (
+        f"min-height:{_height() - 4}px;box-sizing:border-box;border:{border};border-radius:8px;"
+        f"padding:{padding}"
+    )
     faint = f"color:{ink.faint}"
     money, time = _money_and_time(row)
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
     hourly += "".join(f" · {part}" for part in paid_hours(row))
+    where = row_words.where(row, catalogs, bool(several))
+    memory_and_speed = " · ".join(filter(None, (memory_in_card(row), _speed(row))))
     lines = [
         f"<div style='font-size:13px;{faint}'>{escape(card.title)}</div>",
         f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",
-        f"<div><b>{escape(row_words.where(row, catalogs, bool(several)))}</b>{escape(hourly)}</div>",
+        f"<div><b>{escape(where)}</b>{escape(hourly)}</div>",
         f"<div style='margin:7px 2px 6px 0'>{tank_html(row, ink, row_words.tank_alt(row))}</div>",
-        (
-            f"<div "
-            f"style='font-size:13px;{faint}'>{escape(' · '.join(filter(None, (memory_in_card(row), _speed(row)))))}</div>"
-        ),
+        f"<div style='font-size:13px;{faint}'>{escape(memory_and_speed)}</div>",
         f"<div style='margin-top:4px'>{escape(card.line)}</div>",
     ]
     if badge:

@@ -48,9 +48,8 @@ def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
         NARROW_TEXT if is_narrow else WIDE_TEXT,
     )
     with st.container(height=TANK + 16 + LINE * lines + TEXT_LINE * text_lines, border=False):
-        st.html(
-            f"{tank_html(row, ink, row_words.tank_alt(row), TANK)}{_names(row, ink)}{_rests_on(row, ink)}"
-        )
+        bar = tank_html(row, ink, row_words.tank_alt(row), TANK)
+        st.html(f"{bar}{_names(row, ink)}{_rests_on(row, ink)}")
 
 
 def _names(row: Row, ink: Ink) -> str:
@@ -63,13 +62,11 @@ def _names(row: Row, ink: Ink) -> str:
             f"<b>{escape(GLOSSARY[name].label)}</b> {three(gib)} GiB</li>"
         )
     look = (
-        f"display:grid;grid-template-columns:repeat(auto-fill,minmax(min({NAME}px,49%),1fr));list-style:none;margin:8px "
-        f"0 0;padding:0"
+        f"display:grid;grid-template-columns:repeat(auto-fill,minmax(min({NAME}px,49%),1fr));"
+        f"list-style:none;margin:8px 0 0;padding:0;"
+        f"font-size:14px;line-height:{LINE}px;color:{ink.text}"
     )
-    return (
-        f"<ul "
-        f"style='{look};font-size:14px;line-height:{LINE}px;color:{ink.text}'>{''.join(items)}</ul>"
-    )
+    return f"<ul style='{look}'>{''.join(items)}</ul>"
 
 
 def _rests_on(row: Row, ink: Ink) -> str:

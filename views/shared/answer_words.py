@@ -148,11 +148,9 @@ def _spare(row: Row) -> str:
         return ""
     if spare := spare_of(row):
         return f"{counted(int(spare), 'spare instance')} {'is' if spare == 1 else 'are'} included"
-    one = row["instances_needed"] == 1
-    return (
-        f"no spare instance: "
-        f"{'it stops when that one does' if one else 'when one stops, the rest are too few for the load'}"
-    )
+    if row["instances_needed"] == 1:
+        return "no spare instance: it stops when that one does"
+    return "no spare instance: when one stops, the rest are too few for the load"
 
 
 def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:

@@ -23,14 +23,19 @@ NOTHING = (
     "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
 )
 FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
-TASK_HELP = "Concurrent sequences × tokens of each, prompt and answer; plain serving without an engine's pool."
+TASK_HELP = (
+    "Concurrent sequences × tokens of each, prompt and answer; plain serving without an engine's "
+    "pool."
+)
 METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
 SENT = {
     "DDP": "gradients, all-reduced once a step",
     "ZeRO 1": "gradients scattered once a step, updated weights gathered",
     "ZeRO 2": "gradients scattered in every micro-batch, updated weights gathered once a step",
     "ZeRO 3": "weights gathered twice and gradients scattered in every micro-batch",
-    "tensor": "two all-reduces of each block's output forward and two backward, in every micro-batch",
+    "tensor": (
+        "two all-reduces of each block's output forward and two backward, in every micro-batch"
+    ),
     "pipeline": "a stage's output to the next and its gradient back, in every micro-batch",
 }
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"

@@ -41,8 +41,8 @@ OTHERS = (
 )
 # https://huggingface.co/docs/transformers/model_memory_anatomy, read on 2026-11-28
 RULE_OF_THUMB = (
-    "18 bytes for AdamW in mixed precision: 6 of weights (a 16-bit copy beside fp32), 4 of gradients "
-    "and 8 of state"
+    "18 bytes for AdamW in mixed precision: 6 of weights (a 16-bit copy beside fp32), 4 of "
+    "gradients and 8 of state"
 )
 SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 

@@ -119,7 +119,8 @@ def make_plan(request: Request, text: str = "") -> str:
     st.session_state["introduced"] = True
     st.session_state.pop("looked", None)
     if columns.keys() == {"model"}:  # all else of the plan stays
-        return f"The model {request.catalogs.models['name'][columns['model']]}. {request.remark}".strip()
+        name = request.catalogs.models["name"][columns["model"]]
+        return f"The model {name}. {request.remark}".strip()
     usual = assumed(job_of_columns(columns), request)
     return " ".join(
         filter(

@@ -7,8 +7,8 @@ from typing import Any
 from calc.files.calibration.readings import RunReading
 
 HEAD = """# yaml-language-server: $schema=schema/calibration.json
-# What runs of one's own said of the estimate (python -m calc calibrate): seconds or bytes measured over those estimated. As
-# catalogs/own/calibration.yaml every estimate of this installation rests on it; without the file none does.
+# Ratios of measured to estimated seconds or bytes of your own runs (python -m calc calibrate).
+# As catalogs/own/calibration.yaml, this file corrects every estimate of this installation.
 calibration:
 """
 

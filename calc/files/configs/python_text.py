@@ -78,9 +78,8 @@ def parsed(text: str, file: str) -> ast.Module:
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ConfigProblem(
-            f"{file}: this is not Python ({str(error)[:120] or 'nested too deep'}); correct it there."
-        ) from None
+        reason = str(error)[:120] or "nested too deep"
+        raise ConfigProblem(f"{file}: this is not Python ({reason}); correct it there.") from None
 
 
 def read_python(text: str, file: str) -> dict[str, Any]:

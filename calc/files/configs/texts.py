@@ -177,8 +177,8 @@ def _referred(value: Any, name: str, fields: dict[str, Any], file: str) -> Any:
         word = str(meant)
         if len(value) + value.count(match[0]) * len(word) > LONGEST_VALUE:
             raise ConfigProblem(
-                f"{file}, {name[:60]}: it has more than {LONGEST_VALUE:,} characters once its references are "
-                f"filled in; write its value."
+                f"{file}, {name[:60]}: it has more than {LONGEST_VALUE:,} characters once its "
+                f"references are filled in; write its value."
             )
         value = value.replace(match[0], word)
     return value

@@ -66,7 +66,8 @@ def best_tool(fields: dict[str, Any]) -> Tool | None:
 def commanded(text: str, file: str) -> list[list[Reading]]:
     """The runs of a script: each command that serves, or all that train together.
 
-    The list is empty where no command is read. Its #SBATCH options and its other statements belong to every run.
+    The list is empty if no command is read. The script's #SBATCH options and its other statements
+    belong to every run.
     """
     commands, slurm, variables = shell_commands(text, file, {})
     read = [(words, command_readings(words, file)) for words in commands]

@@ -216,7 +216,8 @@ def _of_tensor(tensor: str, word: str, tried: float, row: Row, catalogs: Catalog
         if abs(tokens / likely - 1) <= PRINTED_RATIO:
             return (
                 f"{made} {likely:,} tokens x {vocabulary:,.0f} words of the vocabulary x {width} "
-                f"bytes: send fewer tokens through in a pass, or take the entropy and the loss in chunks."
+                f"bytes: send fewer tokens through in a pass, or take the entropy and the loss in "
+                f"chunks."
             )
     return (
         f"{made} It holds tokens x vocabulary: send fewer tokens in a pass, or take it in chunks."

@@ -143,7 +143,8 @@ class _Job:
                 "token_seconds", as_counted(float(f"{(value - first) / answer:.3g}"))
             )
         self.assumed.append(
-            f"whole answers in {value:g} s as a first token within {first:g} s and the rest of {answer:,.0f} tokens after it"
+            f"whole answers in {value:g} s as a first token within {first:g} s and the rest of "
+            f"{answer:,.0f} tokens after it"
         )
 
     def _token_rate(self, value: float) -> None:
@@ -193,7 +194,8 @@ class _Job:
     def _per_million(self, value: float) -> None:
         self._ask(
             "usd_most",
-            f"A limit of ${value:g} per million tokens cannot be planned for. What may a month cost in USD?",
+            f"A limit of ${value:g} per million tokens cannot be planned for. "
+            f"What may a month cost in USD?",
             "usd_per_million_tokens",
         )
 
@@ -201,7 +203,8 @@ class _Job:
         name = "users" if what == "users" else what
         self._ask(
             name,
-            f"The text asks how many {name.replace('_', ' ')} fit. `python -m calc solve {name}` finds that; or name a number here.",
+            f"The text asks how many {name.replace('_', ' ')} fit. "
+            f"`python -m calc solve {name}` finds that; or name a number here.",
             "solve",
         )
 

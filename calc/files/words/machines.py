@@ -7,8 +7,14 @@ from calc.catalogs.load import Catalogs
 from calc.files.words.items import Item
 
 SIZES = r"(?:\d+xlarge|xlarge|large|metal)"
-MAKERS = r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
-TRAITS = r"(?:[ -]?(?:sxm\d?|pcie|nvl|ada|server|blackwell|generation|super|ti|tensor core|(?:\d{2,3}) ?gb)(?![a-z0-9]))*"
+MAKERS = (
+    r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?"
+    r"(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
+)
+TRAITS = (
+    r"(?:[ -]?(?:sxm\d?|pcie|nvl|ada|server|blackwell|generation|super|ti|tensor core|"
+    r"(?:\d{2,3}) ?gb)(?![a-z0-9]))*"
+)
 BARE_CARD = re.compile(r"\d\d90|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 
@@ -30,10 +36,14 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
         families.setdefault(name.partition(".")[0], []).append(name)
     names = "|".join(sorted(map(re.escape, families), key=len, reverse=True))
     items = []
-    for match in re.finditer(
-        rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?({names})(?:\.({SIZES}))?s?(?![a-z0-9]|-[a-z0-9]|\.\w)|(?<=\dx)({names})(?:\.({SIZES}))?s?(?![a-z0-9])",
-        text,
-    ):
+    instance = rf"({names})(?:\.({SIZES}))?s?"
+    pattern = "|".join(
+        (
+            rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?{instance}(?![a-z0-9]|-[a-z0-9]|\.\w)",
+            rf"(?<=\dx){instance}(?![a-z0-9])",  # 2xp5.48xlarge
+        )
+    )
+    for match in re.finditer(pattern, text):
         family, size = match[1] or match[3], match[2] or match[4]
         start = (
             match.start() + (len(match[0]) - len(match[0].lstrip("x ")))
@@ -70,7 +80,15 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     kinds = card_kinds(catalogs)
     keys = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))
     items = []
-    pattern = rf"(?<![a-z0-9.])(?:(?<=\d)x)?({MEMORY_BEFORE}{MAKERS}({keys})s?{TRAITS})(?![a-z0-9]|\.\d|-[a-z0-9])|(?<=\dx)({MEMORY_BEFORE}{MAKERS}({keys})s?{TRAITS})(?![a-z0-9]|\.\d|-[a-z0-9])|(?<![a-z0-9.])({MEMORY_BEFORE}{MAKERS}({keys}))(?=x\d)"
+    card = rf"{MEMORY_BEFORE}{MAKERS}({keys})"
+    ends = r"(?![a-z0-9]|\.\d|-[a-z0-9])"
+    pattern = "|".join(
+        (
+            rf"(?<![a-z0-9.])(?:(?<=\d)x)?({card}s?{TRAITS}){ends}",
+            rf"(?<=\dx)({card}s?{TRAITS}){ends}",  # 8xh100
+            rf"(?<![a-z0-9.])({card})(?=x\d)",  # h100x8
+        )
+    )
     for match in re.finditer(pattern, text):
         group = 1 if match[1] else 3 if match[3] else 5
         words, key = match[group], match[group + 1]

@@ -244,7 +244,8 @@ def _model(
             "model",
             words,
             choices,
-            f"You wrote '{words}'. Which model of this size is meant: {', '.join(choices) or 'name one'}?",
+            f"You wrote '{words}'. Which model of this size is meant: "
+            f"{', '.join(choices) or 'name one'}?",
         )
     return ""
 
@@ -359,7 +360,8 @@ def _within_context(facts: Facts, model: str, catalogs: Catalogs) -> None:
             facts.ask(
                 column,
                 words,
-                text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of context. Which length is meant?",
+                text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of "
+                f"context. Which length is meant?",
             )
 
 

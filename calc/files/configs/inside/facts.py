@@ -88,7 +88,8 @@ class Fact(NamedTuple):
     """One statement: its kind, its value, where it stands, and its text.
 
     Kinds: gpus, devices, nodes, copies (numbers); card (ids with a number each); memory (GB of a
-    card); tensor (GPUs that share a matrix, in charts of llm-d); instance; model; engine; recipe (the trainer of HyperPod's); variable (name and value).
+    card); tensor (GPUs that share a matrix, in charts of llm-d); instance; model;
+    engine; recipe (the trainer of HyperPod's); variable (name and value).
     """
 
     kind: str
