@@ -17,7 +17,7 @@ from calc.files.configs.problem import ConfigProblem
 from calc.files.hub import model_of, read_repository
 from calc.files.model_configs import added_models
 from calc.files.oom.explain import LogProblem
-from calc.files.simulated import with_simulated
+from calc.files.simulated_models import with_simulated
 from calc.files.streams import forget_standard_output
 from calc.models.foreign import free_id
 from calc.models.huggingface.config import ConfigError

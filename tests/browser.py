@@ -83,8 +83,8 @@ def drawn(page, url):
 
 
 def settled(page):
-    """Wait until the script has run, colors have faded in, and nothing on the page has changed for a
-    third of a second.
+    """Wait until the script has run, colors have faded in, and the page has not changed for a third
+    of a second.
     """
     page.wait_for_timeout(200)  # a click is on its way
     page.evaluate(QUIET)

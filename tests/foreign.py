@@ -13,7 +13,7 @@ from examples import catalogs
 
 from calc.answers.full_answer import full_answer
 from calc.answers.table import answer
-from calc.catalogs.checked import document_of
+from calc.catalogs.checked_documents import document_of
 from calc.catalogs.load import with_readings
 from calc.catalogs.rooms import READINGS, label_of
 from calc.catalogs.strict_yaml import CatalogError
@@ -25,7 +25,7 @@ from calc.files.oom.explain import explained_logs
 from calc.files.request import request_of
 from calc.files.request_answer import with_model
 from calc.files.request_job import job_of_columns
-from calc.files.simulated import with_simulated
+from calc.files.simulated_models import with_simulated
 
 LONGEST_SENTENCE, LONGEST_QUOTE = 400, 120  # characters of a refusal; of the text inside it
 PLAN = {"model": "llama-3.1-8b", "gpu": "a10g"}  # beside which logs are explained

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from calc.catalogs.tables import READING
 from calc.files.configs.fields import table, tools
-from calc.files.simulated import simulated_model
+from calc.files.simulated_models import simulated_model
 
 LONGEST = 20_000  # characters of an example
 MODELS = ("Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B", "gpt2", "llama-3.1-8b")

@@ -10,7 +10,7 @@ import pandas as pd
 from calc import estimate
 from calc.cost.job import job_of_rows
 from calc.cost.offers import age_days
-from calc.scenarios.published import usual_formats
+from calc.scenarios.published_weights import usual_formats
 
 STEP_TOKENS, TIE = 131_072, 1.005
 USUAL = {

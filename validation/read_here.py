@@ -15,7 +15,7 @@ import pandas as pd
 from transformers import AutoConfig
 
 from calc import estimate, load_catalogs
-from calc.files.simulated import simulated_model, with_simulated, write_simulated
+from calc.files.simulated_models import simulated_model, with_simulated, write_simulated
 from validation.model_types import LACKS
 
 FILE = Path(__file__).parent / "results" / "read_here.csv"

@@ -17,8 +17,8 @@ from pathlib import Path
 import pandas as pd
 
 from calc import estimate, load_catalogs
-from calc.files.brought import brought
 from calc.files.configs.problem import ConfigProblem
+from calc.files.imported_run import brought
 from calc.models.huggingface.values import ConfigError
 
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from calc.catalogs.kept import kept, last_few
+from calc.catalogs.caches import cached_per_catalogs, last_few
 from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, JobRow
 from calc.plan.figures import records
@@ -57,7 +57,7 @@ def full_answer(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
     return copied
 
 
-@kept("models", "readings")
+@cached_per_catalogs("models", "readings")
 def _remembered(catalogs: Catalogs) -> Any:
     """The answers to the last jobs of these catalogs."""
     return last_few(KEPT_JOBS, lambda row: _answered(row, catalogs))

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 import pandas as pd
 
-from calc.catalogs.checked import document_of, document_text
+from calc.catalogs.checked_documents import document_of, document_text
 from calc.catalogs.history import history_table, read_history
 from calc.catalogs.model_types import (
     defaults_with_types,
@@ -169,7 +169,7 @@ class Catalogs:
     base: "Catalogs | None" = None  # the catalogs that models were added to
     made: dict = field(
         default_factory=dict, init=False, repr=False
-    )  # results of functions that are `kept` with these tables
+    )  # results of functions that `cached_per_catalogs` caches with these tables
 
 
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:

@@ -8,10 +8,10 @@ from pathlib import Path
 from calc.catalogs.load import Catalogs, with_readings
 from calc.commands.command import UNUSABLE, pasted_text, plan_rows, write_result
 from calc.evaluate import Row
-from calc.files.brought import brought
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import MOST_CHARACTERS, runs
 from calc.files.calibration.readings import RunReading, readings_of_runs
+from calc.files.imported_run import import_run
 from calc.files.oom.alone import command_in_log
 from calc.files.oom.explain import LogProblem
 from calc.files.oom.logs import logged_figures
@@ -55,7 +55,7 @@ def _row_in_log(log: str, catalogs: Catalogs) -> Row:
     """The estimate of the command that a log prints of its run, on the card that it names."""
     text = pasted_text(log, MOST_CHARACTERS)
     command = command_in_log(text)
-    run = brought([(log, command.encode())], catalogs) if command else None
+    run = import_run([(log, command.encode())], catalogs) if command else None
     if run is None or run.lacks_model:
         raise LogProblem(
             f"{log}: the log does not print the command of its run with a model of the catalog; "

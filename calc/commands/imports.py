@@ -11,7 +11,7 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import UNUSABLE
 from calc.files.configs.problem import LARGEST_BYTES, MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.run import ABOUT, read_runs
-from calc.files.configs.told import told_of
+from calc.files.configs.run_summary import summary_of
 from calc.files.csv.writer import write_csv
 from calc.files.data_sets import MOST_BYTES, may_be_data
 from calc.files.streams import written
@@ -56,7 +56,7 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
         try:
             found = read_runs([(name, content_of(name)) for name in named_files(run)], catalogs)
             rows += [one.row for one in found]
-            for line in told_of(found[0].row, found[0].lines, DEFAULTS, {}).lines():
+            for line in summary_of(found[0].row, found[0].lines, DEFAULTS, {}).lines():
                 print(f"{run}: {line}", file=sys.stderr)
         except ConfigProblem as error:
             refused.append(str(error))

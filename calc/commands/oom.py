@@ -9,8 +9,8 @@ from calc.commands.command import pasted_text, plan_rows, write_result
 from calc.commands.imports import named_files
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.brought import Brought, brought
 from calc.files.configs.problem import ConfigProblem
+from calc.files.imported_run import ImportedRun, import_run
 from calc.files.oom.alone import command_in_log, cures_by_cause
 from calc.files.oom.engine import engine_cures
 from calc.files.oom.explain import explained, origin
@@ -56,11 +56,11 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:
-        brought_run = brought(
+        brought_run = import_run(
             [(name, Path(name).read_bytes()) for name in named_files(run)], catalogs
         )
         row, catalogs = brought_run.row, brought_run.catalogs
-        reading = [*brought_run.told.lines(), ""]
+        reading = [*brought_run.summary.lines(), ""]
     if row["problem"] and not row["memory_bytes"] > 0:
         return f"{run}: {row['problem']}\n"
     return (
@@ -73,7 +73,7 @@ def _alone(log: str, text: str, catalogs: Catalogs) -> str:
     """The text of a log without a plan, beside the command that it prints if it prints one."""
     lines = [f"# {log}", ""]
     if run := _run_in_log(log, text, catalogs):
-        lines += [*run.told.lines(), "", *explained_lines(text, run.row, run.catalogs)]
+        lines += [*run.summary.lines(), "", *explained_lines(text, run.row, run.catalogs)]
         return "\n".join(lines) + "\n"
     row = estimate({"model": ""}, catalogs, solve=False)
     explanation = explained(text, row, catalogs)
@@ -89,13 +89,13 @@ def _alone(log: str, text: str, catalogs: Catalogs) -> str:
     return "\n".join([*lines, "", WITHOUT_PLAN]) + "\n"
 
 
-def _run_in_log(log: str, text: str, catalogs: Catalogs) -> Brought | None:
+def _run_in_log(log: str, text: str, catalogs: Catalogs) -> ImportedRun | None:
     """The run of the command that a log prints; None without one that names its model."""
     command = command_in_log(text)
     cards = cards_of_log(text, logged_figures(text).get("card"), catalogs)
     said = {"gpu": cards[0]} if cards else {}
     try:
-        run = brought([(log, command.encode())], catalogs, "", said) if command else None
+        run = import_run([(log, command.encode())], catalogs, "", said) if command else None
     except ConfigProblem:  # a command of no tool that is read
         return None
     return None if run is None or run.lacks_model else run

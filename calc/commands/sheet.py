@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
-from calc.files.configs.told import phrase
+from calc.files.configs.run_summary import phrase
 from calc.files.request import Request
 from calc.files.request_answer import Answered
 from calc.files.request_job import assumed, assumed_values
@@ -119,7 +119,7 @@ def reading_of(request: Request, job: Mapping[str, Any]) -> list[str]:
     """What a request was understood to say, what is assumed, and what is not counted."""
     if request.run is None:
         return _reading_of_words(request, job)
-    lines = request.run.told.lines()
+    lines = request.run.summary.lines()
     others = [
         other["scenario"].removeprefix(other["source_file"]).strip()
         + " "

@@ -14,7 +14,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.commands.command import plan_rows
 from calc.files.csv.writer import write_csv
-from calc.files.simulated import simulated_model, write_simulated
+from calc.files.simulated_models import simulated_model, write_simulated
 from calc.files.streams import read, written
 from calc.scenarios.problems import TableError
 from calc.units import GIB

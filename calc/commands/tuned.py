@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import bounded_number, cells_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
-from calc.plan.tuned import by_month
+from calc.plan.fine_tune_then_serve import by_month
 from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
 from calc.say.problem import problem_text
 from calc.scenarios.problems import TableError

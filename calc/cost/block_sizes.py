@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 
 ANY_SIZE = np.empty(0)  # of a market that rents every number of instances
 
 
-@kept("block_sizes")
+@cached_per_catalogs("block_sizes")
 def _block_sizes(catalogs: Catalogs) -> np.ndarray:
     return np.sort(catalogs.block_sizes["block_instances"].to_numpy(dtype=float))
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import entry_of
@@ -36,7 +36,7 @@ class Obtainability(NamedTuple):
     several_rank: np.ndarray
 
 
-@kept("obtainability", "instances")
+@cached_per_catalogs("obtainability", "instances")
 def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
     """Availability of every instance type on a market; the last word is empty.
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs import figures
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.obtainability import WAIT, obtainability
@@ -67,7 +67,7 @@ def entries_behind(
     }
 
 
-@kept("price_history")
+@cached_per_catalogs("price_history")
 def _history_places(catalogs: Catalogs) -> dict[tuple[str, str], Any]:
     return catalogs.price_history.groupby(["instance", "region"], sort=False).indices
 
@@ -78,7 +78,7 @@ def price_of(catalogs: Catalogs, instance: str, region: str) -> dict[str, Any]:
     return {} if row is None else _price_of(catalogs, row)
 
 
-@kept("prices")
+@cached_per_catalogs("prices")
 def _price_of(catalogs: Catalogs, row: int) -> dict[str, Any]:
     return dict(catalogs.prices.iloc[row])
 

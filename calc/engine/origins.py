@@ -5,7 +5,7 @@ Rows whose values in those columns are equal share their results.
 
 from collections.abc import Callable, Mapping
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.engine.stages import FORMULAS
 from calc.evaluate import Columns, parameters_of
@@ -70,7 +70,7 @@ class Origins:
         return name in self.several_axes or name.startswith("stack_")
 
 
-@kept("precisions")
+@cached_per_catalogs("precisions")
 def origins(catalogs: Catalogs) -> Origins:
     """The origins of all columns: the columns that their step or formula reads."""
     formulas = {name: frozenset(parameters_of(formula)) for name, formula in FORMULAS.items()}

@@ -17,33 +17,42 @@ from calc.memory import (
     block_activations,
     block_sizes,
     components,
-    ends,
     fit,
     kv_cache,
     kv_pool,
     log_probabilities,
     moments,
+    optimizer_step,
     other_models,
     outside_blocks,
     overhead,
     peak,
+    pipeline_ends,
     rollout_engine,
-    served,
     serving_engine,
     serving_traits,
+    serving_working_set,
     shards,
     states,
-    step,
     tower,
     weights,
 )
-from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
+from calc.memory.backward import (
+    backward_end,
+    block,
+    groups,
+    head,
+    loss,
+    places,
+    saved_tensors,
+    schedule,
+)
 from calc.rules import placement
-from calc.scenarios import counts, likeness, settled
+from calc.scenarios import counts, likeness, model_values
 from calc.scenarios.lookups import SERVING, TRAINING, work_of
 from calc.speed import (
-    answers,
     arrivals,
+    cache_slots,
     collectives,
     decode,
     decode_fixed,
@@ -57,8 +66,8 @@ from calc.speed import (
     rates,
     rollout,
     serving,
-    slots,
     spread,
+    step_sequences,
     traffic,
     training,
     waits,
@@ -99,40 +108,42 @@ class Stage:
 
 
 STAGES = (
-    Stage("settled", settled),
+    Stage("model values", model_values),
     Stage("counts", counts, serving_traits, as_run),
     Stage("layout", layout, shards, *likeness.OF_MEMORY),
     Stage("blocks", adapters, block_sizes, block_activations, shared=True),
     Stage("vision tower", tower),
     Stage("outside the blocks", outside_blocks, work=TRAINING),
-    Stage("place in a pipeline", ends, each_place=True),
+    Stage("place in a pipeline", pipeline_ends, each_place=True),
     Stage("weights and states", weights, states, each_place=True),
     Stage("log-probabilities", log_probabilities, work=TRAINING, each_place=True),
     Stage(
         "a training step",
         schedule,
-        saved,
+        saved_tensors,
         loss,
         groups,
         head,
         places,
         block,
-        last,
-        step,
+        backward_end,
+        optimizer_step,
         work=TRAINING,
         each_place=True,
     ),
     Stage("other models and rollout", other_models, rollout_engine, work=TRAINING, each_place=True),
-    Stage("a request", kv_cache, serving_engine, served, work=SERVING, each_place=True),
+    Stage(
+        "a request", kv_cache, serving_engine, serving_working_set, work=SERVING, each_place=True
+    ),
     Stage("peak", peak, components, each_place=True),
     Stage("overhead", basis, overhead, each_place=True),
     Stage("verdict", fit, kv_pool),
     Stage("runs of one's own", *likeness.OF_TIME),
-    Stage("rates", answers, flops, traffic, rates, collectives),
+    Stage("rates", step_sequences, flops, traffic, rates, collectives),
     Stage("time of a step", training, rollout, objective_step, work=TRAINING),
     Stage(
         "time of a request",
-        slots,
+        cache_slots,
         experts,
         decode_fixed,
         decode,
@@ -311,14 +322,14 @@ def fullest_place(table: Table) -> Table:
 
     Where a block was not read off the range ends where the least and the most of its kind would.
     """
-    settled, fullest = table | {}, _fullest(table)
+    model_values, fullest = table | {}, _fullest(table)
     unlike = np.flatnonzero(np.broadcast_to(table["blocks_unknown"], table["rows"]))
     for end, quantile in (
         (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)) if len(unlike) else ()
     ):
         fullest[end] = np.broadcast_to(fullest[end], table["rows"]).copy()
         fullest[end][unlike] = _fullest(
-            settled.take(unlike) | {"block_quantile": np.full(1, quantile)}
+            model_values.take(unlike) | {"block_quantile": np.full(1, quantile)}
         )[end]
     return fullest
 

@@ -15,7 +15,7 @@ from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all, formulas_of
 from calc.explain.derivation import chain, fact
-from calc.explain.traced import Traced, plain_number
+from calc.explain.traced_columns import TracedColumn, plain_number
 from calc.units import YEAR_MONTHS
 
 TERMS = {
@@ -66,7 +66,7 @@ def explain_bill(
     bound = table["committed_years"] + table["block_hours"] > 0
     tops = ["usd", "period_usd", *(OF_TERMS if bound else ()), *of_tokens]
     traced = {
-        name: Traced(values, name)
+        name: TracedColumn(values, name)
         for name, values in table.items()
         if isinstance(values, np.ndarray)
     }

@@ -1,7 +1,7 @@
 """The formulas behind every component of a scenario at its peak, with their numbers.
 
-The formulas themselves run, on columns that remember their names (traced.py), so what is shown is
-what is computed.
+The formulas themselves run, on columns that remember their names (traced_columns.py), so what is
+shown is what is computed.
 """
 
 import re
@@ -21,8 +21,8 @@ from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, MEMORY, STAGES, walk
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
-from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
-from calc.memory import block_forms, ends
+from calc.explain.traced_columns import TracedColumn, columns_of_formula, live, plain_number, text
+from calc.memory import block_forms, pipeline_ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, happening
 from calc.rules.support import distinguished
 from calc.rules.support_rules import applying, rules_of
@@ -42,7 +42,7 @@ NEEDED = ("needed_bytes", "needed_low_bytes", "needed_high_bytes")  # what must 
 SHOWN = ("memory_bytes", "memory_low_bytes", "memory_high_bytes")  # in nvidia-smi, on a roomy card
 EXPLAINED = (*COMPONENTS, *NEEDED, *SHOWN)
 SHARED = tuple(
-    formula.__name__ for formula in formulas_of(layout) + formulas_of(ends)
+    formula.__name__ for formula in formulas_of(layout) + formulas_of(pipeline_ends)
 )  # of several components, explained once
 PREFIXES = {
     "implementation": "implementation_",
@@ -97,7 +97,7 @@ def explain(
     peak = int(table["peak_moment"][0])
     moment, place = moments[peak], _place(moments[peak], table)
     traced = {
-        name: Traced(values, name)
+        name: TracedColumn(values, name)
         for name, values in table.items()
         if isinstance(values, np.ndarray)
     }
@@ -106,7 +106,15 @@ def explain(
     for component in EXPLAINED:
         top = moment.parts.get(component, component)
         if top in PASSING:
-            rows = [_row(component, "Nothing at this moment.", Traced(0.0), Traced(0.0), written)]
+            rows = [
+                _row(
+                    component,
+                    "Nothing at this moment.",
+                    TracedColumn(0.0),
+                    TracedColumn(0.0),
+                    written,
+                )
+            ]
         else:
             rows = chain(
                 [top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written
@@ -166,7 +174,7 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
             facts[name] = True
             continue
         made = evaluate(formula, traced)
-        made = made if isinstance(made, Traced) else Traced(made)
+        made = made if isinstance(made, TracedColumn) else TracedColumn(made)
         if place and name.startswith(
             ("place_", "products_", "attention_", "gradients_", "reduction_")
         ):
@@ -179,7 +187,7 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
 
 def at_place(node: Any, place: tuple[int, ...]) -> Any:
     """An equation over all places, reduced to one of them; sums over stacks are unchanged."""
-    if not isinstance(node, Traced):
+    if not isinstance(node, TracedColumn):
         return node
     value = node.value
     value = value[place] if value.ndim == 3 else value[place[-1]] if value.ndim == 2 else value
@@ -188,11 +196,11 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
         if node.op in ("sum", "max", "cumsum", "stack")
         else [at_place(part, place) for part in node.parts]
     )
-    return Traced(value, name=node.name, op=node.op, parts=parts)
+    return TracedColumn(value, name=node.name, op=node.op, parts=parts)
 
 
 def _row(formula, says, made, shown, written) -> dict:
-    value = made.value if isinstance(made, Traced) else np.asarray(made)
+    value = made.value if isinstance(made, TracedColumn) else np.asarray(made)
     return {
         "formula": formula,
         "says": says,

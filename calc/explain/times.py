@@ -13,7 +13,7 @@ from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.engine.stages import TIME
 from calc.evaluate import Columns
 from calc.explain.derivation import chain, entry_source, fact
-from calc.explain.traced import Traced, plain_number
+from calc.explain.traced_columns import TracedColumn, plain_number
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.lookups import work_of
 
@@ -51,7 +51,7 @@ def explain_times(
     """
     table = one_scenario_with_times(dict(scenario), catalogs)
     traced = {
-        name: Traced(values, name)
+        name: TracedColumn(values, name)
         for name, values in table.items()
         if isinstance(values, np.ndarray)
     }

@@ -8,7 +8,7 @@ from calc.catalogs.rooms import BUDGETS, FOLDER, label_of, path_of
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 from calc.files.door import one_sentence
-from calc.files.simulated import own_folder
+from calc.files.simulated_models import own_folder
 from calc.files.streams import read
 from calc.plan.budgets import Budget
 

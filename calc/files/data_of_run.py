@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from calc.files.brought import Brought, Documents
-from calc.files.configs.told import EPOCHS
+from calc.files.configs.run_summary import EPOCHS
 from calc.files.data_sets import DataSet, data_set
+from calc.files.imported_run import Documents, ImportedRun
 
 SEVERAL_DATA_SETS = ("examples", "example_tokens", "sequence_tokens")
 
@@ -35,7 +35,7 @@ def columns_of_data(data: tuple[DataSet, ...]) -> dict[str, Any]:
 
 
 def amount_of_data(
-    data: tuple[DataSet, ...], run: Brought, named: Mapping[str, Any]
+    data: tuple[DataSet, ...], run: ImportedRun, named: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The columns beside a run's files, whose length and epochs make tokens of the data sets."""
     others = {

@@ -8,14 +8,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
-from calc.files.brought import (
-    Brought,
-    Documents,
-    brought,
-    is_model,
-    model_entries,
-    sorted_documents,
-)
 from calc.files.configs.documents import readings_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import format_of
@@ -23,6 +15,14 @@ from calc.files.data_of_run import amount_of_data, columns_of_data, data_sets
 from calc.files.data_sets import DataSet
 from calc.files.door import one_sentence
 from calc.files.hub import model_of, read_repository
+from calc.files.imported_run import (
+    Documents,
+    ImportedRun,
+    import_run,
+    is_model,
+    model_entries,
+    sorted_documents,
+)
 from calc.files.link import link
 from calc.files.link.address import is_address, link_query
 from calc.files.words.form import is_document
@@ -72,7 +72,7 @@ class Request(NamedTuple):
     question: str  # which model is meant
     models: dict[str, dict[str, Any]]
     catalogs: Catalogs
-    run: Brought | None = None
+    run: ImportedRun | None = None
     logs: tuple[bytes, ...] = ()
     understood: Understood = NOTHING_SAID
     data: tuple[DataSet, ...] = ()
@@ -137,7 +137,7 @@ def request_of(
         document for document in configs if document not in prose and not is_model(document[1])
     ]
     run = (
-        brought(
+        import_run(
             [document for document in configs if document not in prose],
             catalogs,
             named.get("model", model),

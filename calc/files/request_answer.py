@@ -8,7 +8,7 @@ from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.brought import cautious
+from calc.files.imported_run import cautious
 from calc.files.request import Request
 from calc.files.request_job import job_of_columns, scenario_of_columns
 from calc.files.words.understood import Question
@@ -88,7 +88,7 @@ def row_of_request(request: Request) -> Row:
             else scenario_of_columns(with_model(request))
         )
         row = estimate(scenario, request.catalogs, solve=False)
-        row = cautious(row, request.run.told) if request.run else row
+        row = cautious(row, request.run.summary) if request.run else row
     return billed_row(
         {**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]},
         request.catalogs,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.memory.sizes import SIZES
 from calc.scenarios.join_choices import FORMATS
@@ -83,7 +83,7 @@ def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
     )
 
 
-@kept("families", "blocks", "compiled_sizes")
+@cached_per_catalogs("families", "blocks", "compiled_sizes")
 def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
     """The Form of every vector, per kind of block, format and case; None: unknown.
 
@@ -159,7 +159,7 @@ def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[
     )
 
 
-@kept("models", "heads")
+@cached_per_catalogs("models", "heads")
 def head_rows(catalogs: Catalogs) -> np.ndarray:
     """The number of each model's head, else that of capped logits, or the first."""
     entries = list(catalogs.heads.values())
@@ -176,7 +176,7 @@ def head_rows(catalogs: Catalogs) -> np.ndarray:
     )
 
 
-@kept("heads")
+@cached_per_catalogs("heads")
 def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
     """Bytes per logit by head and format; the outside vector by frozen, head, format."""
     entries = list(catalogs.heads.values())

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.table import Words
@@ -31,7 +31,7 @@ def context_notes(table: Columns, catalogs: Catalogs) -> Words:
     )
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def _sentences(catalogs: Catalogs) -> np.ndarray:
     """The sentence for each model in training, then in serving, and an empty one."""
     training, serving = [], []

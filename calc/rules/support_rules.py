@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.catalogs.tables import capability_number
 from calc.evaluate import Columns
@@ -64,7 +64,7 @@ class Rules(NamedTuple):
     ]  # column -> the index of each word, the rules that match it
 
 
-@kept("support")
+@cached_per_catalogs("support")
 def rules_of(catalogs: Catalogs) -> Rules:
     """The rules of the catalog."""
     frame = catalogs.support
@@ -180,7 +180,7 @@ def _cache(table: Columns) -> Words:
     )
 
 
-@kept("gpus", "instances")
+@cached_per_catalogs("gpus", "instances")
 def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each card's compute capability, whether all its instances are Arm; which instances are.
 
@@ -199,7 +199,7 @@ def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-@kept("gpus", "instances", "support")
+@cached_per_catalogs("gpus", "instances", "support")
 def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """A number for each card and instance, equal where no rule distinguishes them."""
     capability, arm_card, arm = _hosts(catalogs)
@@ -235,7 +235,7 @@ def place_kinds(table: Columns, catalogs: Catalogs) -> np.ndarray:
     )
 
 
-@kept("models", "stacks")
+@cached_per_catalogs("models", "stacks")
 def model_traits(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each model's head width, whether its cache is latent, and its model_type."""
     latent = catalogs.models.index.isin(
@@ -248,7 +248,7 @@ def model_traits(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray
     )
 
 
-@kept("models", "stacks", "support")
+@cached_per_catalogs("models", "stacks", "support")
 def model_kinds(catalogs: Catalogs) -> np.ndarray:
     """A number for each model, equal where no rule distinguishes them."""
     size, latent, model_type = model_traits(catalogs)
@@ -266,7 +266,7 @@ def bounds_passed(catalogs: Catalogs, name: str, values: np.ndarray) -> np.ndarr
     return np.searchsorted(_bounds(catalogs, name), values)
 
 
-@kept("support")
+@cached_per_catalogs("support")
 def _bounds(catalogs: Catalogs, name: str) -> np.ndarray:
     """The bounds that rules name on a size, each once, the least first."""
     return np.unique(catalogs.support[f"{name}_above"].dropna())

@@ -29,7 +29,7 @@ from calc.say.numbers import (
 )
 from calc.say.place import obtainable_words, place
 from calc.say.setting import arrangement
-from calc.scenarios.published import publisher_words
+from calc.scenarios.published_weights import publisher_words
 from calc.search.facts import Reasons, Rented
 from calc.search.reasons import BLOCK, leads
 from calc.units import DAY_HOURS, GIB
@@ -147,13 +147,13 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     row, least = reasons.row, reasons.least
     budget = f"of those that cost at most {{}} times the lowest cost ({usd(least['usd'])})"
     room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
-    told = {
+    subject = {
         "knee": "",
         "easiest": (f"{obtainable_words(row)}, the lowest cost {obtainable_words(least)}"),
         "fastest": budget.format("3") if "within-budget" in reasons.codes else "",
         "roomiest": f"{budget.format('1.5')}, {room}",
     }
-    reason = "; ".join(filter(None, (told[name] for name in reasons.names)))
+    reason = "; ".join(filter(None, (subject[name] for name in reasons.names)))
     title = joined_titles(titles_of(reasons.names, reasons.codes))
     text = (
         f"{title}{f' ({reason})' if reason else ''}: {arrangement(row, catalogs)} on {place(row)}"
@@ -166,26 +166,26 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     return f"{text}, at {_times(row['usd'] / least['usd'])} the lowest cost"
 
 
-def _requests(told: Subject) -> str:
-    rate = count(told.job.requests_per_second)
+def _requests(subject: Subject) -> str:
+    rate = count(subject.job.requests_per_second)
     keep = "request a second keeps" if rate == "1" else "requests a second keep"
-    busy = counted(round(at_once(told.reasons.row)), "sequence")
+    busy = counted(round(at_once(subject.reasons.row)), "sequence")
     return f"{rate} {keep} {busy} busy (rate × time of a request)"
 
 
-def _people(told: Subject) -> str:
-    people = "1 person is" if told.job.people == 1 else f"{count(told.job.people)} people are"
-    return f"{people} {counted(int(told.job.users or 0), 'request')} in flight"
+def _people(subject: Subject) -> str:
+    people = "1 person is" if subject.job.people == 1 else f"{count(subject.job.people)} people are"
+    return f"{people} {counted(int(subject.job.users or 0), 'request')} in flight"
 
 
-def _spare(told: Subject) -> str:
-    row, spare = told.reasons.row, spare_of(told.reasons.row)
+def _spare(subject: Subject) -> str:
+    row, spare = subject.reasons.row, spare_of(subject.reasons.row)
     month = row["usd_per_hour"] / (row["instances_needed"] + spare) * row["hours"]
     return f"{counted(int(spare), 'spare machine')} for {usd(spare * month)} a month"
 
 
-def _scaled(told: Subject) -> str:
-    row = told.reasons.row
+def _scaled(subject: Subject) -> str:
+    row = subject.reasons.row
     machines = row["instances_needed"] + spare_of(row)
     hours = (machines - row["resting_instances"]) * row["hours"]
     return (
@@ -194,43 +194,42 @@ def _scaled(told: Subject) -> str:
     )
 
 
-def _offline(told: Subject) -> str:
-    amount = amount_words(told.job.cells, told.catalogs)
-    unit_tokens = measure(told.job.model, told.job.answer_tokens, told.catalogs).tokens
+def _offline(subject: Subject) -> str:
+    amount = amount_words(subject.job.cells, subject.catalogs)
+    unit_tokens = measure(subject.job.model, subject.job.answer_tokens, subject.catalogs).tokens
     of_each = f" ({unit_tokens:,.0f} tokens each)" if unit_tokens > 1 else ""
+    hours, most_hours = span(subject.reasons.row["hours"]), span(subject.job.hours_most)
+    return f"{amount}{of_each} take {hours} of {most_hours}"
+
+
+def _confidence(subject: Subject) -> str:
+    return f"its time limits are met with {subject.job.confidence} % confidence"
+
+
+def _step(subject: Subject) -> str:
     return (
-        f"{amount}{of_each} take {span(told.reasons.row['hours'])} of {span(told.job.hours_most)}"
+        f"a step takes {count(subject.reasons.row['step_tokens'])} tokens instead of "
+        f"{count(subject.job.step_tokens)}"
     )
 
 
-def _confidence(told: Subject) -> str:
-    return f"its time limits are met with {told.job.confidence} % confidence"
-
-
-def _step(told: Subject) -> str:
-    return (
-        f"a step takes {count(told.reasons.row['step_tokens'])} tokens instead of "
-        f"{count(told.job.step_tokens)}"
-    )
-
-
-def _attempts(told: Subject) -> str:
-    row = told.reasons.row
-    price = "" if told.job.have else f" at {usd(row['usd'] / row['attempts'])} each"
+def _attempts(subject: Subject) -> str:
+    row = subject.reasons.row
+    price = "" if subject.job.have else f" at {usd(row['usd'] / row['attempts'])} each"
     return f"{row['attempts']:g} attempts are paid for{price}"
 
 
-def _start_up(told: Subject) -> str:
-    row = told.reasons.row
-    cost = "" if told.job.have else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
+def _start_up(subject: Subject) -> str:
+    row = subject.reasons.row
+    cost = "" if subject.job.have else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
     return f"starting ({span(row['start_hours'])}{cost}) is included"
 
 
-def _block(told: Subject) -> str:
+def _block(subject: Subject) -> str:
     """For how long a block is booked, which sizes hold the instances, and the hours unused."""
-    row = told.reasons.row
+    row = subject.reasons.row
     days = counted(round(row["billed_hours"] / DAY_HOURS / row["attempts"]), "day")
-    sizes = sizes_sold(row["market"], told.catalogs)
+    sizes = sizes_sold(row["market"], subject.catalogs)
     several, paid = blocks_rented(row["instances_needed"], sizes), row["instances"]
     blocks = (
         f"{several} capacity blocks of at most {sizes[-1]:.0f} instances are"
@@ -257,14 +256,17 @@ def said_sizes(sizes: Iterable[float]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _old_price(told: Subject) -> str:
-    row = told.reasons.row
-    price, key = price_of(told.catalogs, row["instance"], row["region"]), MARKETS[row["market"]].key
+def _old_price(subject: Subject) -> str:
+    row = subject.reasons.row
+    price, key = (
+        price_of(subject.catalogs, row["instance"], row["region"]),
+        MARKETS[row["market"]].key,
+    )
     return f"its price is of {date.fromisoformat(price[f'{key}_as_of']):%B %Y}"
 
 
-def _otherwise(told: Subject) -> str:
-    other = told.reasons.otherwise
+def _otherwise(subject: Subject) -> str:
+    other = subject.reasons.otherwise
     assert other is not None, "the code says that there is one"
     is_agreed = other["obtainable"] == "by-agreement"
     agreed = ", where so many come by agreement alone," if is_agreed else ""

@@ -5,7 +5,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.bill import endpoint_facts
-from calc.plan.tuned import (
+from calc.plan.fine_tune_then_serve import (
     SUM,
     TunedPlan,
     break_even_day,

@@ -2,7 +2,7 @@
 
 import re
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
@@ -42,7 +42,7 @@ def card_family(gpu: str, catalogs: Catalogs) -> str:
     return words[1] if len(words) > 1 else words[0]
 
 
-@kept("gpus", "instances")
+@cached_per_catalogs("gpus", "instances")
 def _short_cards(catalogs: Catalogs) -> dict[str, str]:
     """The short names of the cards on AWS: H100; A100 80GB where two differ in memory alone."""
     names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.instances["gpu"].unique()}

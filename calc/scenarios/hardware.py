@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.lookups import assumed_entries, columns_of, numbers_of, words_of
@@ -31,7 +31,7 @@ def place_numbers(catalogs: Catalogs, card: np.ndarray, instance: np.ndarray) ->
     return made | {"card_step_is_assumed": assumed_entries(catalogs, "serving_steps")[of_class]}
 
 
-@kept("instances", "gpus", "utilization", "serving_steps")
+@cached_per_catalogs("instances", "gpus", "utilization", "serving_steps")
 def hardware(catalogs: Catalogs) -> Columns:
     """The numbers of the card and the instance of every instance type, in the catalog's order."""
     cards = catalogs.gpus.index.get_indexer(catalogs.instances["gpu"])
@@ -54,13 +54,13 @@ def prices_of(catalogs: Catalogs, instance: Words, region: Words) -> np.ndarray:
     return np.array([price_of.get(pair, -1) for pair in pairs], dtype=np.int64)[codes]
 
 
-@kept("gpus", "utilization")
+@cached_per_catalogs("gpus", "utilization")
 def _card_row(catalogs: Catalogs) -> np.ndarray:
     """The row of each card in utilization; last, -1 for no card."""
     return np.append(catalogs.utilization.index.get_indexer(catalogs.gpus.index), -1)
 
 
-@kept("gpus", "utilization", "serving_steps")
+@cached_per_catalogs("gpus", "utilization", "serving_steps")
 def _card_class(catalogs: Catalogs) -> np.ndarray:
     """The row of each card's class in serving_steps; -1 for a card without one, and for none."""
     return np.append(
@@ -71,7 +71,7 @@ def _card_class(catalogs: Catalogs) -> np.ndarray:
     )
 
 
-@kept("prices", "interruption_bands")
+@cached_per_catalogs("prices", "interruption_bands")
 def band_ratios(catalogs: Catalogs) -> np.ndarray:
     """The middle of each price's interruption band, NaN where no band is known. [share]"""
     rows = catalogs.interruption_bands.index.get_indexer(
@@ -80,7 +80,7 @@ def band_ratios(catalogs: Catalogs) -> np.ndarray:
     return numbers_of(catalogs, "interruption_bands", "band_interruption_ratio")[rows]
 
 
-@kept("prices")
+@cached_per_catalogs("prices")
 def price_rows(catalogs: Catalogs) -> tuple[dict[tuple[str, str], int], frozenset[str]]:
     """The price row of each instance in each region, and all regions."""
     pairs = list(zip(catalogs.prices["instance"], catalogs.prices["region"], strict=True))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.columns import ASSUMPTIONS, ENTRIES
 
@@ -99,7 +99,7 @@ def inputs_by_name() -> dict[str, Input]:
     return BY_NAME | ASSUMED
 
 
-@kept("assumptions")
+@cached_per_catalogs("assumptions")
 def bounded_inputs(catalogs: Catalogs) -> dict[str, Input]:
     """The columns of inputs_by_name; assumptions have the bounds of their catalog."""
     bounds = catalogs.assumptions[["least", "most"]].to_dict("index")

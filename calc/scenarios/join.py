@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, formulas_of, parameters_of, reading
 from calc.scenarios import (
     join_choices,
-    join_listed,
     join_models,
     join_objectives,
     join_places,
+    join_prices,
     join_runs,
 )
 from calc.scenarios.inputs import ASSUMPTIONS
@@ -46,7 +46,7 @@ def _single_numbers(catalogs):
     return constants(catalogs, "overheads") | constants(catalogs, "time_constants")
 
 
-@kept("starts")
+@cached_per_catalogs("starts")
 def _starts(catalogs):
     """The phases of a start and their ranges, each the same for all rows. [s]"""
     return {
@@ -81,7 +81,7 @@ STEPS: tuple[Callable, ...] = (
             join_objectives,
             join_choices,
             join_places,
-            join_listed,
+            join_prices,
             join_runs,
         )
         for step in formulas_of(module)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, reading
 from calc.scenarios.inputs import LIST_OF
@@ -303,20 +303,20 @@ def _listed(catalogs: Catalogs, column: str, words: Words) -> Columns:
     return columns_of(catalogs, name, _row(catalogs, name, words))
 
 
-@kept("implementations", "engines", "serving_engines", "precisions", "kernels")
+@cached_per_catalogs("implementations", "engines", "serving_engines", "precisions", "kernels")
 def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
     """The row of the entry of the same name in another catalog; -1 where there is none."""
     return catalog_rows(catalogs, other, getattr(catalogs, name).index)
 
 
-@kept("precisions")
+@cached_per_catalogs("precisions")
 def _forms_of(catalogs: Catalogs, name: str) -> np.ndarray:
     """The row of the precision that each entry names in a column; by default its own."""
     named = catalog_rows(catalogs, "precisions", catalogs.precisions[name])
     return np.where(named >= 0, named, np.arange(len(named)))
 
 
-@kept("precisions")
+@cached_per_catalogs("precisions")
 def _precision_formats(catalogs: Catalogs) -> np.ndarray:
     """The index of each precision's format of activations in FORMATS."""
     return np.array([*map(FORMATS.index, catalogs.precisions["format"])])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from calc.evaluate import formulas_of
-from calc.scenarios import published, settled
+from calc.scenarios import model_values, published_weights
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, word_rows, words_of
 from calc.scenarios.stacks import (
     adapter_widths,
@@ -15,7 +15,7 @@ from calc.scenarios.stacks import (
 from calc.table import Words, where
 
 SETTLED_ANEW = frozenset(
-    formula.__name__ for formula in formulas_of(settled)
+    formula.__name__ for formula in formulas_of(model_values)
 )  # numbers of a model joined as model_<name>
 LONGEST = "longest_sequence_tokens"
 
@@ -54,7 +54,7 @@ def precision(asked_precision, names_precision, trains, model_row, catalogs):
 
 def scale_elements(model_row, precision, catalogs):
     """The elements that share a scale in a published file, 0 without a bound; its padded width."""
-    elements, padded = published.scales_by_format(catalogs)
+    elements, padded = published_weights.scales_by_format(catalogs)
     row = word_rows(catalogs, "precisions", precision)
     return {
         "scale_elements": (row >= 0) * elements[model_row, row],

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.lookups import columns_of, numbers_of, row_numbers, word_rows
@@ -191,7 +191,7 @@ def training_gpus(gpus, rolls_out_apart, rollout_gpus):
     return np.where(rolls_out_apart > 0, np.maximum(gpus - rollout_gpus, 1), gpus)
 
 
-@kept("engines")
+@cached_per_catalogs("engines")
 def generator_numbers(catalogs):
     """Join the speed of an engine, and the policy's time to launch a block by itself."""
     names = ("bandwidth_ratio", "matmul_ratio", "request_seconds")
@@ -232,7 +232,7 @@ def other_models(value_model, reward_model, trains_value, rolls_out, model_row, 
     }
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def _of_one_number(catalogs: Catalogs) -> np.ndarray:
     """Parameters of each model with a head of one number; 0 for row -1."""
     names = ("parameters", "head_parameters", "hidden")
@@ -265,7 +265,7 @@ def _entry(catalogs: Catalogs, name: str, words: str, release: str) -> int:
     )[1]
 
 
-@kept()
+@cached_per_catalogs()
 def _releases(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
     """The releases since which entries hold, with their rows, by objective and software."""
     frame = getattr(catalogs, name)

@@ -20,7 +20,7 @@ the range was before is itself uncertain: see time_run_width_ratio.
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios import likeness
@@ -45,7 +45,7 @@ def run_readings(trains, model_row, implementation, precision, catalogs):
     return {"run_work_likeness": alike} | weights
 
 
-@kept("readings", "time_constants", "gpus")
+@cached_per_catalogs("readings", "time_constants", "gpus")
 def _weights(catalogs: Catalogs) -> Columns:
     """Set-ups of the runs, and for each quantity K^-1 y, K^-1 and of times y' K^-1 y by run."""
     table = catalogs.readings

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.problems import Problems, quoted
@@ -20,7 +20,7 @@ def work_of(table: Columns) -> str:
     return TRAINING if table["trains"][0] > 0 else SERVING
 
 
-@kept()
+@cached_per_catalogs()
 def numbers_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
     """A column of numbers of one catalog; its last entry is NaN, for row -1."""
     frame = getattr(catalogs, name)
@@ -32,7 +32,7 @@ def numbers_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
     return np.append(values, np.nan)
 
 
-@kept()
+@cached_per_catalogs()
 def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
     """A column of words of one catalog; its last entry is empty, for row -1."""
     return np.append(
@@ -40,13 +40,13 @@ def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
     )
 
 
-@kept()
+@cached_per_catalogs()
 def cells_by_id(catalogs: Catalogs, name: str, column: str) -> dict[str, Any]:
     """The cells of one column of a catalog, by id."""
     return dict(getattr(catalogs, name)[column])
 
 
-@kept()
+@cached_per_catalogs()
 def numbers_in(catalogs: Catalogs, name: str) -> tuple[str, ...]:
     """The names of the columns of numbers and indicators of one catalog."""
     frame = getattr(catalogs, name)
@@ -57,7 +57,7 @@ def numbers_in(catalogs: Catalogs, name: str) -> tuple[str, ...]:
     )
 
 
-@kept()
+@cached_per_catalogs()
 def row_numbers(catalogs: Catalogs, name: str) -> dict[str, int]:
     """The row of each id of one catalog."""
     return {word: row for row, word in enumerate(getattr(catalogs, name).index)}
@@ -125,7 +125,7 @@ def columns_of(
     )
 
 
-@kept()
+@cached_per_catalogs()
 def _block(catalogs: Catalogs, name: str, columns: tuple[str, ...], missing: float) -> np.ndarray:
     """Columns of numbers of one catalog. Shape: (columns, rows and the empty one)."""
     numbers = np.array([numbers_of(catalogs, name, column) for column in columns]).reshape(
@@ -134,13 +134,13 @@ def _block(catalogs: Catalogs, name: str, columns: tuple[str, ...], missing: flo
     return np.where(np.isnan(numbers), missing, numbers)
 
 
-@kept()
+@cached_per_catalogs()
 def assumed_entries(catalogs: Catalogs, name: str) -> np.ndarray:
     """1 for each entry of a catalog that no published run was compared with. [0 or 1]"""
     return (words_of(catalogs, name, "basis") == "assumed").astype(float)
 
 
-@kept()
+@cached_per_catalogs()
 def constants(catalogs: Catalogs, name: str) -> Columns:
     """The values of a catalog of single numbers, each the same for all rows."""
     return {

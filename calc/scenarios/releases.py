@@ -2,7 +2,7 @@
 
 import re
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
@@ -28,7 +28,7 @@ def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
     return -1
 
 
-@kept("earlier_releases")
+@cached_per_catalogs("earlier_releases")
 def _recorded(catalogs: Catalogs) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """The software of each entry of earlier_releases, its first release and its last."""
     frame = catalogs.earlier_releases

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.scenarios.lookups import numbers_of
 
@@ -26,7 +26,7 @@ ADAPTED = (
 )  # the matrices that all-linear adapts
 
 
-@kept("models", "model_kinds")
+@cached_per_catalogs("models", "model_kinds")
 def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     """A column of each model's kind, 0 without a kind; what has no head of words generates none."""
     models = catalogs.models
@@ -35,25 +35,25 @@ def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[kinds]) * writes
 
 
-@kept("models", "stacks", "implementations", "blocks")
+@cached_per_catalogs("models", "stacks", "implementations", "blocks")
 def block_rows(catalogs: Catalogs, table: str, column: str) -> np.ndarray:
     """The number of the kind of block that each entry of a catalog names, -1 for none."""
     return np.asarray(pd.Index([*catalogs.blocks]).get_indexer(getattr(catalogs, table)[column]))
 
 
-@kept("stacks")
+@cached_per_catalogs("stacks")
 def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     """A column of the stacks; its last entry is 0, for a stack that a model lacks."""
     return np.nan_to_num(numbers_of(catalogs, "stacks", name), nan=0.0, posinf=np.inf)
 
 
-@kept("stacks")
+@cached_per_catalogs("stacks")
 def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
     """The width in or out of each matrix that LoRA adapts. Shape (matrices, stacks). [elements]"""
     return np.stack([stack_numbers(catalogs, f"adapter_{matrix}_{way}") for matrix in ADAPTED])
 
 
-@kept("blocks")
+@cached_per_catalogs("blocks")
 def derived_blocks(catalogs: Catalogs) -> np.ndarray:
     """Return for each kind of block whether its sizes are derived from its kernels' source."""
     return np.array(
@@ -61,7 +61,7 @@ def derived_blocks(catalogs: Catalogs) -> np.ndarray:
     )
 
 
-@kept("families", "blocks")
+@cached_per_catalogs("families", "blocks")
 def blocks_of_kinds(catalogs: Catalogs) -> list[list[str]]:
     """For each of KINDS the blocks in the catalog that families name for it."""
     blocks: dict[str, set[str]] = {kind: set() for kind in KINDS}
@@ -73,7 +73,7 @@ def blocks_of_kinds(catalogs: Catalogs) -> list[list[str]]:
     return [sorted(blocks[kind]) for kind in KINDS]
 
 
-@kept("models", "stacks", "blocks")
+@cached_per_catalogs("models", "stacks", "blocks")
 def kind_rows(catalogs: Catalogs) -> np.ndarray:
     """The number of each stack's kind among the coefficients, behind the catalog's blocks."""
     models, stacks = catalogs.models, catalogs.stacks
@@ -91,7 +91,7 @@ def kind_rows(catalogs: Catalogs) -> np.ndarray:
     )
 
 
-@kept("models", "stacks", "blocks")
+@cached_per_catalogs("models", "stacks", "blocks")
 def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
     """Each model's first stack and their number; each stack's side, block (-1: none) and kind."""
     models, stacks = catalogs.models, catalogs.stacks

@@ -7,10 +7,10 @@ batch / seconds of its prefill, and no batch carries more than its card does.
 
 import numpy as np
 
-from calc.crossed import PAIR, Crossed
 from calc.engine.stages import MEMORY
 from calc.evaluate import resting
 from calc.job.job import Job
+from calc.layout_place_table import PAIR, LayoutPlaceTable
 from calc.search.grid import Grid
 from calc.search.timing import add_time
 from calc.table import distinct, taken
@@ -44,7 +44,7 @@ def request_seconds(
     )
 
 
-def loaded(grid: Grid, crossed: Crossed, requests_per_second: np.ndarray, job: Job) -> Grid:
+def loaded(grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarray, job: Job) -> Grid:
     """The grid with a layout for each batch that a pair of layout and place needs.
 
     `requests_per_second`: of each pair. Time grows with the sequences: where a number of them does
@@ -86,7 +86,7 @@ def loaded(grid: Grid, crossed: Crossed, requests_per_second: np.ndarray, job: J
 
 
 def _needed(
-    crossed: Crossed, batch: np.ndarray, requests_per_second: np.ndarray, job: Job
+    crossed: LayoutPlaceTable, batch: np.ndarray, requests_per_second: np.ndarray, job: Job
 ) -> np.ndarray:
     """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)

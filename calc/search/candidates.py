@@ -5,10 +5,10 @@ import numpy as np
 from calc.cost.job import deployments
 from calc.cost.job import job as cost_of
 from calc.cost.markets import MARKETS
-from calc.crossed import PAIR, WAY, Crossed
 from calc.evaluate import Columns
 from calc.job.columns import TIE_RATIO
 from calc.job.job import Job
+from calc.layout_place_table import PAIR, WAY, LayoutPlaceTable
 from calc.search.batch_for_rate import first_token_column, request_seconds
 from calc.search.grid import Grid
 from calc.search.limit_percentiles import limited_columns, limited_seconds
@@ -27,19 +27,19 @@ SHOWN = (
 )
 
 
-def add_time_of_candidates(crossed: Crossed, grid: Grid, job: Job) -> None:
+def add_time_of_candidates(crossed: LayoutPlaceTable, grid: Grid, job: Job) -> None:
     """Add the accumulations of pairs, and the columns of time that decide between candidates."""
     _accumulate(crossed, grid)
     add_time(crossed, job.work, (*TIMED, *limited_columns(job).values()))
 
 
-def sold_on(crossed: Crossed, sold: list[Offer], job: Job) -> list[Columns]:
+def sold_on(crossed: LayoutPlaceTable, sold: list[Offer], job: Job) -> list[Columns]:
     """A table of figures for each offer of pairs that have their accumulations and time."""
     tables = [_sold(crossed, offer, job) for offer in sold]
     return [_near_steps(table, job) for table in tables] if job.work == "training" else tables
 
 
-def _accumulate(crossed: Crossed, grid: Grid) -> None:
+def _accumulate(crossed: LayoutPlaceTable, grid: Grid) -> None:
     """A way for each accumulation of every pair."""
     layout = np.broadcast_to(crossed.column("row_number", PAIR), len(crossed.layout))
     count = grid.steps_count[layout]
@@ -55,7 +55,7 @@ def _accumulate(crossed: Crossed, grid: Grid) -> None:
     )
 
 
-def _sold(crossed: Crossed, offer: Offer, job: Job) -> Columns:
+def _sold(crossed: LayoutPlaceTable, offer: Offer, job: Job) -> Columns:
     """The candidates that an offer sells, with the figures that decide between them."""
     market = job.markets[offer.market]
     place = crossed.place.take(crossed.pair)

@@ -1,8 +1,9 @@
 """All candidates of jobs with their verdicts, time and cost: one entry each.
 
 Memory depends on the layout, time on layout and instance type, the price on instance type, region
-and market: each formula runs at its own level (calc/crossed.py). Of candidates that differ in their
-region alone the one of least price counts, and where that price is old also the least that is not.
+and market: each formula runs at its own level (calc/layout_place_table.py). Of candidates that
+differ in their region alone, the cheapest one counts, and if its price is stale also the cheapest
+one whose price is not.
 
 Jobs about the same work, which differ in what they fix, allow or limit, go through the formulas
 together: most of the time of a small search is what a formula takes for one value or a thousand.
@@ -15,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.crossed import ONE, Crossed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import EMPTY, walk
 from calc.evaluate import Columns, parameters_of
 from calc.job.columns import LIMITS
 from calc.job.job import Job
+from calc.layout_place_table import ONE, LayoutPlaceTable
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search.batch_for_rate import loaded
@@ -36,7 +37,7 @@ from calc.search.pairs import (
 )
 from calc.search.places import place_columns
 from calc.search.together import OfJob, Together, together
-from calc.speed.slots import cache_pool_bytes
+from calc.speed.cache_slots import cache_pool_bytes
 from calc.table import Table
 
 PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
@@ -117,7 +118,7 @@ def combinations(
     return _with_candidates(results, shared, crossed)
 
 
-def _pairs_of(one: OfJob, crossed: Crossed) -> np.ndarray:
+def _pairs_of(one: OfJob, crossed: LayoutPlaceTable) -> np.ndarray:
     """The numbers of the pairs that a job tries."""
     return np.flatnonzero(one.position[by_pair(crossed, "pair_number")] >= 0)
 
@@ -135,7 +136,11 @@ def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
 
 
 def _explained(
-    result: Combinations, pairs: np.ndarray, crossed: Crossed, table: Table, catalogs: Catalogs
+    result: Combinations,
+    pairs: np.ndarray,
+    crossed: LayoutPlaceTable,
+    table: Table,
+    catalogs: Catalogs,
 ) -> Combinations:
     """A result with the least memory of its layouts, or with the reason why none is known."""
     if not len(pairs):
@@ -148,7 +153,7 @@ def _explained(
 
 
 def _with_candidates(
-    results: list[Combinations], shared: Together, crossed: Crossed
+    results: list[Combinations], shared: Together, crossed: LayoutPlaceTable
 ) -> list[Combinations]:
     """The results with the candidates of each job; one that fits nowhere keeps its least memory."""
     members = shared.members

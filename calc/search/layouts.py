@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import settled_table
 from calc.engine.stages import MEMORY, TIME, makes, walk
@@ -21,7 +21,7 @@ from calc.job.job import Job
 from calc.job.resolve import MOST_WAYS, bounded_by, fixed_at
 from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
-from calc.scenarios.published import cut_degrees
+from calc.scenarios.published_weights import cut_degrees
 from calc.scenarios.read import known_inputs
 from calc.search.free_choices import COUNTS, ROLLOUTS, free_choices
 from calc.search.places import Place
@@ -156,7 +156,7 @@ def tokens_each(job: Job, catalogs: Catalogs) -> float:
     return _sides(catalogs, job.model, job.sequence_tokens, decoder)
 
 
-@kept("models", "stacks")
+@cached_per_catalogs("models", "stacks")
 def _sides(
     catalogs: Catalogs, model: str, sequence_tokens: float, decoder_tokens: float | None
 ) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.kept import kept, last_few
+from calc.catalogs.caches import cached_per_catalogs, last_few
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.engine.pipeline import COLUMNS, WORDS
@@ -84,7 +84,7 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     return remembered.copied()
 
 
-@kept("models", "readings")
+@cached_per_catalogs("models", "readings")
 def _remembered(catalogs: Catalogs) -> Any:
     """The options of the last jobs of these catalogs."""
     return last_few(KEPT_JOBS, lambda row: options_of(row, catalogs))

@@ -10,9 +10,9 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost import machines, starts
 from calc.cost.spot import UNTIL_OVERHEAD
-from calc.crossed import PAIR, Crossed, needed
 from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
+from calc.layout_place_table import PAIR, LayoutPlaceTable, needed
 from calc.memory import fit, rollout_engine, states
 from calc.memory.serving_traits import (
     engine_batched_tokens,
@@ -52,10 +52,10 @@ ENGINE_OF_CARD = (
 LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB
 
 
-def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
+def crossed_with(table: Columns, cards: Columns, grid: Grid) -> LayoutPlaceTable:
     """Layouts crossed with the cards of their places."""
     columns = {name: values for name, values in table.items() if name not in cards}
-    return Crossed(columns, cards, grid.layout, grid.place)
+    return LayoutPlaceTable(columns, cards, grid.layout, grid.place)
 
 
 def able_pairs(
@@ -65,7 +65,7 @@ def able_pairs(
     sound: np.ndarray,
     positions: Sequence[np.ndarray],
     catalogs: Catalogs,
-) -> tuple[Crossed, list[np.ndarray]]:
+) -> tuple[LayoutPlaceTable, list[np.ndarray]]:
     """Return the pairs that run and whose card may hold the layout, with its memory.
 
     `positions`: of each job, -1 for each pair of the grid that it does not try; they are returned
@@ -134,12 +134,12 @@ def least_memory_bytes(table: Table) -> np.ndarray:
     return np.broadcast_to(columns["least_bytes"], table["rows"])
 
 
-def by_pair(crossed: Crossed, name: str) -> np.ndarray:
+def by_pair(crossed: LayoutPlaceTable, name: str) -> np.ndarray:
     """A column with one value for each pair."""
     return np.broadcast_to(crossed.column(name, PAIR), len(crossed.layout))
 
 
-def keep_fitting(crossed: Crossed) -> np.ndarray:
+def keep_fitting(crossed: LayoutPlaceTable) -> np.ndarray:
     """Drop pairs that do not fit or that placement forbids; return which ones fit.
 
     They are told by their `pair_number`, before placement forbids any.

@@ -4,7 +4,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.block_sizes import ANY_SIZE, sizes_sold
 from calc.cost.markets import MARKETS, sold_for
@@ -135,7 +135,7 @@ def place_columns(places: list[Place], catalogs: Catalogs) -> Columns:
     return place_numbers(catalogs, catalogs.gpus.index.get_indexer(cards), rows)
 
 
-@kept("instances")
+@cached_per_catalogs("instances")
 def _current(catalogs: Catalogs) -> list[str]:
     return list(catalogs.instances.index[catalogs.instances["current"].astype(bool)])
 
@@ -176,7 +176,7 @@ def _paid(job: Job, catalogs: Catalogs) -> np.ndarray:
     return np.where(_price_rows(catalogs, tuple(job.regions))[:, :, None] >= 0, paid, np.nan)
 
 
-@kept("prices", "instances")
+@cached_per_catalogs("prices", "instances")
 def _listed(
     catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -219,7 +219,7 @@ def _on_demand(job: Job) -> np.ndarray:
     return np.array([MARKETS[name].takes_private for name in job.markets])
 
 
-@kept("prices", "instances")
+@cached_per_catalogs("prices", "instances")
 def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
     """The row of prices of every instance type in some regions, -1 where it is not sold."""
     rows, _ = price_rows(catalogs)

@@ -5,7 +5,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, JobRow
 from calc.job.job import Job
@@ -134,7 +134,7 @@ def _ranked(combined: Combinations, job: Job) -> Ranking | None:
     return ranking.ranking(combined.candidates, combined.grid, job)
 
 
-@kept("models", "readings")
+@cached_per_catalogs("models", "readings")
 def _combined(catalogs: Catalogs) -> Any:
     """The last places and candidates: a job that differs in a limit alone has the same."""
     handed = _handed_over(catalogs)
@@ -152,7 +152,7 @@ def _handed_over(_catalogs: Catalogs) -> dict[JobRow, Combinations]:
     return {}
 
 
-@kept("models", "readings")
+@cached_per_catalogs("models", "readings")
 def _resolved(catalogs: Catalogs) -> Any:
     """The last jobs resolved, for what ranks a job and for what makes its candidates."""
     return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: resolve(row.columns, catalogs))

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from calc.cost.spot import UNTIL_OVERHEAD
-from calc.crossed import ONE, PLACE, WAY, Crossed, needed
 from calc.engine.stages import EMPTY, OTHERS_READ, TIME
+from calc.layout_place_table import ONE, PLACE, WAY, LayoutPlaceTable, needed
 
 TIMED = (
     *(
@@ -52,7 +52,10 @@ STEPPED = (  # what the money of a candidate is made of
 
 
 def add_time(
-    crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED, before: tuple[Callable, ...] = ()
+    crossed: LayoutPlaceTable,
+    work: str,
+    wanted: tuple[str, ...] = TIMED,
+    before: tuple[Callable, ...] = (),
 ) -> None:
     """Add the wanted columns of time; those of the other kind of work are empty. [s]
 
@@ -72,7 +75,7 @@ def add_time(
         )
 
 
-def spot_overhead(crossed: Crossed, band_interruption_ratio: np.ndarray) -> np.ndarray:
+def spot_overhead(crossed: LayoutPlaceTable, band_interruption_ratio: np.ndarray) -> np.ndarray:
     """Time that interruptions add, at a place's share of instances taken back. [ratio]"""
     crossed.set("band_interruption_ratio", PLACE, band_interruption_ratio)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.lookups import catalog_rows, row_numbers, work_of
@@ -71,7 +71,7 @@ def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
     return np.where(keys[row] == key, runs[row], 0)
 
 
-@kept("time_runs", *CATALOGS)
+@cached_per_catalogs("time_runs", *CATALOGS)
 def _published(catalogs: Catalogs, work: str) -> tuple[np.ndarray, np.ndarray]:
     """Keys of the published runs of a kind of work, sorted, with counts; no row has the first."""
     runs = {
@@ -100,7 +100,7 @@ def _key(rows, catalogs: Catalogs) -> np.ndarray:
     return key
 
 
-@kept("time_spreads", "time_boxes")
+@cached_per_catalogs("time_spreads", "time_boxes")
 def _reason(catalogs: Catalogs, code: int, work: str) -> tuple[str, str]:
     """The word and the reason of one combination of corners, axes and published runs."""
     if code == NO_TIME:

@@ -18,8 +18,8 @@ from calc.evaluate import Row
 from calc.job.cells import machines_of
 from calc.job.columns import PUBLISHED
 from calc.plan.bill import billed, month_generated_tokens
+from calc.plan.fine_tune_then_serve import MONTH_DAYS, TunedPlan, break_even_day, by_day
 from calc.plan.plan_bill import plan_bill
-from calc.plan.tuned import MONTH_DAYS, TunedPlan, break_even_day, by_day
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.options import Options, options
 from calc.studies.alternatives import load_tokens_per_month

@@ -11,7 +11,7 @@ from calc.job.cells import JobRow
 from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED, USUAL_INSTANCES
 from calc.job.job import Job
 from calc.job.resolve import tunings
-from calc.scenarios.published import bits_of
+from calc.scenarios.published_weights import bits_of
 from calc.search.best_answers import least_money
 from calc.search.ranking import FEW, Ranking
 from calc.search.rankings import ranking_of

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from pages import cards, opened
 
-from calc.catalogs import checked
-from calc.catalogs.kept import last_few
+from calc.catalogs import checked_documents
+from calc.catalogs.caches import last_few
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs, read_document
 from calc.catalogs.rooms import label_of, path_of
 from calc.catalogs.strict_yaml import read_strictly
@@ -123,7 +123,8 @@ def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, fol
     read_document(folder, "gpus")["gpus"].clear()
     seen = []
     monkeypatch.setattr(
-        "calc.catalogs.checked.check_schema", lambda _document, _name, file: seen.append(file)
+        "calc.catalogs.checked_documents.check_schema",
+        lambda _document, _name, file: seen.append(file),
     )
     assert "l4" in read_document(folder, "gpus")["gpus"]
     assert seen == []
@@ -140,21 +141,21 @@ def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_cata
 
     def in_a_new_process(folder=tmp_path, more=b""):
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-        checked.document_text.cache_clear()
-        return checked.document_of(content + more, "gpus", "catalogs/edited/gpus.yaml")
+        checked_documents.document_text.cache_clear()
+        return checked_documents.document_of(content + more, "gpus", "catalogs/edited/gpus.yaml")
 
     first = in_a_new_process()
     (kept,) = (tmp_path / "headroom").iterdir()
-    monkeypatch.setattr(checked, "read_strictly", None)  # no more asked
+    monkeypatch.setattr(checked_documents, "read_strictly", None)  # no more asked
     assert in_a_new_process() == first
     monkeypatch.undo()
     kept.write_text("{", "utf-8")
     assert in_a_new_process() == first
     assert kept.read_text("utf-8") != "{"
     assert in_a_new_process("/dev/null") == first
-    for lines in range(checked.KEPT_ON_DISK + 3):
+    for lines in range(checked_documents.KEPT_ON_DISK + 3):
         in_a_new_process(more=b"\n" * lines)
-    assert len(list((tmp_path / "headroom").iterdir())) == checked.KEPT_ON_DISK
+    assert len(list((tmp_path / "headroom").iterdir())) == checked_documents.KEPT_ON_DISK
 
 
 # to one file of a folder of catalogs: what is left of its text, and what the page then says of it

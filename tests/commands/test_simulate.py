@@ -16,7 +16,7 @@ from calc import estimate, load_catalogs
 from calc.__main__ import main
 from calc.catalogs.rooms import FOLDER
 from calc.commands import simulate
-from calc.files.simulated import (
+from calc.files.simulated_models import (
     VECTORS,
     mean_forms,
     own_folder,

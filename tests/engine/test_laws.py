@@ -19,7 +19,7 @@ from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
 from calc.models.huggingface.config import custom_entry, read_config
 from calc.say.change import quality
-from calc.scenarios.published import scales_by_format
+from calc.scenarios.published_weights import scales_by_format
 
 # Catalog, or section of one -> a field that results depend on, and a value that not all of its
 # entries have.

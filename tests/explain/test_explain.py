@@ -14,7 +14,7 @@ from calc.explain.calculators import SYSTEMS, compared_with_ours
 from calc.explain.derivation import EXPLAINED, FORMULAS, NEEDED, SHOWN, explain
 from calc.explain.times import EXPLAINED as TIMES
 from calc.explain.times import explain_times
-from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
+from calc.explain.traced_columns import TracedColumn, columns_of_formula, live, plain_number, text
 
 TRAIN = {"model": "llama-3.1-8b", "sequence_tokens": 4096}
 SCENARIOS = recorded("cases/explained.json")["scenarios"]
@@ -136,7 +136,7 @@ def test_numbers_are_written_as_asked_and_every_formula_has_its_words(catalogs):
 
 def test_a_traced_number_leaves_out_what_is_idle():
     values = {"a": 6.0, "b": 2.0, "one": 1.0, "zero": 0.0}
-    a, b, one, zero = (Traced(np.array([value]), name) for name, value in values.items())
+    a, b, one, zero = (TracedColumn(np.array([value]), name) for name, value in values.items())
     made = np.where(zero > 0, b, a * one) + zero * b - np.maximum(b, 1) / one
     assert made.value == [4.0]
     assert text(made) == "(b if zero > 0 else a · one) + zero · b - max(b, 1) / one"
@@ -148,7 +148,7 @@ def test_a_traced_number_leaves_out_what_is_idle():
 
 
 def test_a_traced_stack_shows_each_of_its_blocks():
-    layers = Traced(np.array([[3.0], [4.0]]), "layers")
+    layers = TracedColumn(np.array([[3.0], [4.0]]), "layers")
     assert text(live(np.sum(layers * 2, axis=0))) == "sum(layers · 2)"
     assert text(live(np.sum(layers * 2, axis=0)), plain_number) == "sum([3, 4] · 2)"
     assert text(live(np.sum(layers[:1] * 2, axis=0)), plain_number) == "3 · 2"

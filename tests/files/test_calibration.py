@@ -10,7 +10,7 @@ import pytest
 from examples import catalogs, published
 
 from calc import answer, estimate
-from calc.catalogs.checked import document_of
+from calc.catalogs.checked_documents import document_of
 from calc.catalogs.load import with_readings
 from calc.catalogs.rooms import READINGS, label_of
 from calc.files.calibration.entries import calibration_text, entries_of_readings

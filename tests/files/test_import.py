@@ -9,7 +9,7 @@ import pytest
 from examples import catalogs, recorded, written
 
 from calc.__main__ import main
-from calc.files.configs.derived import SINGLE
+from calc.files.configs.combined_fields import SINGLE
 from calc.files.configs.fields import field_catalog, tools
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
 from calc.files.configs.run import read_run

@@ -8,13 +8,13 @@ from examples import catalogs, recorded
 
 from calc import estimate
 from calc.__main__ import main
-from calc.files.brought import brought
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
 from calc.files.configs.inside.facts import Fact, near_facts
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_runs
+from calc.files.imported_run import import_run
 from calc.files.oom.engine import engine_cures
 from calc.files.request import request_of
 from calc.files.request_answer import answered
@@ -97,8 +97,8 @@ def test_what_speaks_of_memory_and_is_not_read_is_named():
 
 def test_what_is_assumed_and_what_is_lost_stand_in_three_lines():
     files = [("a.yaml", (FOLDER / "hyperpod_dpo.yaml").read_bytes())]
-    run = brought(files, catalogs())
-    understood, assumed = run.told.lines()
+    run = import_run(files, catalogs())
+    understood, assumed = run.summary.lines()
     assert understood.startswith("Understood: verl SFT; model deepseek-r1-distill-qwen-7b;")
     assert "the amount of work is not in the file (training_config" not in assumed
     assert "(trainer.total_epochs 3)" in assumed
@@ -117,7 +117,7 @@ def test_a_field_that_changes_memory_and_is_not_counted_leaves_no_sure_fit():
     row = answered(request).row
     assert (plain["fits"], row["fits"]) == ("yes", "tight")
     assert row["fit_probability"] <= 0.5
-    assert any("lora_modules_to_save" in item for item in request.run.told.not_counted)
+    assert any("lora_modules_to_save" in item for item in request.run.summary.not_counted)
 
 
 def test_modules_that_lora_trains_whole_take_a_copy_gradients_and_optimizer_state():

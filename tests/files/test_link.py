@@ -9,7 +9,7 @@ from examples import catalogs as read_catalogs
 from examples import recorded
 
 from calc import estimate
-from calc.files.link.kept import MOST_KEPT, differing, scenario_name
+from calc.files.link.kept_answers import MOST_KEPT, differing, scenario_name
 from calc.files.link.link import LONGEST_VALUE, MOST_VALUES, VERSION, compose, parse
 from calc.job.fields import JOB, job_fields_of, job_of
 from calc.models.huggingface.config import custom_entry

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.files.configs.field_report import STANDINGS
 from calc.files.configs.fields import tools
-from calc.files.configs.lines import STANDINGS
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run

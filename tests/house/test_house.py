@@ -108,7 +108,7 @@ LEVELS = (
     ("columns",),
     ("catalogs",),
     ("models",),
-    ("crossed",),
+    ("layout_place_table",),
     ("table",),
     ("evaluate", "units", "versions"),
 )
@@ -116,7 +116,10 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *("calc/__main__.py", "calc/columns.py", "calc/explain/calculators.py", "calc/say/setting.py"),
     *("calc/versions.py", "calc/models/huggingface/config.py"),
-    *(f"calc/catalogs/{name}.py" for name in ("checked", "history", "load", "schemas/__main__")),
+    *(
+        f"calc/catalogs/{name}.py"
+        for name in ("checked_documents", "history", "load", "schemas/__main__")
+    ),
     *(f"calc/files/{name}.py" for name in ("hub", "launch_files", "model_configs", "streams")),
     *(
         *("calc/files/csv/tables.py", "calc/files/csv/earlier.py"),

@@ -21,7 +21,7 @@ SENTENCES_LEFT |= {"plan", "cost", "evaluate", "columns", "versions", "units", "
 WORDLESS = tuple(
     room
     for room in LEVEL
-    if LEVEL[room] > LEVEL["say"] and room not in SENTENCES_LEFT and room != "crossed"
+    if LEVEL[room] > LEVEL["say"] and room not in SENTENCES_LEFT and room != "layout_place_table"
 )
 SENTENCE_SPACES = 2
 IDS = {"serving in 16 bits", "full in 8 bits"}  # ids of tasks in the catalog of number formats

@@ -15,7 +15,7 @@ from calc.job.resolve import resolve
 from calc.say.limits import step_words
 from calc.say.numbers import about, duration
 from calc.say.place import place
-from calc.scenarios.published import bits_of
+from calc.scenarios.published_weights import bits_of
 from calc.search import combinations
 from calc.search.best_answers import least_money
 from calc.search.first_rows import first_row

@@ -11,7 +11,7 @@ import pytest
 from examples import catalogs, recorded
 from pages import address, job_line, opened, run, title, turned
 
-from calc.plan.aged import rows_now
+from calc.plan.drift import rows_now
 from calc.plan.plan_bill import first_month
 from shelf import stores
 from shelf.plans import MOST_SHOWN, newest, save, take_off, versions

@@ -18,7 +18,7 @@ from calc.search.options import options
 from calc.studies.choices import Choice, cells_for, comparisons, fixed_by, is_plan
 from calc.units import GIB
 from views.plan import choices
-from views.session import kept
+from views.session import kept_answers
 
 TUNE = {"work": "training", "model": "llama-3.2-1b"}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
@@ -80,7 +80,7 @@ def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(monkeyp
     assert len(several) == 2
     assert len({entry["name"] for entry in several}) == 2
     assert all(" with " in entry["name"] for entry in several)
-    assert len(several) <= kept.MOST_KEPT
+    assert len(several) <= kept_answers.MOST_KEPT
 
 
 def test_replicas_are_gpus_of_their_tensor_degree():

@@ -11,7 +11,7 @@ from calc import answer, estimate
 from calc.answers.full_answer import full_answer as options
 from calc.charts.tables import crossed, parts_by_row
 from calc.charts.walk import line_name
-from calc.plan.communicated import communicated
+from calc.plan.communication import communication_volumes
 from calc.search.row_status import matrix_bits, method_name, scenario_of
 from calc.studies import comparisons
 from calc.studies.comparisons import over_gpus
@@ -139,7 +139,7 @@ def test_what_is_sent_is_the_papers():
         "accumulation_steps": 1,
     }
     parameters = estimate(base, catalogs(), solve=False)["parameters"]
-    sent = communicated(
+    sent = communication_volumes(
         [{**base, "sharding": sharding} for sharding in ("none", "zero1", "zero2", "zero3")],
         catalogs(),
     )
@@ -166,7 +166,7 @@ def test_tensor_and_pipeline_send_activations():
         {**base, "pipeline_parallel": 4},
         {**base, "gpus": 1},
     ]
-    tensor, pipeline, alone = communicated(layouts, catalogs()).to_dict("records")
+    tensor, pipeline, alone = communication_volumes(layouts, catalogs()).to_dict("records")
     output = 2 * 2 * 1024 * 4096
     assert tensor["tensor_parallel_bytes"] == pytest.approx(3 * 4 * 2 * 3 / 4 * output * 32)
     assert pipeline["pipeline_parallel_bytes"] == pytest.approx(3 * 2 * output)

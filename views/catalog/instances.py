@@ -24,7 +24,7 @@ from calc.studies.instances import SEARCHED, of_whole_rows, types_of_job
 from views.catalog import instances_words as words
 from views.catalog import types_and_regions
 from views.charts.tank import data_uri, tank_svg
-from views.session import SESSION, job_state, kept
+from views.session import SESSION, job_state, kept_answers
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import look_at, present
 from views.session.tabs import open_tab
@@ -163,9 +163,9 @@ def _compare(ticked: list[Row], rows: list[Row]) -> None:
     many = f" ({len(on_board)})" if on_board else ""
     if button(
         f"Compare ticked{many}",
-        kept.keep_all,
+        kept_answers.keep_all,
         on_board,
-        disabled=not on_board or kept.is_full(),
+        disabled=not on_board or kept_answers.is_full(),
         key="compare_ticked",
     ):
         open_tab("compare")

@@ -23,7 +23,7 @@ from calc.say.numbers import billed_usd, is_missing, percent
 from calc.scenarios.problems import quoted
 from views.compare_and_bill.compare import NOTHING_TO_BILL
 from views.compare_and_bill.teams import known_budgets, plans_in_bill
-from views.session import SESSION, kept, reading
+from views.session import SESSION, kept_answers, reading
 from views.session import catalogs as session_catalogs
 from views.shared import tables
 from views.shared.elements import button, points
@@ -201,7 +201,7 @@ def _attempts(result: Actual, plans: pd.DataFrame) -> None:
             continue
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(plain(sentence), width="content")
-            if kept.kept():
+            if kept_answers.entries():
                 key = f"actual_attempts_{place}"
                 button(
                     "Plan with that", _plan_with, place, row, icon="published_with_changes", key=key
@@ -215,4 +215,4 @@ def _places(plans: pd.DataFrame) -> list[int]:
 
 def _plan_with(place: int, row: Row) -> None:
     """Callback: a kept run is planned with the attempts of the bill."""
-    kept.plan(place, attempts=row["attempts_seen"])
+    kept_answers.plan(place, attempts=row["attempts_seen"])

@@ -12,7 +12,7 @@ from calc.say.setting import arrangement
 from calc.say.verdict import memory_of
 from views.charts.tank import tank_html
 from views.compare_and_bill.differences import in_a_line
-from views.session import kept
+from views.session import kept_answers
 from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.elements import button
@@ -63,12 +63,12 @@ def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
     """The tick with the name, and the setting under it."""
     setting = "" if row["problem"] else arrangement(row, catalogs)
     label = plain(f"**{row['scenario']}**") + (f"  \n{faint(plain(setting))}" if setting else "")
-    if not kept.kept():
+    if not kept_answers.entries():
         st.markdown(label)
         return
     key = f"in_bill_{place}_{row['scenario']}"
     st.session_state[key] = place == job.ticked
-    st.checkbox(label, key=key, on_change=kept.tick, args=(place, job.places))
+    st.checkbox(label, key=key, on_change=kept_answers.tick, args=(place, job.places))
 
 
 def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
@@ -102,9 +102,9 @@ def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
 
 def _menu(row: Row, place: int, job: JobAnswers) -> None:
     """What else can be done with a kept answer."""
-    if not kept.kept():
+    if not kept_answers.entries():
         return
-    entries = [*[PLAN] * (not row["problem"]), RENAME, *[COPY] * (not kept.is_full())]
+    entries = [*[PLAN] * (not row["problem"]), RENAME, *[COPY] * (not kept_answers.is_full())]
     entries += [*[UP] * (place != job.places[0]), *[DOWN] * (place != job.places[-1]), REMOVE]
     st.menu_button(
         "More",
@@ -123,23 +123,27 @@ def _act(place: int, places: list[int]) -> None:
         st.session_state[RENAMED] = place
     elif action in (UP, DOWN):
         to = places[places.index(place) + (1 if action == DOWN else -1)]
-        kept.move(place, to - place)
+        kept_answers.move(place, to - place)
     else:
-        {PLAN: kept.take, COPY: kept.duplicate, REMOVE: kept.remove}[action](place)
+        {PLAN: kept_answers.take, COPY: kept_answers.duplicate, REMOVE: kept_answers.remove}[
+            action
+        ](place)
 
 
 def rename() -> None:
     """In a dialog: another name for a kept answer."""
     place = st.session_state[RENAMED]
-    st.text_input("Name", kept.kept()[place]["name"], max_chars=LONGEST_NAME, key="new_name")
+    st.text_input(
+        "Name", kept_answers.entries()[place]["name"], max_chars=LONGEST_NAME, key="new_name"
+    )
     button("Rename", _rename, place, type="primary", key="rename")
 
 
 def _rename(place: int) -> None:
     """Callback: the name; where the answer is one of six chosen side by side, it stays chosen."""
-    before = kept.kept()[place]["name"]
-    kept.rename(place, st.session_state["new_name"])
-    after, state = kept.kept()[place]["name"], st.session_state
+    before = kept_answers.entries()[place]["name"]
+    kept_answers.rename(place, st.session_state["new_name"])
+    after, state = kept_answers.entries()[place]["name"], st.session_state
     state["side_by_side"] = [
         after if chosen == before else chosen for chosen in state.get("side_by_side", [])
     ]

@@ -6,7 +6,7 @@ from calc.charts.bills import TITLES, answers_table, measures
 from calc.say.numbers import counted
 from views.charts.base import SIZE
 from views.charts.bills import answer_bars
-from views.compare_and_bill.compared import Compared
+from views.compare_and_bill.compared_answers import Compared
 from views.session import SESSION, is_phone
 from views.shared.elements import draw
 from views.shared.theme import Ink

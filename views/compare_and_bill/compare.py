@@ -5,18 +5,18 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.plan.aged import then_of
+from calc.plan.drift import then_of
 from calc.say.numbers import counted, is_missing
 from calc.studies.differences import FEWEST
 from views.compare_and_bill import answers, moves, pay, signing, the_bill
 from views.compare_and_bill.bill_charts import answer_charts
-from views.compare_and_bill.compared import Compared, compared
+from views.compare_and_bill.compared_answers import Compared, compared
 from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs
-from views.session import kept
+from views.session import kept_answers
 from views.session.present_plan import present
-from views.shared import aged_words as aged
 from views.shared import answer_words
+from views.shared import drift_words as aged
 from views.shared.elements import closed, dialog
 from views.shared.markdown import plain
 from views.shared.theme import INKS
@@ -31,15 +31,15 @@ NOTHING_TO_BILL = "Nothing is kept, and the job has no plan to bill: change it o
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs, ink = session_catalogs.catalogs(), INKS[st.context.theme.type or "light"]
-    if not kept.kept() and is_missing((plan := present(catalogs)).row["memory_bytes"]):
+    if not kept_answers.entries() and is_missing((plan := present(catalogs)).row["memory_bytes"]):
         title.title(plain(answer_words.heading(plan.options, catalogs)), anchor=False)
         title.markdown(NOTHING_TO_BILL)
         return
     every = compared(catalogs)
     bill = every.rows.iloc[every.ticked]
     title.title(plain(the_bill.heading(bill)), anchor=False)
-    title.markdown(_counted(every) if kept.kept() else NOTHING_KEPT)
-    if not kept.kept() and every.records[0]["have"]:
+    title.markdown(_counted(every) if kept_answers.entries() else NOTHING_KEPT)
+    if not kept_answers.entries() and every.records[0]["have"]:
         st.markdown(plain(pay.renting(present(catalogs), catalogs)))
     _since_kept(every.records, catalogs)
     for job in every.jobs:
@@ -48,7 +48,7 @@ def draw(title: DeltaGenerator) -> None:
     answer_charts(every, ink)
     left, right = st.columns(2, gap="large")
     with left:
-        the_bill.draw(bill, every.ticked if kept.kept() else [])
+        the_bill.draw(bill, every.ticked if kept_answers.entries() else [])
         moves.decision()
     with right:
         moves.moves_of(bill, ink, catalogs)
@@ -79,7 +79,7 @@ def _since_kept(rows: list[Row], catalogs: Catalogs) -> None:
     """What has changed of each answer since it was kept; nothing where all is as it was."""
     changes = {
         row["scenario"]: aged.changed(row | then_of(entry), catalogs)
-        for row, entry in zip(rows, kept.kept(), strict=False)
+        for row, entry in zip(rows, kept_answers.entries(), strict=False)
     }
     lines = [
         f"- **{name}**: {' '.join(sentences)}" for name, sentences in changes.items() if sentences

@@ -14,8 +14,8 @@ from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import Earlier, earlier_of, standings
 from calc.files.door import REFUSALS
-from calc.files.link.kept import MOST_KEPT
-from calc.plan.aged import MOVED_RATIO
+from calc.files.link.kept_answers import MOST_KEPT
+from calc.plan.drift import MOVED_RATIO
 from calc.plan.figures import records
 from calc.say.job import short_job
 from calc.say.numbers import counted, is_missing
@@ -23,10 +23,10 @@ from calc.say.verdict import fit_word
 from calc.scenarios.problems import quoted
 from calc.search.row_status import rank
 from views.compare_and_bill.bill_charts import wall_switch
-from views.compare_and_bill.compared import compared
+from views.compare_and_bill.compared_answers import compared
 from views.session import catalogs as session_catalogs
-from views.session import kept, reading
-from views.shared import aged_words as aged
+from views.session import kept_answers, reading
+from views.shared import drift_words as aged
 from views.shared import tables
 from views.shared.elements import button, dialog
 from views.shared.markdown import plain
@@ -46,7 +46,7 @@ def csv_out_and_in() -> None:
         "Open a CSV", lambda: st.session_state.update({OPEN: True}), type="tertiary", key="open_csv"
     )
     dialog("Open a CSV", OPEN, lambda: _opened(catalogs), width="large")
-    if kept.kept():
+    if kept_answers.entries():
         tables.scenarios("CSV", compared(catalogs).rows, "headroom-kept", "kept_csv", catalogs)
 
 
@@ -68,7 +68,7 @@ def _opened(catalogs: Catalogs) -> None:
     except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
-    states = np.array(standings(result.rows, kept.rows(catalogs)), dtype=object)
+    states = np.array(standings(result.rows, kept_answers.rows(catalogs)), dtype=object)
     st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
     if moved := _prices(result.rows):
         st.markdown(
@@ -139,7 +139,7 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
 def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
     """Keep what is new or changed, all of it or nothing."""
     wanted = np.flatnonzero(np.isin(states, ("new", "changed")))
-    obstacle = _obstacle(result.unread, len(wanted), MOST_KEPT - len(kept.kept()))
+    obstacle = _obstacle(result.unread, len(wanted), MOST_KEPT - len(kept_answers.entries()))
     if obstacle:
         st.caption(obstacle)
     look = {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
@@ -153,10 +153,13 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
 
 def _keep(rows: list[Row], file: str, is_planned: bool) -> None:
     """Callback: keep the rows, a name in use with the name of the file; close the dialog."""
-    names, catalogs = {entry["name"] for entry in kept.kept()}, session_catalogs.catalogs()
+    names, catalogs = (
+        {entry["name"] for entry in kept_answers.entries()},
+        session_catalogs.catalogs(),
+    )
     for row in rows:
         name = str(row["scenario"])
-        kept.keep(
+        kept_answers.keep(
             row,
             f"{name} ({file})" if name in names else name or None,
             row["job"] or short_job(row, catalogs),

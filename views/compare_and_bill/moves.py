@@ -11,9 +11,9 @@ from calc.plan.cases import cases, moves
 from calc.say.cases import HOW_CASES, range_words
 from views.charts.bills import tornado
 from views.compare_and_bill.bill_charts import letters
-from views.compare_and_bill.compared import DECISION
+from views.compare_and_bill.compared_answers import DECISION
 from views.session import SESSION
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared.elements import draw
 from views.shared.markdown import plain
 from views.shared.theme import Ink

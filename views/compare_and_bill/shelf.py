@@ -12,7 +12,7 @@ from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.link.now import answers_now
-from calc.plan.aged import Moved, changes
+from calc.plan.drift import Moved, changes
 from calc.plan.plan_bill import first_month
 from calc.say.job import job_sentence, short_job
 from calc.say.numbers import changed_by, counted, is_missing, percent
@@ -21,13 +21,13 @@ from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
 from shelf.states import State
 from views.compare_and_bill import shelf_states, the_bill
-from views.compare_and_bill.compared import DECISION
-from views.session import address, kept
+from views.compare_and_bill.compared_answers import DECISION
+from views.session import address, kept_answers
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
-from views.session.remembered import remembered
-from views.shared import aged_words as aged
+from views.session.recent_results import remembered
 from views.shared import answer_words as plan_words
+from views.shared import drift_words as aged
 from views.shared.answer_words import day_text
 from views.shared.elements import button
 from views.shared.markdown import plain
@@ -150,7 +150,7 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
         return
     answer, money = plan_words.heading(options, catalogs), dict(row)
     what = f"{job_sentence(options.job, catalogs)} {answer}."
-    if kept.kept() and len(bill := first_month(kept.rows(catalogs))):
+    if kept_answers.entries() and len(bill := first_month(kept_answers.rows(catalogs))):
         answer, money = the_bill.heading(bill), {"usd": bill["month_usd"].sum()}
         what = f"The bill of {counted(len(bill), 'kept answer')}: {answer}."
     if decision := st.session_state.get(DECISION):

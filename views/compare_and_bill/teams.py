@@ -20,7 +20,7 @@ from calc.say.numbers import billed_usd, counted, is_missing
 from calc.scenarios.problems import quoted
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared
 from views.session import catalogs as session_catalogs
-from views.session import kept, reading
+from views.session import kept_answers, reading
 from views.session.present_plan import present
 from views.shared import tables
 from views.shared.elements import button
@@ -37,7 +37,7 @@ NO_TEAM = "no team"
 
 def plans_in_bill(catalogs: Catalogs) -> pd.DataFrame:
     """The answers in the bill without a problem; the present one where nothing is kept."""
-    if not kept.kept() and is_missing(present(catalogs).row["memory_bytes"]):
+    if not kept_answers.entries() and is_missing(present(catalogs).row["memory_bytes"]):
         return pd.DataFrame()
     every = compared(catalogs)
     rows = every.rows.iloc[every.ticked]
@@ -76,10 +76,10 @@ def heading(sums: pd.DataFrame, uses: list[Use]) -> str:
 
 def _owners() -> None:
     """A table of the kept answers in which team, owner and project are typed."""
-    if not kept.kept():
+    if not kept_answers.entries():
         st.markdown(KEEP_FIRST)
         return
-    entries = kept.kept()
+    entries = kept_answers.entries()
     table = pd.DataFrame(
         {"plan": [entry["name"] for entry in entries]}
         | {name: [entry.get(name, "") for entry in entries] for name in OWNERSHIP},
@@ -103,7 +103,7 @@ def _owners() -> None:
 def _take(key: str) -> None:
     """Callback: what was typed goes to the kept answers."""
     for place, cells in st.session_state[key]["edited_rows"].items():
-        kept.own(int(place), **{name: str(text or "") for name, text in cells.items()})
+        kept_answers.own(int(place), **{name: str(text or "") for name, text in cells.items()})
 
 
 def _sums(sums: pd.DataFrame) -> None:

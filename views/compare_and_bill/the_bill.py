@@ -15,10 +15,10 @@ from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
 from calc.say.cases import HOW_CASES, range_words, summands
 from calc.say.numbers import about, counted, is_missing, percent, usd
 from calc.scenarios.private_prices import discount_percent
-from views.compare_and_bill.compared import DECISION
+from views.compare_and_bill.compared_answers import DECISION
 from views.compare_and_bill.moves import cases_of
-from views.session import SESSION, kept
-from views.session.kept import PLANNED
+from views.session import SESSION, kept_answers
+from views.session.kept_answers import PLANNED
 from views.shared.elements import closed
 from views.shared.markdown import plain
 from views.shared.row_words import own_share
@@ -160,7 +160,7 @@ def _discount(rows: list[Row]) -> None:
 
 
 def _take_discount() -> None:
-    kept.take_discount(st.session_state["bill_discount"])
+    kept_answers.take_discount(st.session_state["bill_discount"])
 
 
 def said_of(bill: pd.DataFrame) -> list[str]:
@@ -211,4 +211,4 @@ def _planned(rows: list[Row], places: list[int]) -> None:
 
 
 def _plan(place: int, name: str) -> None:
-    kept.plan(place, **{name: st.session_state[f"{name}_{place}"]})
+    kept_answers.plan(place, **{name: st.session_state[f"{name}_{place}"]})

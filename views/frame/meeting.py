@@ -11,7 +11,7 @@ from calc.say.paid import gpu_hours_of
 from calc.say.setting import arrangement, setting
 from calc.say.verdict import memory_of
 from views.compare_and_bill import the_bill
-from views.compare_and_bill.compared import Compared
+from views.compare_and_bill.compared_answers import Compared
 from views.frame.report import STYLE, page_of, table_of
 from views.shared.answer_words import pace
 

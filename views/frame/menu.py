@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from views.session import kept, tabs
+from views.session import kept_answers, tabs
 
 PAGES = (  # folder, address, title, help
     ("plan", "", "Plan", "What to rent for the job, and how to set it"),
@@ -45,7 +45,7 @@ EARLIER = {  # address -> the tab that it opens today; empty: the Plan page
 
 def pages() -> list[Any]:
     """The pages, made once per session: only the count behind a title changes."""
-    many = len(kept.kept())
+    many = len(kept_answers.entries())
     made_for, made = st.session_state.get("pages", (None, None))
     if made_for != many:
         made = [

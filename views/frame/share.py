@@ -11,9 +11,9 @@ from calc.files.link.short import shortened
 from calc.say.job import job_sentence
 from calc.search.board import with_answers
 from views.compare_and_bill import the_bill
-from views.compare_and_bill.compared import compared
+from views.compare_and_bill.compared_answers import compared
 from views.frame import meeting, report
-from views.session import address, job_state, kept, undo
+from views.session import address, job_state, kept_answers, undo
 from views.session.present_plan import Present, present
 from views.shared import answer_words, tables
 from views.shared.elements import button
@@ -29,7 +29,7 @@ def popover(catalogs: Catalogs, today: date, page: str) -> None:
         if share.open:
             with st.container(width=WIDE):
                 link = answer_words.link(st.context.url, shortened(address.address().query))
-                if page == COMPARE and kept.kept():
+                if page == COMPARE and kept_answers.entries():
                     _of_meeting(link, catalogs, today)
                 else:
                     _of_plan(present(catalogs), link, catalogs, today)

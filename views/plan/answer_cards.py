@@ -15,7 +15,7 @@ from calc.studies.own_machines import own_machines
 from views.charts.tank import tank_html
 from views.session import is_phone, job_state
 from views.session.present_plan import OTHER_CHOICES, Present, in_other_bits, look_at, over_all
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.elements import button

@@ -19,9 +19,9 @@ from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING
 from calc.search.board import ordered
 from views.charts.tank import data_uri, tank_svg
-from views.session import SESSION, kept
+from views.session import SESSION, kept_answers
 from views.session.present_plan import look_at
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared import row_words
 from views.shared.elements import button, segments
 from views.shared.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows
@@ -83,7 +83,7 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
         label = f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked"
         button(
             label,
-            kept.keep_all,
+            kept_answers.keep_all,
             ticked,
             icon="bookmark_add",
             disabled=not ticked,

@@ -14,7 +14,7 @@ from calc.say.change import NOTHING_FITS, effect
 from calc.say.numbers import counted
 from calc.search.row_status import scenario_of
 from views.session import job_state
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.session.worker import in_worker
 from views.shared.answer_words import day_text
 from views.shared.elements import button

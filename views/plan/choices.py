@@ -17,7 +17,7 @@ from calc.studies.choices import Cell, Comparison, cells_for, comparisons, fixed
 from views.charts import choices as charts
 from views.plan.choices_table import as_table, kept_name
 from views.plan.speed_against_money import has_speeds, speed_against_money
-from views.session import SESSION, is_phone, job_state, kept
+from views.session import SESSION, is_phone, job_state, kept_answers
 from views.session.other_visitors import note_question, others_ask
 from views.session.present_plan import Present, look_at
 from views.shared.markdown import plain
@@ -167,7 +167,7 @@ def _draw(
     if key not in st.session_state:  # a chart that is drawn anew has nothing pressed
         st.session_state.pop(f"{key}_pressed", None)
     values = "; ".join(table["row"] + " " + table["column"] + " " + table["text"])
-    is_kept = [one.plan is not None and kept.is_kept(one.plan) for one in cells]
+    is_kept = [one.plan is not None and kept_answers.is_kept(one.plan) for one in cells]
     with st.container(height=whole["height"], border=False):
         st.vega_lite_chart(
             table.assign(
@@ -199,7 +199,7 @@ def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
     if taken is None or taken.plan is None:
         return
     if part == charts.TICK:
-        kept.keep_all([taken.plan], [kept_name(taken, catalogs)])
+        kept_answers.keep_all([taken.plan], [kept_name(taken, catalogs)])
     else:
         plan_with(taken)
     st.session_state[TAKEN] = True

@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.say.choices import TITLES, cell_name
 from calc.say.place import place
 from calc.studies.choices import Cell, Comparison
-from views.session import kept
+from views.session import kept_answers
 from views.shared.elements import button, closed
 from views.shared.tables import TEXT, chosen_in, grid, of_rows, scenarios
 
@@ -56,7 +56,7 @@ def _table(
     with st.container(horizontal=True, vertical_alignment="center"):
         button(
             f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked",
-            kept.keep_all,
+            kept_answers.keep_all,
             [cell.plan for cell in ticked],
             [kept_name(cell, catalogs) for cell in ticked],
             icon="bookmark_add",

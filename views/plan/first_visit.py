@@ -3,7 +3,7 @@
 import streamlit as st
 
 from calc.studies.guide import ReadyJob, ready_jobs
-from views.session import is_phone, job_state, kept
+from views.session import is_phone, job_state, kept_answers
 from views.shared.elements import use_in_plan
 
 PROMISE = "**GPU memory and AWS cost, before you rent.** An example:"
@@ -12,7 +12,7 @@ OTHER = "Start from another job"
 
 def introduction() -> None:
     """One line and a list of ready jobs, until the first change."""
-    if st.session_state.get("introduced") or kept.kept() or not _is_first():
+    if st.session_state.get("introduced") or kept_answers.entries() or not _is_first():
         return
     every = [*ready_jobs().setups, *ready_jobs().use_cases]
     others = {

@@ -8,11 +8,11 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.job import job_sentence
 from views.plan.keep import keep
-from views.session import address, is_phone, kept, opened_plan
+from views.session import address, is_phone, kept_answers, opened_plan
 from views.session.catalogs import rest_on
 from views.session.present_plan import Present
-from views.shared import aged_words
 from views.shared import answer_words as words
+from views.shared import drift_words
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.theme import Ink
@@ -65,8 +65,10 @@ def since_then(first: Row, catalogs: Catalogs) -> None:
     if row is None:
         if older := words.older_prices(address.address().prices_as_of, catalogs, first):
             st.info(plain(older), icon=":material/history:")
-    elif text := aged_words.opened(row, catalogs, opened_plan.is_same(row, first)):
+    elif text := drift_words.opened(row, catalogs, opened_plan.is_same(row, first)):
         st.info(plain(text), icon=":material/history:")
         with st.container(horizontal=True):
-            button("Keep it as it was", kept.keep, row, icon="bookmark_add", key="keep_then")
+            button(
+                "Keep it as it was", kept_answers.keep, row, icon="bookmark_add", key="keep_then"
+            )
             button("Dismiss", opened_plan.forget, type="tertiary", key="dismiss_then")

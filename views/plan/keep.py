@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from views.session import kept
+from views.session import kept_answers
 from views.session.present_plan import Present
 from views.shared.elements import button
 
@@ -15,9 +15,16 @@ def keep(plan: Present, look: Literal["primary", "secondary"] = "primary") -> No
     if not plan.row["memory_bytes"] > 0:
         return
     state: dict[str, Any] = {"type": look, "key": "keep"}
-    place = kept.place_of(plan.row)
+    place = kept_answers.place_of(plan.row)
     if place is None:
-        full = kept.is_full()
-        button("Keep this answer", kept.keep, plan.row, icon="bookmark_add", disabled=full, **state)
+        full = kept_answers.is_full()
+        button(
+            "Keep this answer",
+            kept_answers.keep,
+            plan.row,
+            icon="bookmark_add",
+            disabled=full,
+            **state,
+        )
     else:
-        button("Kept", kept.remove, place, icon="bookmark_added", **state)
+        button("Kept", kept_answers.remove, place, icon="bookmark_added", **state)

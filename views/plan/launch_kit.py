@@ -10,7 +10,7 @@ from calc.files.launch.specs import kit_specs
 from calc.files.launch_files import files_of, zipped
 from calc.say.setting import name_of
 from views.session.present_plan import Present
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared.elements import closed, segments
 from views.shared.markdown import plain
 from views.shared.tables import dated

@@ -15,7 +15,7 @@ from views.charts.tank import tank_html
 from views.plan import board
 from views.session import is_phone, job_state
 from views.session.present_plan import Present
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.session.worker import in_worker
 from views.shared import row_words, sources
 from views.shared.markdown import plain

@@ -18,7 +18,7 @@ import calc
 from calc.catalogs.load import FOLDER, Catalogs, read_again, with_readings
 from calc.catalogs.rooms import folders_of
 from calc.evaluate import Row
-from calc.files.simulated import own_folder, with_simulated
+from calc.files.simulated_models import own_folder, with_simulated
 from calc.models.huggingface.config import ConfigError
 
 LOGGER = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.plan.aged import rows_now
-from views.session import job_state, kept
+from calc.plan.drift import rows_now
+from views.session import job_state, kept_answers
 from views.session.worker import options
 
 
@@ -25,7 +25,7 @@ def then_row(catalogs: Catalogs) -> dict[str, Any] | None:
 def is_same(row: Row, first: Row) -> bool:
     """Whether today's first answer is the scenario of a row."""
     return all(
-        kept.written_down(row)[name] == kept.written_down(first)[name]
+        kept_answers.written_down(row)[name] == kept_answers.written_down(first)[name]
         for name in ("market", "scenario")
     )
 
@@ -42,7 +42,7 @@ def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> dict[str, Any] |
         return state["link_then"]
     state["link_then"] = None
     row = options(job_state.current().job, catalogs).rows[0]
-    return kept.written_down(row) if row["answer"] else None
+    return kept_answers.written_down(row) if row["answer"] else None
 
 
 def _job(made: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.search.first_rows import first_row
 from calc.search.row_status import scenario_of
 from views.session import job_state
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.session.worker import in_worker, options
 
 PLACES = ("instance", "gpu")

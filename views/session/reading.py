@@ -11,7 +11,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.apart.reader import CAN_FORK, BusyProblem, Reader
 from calc.files.door import REFUSALS, one_sentence
 from views.session.catalogs import base_catalogs
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 
 CANCELS_AFTER_SECONDS = 1  # before that, an ordinary text is done
 _readers: list[Reader] = []  # none or one, of the catalogs in use

@@ -17,7 +17,7 @@ from typing import Any
 from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
 from views.session.catalogs import base_catalogs, read_ahead
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 
 MANY_INSTANCES = 100  # allowed, from which a job can take seconds
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.say.place import short_card
 from views.session import SESSION
@@ -60,7 +60,7 @@ def popover(label: str, key: str, **look: Any) -> Any:
     return st.popover(state[f"{key}_label"], on_change="rerun", key=key, **look)
 
 
-@kept("gpus", "instances")
+@cached_per_catalogs("gpus", "instances")
 def instance_names(catalogs: Catalogs) -> dict[str, str]:
     """Every instance type with its cards: p5.48xlarge · 8 × H100."""
     sold = zip(

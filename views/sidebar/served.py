@@ -11,7 +11,7 @@ from calc.job.measure import IMAGES, measure
 from calc.job.software import generates
 from calc.say.limits import SHARE_WORDS
 from calc.say.numbers import counted
-from calc.scenarios.published import published_bits_of
+from calc.scenarios.published_weights import published_bits_of
 from calc.units import MILLISECONDS
 from views.session import SESSION, extra_state, job_state, questions
 from views.session.job_state import KEYS

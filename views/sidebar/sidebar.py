@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
 from calc.job.fields import is_offline, work_of
@@ -148,7 +148,7 @@ def _model(model: str, catalogs: Catalogs) -> None:
     field.outcome()
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def _model_names(catalogs: Catalogs) -> dict[str, str]:
     """Return the names by id, the models with the longest context first: those of today."""
     models = catalogs.models.sort_values(

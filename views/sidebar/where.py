@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.job.fields import is_offline, work_of
 from calc.scenarios.private_prices import discount_percent
-from views.session import SESSION, extra_state, kept
+from views.session import SESSION, extra_state, kept_answers
 from views.session.job_state import KEYS
 from views.session.questions import shown
 from views.shared.texts import TEXTS
@@ -52,7 +52,7 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
         state = shown(
             "discount_percent",
             None if ratio is None else discount_percent(ratio),
-            kept.take_discount,
+            kept_answers.take_discount,
         )
         st.number_input(
             "Your discount, %", -900.0, 99.0, value=None, format="%g", placeholder="0", **state

@@ -25,7 +25,7 @@ from views.charts import memory as memory_charts
 from views.charts.base import DOLLARS, THREE
 from views.session import job_state
 from views.session.present_plan import Present
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared import tables
 from views.shared.elements import draw, use_in_plan
 from views.shared.markdown import plain

@@ -8,7 +8,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.memory.moments import components_of
-from calc.plan.communicated import communicated
+from calc.plan.communication import communication_volumes
 from calc.plan.figures import records
 from calc.say.setting import name_of
 from calc.search.row_status import scenario_of
@@ -16,7 +16,7 @@ from calc.studies import comparisons
 from calc.studies.guide import Leaf, guide
 from views.session import job_state
 from views.session.present_plan import Present
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared.elements import button, open_tabs
 from views.shared.markdown import plain
 from views.shared.tables import NUMBER, columns_of, grid, text_table
@@ -48,7 +48,7 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     st.header("What the GPUs send one another", anchor=False)
     scenarios = [scenario_of(row) for row in records(rows)]
     sent = remembered(
-        "sent", (scenarios, catalogs.version), lambda: communicated(scenarios, catalogs)
+        "sent", (scenarios, catalogs.version), lambda: communication_volumes(scenarios, catalogs)
     )
     table = rows[["gpus", "fits", "hours", "usd"]].assign(
         line=[names[line] for line in rows["line"]],

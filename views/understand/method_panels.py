@@ -8,7 +8,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.explain.bill import THE_OTHERS
-from calc.explain.traced import plain_number
+from calc.explain.traced_columns import plain_number
 from calc.say.numbers import count, duration, gib, usd
 from calc.units import GIB
 from views.shared.sources import linked

@@ -27,7 +27,7 @@ from views.charts import step_through as chart
 from views.session import catalogs as session_catalogs
 from views.session import is_phone, job_state
 from views.session.present_plan import Present, as_set, present
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared.elements import closed, points
 from views.shared.markdown import plain
 from views.shared.tables import NUMBER, TEXT, chosen_in, grid, text_table

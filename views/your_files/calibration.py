@@ -11,11 +11,11 @@ import streamlit as st
 from calc import estimate
 from calc.catalogs.load import Catalogs, with_readings
 from calc.evaluate import Row
-from calc.files.brought import Brought
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import LoggedRun, runs_of_log
 from calc.files.calibration.readings import RunReading, measured_words, readings_of_runs
 from calc.files.door import REFUSALS
+from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import tells
 from calc.say.numbers import counted
 from calc.say.place import short_card
@@ -23,7 +23,7 @@ from calc.say.setting import setting
 from calc.search.row_status import scenario_of
 from views.session import catalogs as session_catalogs
 from views.session import reading
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.shared.answer_words import day_text
 from views.shared.elements import button, points
 from views.shared.markdown import plain
@@ -54,11 +54,13 @@ def of_memory_alone(logs: list[bytes], catalogs: Catalogs) -> list[bytes]:
 
 
 def panel(
-    logs: list[bytes], brought: Brought | None, planned: Row | None, catalogs: Catalogs
+    logs: list[bytes], imported_run: ImportedRun | None, planned: Row | None, catalogs: Catalogs
 ) -> None:
     """The runs that figures rest on, and what these logs say of the run brought or the plan."""
     standing = session_catalogs.readings(catalogs)
-    row, run_catalogs = (brought.row, brought.catalogs) if brought else (planned, catalogs)
+    row, run_catalogs = (
+        (imported_run.row, imported_run.catalogs) if imported_run else (planned, catalogs)
+    )
     read, left_out = (
         _read([run for content in logs for run in _runs(content, catalogs)], row, run_catalogs)
         if row
@@ -75,7 +77,7 @@ def panel(
     if read and row:
         st.caption(
             plain(
-                f"The estimate is that of {'your run' if brought else 'the plan'} without "
+                f"The estimate is that of {'your run' if imported_run else 'the plan'} without "
                 f"it: {setting(row, run_catalogs)}"
             )
         )

@@ -9,8 +9,8 @@ import streamlit as st
 from calc import estimate
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.files.brought import Brought
 from calc.files.door import REFUSALS
+from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import OomExplanation, explained_logs, origin
 from calc.say.change import MACHINES, NOTHING_FITS
 from calc.say.place import short_card
@@ -23,7 +23,7 @@ from views.session.present_plan import Present
 from views.shared.markdown import plain
 from views.shared.row_words import on_screen, where
 from views.shared.tables import columns_of, grid
-from views.your_files.brought import adopt, which_model
+from views.your_files.imported_run import adopt, which_model
 
 LAYOUT = (
     "instance",
@@ -41,17 +41,19 @@ NO_ESTIMATE = (
 
 
 def explanation(
-    logs: list[bytes], brought: Brought | None, plan: Present, catalogs: Catalogs
+    logs: list[bytes], imported_run: ImportedRun | None, plan: Present, catalogs: Catalogs
 ) -> None:
     """The texts explained beside the run that was brought with them, else beside the plan."""
-    row, run_catalogs = (brought.row, brought.catalogs) if brought else (plan.row, catalogs)
+    row, run_catalogs = (
+        (imported_run.row, imported_run.catalogs) if imported_run else (plan.row, catalogs)
+    )
     if row["memory_bytes"] != row["memory_bytes"]:
         st.info(NO_ESTIMATE, icon=":material/info:")
         return
     try:
         result = _explained(logs, row, run_catalogs)
         st.header("Why it ran out" if result.failure else "What the log says", anchor=False)
-        is_other = not brought and bool(result.cards) and plan.row["gpu"] not in result.cards
+        is_other = not imported_run and bool(result.cards) and plan.row["gpu"] not in result.cards
         if is_other:
             st.markdown(plain(origin(result, run_catalogs)))
             if not (on := _on_its_card(result, plan.row, run_catalogs)):
@@ -63,7 +65,7 @@ def explanation(
     sentences = [*([] if is_other else [origin(result, run_catalogs)]), *result.sentences]
     st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences)))
     if result.parts:
-        whose = "your run" if brought or is_other else "the plan"
+        whose = "your run" if imported_run or is_other else "the plan"
         st.caption(
             plain(
                 f"Estimate of {whose}: {memory_of(result.row)} · "
@@ -74,13 +76,13 @@ def explanation(
         grid(
             table, columns_of("measured_parts"), "What was measured, and the estimate", "oom_parts"
         )
-    limits = {} if brought or is_other else plan.job
+    limits = {} if imported_run or is_other else plan.job
     if _remedies(
         result,
         plan.market,
         limits,
         run_catalogs,
-        partial(adopt, brought) if brought else job_state.adopt,
+        partial(adopt, imported_run) if imported_run else job_state.adopt,
     ):
         st.switch_page("views/plan/page.py")
 

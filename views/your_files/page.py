@@ -6,8 +6,8 @@ from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.shared.markdown import plain
 from views.shared.theme import INKS
-from views.your_files import brought as panel
 from views.your_files import calibration, out_of_memory, simulate
+from views.your_files import imported_run as panel
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]

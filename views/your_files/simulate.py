@@ -12,8 +12,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.commands.simulate import interpreter, read_off
 from calc.evaluate import Row
-from calc.files.brought import Documents, is_model
-from calc.files.simulated import simulated_id
+from calc.files.imported_run import Documents, is_model
+from calc.files.simulated_models import simulated_id
 from calc.models.huggingface.not_covered import read_documents
 from calc.scenarios.problems import TableError
 from views.shared.elements import button

@@ -150,13 +150,13 @@ def _settled(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]
 
     Without a limit on them, the requests in flight are their rate times the time of one (Little).
     """
-    settled = dict(facts)
-    requests = settled.pop("requests", 0)
+    columns = dict(facts)
+    requests = columns.pop("requests", 0)
     for total, name in (("prompts_tokens", "prompt_tokens"), ("answers_tokens", "answer_tokens")):
-        if (tokens := settled.pop(total, 0)) and requests:
-            settled[name] = tokens / requests
+        if (tokens := columns.pop(total, 0)) and requests:
+            columns[name] = tokens / requests
     first, each, rate, answer = (
-        (figures | settled).get(name, 0)
+        (figures | columns).get(name, 0)
         for name in (
             "first_token_seconds",
             "time_per_output_token_seconds",
@@ -164,13 +164,13 @@ def _settled(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]
             "answer_tokens",
         )
     )
-    if "users" not in settled and answer > 1 and each and rate:
-        settled["users"] = rate / answer * (first + (answer - 1) * each)
+    if "users" not in columns and answer > 1 and each and rate:
+        columns["users"] = rate / answer * (first + (answer - 1) * each)
     if figures.get("steps_per_second") and figures.get("sequences_per_second"):
-        settled.setdefault(
+        columns.setdefault(
             "step_sequences", figures["sequences_per_second"] / figures["steps_per_second"]
         )
-    return settled
+    return columns
 
 
 def _queried(text: str) -> dict[str, float]:

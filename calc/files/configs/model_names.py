@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.files.configs.fields import field_catalog
 
 # Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what
@@ -81,7 +81,7 @@ def _tuned_from(name: str, catalogs: Any) -> str:
     return max(within, key=len, default="")
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def _spelled(catalogs: Any) -> list[dict[str, list[str]]]:
     """For each way to spell a name, its models: by repository, else by id."""
     ids = [str(model) for model in catalogs.models.index]

@@ -2,7 +2,7 @@
 
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.settled import Settled
+from calc.files.configs.run_settings import RunSettings
 
 
 def unread_trainer(name: str, file: str) -> ConfigProblem:
@@ -15,19 +15,22 @@ def unread_trainer(name: str, file: str) -> ConfigProblem:
     )
 
 
-def settle_objective(settled: Settled, main: Tool, name: str, file: str) -> None:
+def settle_objective(settings: RunSettings, main: Tool, name: str, file: str) -> None:
     """Settle the objective by the tool's own fields, else by what the file calls it.
 
     Raises ConfigProblem where neither is one that a row expresses; rules settle the rest.
     """
     objective = (
-        settled.values.get("objective")
+        settings.values.get("objective")
         or field_catalog().objectives.get(name.lower())
         or field_catalog().telling.get(name, "")
     )
-    if name and (not objective or not main.trainer or "objective" in settled.left):
+    if name and (not objective or not main.trainer or "objective" in settings.left):
         raise unread_trainer(name, file)
     if objective and main.trainer:
-        settled.values |= {"objective": objective, "trainer": main.trainer}
-        settled.fields |= {"objective": settled.fields.get("objective", name), "trainer": main.name}
-        settled.explicit.add("trainer")
+        settings.values |= {"objective": objective, "trainer": main.trainer}
+        settings.fields |= {
+            "objective": settings.fields.get("objective", name),
+            "trainer": main.name,
+        }
+        settings.explicit.add("trainer")

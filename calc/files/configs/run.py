@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
-from calc.files.configs.derived import derive, machine, stored
+from calc.files.configs.combined_fields import derive, machine, stored
 from calc.files.configs.documents import base_of, several_readings
+from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
-from calc.files.configs.lines import Line, field_lines
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
 from calc.files.configs.objective import settle_objective, unread_trainer
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
-from calc.files.configs.settled import Settled, settle_reading
+from calc.files.configs.run_settings import RunSettings, settle_reading
 from calc.files.configs.texts import checked_text
 from calc.files.configs.tool_commands import ANY_TRAINER, LAUNCH, Reading
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
@@ -76,27 +76,27 @@ def _run(
     model: str,
 ) -> Run:
     """The scenario row of the readings of one run."""
-    settled = Settled()
+    settings = RunSettings()
     for reading in readings:
         others = (
             other.tool.id
             for other in readings
             if other.tool and other.fields and other is not reading
         )
-        settle_reading(settled, reading, frozenset(others))
+        settle_reading(settings, reading, frozenset(others))
     for reading in readings:
-        _defaults(settled, reading, main)
-    stored(settled, catalogs)
-    machine(settled, main, catalogs)
-    settle_objective(settled, main, *((main.work == "training" and named) or ("", "")))
-    _apply(settled, [rule for name in main.rules for rule in field_catalog().rules[name]], main)
-    derive(settled, main, catalogs)
-    _by_sizes(settled, main, catalogs, model)
-    if model and not model_id(str(settled.values.get("model") or ""), catalogs):
-        settled.values["model"] = model
-    _contradicted(settled, catalogs)
-    row = _row(settled, main, readings, catalogs)
-    return Run(row, field_lines(readings, settled, row))
+        _defaults(settings, reading, main)
+    stored(settings, catalogs)
+    machine(settings, main, catalogs)
+    settle_objective(settings, main, *((main.work == "training" and named) or ("", "")))
+    _apply(settings, [rule for name in main.rules for rule in field_catalog().rules[name]], main)
+    derive(settings, main, catalogs)
+    _by_sizes(settings, main, catalogs, model)
+    if model and not model_id(str(settings.values.get("model") or ""), catalogs):
+        settings.values["model"] = model
+    _contradicted(settings, catalogs)
+    row = _row(settings, main, readings, catalogs)
+    return Run(row, field_lines(readings, settings, row))
 
 
 def _named_objective(text: str, file: str) -> tuple[str, str] | None:
@@ -144,7 +144,7 @@ def _main(readings: list[Reading]) -> Tool:
     return own[0]
 
 
-def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
+def _defaults(settings: RunSettings, reading: Reading, main: Tool) -> None:
     """The tool's defaults of fields that its file omits; of a launcher only from its own file."""
     tool = reading.tool
     if tool is None or (tool.launches and reading.rank != LAUNCH and tool is not main):
@@ -153,90 +153,90 @@ def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
     for field in reversed(fields.values()):  # a tool's own before those of the tool that it is like
         if (
             field.default is not None
-            and tool.id not in settled.absent
-            and field.to not in settled.values
-            and field.to not in settled.left
+            and tool.id not in settings.absent
+            and field.to not in settings.values
+            and field.to not in settings.left
         ):
-            settled.default(field, tool.name)
+            settings.default(field, tool.name)
     for name, value in tool.sets.items():
-        if name not in settled.values:
-            settled.put(name, value, tool.name, reading)
+        if name not in settings.values:
+            settings.put(name, value, tool.name, reading)
 
 
-def _apply(settled: Settled, listed: list[Rule], main: Tool) -> None:
+def _apply(settings: RunSettings, listed: list[Rule], main: Tool) -> None:
     """Settle each column by the first of its rules whose parts all match."""
     closed: set[str] = set()
     for rule in listed:
         column, when = rule.column, rule.when
-        if column in closed | settled.explicit | settled.left or not all(
-            settled.matches(*pair) for pair in when.items()
+        if column in closed | settings.explicit | settings.left or not all(
+            settings.matches(*pair) for pair in when.items()
         ):
             continue
         closed.add(column)
-        value = settled.values.get(rule.is_[1:], "") if rule.is_.startswith("=") else rule.is_
+        value = settings.values.get(rule.is_[1:], "") if rule.is_.startswith("=") else rule.is_
         if (
-            settled.absent
-            and not settled.explicit & when.keys()
+            settings.absent
+            and not settings.explicit & when.keys()
             and not when.keys() & main.sets.keys()
         ):
             value = ""  # the config that is not here may say otherwise
-        if rule.unused in settled.explicit:
-            settled.unused[settled.fields.get(rule.unused, rule.unused)] = None
+        if rule.unused in settings.explicit:
+            settings.unused[settings.fields.get(rule.unused, rule.unused)] = None
         if value == "":
-            settled.left.add(column)
-            settled.values.pop(column, None)
+            settings.left.add(column)
+            settings.values.pop(column, None)
         else:
             origin = (*when, rule.is_[1:]) if rule.is_.startswith("=") else tuple(when)
-            settled.values[column], settled.made_of[column] = value, origin
-            explicit = [part for part in origin if part in settled.explicit]
-            settled.fields[column] = settled.fields[explicit[0]] if explicit else main.name
+            settings.values[column], settings.made_of[column] = value, origin
+            explicit = [part for part in origin if part in settings.explicit]
+            settings.fields[column] = settings.fields[explicit[0]] if explicit else main.name
             if explicit:
-                settled.defaulted.discard(column)
+                settings.defaulted.discard(column)
                 if column not in BY_NAME:
-                    settled.explicit.add(column)
+                    settings.explicit.add(column)
             elif column in BY_NAME:
-                settled.defaulted.add(column)
+                settings.defaulted.add(column)
 
 
-def _by_sizes(settled: Settled, main: Tool, catalogs: Any, instead: str) -> None:
+def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) -> None:
     """Settle the model of a tool that gives its sizes; `instead` where no model has them."""
-    parts = {name: name.removeprefix(SIZE) for name in settled.values if name.startswith(SIZE)}
-    if "model" in settled.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
-        settled.unused |= dict.fromkeys(
-            settled.fields[name] for name in parts if name in settled.explicit
+    parts = {name: name.removeprefix(SIZE) for name in settings.values if name.startswith(SIZE)}
+    if "model" in settings.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
+        settings.unused |= dict.fromkeys(
+            settings.fields[name] for name in parts if name in settings.explicit
         )
         return
-    tokenizer = model_id(str(settled.values.get("tokenizer", "")), catalogs)
+    tokenizer = model_id(str(settings.values.get("tokenizer", "")), catalogs)
     models, closest = by_sizes(
-        {size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer
+        {size: settings.values[name] for name, size in parts.items()}, catalogs, tokenizer
     )
     unread = [
-        settled.fields.get(name, name.removeprefix(SIZE))
-        for name in settled.left
+        settings.fields.get(name, name.removeprefix(SIZE))
+        for name in settings.left
         if name.startswith((SIZE, FAMILY))
     ]
     if len(models) == 1 and not unread:
         origin = (*parts, "tokenizer") if models == [tokenizer] else tuple(parts)
-        settled.values["model"], settled.fields["model"], settled.made_of["model"] = (
+        settings.values["model"], settings.fields["model"], settings.made_of["model"] = (
             models[0],
             main.name,
             origin,
         )
     elif not instead:
-        shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
+        shown = ", ".join(f"{size} {settings.values[name]}" for name, size in sorted(parts.items()))
         doubt = (
             SEVERAL.format(shown, " or ".join(models))
             if models
             else NO_MODEL.format(shown, closest)
         )
-        settled.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
+        settings.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
 
 
-def _contradicted(settled: Settled, catalogs: Catalogs) -> None:
+def _contradicted(settings: RunSettings, catalogs: Catalogs) -> None:
     """Leave the model open where the class that a file loads it with is that of another type."""
     model, named = (
-        model_id(str(settled.values.get("model") or ""), catalogs),
-        str(settled.values.get("model_class") or ""),
+        model_id(str(settings.values.get("model") or ""), catalogs),
+        str(settings.values.get("model_class") or ""),
     )
     stem = CLASS_ENDS.sub("", named).lower()
     kind = str(catalogs.models["model_type"].get(model, "")).replace("_", "")
@@ -246,17 +246,17 @@ def _contradicted(settled: Settled, catalogs: Catalogs) -> None:
         and not kind.startswith(stem)
         and not stem.startswith(kind)
     ):
-        settled.values.pop("model")
-        settled.problems.append(
-            f"{settled.files['model_class']}: {named} does not load {model}; is it {model}? "
+        settings.values.pop("model")
+        settings.problems.append(
+            f"{settings.files['model_class']}: {named} does not load {model}; is it {model}? "
             f"Choose it, or name another."
         )
 
 
 def _row(
-    settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs
+    settings: RunSettings, main: Tool, readings: list[Reading], catalogs: Catalogs
 ) -> dict[str, str]:
-    columns = {name: settled.values[name] for name in BY_NAME if name in settled.values}
+    columns = {name: settings.values[name] for name in BY_NAME if name in settings.values}
     columns |= {
         name: model_id(str(columns[name]), catalogs) or columns[name]
         for name in OTHER_MODELS
@@ -272,13 +272,13 @@ def _row(
         if columns["model"] not in catalogs.models.index:
             close = nearest_id(model, catalogs)
             cure = f"the nearest is {close}" if close else "none has a name like it"
-            where = f"{settled.files.get('model', main.name)}, {settled.fields['model']}"
-            settled.problems.append(
+            where = f"{settings.files.get('model', main.name)}, {settings.fields['model']}"
+            settings.problems.append(
                 f"{where}: {model[:80]} is not in the catalog ({cure}); choose another, or "
                 f"add its config.json."
             )
-    elif not settled.problems:
-        settled.problems.append(
+    elif not settings.problems:
+        settings.problems.append(
             f"{files}: no file names the model; choose it, or add the file that names it."
         )
     columns["work"] = main.work
@@ -287,10 +287,10 @@ def _row(
     ):
         if (
             columns.pop(name, None) is not None
-            and name not in settled.defaulted
-            and settled.fields[name] != main.name
+            and name not in settings.defaulted
+            and settings.fields[name] != main.name
         ):
-            settled.unused[settled.fields[name]] = None
+            settings.unused[settings.fields[name]] = None
     skipped = {"scenario", *idle_inputs(main.work, columns.get("tuning"))}
     place = next((reading.place for reading in readings if reading.place), "")
     about = {
@@ -300,16 +300,16 @@ def _row(
             dict.fromkeys(reading.tool.id for reading in readings if reading.tool)
         ),
         "source_defaults": "+".join(
-            name for name in BY_NAME if name in columns and name in settled.defaulted
+            name for name in BY_NAME if name in columns and name in settings.defaulted
         ),
         "not_said": "+".join(
             name for name in BY_NAME if name not in columns and name not in skipped
         ),
-        "unused": "+".join(settled.unused),
+        "unused": "+".join(settings.unused),
         "note": STORED.format(columns["precision"])
-        if "stored" in settled.made_of.get("precision", ())
+        if "stored" in settings.made_of.get("precision", ())
         else "",
-        "problem": " ".join(settled.problems),
+        "problem": " ".join(settings.problems),
     }
     return (
         dict.fromkeys((*BY_NAME, *ABOUT), "")

@@ -10,8 +10,8 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.plan.aged import FIGURES, THEN
 from calc.plan.bill import billed
+from calc.plan.drift import FIGURES, THEN
 from calc.plan.ownership import owned_rows
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar

@@ -11,7 +11,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.files.link.kept import differing
+from calc.files.link.kept_answers import differing
 from calc.plan.figures import records
 from calc.plan.ownership import OWNERSHIP
 from calc.say.setting import arrangement

@@ -16,8 +16,8 @@ from calc.files.csv.people import COLUMNS, people_table, with_layout
 from calc.files.csv.writer import unmarked, write_csv
 from calc.files.door import one_sentence
 from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
-from calc.plan.aged import VERSIONS, versions
 from calc.plan.bill import WAY_COLUMNS
+from calc.plan.drift import VERSIONS, versions
 from calc.plan.ownership import OWNERSHIP
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.catalogs.load import Catalogs, catalog_ids
-from calc.files.link import kept as link_kept
+from calc.files.link import kept_answers as link_kept
 from calc.files.link import models as link_models
 from calc.files.link import readings as link_readings
 from calc.job.columns import ANYWHERE

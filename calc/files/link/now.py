@@ -6,7 +6,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs, add_models, with_readings
 from calc.files.link import link
-from calc.plan.aged import rows_now
+from calc.plan.drift import rows_now
 from calc.plan.plan_bill import first_month
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from calc.catalogs.tables import READING, SET_UP
-from calc.files.link.kept import BETWEEN, linkable
+from calc.files.link.kept_answers import BETWEEN, linkable
 from calc.scenarios.read import number
 
 NAME = "run"

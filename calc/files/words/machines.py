@@ -2,7 +2,7 @@
 
 import re
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.files.words.items import Item
 
@@ -110,7 +110,7 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     return items
 
 
-@kept("gpus")
+@cached_per_catalogs("gpus")
 def card_kinds(catalogs: Catalogs) -> dict[str, list[str]]:
     """The word that people call a card by -> the cards of that name: a100, l40s, 4090."""
     kinds: dict[str, list[str]] = {}

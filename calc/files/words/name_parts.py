@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 
 ATOM = re.compile(r"[^\W_]+(?:\.\d+[^\W_]*)*|[^\s\w]|_")
@@ -27,7 +27,7 @@ class Part(NamedTuple):
     end: int
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def owners_of_models(catalogs: Catalogs) -> frozenset[str]:
     """Return the organizations on the Hugging Face hub that publish the catalog's models."""
     return frozenset(
@@ -51,7 +51,7 @@ def parts_of_text(text: str) -> list[Part]:
     return several
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def models_by_part(catalogs: Catalogs) -> dict[str, frozenset[str]]:
     """Part of a name -> the models that have it, in their id or their repository."""
     models = defaultdict(set)
@@ -61,7 +61,7 @@ def models_by_part(catalogs: Catalogs) -> dict[str, frozenset[str]]:
     return {part: frozenset(several) for part, several in models.items()}
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def parts_of_models(catalogs: Catalogs) -> dict[str, tuple[str, ...]]:
     """Each id with its parts."""
     return {
@@ -74,7 +74,7 @@ def parts_of_models(catalogs: Catalogs) -> dict[str, tuple[str, ...]]:
     }
 
 
-@kept("models")
+@cached_per_catalogs("models")
 def first_parts(catalogs: Catalogs) -> frozenset[str]:
     """The first parts of names that tell a family: letters, three or more."""
     return (

@@ -5,17 +5,17 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from calc.evaluate import formulas_of
-from calc.files.configs import special
+from calc.files.configs import field_rules
 from calc.files.configs.fields import Field, field_catalog
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
 
-SPECIAL = {reader.__name__: reader for reader in formulas_of(special)}
+SPECIAL = {reader.__name__: reader for reader in formulas_of(field_rules)}
 
 
 @dataclass
-class Settled:
+class RunSettings:
     """Columns and parts as the files settle them, with the source of each.
 
     `values`: column or part -> value; `fields`: -> its field; `made_of`: -> the parts of its rule;
@@ -74,21 +74,21 @@ class Settled:
             self.left.add(name)
 
 
-def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
+def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[str]) -> None:
     """Settle every field of a reading; `others` are the tools of the other files."""
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):
             if not whole(str(value)):
-                settled.problems.append(
+                settings.problems.append(
                     f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how "
                     f"many there are."
                 )
-                settled.leave(name)
+                settings.leave(name)
                 continue
             value = int(value)
-        settled.put(name, value, name, reading)
+        settings.put(name, value, name, reading)
     if reading.tool is None:
-        settled.unused |= dict.fromkeys(reading.fields)
+        settings.unused |= dict.fromkeys(reading.fields)
         return
     seen: dict[int, str] = {}
     for name, value in reading.fields.items():
@@ -96,29 +96,29 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
         if meaning is None:
             told = reading.tool.hides(name) and not is_off(value)
             if told or not reading.tool.is_idle(name):
-                settled.unused[name] = None
+                settings.unused[name] = None
             continue
         if id(meaning) in seen and meaning.name != "flash_attention":
             if as_word(reading.fields[seen[id(meaning)]]) == as_word(value):
                 continue
-            settled.problems.append(
+            settings.problems.append(
                 f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep "
                 f"one of the two."
             )
             continue
         seen[id(meaning)] = name
         try:
-            _take(settled, reading, meaning, name, value, others)
+            _take(settings, reading, meaning, name, value, others)
         except NoEqual:
-            settled.unused[name] = None
-            settled.leave(meaning.to)
+            settings.unused[name] = None
+            settings.leave(meaning.to)
         except ConfigProblem as error:
-            settled.problems.append(str(error))
-            settled.leave(meaning.to)
+            settings.problems.append(str(error))
+            settings.leave(meaning.to)
 
 
 def _take(
-    settled: Settled,
+    settings: RunSettings,
     reading: Reading,
     meaning: Field,
     name: str,
@@ -130,24 +130,24 @@ def _take(
     if word in meaning.idle_at or (meaning.read == "open" and is_off(value)):
         return
     for part, setting in meaning.sets.items():
-        settled.put(part, setting, name, reading)
+        settings.put(part, setting, name, reading)
     if meaning.read == "open":
-        settled.unused[name] = None
+        settings.unused[name] = None
     elif meaning.read == "document":
         if word in ("null", "false", "") or meaning.to in others:
             return
         shipped = field_catalog().shipped.get(meaning.to, {}).get(PurePosixPath(word).name)
         if not shipped:
-            settled.unused[name] = None
+            settings.unused[name] = None
         if not shipped and reading.tool and meaning.to == reading.tool.id:
-            settled.absent.add(meaning.to)
+            settings.absent.add(meaning.to)
         for part, setting in (shipped or {meaning.to: "named"}).items():
-            settled.put(part, setting, name, reading)
+            settings.put(part, setting, name, reading)
     else:
         parts = _parts(meaning, value, f"{reading.file}, {name}")
         for part, setting in parts.items():
             if setting is not None:
-                settled.put(part, setting, name, reading)
+                settings.put(part, setting, name, reading)
         if (
             None not in parts.values()
             or meaning.read == "steps"
@@ -157,14 +157,14 @@ def _take(
         if word == "auto" and reading.rank == LAUNCH:  # the trainer's own value
             return
         if not isinstance(value, int | float | None) and word not in OPEN:
-            settled.unused[name] = None
-        settled.leave(meaning.to)
+            settings.unused[name] = None
+        settings.leave(meaning.to)
 
 
 def _parts(meaning: Field, value: Any, where: str) -> dict[str, Any]:
     """The columns and parts of a value; None for one that stays open."""
     if meanings := field_catalog().lists.get(meaning.read):
-        return special.words_of_list(value, meanings)
+        return field_rules.words_of_list(value, meanings)
     return (
         SPECIAL[meaning.read](value)
         if meaning.read in SPECIAL

@@ -14,7 +14,7 @@ from calc.plan.plan_bill import JobAnswers, answers_by_job, plan_bill
 from calc.say.answer_name import answer_name
 from calc.say.job import short_job
 from calc.say.numbers import is_missing
-from views.session import kept
+from views.session import kept_answers
 from views.session.present_plan import present
 
 DECISION = "decision"  # of the meeting, in one line
@@ -35,7 +35,7 @@ class Compared(NamedTuple):
 
 def compared(catalogs: Catalogs) -> Compared:
     """What is kept, or the present answer alone."""
-    rows = plan_bill(kept.rows(catalogs) if kept.kept() else _present(catalogs))
+    rows = plan_bill(kept_answers.rows(catalogs) if kept_answers.entries() else _present(catalogs))
     jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
     ticked = {job.ticked for job in jobs}
     rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]

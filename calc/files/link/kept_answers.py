@@ -14,7 +14,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.job.fields import JOB, is_read, job_fields_of
-from calc.plan.aged import FIGURES, THEN
+from calc.plan.drift import FIGURES, THEN
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.scenarios.read import number

@@ -1,6 +1,6 @@
 """Numbers that remember how they were made: a formula run on them also returns its equation.
 
-The formulas of this package are plain functions of arrays and run unchanged on `Traced` columns.
+The formulas of this package are plain functions of arrays and run unchanged on a `TracedColumn`.
 `text` writes the equation with names or with numbers; `live` leaves out idle parts: zeros, factors
 of one, branches not taken.
 """
@@ -34,19 +34,21 @@ SHORT = {"maximum": "max", "minimum": "min"}
 PASSED_ON = ("astype", "asarray", "broadcast_to")
 
 
-class Traced(NDArrayOperatorsMixin):
+class TracedColumn(NDArrayOperatorsMixin):
     """An array with its operation and operands, or with its name as a column."""
 
     def __init__(self, value: Any, name: str = "", op: str = "", parts: Iterable = ()) -> None:
         self.value, self.name, self.op, self.parts = np.asarray(value), name, op, tuple(parts)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return Traced(
+        return TracedColumn(
             getattr(ufunc, method)(*_plain(inputs), **options), op=ufunc.__name__, parts=inputs
         )
 
     def __array_function__(self, function, types, inputs, options):
-        return Traced(function(*_plain(inputs), **options), op=function.__name__, parts=inputs)
+        return TracedColumn(
+            function(*_plain(inputs), **options), op=function.__name__, parts=inputs
+        )
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.value, dtype=dtype)
@@ -54,7 +56,9 @@ class Traced(NDArrayOperatorsMixin):
     def __getitem__(self, key):
         value = self.value[_plain(key)]
         return (
-            Traced(value, name=self.name) if self.name else Traced(value, op="item", parts=(self,))
+            TracedColumn(value, name=self.name)
+            if self.name
+            else TracedColumn(value, op="item", parts=(self,))
         )
 
     def __bool__(self):
@@ -63,8 +67,8 @@ class Traced(NDArrayOperatorsMixin):
     def __len__(self):
         return len(self.value)
 
-    def astype(self, kind: Any) -> "Traced":
-        return Traced(self.value.astype(kind), op="astype", parts=(self,))
+    def astype(self, kind: Any) -> "TracedColumn":
+        return TracedColumn(self.value.astype(kind), op="astype", parts=(self,))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -77,7 +81,7 @@ class Traced(NDArrayOperatorsMixin):
 
 def _plain(operand):
     """The operand as a plain array."""
-    if isinstance(operand, Traced):
+    if isinstance(operand, TracedColumn):
         return operand.value
     return (
         type(operand)(_plain(part) for part in operand)
@@ -93,7 +97,7 @@ def _all(value, number):
 
 def live(node: Any) -> Any:
     """The equation without terms of zero, factors of one and branches not taken."""
-    if not isinstance(node, Traced) or node.name:
+    if not isinstance(node, TracedColumn) or node.name:
         return node
     parts = node.parts
     if node.op in PASSED_ON or (node.op in ("sum", "max") and len(parts[0]) == 1):
@@ -110,10 +114,10 @@ def live(node: Any) -> Any:
         return live(parts[0])
     if (node.op == "add" and _all(parts[0], 0)) or (node.op == "multiply" and _all(parts[0], 1)):
         return live(parts[1])
-    return Traced(
+    return TracedColumn(
         node.value,
         op=node.op,
-        parts=[live(part) if isinstance(part, Traced) else part for part in parts],
+        parts=[live(part) if isinstance(part, TracedColumn) else part for part in parts],
     )
 
 
@@ -134,7 +138,7 @@ def _branch(op, parts):
 
 def columns_of_formula(node: Any) -> list[str]:
     """The names of the columns in an equation, in the order of its terms."""
-    if isinstance(node, Traced):
+    if isinstance(node, TracedColumn):
         return (
             [node.name]
             if node.name
@@ -156,7 +160,7 @@ def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
 
 def _text(node, written):
     """The text of an equation, and the precedence of its outermost operation."""
-    if not isinstance(node, Traced):
+    if not isinstance(node, TracedColumn):
         return (str(node) if isinstance(node, str | tuple | list) else plain_number("", node)), 9
     if node.name:
         return (written(node.name, node.value) if written else node.name), 9

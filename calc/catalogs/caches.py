@@ -9,7 +9,7 @@ Made = TypeVar("Made", bound=Callable)
 TURN, PATIENCE_SECONDS = RLock(), 0.05  # of one slow result at a time, and of whoever waits for it
 
 
-def kept(*tables: str) -> Callable[[Made], Made]:
+def cached_per_catalogs(*tables: str) -> Callable[[Made], Made]:
     """Decorator: a function of catalogs and hashable arguments runs once per catalogs object.
 
     `tables` names the tables that the function reads; without any, its first argument names the

@@ -11,7 +11,14 @@ from calc.charts.money import money_over_days
 from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
 from calc.plan.figures import records
-from calc.plan.tuned import ENDPOINT, SUM, TunedPlan, break_even_day, by_day, by_month
+from calc.plan.fine_tune_then_serve import (
+    ENDPOINT,
+    SUM,
+    TunedPlan,
+    break_even_day,
+    by_day,
+    by_month,
+)
 from calc.say import fine_tune_then_serve as tuned_words
 from calc.say.job import job_sentence, short_job
 from calc.say.numbers import is_missing, usd
@@ -19,7 +26,7 @@ from calc.say.problem import problem_text
 from calc.studies.fine_tune_then_serve import Service, at_more_load, services, tuned_plan
 from views.charts.money import over_days
 from views.compare_and_bill import the_bill
-from views.session import SESSION, job_state, kept, questions
+from views.session import SESSION, job_state, kept_answers, questions
 from views.session import catalogs as session_catalogs
 from views.session.job_state import KEYS
 from views.session.present_plan import present
@@ -144,7 +151,7 @@ def _kept(plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: 
 
     def keep_both() -> None:
         for row, job in rows:
-            kept.keep(
+            kept_answers.keep(
                 {**row, "in_bill": "yes"},
                 row["scenario"],
                 short_job(job, catalogs),
@@ -152,13 +159,13 @@ def _kept(plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: 
             )
 
     with st.container(horizontal=True):
-        is_done = all(kept.is_kept(row) for row, _ in rows)
+        is_done = all(kept_answers.is_kept(row) for row, _ in rows)
         button(
             "Keep both in the bill",
             keep_both,
             icon="bookmark_add",
             key="tuned_keep",
-            disabled=is_done or kept.is_full(),
+            disabled=is_done or kept_answers.is_full(),
         )
         tables.download(
             "Months as CSV",

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.plan.aged import Moved, causes, changes, price_day
+from calc.plan.drift import Moved, causes, changes, price_day
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
 from calc.say.place import region_name
 from calc.say.verdict import fit_word

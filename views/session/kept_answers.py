@@ -11,10 +11,10 @@ from calc import estimate
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.files.link.kept import MOST_KEPT, TEXTS, differing, linkable, scenario_name
+from calc.files.link.kept_answers import MOST_KEPT, TEXTS, differing, linkable, scenario_name
 from calc.job.fields import CHOSEN
-from calc.plan.aged import figures_of
 from calc.plan.bill import billed
+from calc.plan.drift import figures_of
 from calc.plan.figures import records
 from calc.plan.ownership import OWNERSHIP
 from calc.say.answer_name import answer_name
@@ -23,20 +23,20 @@ from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.private_prices import paid_share
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
-from views.session.remembered import remembered
+from views.session.recent_results import remembered
 from views.session.worker import options
 
 PLANNED = ("runs_per_month", "plan_months")  # of the bill, and no part of the answer
 
 
-def kept() -> list[dict[str, Any]]:
+def entries() -> list[dict[str, Any]]:
     """The kept answers in their order: name, market, scenario; job, have, then, in_bill if any."""
     return st.session_state["kept"]
 
 
 def is_full() -> bool:
     """Whether no more can be kept."""
-    return len(kept()) >= MOST_KEPT
+    return len(entries()) >= MOST_KEPT
 
 
 def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = False) -> None:
@@ -63,7 +63,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     }
     entry["scenario"] |= {"plan_months": 1} if ends_of(row) and not is_planned else {}
     entry["scenario"] |= {"start_seconds": 0} if "have" in fields else {}
-    _set([*kept(), entry])
+    _set([*entries(), entry])
 
 
 def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
@@ -91,10 +91,10 @@ def is_kept(row: Row) -> bool:
 
 def place_of(row: Row) -> int | None:
     """The place at which the scenario of a row is kept; None where it is not."""
-    if not kept():
+    if not entries():
         return None
     scenario = _answer(differing(row, session_catalogs.catalogs(), extra_state.assumed()))
-    for place, entry in enumerate(kept()):
+    for place, entry in enumerate(entries()):
         if _answer(entry["scenario"]) == scenario and entry["market"] == row.get("market"):
             return place
     return None
@@ -107,7 +107,7 @@ def _answer(scenario: dict[str, Any]) -> dict[str, Any]:
 
 def remove(index: int) -> None:
     """Callback: no longer kept; Undo brings it back."""
-    _set([entry for place, entry in enumerate(kept()) if place != index])
+    _set([entry for place, entry in enumerate(entries()) if place != index])
 
 
 def rename(index: int, name: str) -> None:
@@ -115,29 +115,34 @@ def rename(index: int, name: str) -> None:
     _set(
         [
             entry | {"name": _free(scenario_name(name), index)} if place == index else entry
-            for place, entry in enumerate(kept())
+            for place, entry in enumerate(entries())
         ]
     )
 
 
 def plan(index: int, **columns: Any) -> None:
     """Callback: set the runs a month, the months or another column of a kept scenario."""
-    _set([_with(entry, columns) if place == index else entry for place, entry in enumerate(kept())])
+    _set(
+        [
+            _with(entry, columns) if place == index else entry
+            for place, entry in enumerate(entries())
+        ]
+    )
 
 
 def own(index: int, **owners: str) -> None:
     """Callback: set the team, owner or project of a kept answer."""
     texts = {name: linkable(text, TEXTS[name]) for name, text in owners.items()}
-    entry = {name: value for name, value in kept()[index].items() if name not in texts}
+    entry = {name: value for name, value in entries()[index].items() if name not in texts}
     entry |= {name: text for name, text in texts.items() if text}
-    _set([entry if place == index else other for place, other in enumerate(kept())])
+    _set([entry if place == index else other for place, other in enumerate(entries())])
 
 
 def take_discount(percent: float | None) -> None:
     """Callback: what the job and every kept answer pay less than listed; below 0 it is a tax."""
     paid = paid_share(percent) if percent else None
     extra_state.put("paid_ratio", paid)
-    _set([_with(entry, {"paid_ratio": paid}) for entry in kept()])
+    _set([_with(entry, {"paid_ratio": paid}) for entry in entries()])
 
 
 def _with(entry: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
@@ -162,7 +167,7 @@ def tick(index: int, places: list[int]) -> None:
         {name: value for name, value in entry.items() if name != "in_bill"}
         if place in places
         else entry
-        for place, entry in enumerate(kept())
+        for place, entry in enumerate(entries())
     ]
     ticked[index] |= {"in_bill": "yes"}
     _set(ticked)
@@ -171,24 +176,24 @@ def tick(index: int, places: list[int]) -> None:
 def duplicate(index: int) -> None:
     """Callback: once more, right after itself."""
     if not is_full():
-        entry = kept()[index]
+        entry = entries()[index]
         copy = {name: value for name, value in entry.items() if name != "in_bill"} | {
             "name": _free(entry["name"])
         }
-        _set([*kept()[: index + 1], copy, *kept()[index + 1 :]])
+        _set([*entries()[: index + 1], copy, *entries()[index + 1 :]])
 
 
 def move(index: int, by: int) -> None:
     """Callback: so many places further."""
     to = index + by
-    if 0 <= to < len(kept()):
-        rest = [entry for place, entry in enumerate(kept()) if place != index]
-        _set([*rest[:to], kept()[index], *rest[to:]])
+    if 0 <= to < len(entries()):
+        rest = [entry for place, entry in enumerate(entries()) if place != index]
+        _set([*rest[:to], entries()[index], *rest[to:]])
 
 
 def take(index: int) -> None:
     """Callback: a kept scenario becomes the plan; Undo restores the former one."""
-    entry, catalogs = kept()[index], session_catalogs.catalogs()
+    entry, catalogs = entries()[index], session_catalogs.catalogs()
     row = rows(catalogs).iloc[index]
     chosen = {
         name: row[name] for name in CHOSEN if row[name] == row[name]
@@ -198,7 +203,9 @@ def take(index: int) -> None:
 
 def rows(catalogs: Catalogs) -> pd.DataFrame:
     """Every kept answer estimated and billed anew, with job, market, have and in_bill."""
-    return remembered("kept", (kept(), catalogs.version), lambda: _estimated(kept(), catalogs))
+    return remembered(
+        "kept", (entries(), catalogs.version), lambda: _estimated(entries(), catalogs)
+    )
 
 
 def _estimated(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
@@ -226,7 +233,7 @@ def _set(entries: list[dict[str, Any]]) -> None:
 
 def _free(name: str, index: int | None = None) -> str:
     """The name, numbered where another scenario has it."""
-    taken = {entry["name"] for place, entry in enumerate(kept()) if place != index}
+    taken = {entry["name"] for place, entry in enumerate(entries()) if place != index}
     plain = re.sub(r" \d+$", "", name)
     numbers = (f"{plain} {number}" for number in range(2, MOST_KEPT + 2))
     return next(free for free in (name, *numbers) if free not in taken)

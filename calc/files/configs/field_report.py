@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from calc.files.configs.settled import Settled
+from calc.files.configs.run_settings import RunSettings
 from calc.files.configs.tool_commands import Reading
 from calc.scenarios.inputs import BY_NAME
 
@@ -25,9 +25,9 @@ class Line(NamedTuple):
     columns: dict[str, str]
 
 
-def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) -> list[Line]:
+def field_lines(readings: list[Reading], settings: RunSettings, row: dict[str, str]) -> list[Line]:
     """The fields of the files in order, then the columns of tool defaults, then open columns."""
-    sources = {name: _sources(name, settled) for name in BY_NAME if row[name]}
+    sources = {name: _sources(name, settings) for name in BY_NAME if row[name]}
     lines = []
     for reading in readings:
         for field, value in {**reading.parts, **reading.fields}.items():
@@ -37,7 +37,7 @@ def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) 
                     reading.file,
                     field,
                     _text(value),
-                    _standing(reading, field, columns, settled),
+                    _standing(reading, field, columns, settings),
                     columns,
                 )
             )
@@ -45,7 +45,7 @@ def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) 
     read = {name for line in lines for name in line.columns} | {"scenario"}
     taken = [name for name in BY_NAME if row[name] and name not in read]
     assumed = [
-        Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken
+        Line("", settings.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken
     ]
     return [
         *lines,
@@ -57,23 +57,23 @@ def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) 
     ]
 
 
-def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Settled) -> str:
-    if field in settled.unused:
+def _standing(reading: Reading, field: str, columns: dict[str, str], settings: RunSettings) -> str:
+    if field in settings.unused:
         return "unused"
     if columns:
         return "read"
     meaning = reading.tool.fields.get(field) if reading.tool else None
-    return "open" if meaning and meaning.to in settled.left else "idle"
+    return "open" if meaning and meaning.to in settings.left else "idle"
 
 
-def _sources(name: str, settled: Settled) -> set[str]:
+def _sources(name: str, settings: RunSettings) -> set[str]:
     """The fields of the files that a column was made from."""
     parts, fields = [name], set()
     while parts:
         part = parts.pop()
-        if part in settled.explicit or part == name:
-            fields |= {settled.fields[part]} if part in settled.fields else set()
-        parts += [component for component in settled.made_of.get(part, ()) if component != part]
+        if part in settings.explicit or part == name:
+            fields |= {settings.fields[part]} if part in settings.fields else set()
+        parts += [component for component in settings.made_of.get(part, ()) if component != part]
     return fields
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.scenarios.lookups import columns_of, word_rows
 from calc.scenarios.releases import earlier_release
@@ -41,13 +41,13 @@ def listed_endpoints(region, model, catalogs):
     return {f"listed_{name}": usd[..., number] for number, name in enumerate(ENDPOINT)}
 
 
-@kept("storage_and_traffic")
+@cached_per_catalogs("storage_and_traffic")
 def _s3(catalogs: Catalogs) -> dict[str, float]:
     s3 = catalogs.storage_and_traffic[catalogs.storage_and_traffic["kind"] == STORED_ON]
     return dict(zip(s3["region"], s3["usd_per_gib"], strict=True))
 
 
-@kept("endpoints")
+@cached_per_catalogs("endpoints")
 def _endpoints(catalogs: Catalogs) -> dict[tuple[str, str], tuple[float, ...]]:
     listed: pd.DataFrame = catalogs.endpoints
     prices = zip(*(listed[name] for name in ENDPOINT), strict=True)

@@ -16,7 +16,7 @@ from calc.evaluate import Columns, parameters_of
 ONE, LAYOUT, PLACE, PAIR, WAY = range(5)
 
 
-class Crossed:
+class LayoutPlaceTable:
     """Columns with their levels, the layout and the place of each pair, the pair of each way."""
 
     def __init__(
@@ -78,7 +78,7 @@ class Crossed:
             if level in (PAIR, WAY):
                 self.columns[name] = (level, values.take(pairs if level == PAIR else ways, axis=-1))
 
-    def parts(self, most: int) -> Iterator["Crossed"]:
+    def parts(self, most: int) -> Iterator["LayoutPlaceTable"]:
         """The pairs in order, in parts of at most this many; at least one part."""
         pairs = len(self.layout)
         return (
@@ -86,9 +86,9 @@ class Crossed:
             for start in range(0, max(pairs, 1), most)
         )
 
-    def only(self, pairs: np.ndarray) -> "Crossed":
+    def only(self, pairs: np.ndarray) -> "LayoutPlaceTable":
         """A copy with only these pairs, given by number."""
-        part = Crossed({}, {}, self.layout, self.place)
+        part = LayoutPlaceTable({}, {}, self.layout, self.place)
         part.pair, part.columns = self.pair, dict(self.columns)
         part.keep(pairs)
         return part

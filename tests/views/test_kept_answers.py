@@ -7,7 +7,7 @@ from pages import address, opened, run, turned, with_share
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate
-from calc.files.link.kept import MOST_KEPT
+from calc.files.link.kept_answers import MOST_KEPT
 from views.compare_and_bill.answers import PLAN
 
 KEPT = [
@@ -72,7 +72,7 @@ def session(steps):
     def script(steps, kept_texts):
         import streamlit as st
 
-        from views.session import address, kept
+        from views.session import address, kept_answers
         from views.session import catalogs as session_catalogs
 
         if "link_complaints" not in st.session_state:
@@ -80,8 +80,8 @@ def session(steps):
         address.read_link(session_catalogs.base_catalogs())
         for name, *arguments in steps:
             named = arguments.pop() if isinstance(arguments[-1], dict) and name == "plan" else {}
-            getattr(kept, name)(*arguments, **named)
-        st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
+            getattr(kept_answers, name)(*arguments, **named)
+        st.session_state["rows"] = kept_answers.rows(session_catalogs.catalogs())
 
     app = AppTest.from_function(
         script, default_timeout=60, kwargs={"steps": steps, "kept_texts": KEPT}

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from calc.catalogs.kept import kept
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 
 MAKER = "maker"
 WIDTH = re.compile(r"(?:block|group)-(\d+)")
 
 
-@kept("checkpoints")
+@cached_per_catalogs("checkpoints")
 def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]:
     """The published file of each (model, precision); the maker's where there is one."""
     table = catalogs.checkpoints.rename_axis("file").reset_index()
@@ -22,7 +22,7 @@ def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]
     return {(entry["model"], entry["precision"]): entry for entry in table.to_dict("records")}
 
 
-@kept("checkpoints", "models", "precisions")
+@cached_per_catalogs("checkpoints", "models", "precisions")
 def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
     """A model's original format, "" for 16 bits, and the published ones of at least 8 bits.
 
@@ -55,7 +55,7 @@ def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
     return original, *(name for name in (*ours, *others[:1]) if name != original)
 
 
-@kept("checkpoints", "models", "precisions")
+@cached_per_catalogs("checkpoints", "models", "precisions")
 def narrow_formats(catalogs: Catalogs, model: str, bits: int) -> tuple[str, ...]:
     """The formats of 8 or of 4 bits in which a model is published, its original one included."""
     published = {precision for of, precision in published_files(catalogs) if of == model}
@@ -81,7 +81,7 @@ def published_bits_of(catalogs: Catalogs, model: str) -> int:
     )
 
 
-@kept("checkpoints", "models", "precisions")
+@cached_per_catalogs("checkpoints", "models", "precisions")
 def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """The elements that share a scale, 0 without a bound, and the padded inner width.
 
@@ -99,7 +99,7 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     return elements, padded
 
 
-@kept("checkpoints", "models", "precisions", "stacks")
+@cached_per_catalogs("checkpoints", "models", "precisions", "stacks")
 def cut_degrees(catalogs: Catalogs, model: str, degrees: tuple[int, ...]) -> dict[str, list[int]]:
     """Tensor parallel degrees, by precision, that cut a block of scales of an expert."""
     width = float(

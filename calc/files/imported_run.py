@@ -10,12 +10,12 @@ from calc.catalogs.load import Catalogs, add_models, catalog_ids
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.calibration.logs import runs
-from calc.files.configs.lines import Line
+from calc.files.configs.field_report import Line
 from calc.files.configs.run import read_runs
-from calc.files.configs.told import Told, told_of
+from calc.files.configs.run_summary import RunSummary, summary_of
 from calc.files.door import one_sentence
 from calc.files.oom.explain import tells, text_of
-from calc.files.simulated import model_entry
+from calc.files.simulated_models import model_entry
 from calc.memory.fit import HOLDS
 from calc.models.foreign import free_id
 from calc.scenarios.inputs import BY_NAME
@@ -35,7 +35,7 @@ MOST_JSON = 10  # documents of one text that are looked at
 BLANKS = re.compile(r"\s*")
 
 
-class Brought(NamedTuple):
+class ImportedRun(NamedTuple):
     """One run: the columns that its files settle, its estimate, the lines, added models."""
 
     scenario: dict[str, Any]
@@ -44,7 +44,7 @@ class Brought(NamedTuple):
     source_tool: str
     models: dict[str, dict[str, Any]]
     catalogs: Catalogs  # with the added models
-    told: Told = Told((), (), ())
+    summary: RunSummary = RunSummary((), (), ())
     others: tuple[dict[str, str], ...] = ()  # rows of the other runs of the files
 
     @property
@@ -54,12 +54,12 @@ class Brought(NamedTuple):
 
 
 @one_sentence
-def brought(
+def import_run(
     documents: Documents,
     catalogs: Catalogs,
     model: str = "",
     said: Mapping[str, Any] | None = None,
-) -> Brought:
+) -> ImportedRun:
     """The first run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
     `said` has columns that are given beside the documents, which are then not assumed. If a run
@@ -79,23 +79,23 @@ def brought(
         "problem": run.row["problem"] or row["problem"],
         "note": f"{run.row['note']} {row['note']}".strip(),
     }
-    told = told_of(run.row, run.lines, row, said or {})
-    row = cautious(row, told)
-    return Brought(
+    summary = summary_of(run.row, run.lines, row, said or {})
+    row = cautious(row, summary)
+    return ImportedRun(
         {name: row[name] for name in choices if name != "scenario"},
         row,
         run.lines,
         run.row["source_tool"],
         models,
         extended,
-        told,
+        summary,
         tuple(other.row for other in others),
     )
 
 
-def cautious(row: Row, told: Told) -> Row:
+def cautious(row: Row, summary: RunSummary) -> Row:
     """A row that is not said to fit for sure where its files change memory in an uncounted way."""
-    if not told.lacks_memory or row["fits"] != HOLDS[0]:
+    if not summary.lacks_memory or row["fits"] != HOLDS[0]:
         return row
     return {
         **row,

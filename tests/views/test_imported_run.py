@@ -8,9 +8,9 @@ import pytest
 from examples import catalogs, recorded
 from pages import by_hand, job_line, opened, page_text, pasted, run, title
 
-from calc.files.brought import brought, sorted_documents
 from calc.files.configs.run import read_run
 from calc.files.configs.texts import flat, format_of, read_mapping
+from calc.files.imported_run import import_run, sorted_documents
 from calc.files.oom.failures import failures
 
 CASES = recorded("cases/brought.json")
@@ -79,7 +79,7 @@ def test_a_pasted_text_is_known_by_how_it_begins(text, form):
 
 
 def test_only_what_the_files_settle_becomes_the_scenario():
-    run = brought([("pasted", TRL.encode())], catalogs())
+    run = import_run([("pasted", TRL.encode())], catalogs())
     assert (run.scenario["batch"], run.scenario["implementation"], run.row["problem"]) == (
         8,
         "trl",
@@ -91,9 +91,9 @@ def test_only_what_the_files_settle_becomes_the_scenario():
 
 def test_a_config_json_among_the_files_is_the_model():
     unknown = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
-    alone = brought([("a.yaml", unknown.encode())], catalogs())
+    alone = import_run([("a.yaml", unknown.encode())], catalogs())
     assert "ours is not in the catalog" in alone.row["problem"]
-    both = brought(
+    both = import_run(
         [("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs()
     )
     assert (both.row["problem"], both.scenario["model"], list(both.models)) == (

@@ -13,8 +13,7 @@ from pages import address, opened, page_text, run, title, turned
 
 from calc.answers.full_answer import full_answer as options
 from calc.commands.tuned import main
-from calc.plan.plan_bill import plan_bill
-from calc.plan.tuned import (
+from calc.plan.fine_tune_then_serve import (
     ENDPOINT,
     SUM,
     TunedPlan,
@@ -23,6 +22,7 @@ from calc.plan.tuned import (
     by_day,
     by_month,
 )
+from calc.plan.plan_bill import plan_bill
 from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
 from calc.scenarios.problems import TableError
 from calc.studies.fine_tune_then_serve import at_more_load, services, tuned_plan

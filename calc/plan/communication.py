@@ -58,7 +58,7 @@ def pipeline_parallel_bytes(boundary_bytes, pipeline_parallel, accumulation_step
     return accumulation_steps * 2 * boundary_bytes * (pipeline_parallel > 1)
 
 
-def communicated(scenarios: Iterable[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
+def communication_volumes(scenarios: Iterable[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
     """A row per training scenario: bytes sent by data, tensor and pipeline parallel, and in all."""
     formulas = (data_parallel_bytes, tensor_parallel_bytes, pipeline_parallel_bytes)
     rows = [_numbers(one_scenario(scenario, catalogs)) for scenario in scenarios]

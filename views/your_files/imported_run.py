@@ -7,12 +7,12 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
-from calc.files.brought import Brought, Documents, brought, sorted_documents
 from calc.files.configs.documents import names_of_tools
+from calc.files.configs.field_report import Line
 from calc.files.configs.fields import tools
-from calc.files.configs.lines import Line
 from calc.files.configs.problem import MOST_DOCUMENTS
 from calc.files.door import REFUSALS
+from calc.files.imported_run import Documents, ImportedRun, import_run, sorted_documents
 from calc.files.request import PASTED, Request, request_of
 from calc.files.request_answer import row_of_request
 from calc.job.fields import job_of
@@ -22,7 +22,7 @@ from calc.say.numbers import counted, gib
 from calc.say.setting import name_of, setting
 from calc.say.verdict import memory_of
 from views.plan.memory import contents
-from views.session import SESSION, job_state, kept, reading
+from views.session import SESSION, job_state, kept_answers, reading
 from views.session import catalogs as session_catalogs
 from views.shared.elements import button
 from views.shared.markdown import plain
@@ -88,7 +88,7 @@ def _sorted(documents: Documents, catalogs: Catalogs) -> tuple[Documents, Docume
     return list(configs), list(logs)
 
 
-def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | None:
+def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> ImportedRun | None:
     """The run of the documents, read once; its model is asked for where they name none."""
     if not documents:
         return None
@@ -131,11 +131,11 @@ def which_model(catalogs: Catalogs, why: str = "") -> str:
     )
 
 
-def _read(documents: list[tuple[str, bytes]], model: str, catalogs: Catalogs) -> Brought:
-    return reading.read(brought, documents, catalogs, model, catalogs=catalogs)
+def _read(documents: list[tuple[str, bytes]], model: str, catalogs: Catalogs) -> ImportedRun:
+    return reading.read(import_run, documents, catalogs, model, catalogs=catalogs)
 
 
-def estimate(result: Brought, ink: Ink) -> None:
+def estimate(result: ImportedRun, ink: Ink) -> None:
     """The memory of the run as it stands, and the two ways on: into the plan, or beside it."""
     row = result.row
     if row["problem"] and not result.lacks_model:
@@ -149,14 +149,19 @@ def estimate(result: Brought, ink: Ink) -> None:
             "Use in Plan", _take, result, icon="arrow_forward", type="primary", key="take_brought"
         )
         button(
-            "Keep", _keep, result, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought"
+            "Keep",
+            _keep,
+            result,
+            icon="bookmark_add",
+            disabled=kept_answers.is_full(),
+            key="keep_brought",
         )
         st.markdown(plain(QUESTION + _becomes(result)), width="stretch")
     if taken:
         st.switch_page("views/plan/page.py")
 
 
-def lines(result: Brought) -> None:
+def lines(result: ImportedRun) -> None:
     """Every field of the files and what became of it; what is not used comes first."""
     st.header("Line by line", anchor=False)
     st.markdown(plain(_summary(result.lines)))
@@ -171,7 +176,7 @@ def lines(result: Brought) -> None:
     grid(table, columns, "Every field and what became of it", "brought_lines")
 
 
-def _take(result: Brought) -> None:
+def _take(result: ImportedRun) -> None:
     """Callback: the run becomes the plan; what its files leave open is the answer's choice."""
     adopt(result, result.scenario, "", result.catalogs)
 
@@ -181,24 +186,24 @@ def _take_model(request: Request) -> None:
     field.make_plan(request)
 
 
-def _keep(result: Brought) -> None:
+def _keep(result: ImportedRun) -> None:
     """Callback: kept as the files have it."""
     _add_models(result)
-    kept.keep(result.row, _name(result), short_job(result.row, result.catalogs))
+    kept_answers.keep(result.row, _name(result), short_job(result.row, result.catalogs))
 
 
-def adopt(result: Brought, *plan: Any) -> None:
+def adopt(result: ImportedRun, *plan: Any) -> None:
     """Callback: the plan becomes a scenario of the run, whose models the session then has."""
     _add_models(result)
     job_state.adopt(*plan)
 
 
-def _add_models(result: Brought) -> None:
+def _add_models(result: ImportedRun) -> None:
     for model, entry in result.models.items():
         session_catalogs.add_model(model, entry)
 
 
-def heading(run: Brought | None) -> str:
+def heading(run: ImportedRun | None) -> str:
     """TRL: training Llama 3.1 8B takes 23.1 GiB on each GPU."""
     if run is None:
         return TITLE
@@ -217,14 +222,14 @@ def heading(run: Brought | None) -> str:
     )
 
 
-def _name(run: Brought) -> str:
+def _name(run: ImportedRun) -> str:
     """TRL with accelerate config: the tools whose files were given."""
     return " with ".join(
         tools()[tool].name for tool in dict.fromkeys(run.source_tool.split("+")) if tool
     )
 
 
-def _becomes(run: Brought) -> str:
+def _becomes(run: ImportedRun) -> str:
     """The job that Plan has with this run, and what the plan chooses by itself."""
     fields, by_hand = job_state.adopted(run.scenario, "", run.catalogs)
     left = [name for column, name in CHOSEN.items() if column not in run.scenario]
@@ -245,7 +250,7 @@ def _summary(lines: list[Line]) -> str:
     )
 
 
-def _line(line: Line, run: Brought) -> dict[str, str]:
+def _line(line: Line, run: ImportedRun) -> dict[str, str]:
     """One field as a row of the table."""
     settled = [_settled(column, value, run) for column, value in line.columns.items()]
     default = line.standing == "open" and not line.file
@@ -259,7 +264,7 @@ def _line(line: Line, run: Brought) -> dict[str, str]:
     return dict(zip(WIDTHS, cells, strict=True))
 
 
-def _settled(column: str, value: str, run: Brought) -> str:
+def _settled(column: str, value: str, run: ImportedRun) -> str:
     """Precision: BF16 mixed; of a column that is left open what the estimate takes."""
     text = in_words(column, run.row, run.catalogs) or value
     return f"{GLOSSARY[column].label}: {text or 'as usual'}"

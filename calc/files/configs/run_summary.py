@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
+from calc.files.configs.field_report import Line
 from calc.files.configs.fields import tools
-from calc.files.configs.lines import Line
 from calc.files.configs.values import whole
 from calc.say.numbers import is_missing
 from calc.say.reading import reading_lines
@@ -29,7 +29,7 @@ UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
 
 
-class Told(NamedTuple):
+class RunSummary(NamedTuple):
     """The items of the three lines."""
 
     understood: tuple[str, ...]
@@ -46,17 +46,17 @@ class Told(NamedTuple):
         return reading_lines(self.understood, self.assumed, self.not_counted)
 
 
-def told_of(
+def summary_of(
     run: Mapping[str, str],
     lines: Sequence[Line],
     estimated: Mapping[str, Any],
     said: Mapping[str, Any],
-) -> Told:
+) -> RunSummary:
     """What a run's files say, with the values of its estimate for what they leave open.
 
     `run`: the row of the import; `said`: columns that were given beside the files.
     """
-    return Told(
+    return RunSummary(
         _understood(run, lines),
         _assumed(run, lines, estimated, said),
         _not_counted(run, lines),

@@ -131,13 +131,15 @@ def allocation(value: Any) -> dict:
     sizes = [[int(size or 1) for size in part.groups()[1:]] for part in parts if part]
     if not all(all(part) for part in sizes):
         raise NoEqual
-    settled = {"gpus": sum(data * pipe * tensor * context for data, pipe, tensor, context in sizes)}
+    settings = {
+        "gpus": sum(data * pipe * tensor * context for data, pipe, tensor, context in sizes)
+    }
     names = ("pipeline_parallel", "tensor_parallel", "context_parallel")
-    settled |= dict(zip(names, sizes[-1][1:], strict=True))
+    settings |= dict(zip(names, sizes[-1][1:], strict=True))
     if len(sizes) == 1:
-        return settled | {"rollout": "colocated"}
+        return settings | {"rollout": "colocated"}
     data, pipe, tensor, context = sizes[0]
-    return settled | {
+    return settings | {
         "rollout": "own gpus",
         "rollout_gpus": data * pipe * tensor * context,
         "rollout_tensor_parallel": tensor,

@@ -1,0 +1,336 @@
+"""Columns that several fields settle together: GPUs, accumulation, tokens, LoRA targets."""
+
+from math import prod
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.files.configs.fields import Tool
+from calc.files.configs.model_names import model_id, stored_as
+from calc.files.configs.run_settings import RunSettings
+from calc.layout import replicas
+from calc.scenarios.inputs import BY_NAME
+from calc.units import GIB
+
+ALL_LINEAR = "q+k+v+o+gate+up+down"
+SINGLE = {
+    "target_q": "q",
+    "target_k": "k",
+    "target_v": "v",
+    "target_o": "o",
+    "target_mlp": "gate+up+down",
+}  # litgpt has a switch for each
+LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
+SHOWN_SHARE = 0.9  # of the memory that a card is sold with, its driver reports at least so much
+NODE_GPUS = 8  # where no file says how many a node has
+BESIDE = (
+    ("engines", "rollout_tensor_parallel"),
+    ("rollout_nodes", "rollout_node_gpus"),
+)  # GPUs that generate, more than those that train
+WITHIN = (
+    ("generation_nodes", "gpus_per_node"),
+    ("generation_gpus",),
+)  # those of the cluster that generate
+
+
+def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
+    """Fill in the columns that several fields settle; a field that does not suffice is unused."""
+    _model(settings, main)
+    _targets(settings)
+    _gpus(settings, main)
+    _generating(settings)
+    _groups(settings, catalogs.shardings["group_gpus"])
+    _experts(settings)
+    _lengths(settings)
+    copies = _replicas(settings)
+    objective = catalogs.objectives.loc[settings.values.get("objective") or "sft"]
+    _by_tokens(settings, copies, int(objective["sequences_each"]))
+    _accumulation(settings, copies)
+    _tokens(settings, copies, objective)
+
+
+def _set(
+    settings: RunSettings, column: str, value: int | str, parts: list[str] | tuple[str, ...]
+) -> None:
+    """Settle a column from parts; it is a default where all of them are."""
+    settings.values[column], settings.made_of[column] = value, tuple(parts)
+    settings.fields[column] = next(
+        (settings.fields[part] for part in parts if part in settings.fields), column
+    )
+    if not any(part in settings.explicit for part in parts):
+        settings.defaulted.add(column)
+        return
+    settings.defaulted.discard(column)
+    if column not in BY_NAME:
+        settings.explicit.add(column)
+
+
+def _model(settings: RunSettings, main: Tool) -> None:
+    word = " ".join(
+        str(settings.values[part])
+        for part in ("model_name", "model_flavor", "builder")
+        if part in settings.values
+    ).lower()
+    if word and "model" not in settings.values:
+        parts = ("model_flavor", "model_name", "builder")
+        spaced = " ".join(word.rsplit("_", 1))  # of llama3_8b, the name of a config function
+        _set(settings, "model", main.models.get(word) or main.models.get(spaced, word), parts)
+
+
+def _targets(settings: RunSettings) -> None:
+    values = settings.values
+    switched = [letters for part, letters in SINGLE.items() if values.get(part) == "yes"]
+    if switched:
+        targets, parts = "+".join(switched), tuple(SINGLE)
+    elif values.get("linear") == "yes":
+        targets, parts = ALL_LINEAR, ("linear",)
+    elif values.get("lora_attention"):
+        targets, parts = (
+            values["lora_attention"] + ("+gate+up+down" if values.get("lora_mlp") == "yes" else ""),
+            ("lora_attention",),
+        )
+    else:
+        return
+    _set(settings, "lora_targets", "all-linear" if targets == ALL_LINEAR else targets, parts)
+
+
+def _gpus(settings: RunSettings, main: Tool) -> None:
+    """All GPUs of the job: those of each node, or those that the layout of a service takes."""
+    if "gpus" in settings.explicit:
+        return
+    per_node = settings.values.get("gpus_per_node") if "nodes" not in settings.left else None
+    source = "gpus_per_node"
+    if not per_node and "nodes" not in settings.left:
+        per_node, source = settings.values.get("asked_gpus"), "asked_gpus"
+    sizes = [settings.values.get(part) for part in main.product]
+    if main.work == "inference" or (not per_node and settings.values.get("dp_shard") is not None):
+        _set(
+            settings,
+            "gpus",
+            prod(int(size or 1) for size in sizes),
+            [part for part in main.product if part in settings.explicit],
+        )
+    elif per_node:
+        parts = (source, *(["nodes"] if "nodes" in settings.explicit else []))
+        _set(settings, "gpus", int(per_node) * int(settings.values.get("nodes", 1)), parts)
+    elif {"nodes", "gpus_per_node"} & settings.left:
+        settings.unused |= {
+            settings.fields[part]: None
+            for part in ("gpus_per_node", "nodes")
+            if part in settings.fields
+        }
+    elif "nodes" in settings.explicit:
+        settings.unused[settings.fields["nodes"]] = None
+    if settings.values.get("dp_shard") is not None and "gpus" not in settings.values:
+        settings.unused[settings.fields["dp_shard"]] = None
+
+
+def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
+    """Settle what a file says of its machine otherwise than as an id: its memory, all its GPUs."""
+    memory, instance = settings.values.get("card_memory_gb"), settings.values.get("instance")
+    if memory and not {"gpu", "instance"} & settings.explicit:
+        sold = catalogs.gpus.loc[catalogs.gpus.index.isin(catalogs.instances["gpu"])]
+        sizes = sold["memory_bytes"].astype(float) / GIB
+        fits = sizes[sizes >= SHOWN_SHARE * float(memory)].sort_values(kind="stable")
+        whole = [name for name in fits.index if "/" not in str(name)]
+        if whole:
+            smallest = [name for name in whole if fits[name] <= fits[whole[0]] * 1.02]
+            _set(settings, "gpu", max(map(str, smallest)), ("card_memory_gb",))
+    if instance in catalogs.instances.index and "asked_gpus" not in settings.values:
+        settings.values["asked_gpus"] = int(catalogs.instances["gpus"][instance])
+        settings.fields["asked_gpus"] = settings.fields["instance"]
+        if main.work == "training":
+            settings.explicit.add("asked_gpus")
+
+
+def _groups(settings: RunSettings, group_gpus: pd.Series) -> None:
+    """Hybrid sharding with the GPUs of a group; a group size without a catalog entry is unused."""
+    copies, sharding = settings.values.get("dp_replicate") or 1, settings.values.get("sharding")
+    if sharding == HYBRID:
+        part, size = "strategy", settings.values.get("gpus_per_node") or NODE_GPUS
+        settings.values["sharding"] = FULL
+    elif copies > 1 and sharding != "none":
+        ranks = (_replicas(settings) or 0) * int(settings.values.get("context_parallel", 1))
+        part, size = "dp_replicate", ranks / copies * (sharding == FULL)
+    else:
+        return
+    matches = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
+    if len(matches):
+        _set(settings, "sharding", matches[0], (part,))
+    else:
+        settings.unused[settings.fields[part]] = None
+
+
+def _experts(settings: RunSettings) -> None:
+    if settings.values.get("experts_spread") == "yes":
+        sizes = [int(settings.values.get(part, 1)) for part in ("tensor_parallel", "replicas")]
+        _set(settings, "expert_parallel", prod(sizes), ("experts_spread",))
+
+
+def _replicas(settings: RunSettings) -> int | None:
+    """Replicas of the model that trains; None where the GPUs are unknown or do not divide."""
+    sizes = {name: int(settings.values.get(name, 1)) for name in ("gpus", *LAYOUT)}
+    sizes["gpus"] = max(sizes["gpus"] - int(settings.values.get("rollout_gpus", 0)), 0)
+    divides = (
+        "gpus" in settings.values and sizes["gpus"] % prod(sizes[name] for name in LAYOUT) == 0
+    )
+    return int(replicas(sizes)) if divides else None
+
+
+def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -> None:
+    """Micro-batches where a tool counts in tokens, in prompts or over all GPUs.
+
+    `sequences_each`: sequences of one example, two of a pair.
+    """
+    everywhere, prompts = (
+        settings.values.get("micro_batch_all"),
+        settings.values.get("mini_prompts"),
+    )
+    if everywhere and copies and "batch" not in settings.explicit and int(everywhere) % copies == 0:
+        _set(settings, "batch", int(everywhere) // copies, ("micro_batch_all",))
+    if prompts:
+        _set(
+            settings,
+            "global_batch",
+            int(prompts) * int(settings.values.get("generations", 1)),
+            ("mini_prompts", "generations"),
+        )
+    unit = int(settings.values.get("sequence_tokens") or 0)
+    for part, column, several in (
+        ("tokens_each", "batch", sequences_each),
+        ("score_tokens_each", "log_prob_batch", 1),
+    ):
+        if unit and settings.values.get(part):  # of each GPU at most, in whole sequences
+            most = int(settings.values[part]) * int(settings.values.get("context_parallel", 1))
+            _set(settings, column, max(most // (unit * several), 1), (part,))
+    for part, column in (("micro_batch_tokens", "batch"), ("step_tokens", "accumulation_steps")):
+        tokens = settings.values.get(part)
+        if column == "accumulation_steps":
+            unit *= int(settings.values.get("batch") or 0) * (copies or 0)
+        if tokens and unit and tokens % unit == 0:
+            _set(settings, column, tokens // unit, (part,))
+        elif tokens:
+            settings.unused[settings.fields[part]] = None
+
+
+def _accumulation(settings: RunSettings, copies: int | None) -> None:
+    sequences, batch = settings.values.get("global_batch"), settings.values.get("batch")
+    if sequences is None:
+        return
+    source = settings.fields["global_batch"]
+    steps = int(settings.values.get("accumulation_steps") or 1)
+    open_batch = "batch" not in settings.values or (
+        "batch" in settings.defaulted and "accumulation_steps" in settings.explicit
+    )
+    if copies and open_batch and sequences % (copies * steps) == 0:
+        _set(settings, "batch", sequences // (copies * steps), ("global_batch",))
+        settings.left.discard("batch")
+        if "accumulation_steps" not in settings.values:
+            _set(settings, "accumulation_steps", 1, ("global_batch",))
+        return
+    if "accumulation_steps" in settings.explicit or not copies or not batch:
+        settings.unused[source] = None
+        if "accumulation_steps" in settings.defaulted:
+            settings.defaulted.discard("accumulation_steps")
+            settings.values.pop("accumulation_steps")
+    elif sequences % (copies * batch) and "tokens_each" in settings.made_of.get("batch", ()):
+        # filled up to so many tokens, micro-batches differ in their sequences
+        _set(settings, "accumulation_steps", -(-sequences // (copies * batch)), ("global_batch",))
+    elif sequences % (copies * batch):
+        settings.problems.append(
+            f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} "
+            f"replicas; make them one."
+        )
+    else:
+        _set(settings, "accumulation_steps", sequences // (copies * batch), ("global_batch",))
+
+
+def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> None:
+    values = settings.values
+    length, samples, steps = (
+        values.get("sequence_tokens"),
+        values.get("samples"),
+        values.get("steps"),
+    )
+    if samples and length:
+        _set(settings, "train_tokens", samples * int(length), ("samples",))
+    factors = [
+        copies,
+        values.get("accumulation_steps", 1),
+        values.get("batch"),
+        objective["sequences_each"],
+    ]
+    if objective["rolls_out"] and values.get("prompts_per_step"):
+        factors = [
+            values["prompts_per_step"],
+            values.get("generations", objective["usual_generations"]),
+        ]
+    if steps is not None and (length is None or None in factors):
+        settings.unused[settings.fields["steps"]] = None
+    elif steps is not None:
+        _set(settings, "train_tokens", steps * prod(map(int, [*factors, length])), ("steps",))
+
+
+def _lengths(settings: RunSettings) -> None:
+    """The length of prompt and answer together, or what the longest sequence leaves to one."""
+    if "sequence_tokens" in settings.explicit and "prompt_tokens" not in settings.explicit:
+        settings.values.pop(
+            "prompt_tokens", None
+        )  # what the sequence leaves, not the tool's usual length
+    longest, both = (
+        settings.values.get("most_prompt_tokens"),
+        settings.values.get("sequence_tokens"),
+    )
+    if longest and both and int(longest) < int(both):
+        _set(settings, "prompt_tokens", int(longest), ("most_prompt_tokens",))
+        most = min(int(both) - int(longest), int(settings.values.get("most_new_tokens", both)))
+        _set(
+            settings,
+            "completion_tokens",
+            most,
+            ("sequence_tokens", "most_prompt_tokens", "most_new_tokens"),
+        )
+    prompt, answer = (settings.values.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    if prompt and answer and "sequence_tokens" not in settings.explicit:
+        _set(
+            settings,
+            "sequence_tokens",
+            int(prompt) + int(answer),
+            ("prompt_tokens", "completion_tokens"),
+        )
+        settings.left.discard("sequence_tokens")
+    elif answer and both and not prompt and int(both) > int(answer):
+        _set(
+            settings,
+            "prompt_tokens",
+            int(both) - int(answer),
+            ("sequence_tokens", "completion_tokens"),
+        )
+
+
+def _generating(settings: RunSettings) -> None:
+    """The GPUs that generate apart; those of the job are these and those that train."""
+    values = settings.values
+    parts = next(
+        (parts for parts in (*BESIDE, *WITHIN) if all(values.get(part) for part in parts)), ()
+    )
+    if values.get("rollout") == "own gpus" and parts:
+        _set(settings, "rollout_gpus", prod(int(values[part]) for part in parts), parts)
+        if parts in BESIDE and "gpus" in values:
+            _set(
+                settings,
+                "gpus",
+                int(values["gpus"]) + values["rollout_gpus"],
+                ("gpus", "gpus_per_node", *parts),
+            )
+
+
+def stored(settings: RunSettings, catalogs: Catalogs) -> None:
+    """Settle the part `stored`: the number format in the model's name, else its maker's."""
+    model = str(settings.values.get("model", ""))
+    if name := stored_as(model):
+        settings.values["stored"], settings.fields["stored"] = name, settings.fields["model"]
+        settings.explicit.add("stored")
+    elif name := catalogs.models["published_precision"].get(model_id(model, catalogs), ""):
+        settings.values["stored"], settings.fields["stored"] = name, settings.fields["model"]
