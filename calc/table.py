@@ -73,7 +73,7 @@ class Table(dict[str, Any]):
             return make(self)
         first, copies = repeated
         return {
-            name: gathered(values, len(first), copies)
+            name: repeat_rows(values, len(first), copies)
             for name, values in make(self.take(first)).items()
         }
 
@@ -96,7 +96,7 @@ class Chosen(Table):
         self[name] = values = (
             self._below[name]
             if passes_by
-            else taken(self.source[name], self.source["rows"], self.chosen)
+            else take_rows(self.source[name], self.source["rows"], self.chosen)
         )
         return values
 
@@ -176,7 +176,7 @@ def take(table: Mapping[str, Any], rows: np.ndarray) -> Table:
     return Chosen(table, rows)
 
 
-def taken(values: Any, total: int, rows: np.ndarray) -> Any:
+def take_rows(values: Any, total: int, rows: np.ndarray) -> Any:
     """The chosen of `total` rows of one column, or of a tuple of them."""
     if isinstance(values, Words):
         return values if len(values.codes) == 1 else Words(values.codes[rows], values.vocabulary)
@@ -185,11 +185,13 @@ def taken(values: Any, total: int, rows: np.ndarray) -> Any:
     if isinstance(values, pd.Series):
         return values.iloc[rows]
     return (
-        tuple(taken(part, total, rows) for part in values) if isinstance(values, tuple) else values
+        tuple(take_rows(part, total, rows) for part in values)
+        if isinstance(values, tuple)
+        else values
     )
 
 
-def stacked(tables: Sequence[Mapping[str, Any]]) -> Table:
+def stack(tables: Sequence[Mapping[str, Any]]) -> Table:
     """Tables with the same columns as one, in order."""
     rows = [table["rows"] for table in tables]
     columns = {
@@ -222,13 +224,13 @@ def key_codes(values: Any) -> tuple[np.ndarray, int]:
         codes, distinct_words = pd.factorize(values.vocabulary)
         return codes[values.codes], len(distinct_words)
     if isinstance(values, pd.Series):
-        codes, cells = factorized(values)
+        codes, cells = cell_codes(values)
         return codes, len(cells) + 1
     codes, distinct_values = pd.factorize(values)
     return codes + 1, len(distinct_values) + 1
 
 
-def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
+def cell_codes(cells: pd.Series) -> tuple[np.ndarray, list]:
     """Codes and distinct values of cells; a missing cell has the last code. Lists count as text."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
         codes, values = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
@@ -270,16 +272,16 @@ def _lines(values: Any) -> Iterable[Any]:
 def _some_repeat(columns: list[Any], rows: int) -> bool:
     """Whether so many rows of a sample repeat that looking at all rows pays."""
     sample = np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False)
-    first, _ = distinct([taken(values, rows, sample) for values in columns], SAMPLE_ROWS)
+    first, _ = distinct([take_rows(values, rows, sample) for values in columns], SAMPLE_ROWS)
     return SAMPLE_ROWS - len(first) >= FEWEST_REPEATS
 
 
-def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
+def repeat_rows(values: Any, rows: int, copies: np.ndarray) -> Any:
     """A column of distinct rows, or a tuple of columns, repeated for every row they represent."""
     if isinstance(values, Words):
         return Words(np.broadcast_to(values.codes, rows)[copies], values.vocabulary)
     if isinstance(values, tuple):
-        return tuple(gathered(part, rows, copies) for part in values)
+        return tuple(repeat_rows(part, rows, copies) for part in values)
     return (
         np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1)
         if np.ndim(values)
@@ -287,7 +289,7 @@ def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
     )
 
 
-def emptied(values: Any, where: np.ndarray) -> Any:
+def clear_rows(values: Any, where: np.ndarray) -> Any:
     """A column whose values are removed in some rows."""
     if isinstance(values, Words):
         return Words(
@@ -296,7 +298,7 @@ def emptied(values: Any, where: np.ndarray) -> Any:
     return np.where(where, np.nan, values)
 
 
-def spread(values: Any, sound: np.ndarray, rows: int) -> Any:
+def place_rows(values: Any, sound: np.ndarray, rows: int) -> Any:
     """A column of the sound rows, placed among all rows; the others are empty."""
     if len(sound) == rows:
         return values

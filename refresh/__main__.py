@@ -10,7 +10,7 @@ from urllib.request import urlopen
 
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from refresh import public
 from refresh.answers import RefreshError, Scope, family_of
 from refresh.doubts import LABELS
@@ -219,7 +219,7 @@ def _finish(options, answers, merged, kept, today):
     if refused:
         print(
             (
-                f"Refused: {counted(len(refused), 'doubt')}; accept each entry that is right. "
+                f"Refused: {with_noun(len(refused), 'doubt')}; accept each entry that is right. "
                 f"{UNTOUCHED}{kept.sentence()}"
             ),
             file=sys.stderr,

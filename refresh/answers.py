@@ -166,7 +166,7 @@ def commitment(kind, length, option):
     return COMMITMENTS.get((kind, TERMS.get(length), UPFRONT.get(option)))
 
 
-def reserved(terms):
+def reserved_prices(terms):
     """Prices of reserved terms by name: hourly + upfront / hours of the term. [USD per hour]
 
     Each term is (length, class, option, [(unit, USD)]).

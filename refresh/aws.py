@@ -16,7 +16,7 @@ from refresh.answers import (
     commitment,
     is_local,
     is_plain_hour,
-    reserved,
+    reserved_prices,
 )
 from refresh.meter import Meter
 from refresh.pages import MANNERS, items
@@ -236,7 +236,7 @@ def _read_product(item, region, wanted, scope, answers):
         )
         for term in terms.get("Reserved", {}).values()
     )
-    for market, figures in reserved(terms_reserved).items():
+    for market, figures in reserved_prices(terms_reserved).items():
         answers.put(market, instance, region, PRICE_LIST, **figures)
 
 

@@ -25,7 +25,7 @@ def rows_of(lines, wanted, columns, file):
     header = next(
         (values for values in csv.reader(lines) if len(values) > 2), []
     )  # before it stand pairs of facts about the file
-    if missing := renamed(columns, header):
+    if missing := renamed_columns(columns, header):
         raise RefreshError(
             f"{file} does not have the columns that the refresh reads: {missing}. Correct "
             f"their names in refresh/."
@@ -43,7 +43,7 @@ def rows_of(lines, wanted, columns, file):
         )
 
 
-def renamed(names, there):
+def renamed_columns(names, there):
     """Which of the names are not there, each with the new one that is nearest; empty if all are."""
     left = {_plain(name): name for name in there if name not in names}
     missing = [

@@ -16,7 +16,7 @@ def last_known(rows):
     return {tuple(row[:3]): tuple(row[3:]) for row in rows[columns].itertuples(index=False)}
 
 
-def changed(before, after, last_rows, markets, today):
+def changed_prices(before, after, last_rows, markets, today):
     """Rows to add: prices that differ from the last kept; an empty price is no longer sold.
 
     Where none was kept, the earlier price is added too. `before`, `after`: (instance, region) ->

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from math import isfinite
 
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from refresh.answers import PLANS, PRICED, RESERVED, family_of
 from refresh.doubts import LABELS, Doubt, doubts, entry_of
-from refresh.history import changed, last_known
+from refresh.history import changed_prices, last_known
 from refresh.small import merge_small, set_sources
 
 ESTIMATE_AFTER_DAYS = 90  # an observed spot price younger than this is not replaced by an estimate
@@ -51,7 +51,7 @@ def merge(documents, answers, scope, today, history=None):
             row["interruption"] = {"band": entry["band"], "as_of": today, "source": entry["source"]}
             if old != entry["band"]:
                 merged.changes.append(f"interruption {instance} {region}: {old} -> {entry['band']}")
-    merged.history = changed(
+    merged.history = changed_prices(
         before,
         dict(_rows(prices)),
         last_known(history) if history is not None else {},
@@ -140,7 +140,7 @@ def _drop_gone(merged, market, answers, scope):
     ):
         if count := sum(place[1] == region and len(keys) for place, keys in gone.items()):
             merged.doubt(
-                f"{LABELS[market]} {region}: none of {counted(count, 'price')} is there any more",
+                f"{LABELS[market]} {region}: none of {with_noun(count, 'price')} is there any more",
                 market,
                 region,
             )

@@ -7,7 +7,7 @@ keyed by sku.
 import re
 from http.client import HTTPException
 
-from refresh.columns import renamed
+from refresh.columns import renamed_columns
 from refresh.offer_stream import prices
 
 HOST = "https://pricing.us-east-1.amazonaws.com"
@@ -78,7 +78,7 @@ def _read(service, region, scope, answers, open_url):
     count = sum(_keep(*row, region, answers, source) for row in rows)
     answers.sources[source] = f"AWS public offer file of the region, {service}"
     if not count:
-        missing = renamed(ATTRIBUTES[service], attributes_seen)
+        missing = renamed_columns(ATTRIBUTES[service], attributes_seen)
         why = f": {missing}" if attributes_seen and missing else ""
         answers.note(
             f"{service} names no price that is kept in {region}{why}; those there stay as they were"

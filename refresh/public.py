@@ -8,7 +8,7 @@ from urllib.request import urlopen
 from calc.catalogs.schemas.instances import Instance
 from calc.catalogs.schemas.kinds import required_fields
 from refresh import offer_files, plans
-from refresh.answers import LISTED, NOT_THERE, Answers, RefreshError, is_plain_hour, reserved
+from refresh.answers import LISTED, NOT_THERE, Answers, RefreshError, is_plain_hour, reserved_prices
 from refresh.columns import lines_of, rows_of
 from refresh.meter import Meter
 
@@ -134,7 +134,7 @@ def read_offers(region, scope, answers, open_url):
             if _wanted(row, scope, answers):
                 _keep(row, region, answers, terms_of)
     for instance, terms in terms_of.items():
-        for market, figures in reserved(
+        for market, figures in reserved_prices(
             (*term, prices.items()) for (*term, _), prices in terms.items()
         ).items():
             answers.put(market, instance, region, OFFERS, **figures)

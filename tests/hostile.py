@@ -11,7 +11,7 @@ from examples import catalogs, published, recorded
 from hypothesis import strategies as st
 
 from calc.catalogs.tables import READING
-from calc.files.configs.fields import table, tools
+from calc.files.configs.fields import field_catalog, tools
 from calc.files.simulated_models import simulated_model
 
 LONGEST = 20_000  # characters of an example
@@ -239,7 +239,7 @@ SHELL_LINES = st.sampled_from(
 def python(draw):
     """Python scripts that call the classes of trainers."""
     _, fields = draw(tool_fields())
-    calls = draw(st.lists(st.sampled_from(sorted(table("calls"))), min_size=1, max_size=3))
+    calls = draw(st.lists(st.sampled_from(sorted(field_catalog().calls)), min_size=1, max_size=3))
     arguments = ", ".join(f"{name.rpartition('.')[2]}={value!r}" for name, value in fields.items())
     value = draw(st.sampled_from(["8", "a", "A * 2", "f(1)", "[1] * 9", "-1", "None", "{}", "1j"]))
     lines = ["from trl import SFTConfig", f"A = {value}"]

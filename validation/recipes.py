@@ -18,7 +18,7 @@ import pandas as pd
 
 from calc import estimate, load_catalogs
 from calc.files.configs.problem import ConfigProblem
-from calc.files.imported_run import brought
+from calc.files.imported_run import import_run
 from calc.models.huggingface.values import ConfigError
 
 HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ def read(folder, catalogs):
         if CLOSED.search(name):
             continue
         try:
-            run = brought([(path.name, path.read_bytes())], catalogs)
+            run = import_run([(path.name, path.read_bytes())], catalogs)
         except (ConfigProblem, ConfigError) as error:
             rows.append({"recipe": name, "unread": str(error)[:200]})
             continue

@@ -13,7 +13,7 @@ from calc.job.cells import blank
 from calc.job.columns import JOB_BY_NAME
 from calc.say.job import job_sentence
 from calc.scenarios.inputs import BY_NAME
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 
 
 def answer(
@@ -61,7 +61,7 @@ def _check(table: pd.DataFrame) -> None:
     doubled = table.columns[table.columns.duplicated()]
     if len(doubled):
         raise TableError(
-            f"The column '{quoted(doubled[0])}' is twice in the table; keep one of them."
+            f"The column '{quote_cell(doubled[0])}' is twice in the table; keep one of them."
         )
     for column in table.columns:
         name = "_".join(str(column).lower().split())
@@ -71,5 +71,5 @@ def _check(table: pd.DataFrame) -> None:
             and name not in table.columns
         ):
             raise TableError(
-                f"The column '{quoted(column)}' would not be read; write its name as {name}."
+                f"The column '{quote_cell(column)}' would not be read; write its name as {name}."
             )

@@ -66,12 +66,12 @@ def _of_leaf(
     if of_card != column and of_card in entries.get("gpus", ("", {}))[1]:
         return _source("gpus", of_card, *entries["gpus"], catalogs)
     for catalog, (name, row) in entries.items():
-        if column in row or _dated(column, row):
+        if column in row or _date_prefix(column, row):
             return _source(catalog, column, name, row, catalogs)
     return None
 
 
-def _dated(column: str, row: Mapping[str, Any]) -> str:
+def _date_prefix(column: str, row: Mapping[str, Any]) -> str:
     """The beginning of a column's name with a source of its own in the row; empty without."""
     words = column.split("_")
     stems = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
@@ -88,7 +88,7 @@ def _dated(column: str, row: Mapping[str, Any]) -> str:
 def _source(
     catalog: str, column: str, name: str, row: Mapping[str, Any], catalogs: Catalogs
 ) -> Source:
-    about, stem = catalogs.about.get(catalog, {}), _dated(column, row)
+    about, stem = catalogs.about.get(catalog, {}), _date_prefix(column, row)
     begins = f"{stem}_" if stem else ""
     text = row.get(f"{begins}source") or row.get("source") or about.get("source", "")
     day = row.get(f"{begins}as_of") or next(

@@ -50,8 +50,8 @@ def choices_table(
     values = [MEASURES[measure](cell.plan) if cell.plan else float("nan") for cell in cells]
     table = pd.DataFrame(
         {
-            "row": [_marked(cell.row, plan, catalogs) for cell in cells],
-            "column": [_marked(cell.column, plan, catalogs) for cell in cells],
+            "row": [_label_of(cell.row, plan, catalogs) for cell in cells],
+            "column": [_label_of(cell.column, plan, catalogs) for cell in cells],
             "row_rank": [rows.index(cell.row.id) for cell in cells],
             "column_rank": [columns.index(cell.column.id) for cell in cells],
             "value": values,
@@ -108,7 +108,7 @@ def _quality(cell: Cell, work: str, catalogs: Catalogs) -> str:
     return "; ".join(filter(None, dict.fromkeys(notes)))
 
 
-def _marked(choice: Choice, plan: Mapping[str, Any], catalogs: Catalogs) -> str:
+def _label_of(choice: Choice, plan: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Return the name of a choice, with a mark if it changes the quality of the result."""
     mark = f" {MARK}" if quality_note(choice, plan["work"], catalogs) else ""
     return choice_name(choice, catalogs) + mark

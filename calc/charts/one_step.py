@@ -3,7 +3,7 @@
 import pandas as pd
 
 from calc.evaluate import Row
-from calc.say.numbers import counted, percent
+from calc.say.numbers import percent, with_noun
 from calc.units import GIB
 
 TRAINS, GENERATES, BOTH = "Training", "Rollout", "Both"
@@ -52,7 +52,7 @@ def timeline(row: Row) -> pd.DataFrame:
     rows = []
     for rank, (pool, gpus) in enumerate(pools(row).items()):
         label = (
-            f"{counted(gpus, 'GPU')}: {'rollout and training' if pool == BOTH else pool.lower()}"
+            f"{with_noun(gpus, 'GPU')}: {'rollout and training' if pool == BOTH else pool.lower()}"
         )
         for activity, start, end in _with_waits(of_pool[pool], step):
             rows.append(

@@ -201,7 +201,7 @@ def screen_names(columns: Iterable[str]) -> list[str]:
     ]
 
 
-def crossed(rows: pd.DataFrame, down: str, across: str, value: str) -> pd.DataFrame:
+def pivot_rows(rows: pd.DataFrame, down: str, across: str, value: str) -> pd.DataFrame:
     """A pivot of the rows, both columns in their order."""
     table = rows.pivot_table(
         index=down, columns=across, values=value, observed=True, dropna=False, sort=False

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from calc.say.numbers import billed_usd, counted
+from calc.say.numbers import billed_usd, with_noun
 
 MOST_COLOURS = 10
 
@@ -12,7 +12,7 @@ def on_chart(runs: pd.DataFrame) -> pd.DataFrame:
     placed = runs[runs["problem"] == ""].reset_index(drop=True)
     pools = {pool: rank % MOST_COLOURS for rank, pool in enumerate(sorted(placed["pool"].unique()))}
     where = [
-        f"{row.pool}: {counted(int(row.instances), 'instance')}" for row in placed.itertuples()
+        f"{row.pool}: {with_noun(int(row.instances), 'instance')}" for row in placed.itertuples()
     ]
     times = {
         name: pd.to_datetime(placed[name]).dt.strftime("%Y-%m-%dT%H:%M")

@@ -12,12 +12,12 @@ from calc.files.bills.read import bill_of_file
 from calc.files.bills.small import typed_amount
 from calc.files.budgets import budgets_of_file
 from calc.files.csv.writer import write_csv
-from calc.files.streams import written
+from calc.files.streams import replacing_stream
 from calc.plan.actual import Actual, actual, runway, runway_of_budget, with_attempts
 from calc.plan.bill_lines import BillLines, joined_bills, within
 from calc.plan.plan_bill import plan_bill, ticked_rows
 from calc.say.actual import budget_sentence, report
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,13 +62,13 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         print(f"{options.plans}: {row.scenario}: {row.problem}", file=sys.stderr)
     plans = ticked_rows(plans)
     bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
-    result = actual(bill, plans, catalogs, today, _assigned(options.assign))
+    result = actual(bill, plans, catalogs, today, _read_assignments(options.assign))
     left = runway(result, options.budget) if options.budget is not None else None
     if options.table:
-        with written(options.table) as target:
+        with replacing_stream(options.table) as target:
             write_csv(result.table, target)
     if options.attempts:
-        with written(options.attempts) as target:
+        with replacing_stream(options.attempts) as target:
             write_csv(_with_attempts(options.plans, plans, result), target)
     sentences = report(bill, result, left)
     for budget in budgets_of_file(options.budgets) if options.budgets else ():
@@ -98,12 +98,12 @@ def _bill(options: argparse.Namespace) -> BillLines:
     return joined_bills(bill_of_file(path) for path in options.bills)
 
 
-def _assigned(words: list[str]) -> dict[str, str]:
+def _read_assignments(words: list[str]) -> dict[str, str]:
     """Plan by the label of a group of lines; raises TableError."""
     for word in words:
         if "=" not in word:
             raise TableError(
-                f"--assign '{quoted(word)}' names no plan; write it as 'p5.48xlarge, "
+                f"--assign '{quote_cell(word)}' names no plan; write it as 'p5.48xlarge, "
                 f"us-east-1=chat'."
             )
     parted = [word.rpartition("=") for word in words]
@@ -115,4 +115,4 @@ def _day(word: str) -> str:
     try:
         return date.fromisoformat(word).isoformat() if word else ""
     except ValueError:
-        raise TableError(f"'{quoted(word)}' is no day; write it as 2026-11-28.") from None
+        raise TableError(f"'{quote_cell(word)}' is no day; write it as 2026-11-28.") from None

@@ -18,7 +18,13 @@ from calc.cost.job import ends_of
 from calc.cost.offers import price_of
 from calc.evaluate import Row
 from calc.files.request import PASTED, Request, request_of
-from calc.files.request_answer import answered, billed_row, check_open, row_of_request, with_model
+from calc.files.request_answer import (
+    answer_request,
+    billed_row,
+    check_open,
+    row_of_request,
+    with_model,
+)
 from calc.files.request_job import columns_of_run, job_of_columns
 from calc.job.columns import JOB_BY_NAME
 from calc.plan.figures import figures
@@ -32,7 +38,7 @@ from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.lookups import similar
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 
 MOST_BYTES = 2000  # of a reply
 NO_RUN = (
@@ -45,7 +51,7 @@ Columns = Mapping[str, Any]
 def estimate_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = None) -> str:
     """One estimate of words, of a config or a command, or of columns as they stand."""
     request = _request(text, columns, catalogs)
-    result = answered(request)
+    result = answer_request(request)
     return _reply([*sheet(result, request), _sources(result.row, request.catalogs)])
 
 
@@ -96,7 +102,7 @@ def explain_tool(
 def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
     """Two requests side by side: what differs in choices, memory, time and money, and why."""
     both = [_request(text, None, catalogs) for text in (first, second)]
-    plain = [answered(request).row for request in both]
+    plain = [answer_request(request).row for request in both]
     if problem := next((row["problem"] for row in plain if is_missing(row["memory_bytes"])), ""):
         raise TableError(problem)
     rows = [billed_row(row, request.catalogs) for row, request in zip(plain, both, strict=True)]
@@ -115,7 +121,7 @@ def _request(text: str, columns: Columns | None, catalogs: Catalogs) -> Request:
     named = {name: value for name, value in (columns or {}).items() if not is_missing(value)}
     for name in named.keys() - (names := inputs_by_name() | JOB_BY_NAME).keys():
         raise TableError(
-            f"There is no column '{quoted(name)}'; use "
+            f"There is no column '{quote_cell(name)}'; use "
             f"{similar(name, names) or 'the words instead'}."
         )
     return request_of([(PASTED, text.encode())] if text.strip() else [], catalogs, named)

@@ -15,7 +15,7 @@ from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv
 from calc.files.oom.explain import text_of
 from calc.files.oom.snapshots import MOST_BYTES
-from calc.files.streams import written
+from calc.files.streams import replacing_stream
 from calc.job.columns import JOB_BY_NAME
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
@@ -121,6 +121,6 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
 
 def write_result(options: argparse.Namespace, text: str) -> int:
     """Write the result of a command; returns 0."""
-    with written(options.output) as target:
+    with replacing_stream(options.output) as target:
         target.write(text)
     return 0

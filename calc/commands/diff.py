@@ -12,7 +12,7 @@ from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.change import cause_in_words
 from calc.say.differences import choices
-from calc.say.numbers import is_missing, signed, size, span, usd
+from calc.say.numbers import is_missing, size, span, usd, with_sign
 from calc.say.verdict import fit_word
 from calc.studies.differences import Difference, differences
 
@@ -115,7 +115,7 @@ def _row(difference: Difference) -> str:
     ]
     change, cause = "", cause_in_words(difference.cause)
     if not is_missing(difference.change):
-        change = signed(difference.change, say) if difference.change else "the same"
+        change = with_sign(difference.change, say) if difference.change else "the same"
         change += (
             ""
             if is_missing(difference.ratio) or not difference.change

@@ -6,11 +6,11 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.commands.teams import add_budgets, begin_day, budgets_named
-from calc.plan.budgets import used, with_gpu_hours
+from calc.plan.budgets import budget_use, with_gpu_hours
 from calc.plan.plan_bill import plan_bill, ticked_rows
 from calc.plan.quota_use import QuotaUse, quota_use
 from calc.say.budgets import exceeded_sentence, quota_sentence
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 from calc.scenarios.read import number
 
 
@@ -34,10 +34,10 @@ def broken_together(
     sentences = []
     if options.budgets:
         bill, begins = with_gpu_hours(billed, catalogs), begin_day(options.begin)
-        uses = used(bill, budgets_named(options.budgets), begins)
+        uses = budget_use(bill, budgets_named(options.budgets), begins)
         sentences += [exceeded_sentence(use) for use in uses if use.is_exceeded or use.unpriced]
     if options.quota:
-        allowed = _allowed(options.quota)
+        allowed = _read_quotas(options.quota)
         uses_of_quotas = quota_use(billed, catalogs)
         sentences += [
             quota_sentence(use, allowed.get(use.code))
@@ -52,7 +52,7 @@ def _is_over(use: QuotaUse, allowed: dict[str, float]) -> bool:
     return use.needed > allowed.get(use.code, 0.0)
 
 
-def _allowed(words: list[str]) -> dict[str, float]:
+def _read_quotas(words: list[str]) -> dict[str, float]:
     """The number of each quota by its code; raises TableError."""
     allowed = {}
     for word in words:
@@ -60,8 +60,8 @@ def _allowed(words: list[str]) -> dict[str, float]:
         value = number(text)
         if not value >= 0:
             raise TableError(
-                f"--quota '{quoted(word)}' is no quota; write it as L-417A185B=192, the vCPUs that "
-                f"the account has of it."
+                f"--quota '{quote_cell(word)}' is not a quota; write it as L-417A185B=192, the "
+                f"vCPUs that the account has of it."
             )
         allowed[code.strip()] = value
     return allowed

@@ -14,7 +14,7 @@ from calc.files.configs.run import ABOUT, read_runs
 from calc.files.configs.run_summary import summary_of
 from calc.files.csv.writer import write_csv
 from calc.files.data_sets import MOST_BYTES, may_be_data
-from calc.files.streams import written
+from calc.files.streams import replacing_stream
 from calc.scenarios.inputs import BY_NAME, DEFAULTS
 
 OF_RUNS = (
@@ -39,17 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the scenarios of all runs; 2 where none can be read."""
-    table, refused = _imported(options.files, catalogs)
+    table, refused = _import_rows(options.files, catalogs)
     for sentence in refused:
         print(sentence, file=sys.stderr)
     if len(refused) == len(options.files):
         return UNUSABLE
-    with written(options.output) as target:
+    with replacing_stream(options.output) as target:
         write_csv(table, target)
     return 0
 
 
-def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, list[str]]:
+def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, list[str]]:
     """The runs as scenario rows, and a sentence for each that cannot be read."""
     rows, refused = [], []
     for run in runs:

@@ -6,7 +6,7 @@ import sys
 from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, plan_rows
 from calc.files.launch.kit import comment, kits, not_to_launch
-from calc.files.launch_files import files_of, warned, write_folder
+from calc.files.launch_files import files_of, with_warning, write_folder
 from calc.plan.figures import records
 from calc.scenarios.problems import TableError
 
@@ -60,7 +60,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         )
         return OVER_THE_LIMIT
     files = files_of(kit, row, row["market"])
-    write_folder(warned(files, warning) if warning else files, options.output)
+    write_folder(with_warning(files, warning) if warning else files, options.output)
     for difference in kit.differences:
         print(comment(difference, kit.name), file=sys.stderr)
     return 0

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import plan_rows
 from calc.cost.job import ends_of
 from calc.files.csv.writer import write_csv
-from calc.files.streams import written
+from calc.files.streams import replacing_stream
 from calc.files.traces import curve_of, load_curves, trace_of_file
 from calc.plan.crossover import Purchase, crossings, over_volume
 from calc.plan.figures import records
@@ -66,14 +66,14 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     trace = trace_of_file(options.trace) if options.trace else None
     load = Load(_hours(trace, options.curve), options.growth / 100, options.users)
     day = load_day(named[0], load, catalogs, options.to_zero, options.most)
-    with written(options.output) as target:
+    with replacing_stream(options.output) as target:
         write_csv(day.table, target)
     said = [trace_sentence(trace)] if trace else []
     said += day_sentences(day, load, options.most)
     if options.volumes:
         purchase = Purchase(options.bought) if options.bought else None
         table = over_volume(named[0], catalogs, purchase)
-        with written(options.volumes) as target:
+        with replacing_stream(options.volumes) as target:
             write_csv(table, target)
         said += crossing_sentences(crossings(table))
     for sentence in said:

@@ -27,7 +27,7 @@ from calc.commands.progress import Progress
 from calc.engine.pipeline import estimate
 from calc.files.csv.tables import as_written
 from calc.files.parts import Part, parts_of_files, tables_of, write_part
-from calc.files.streams import read, written
+from calc.files.streams import read, replacing_stream
 from calc.scenarios.problems import TableError
 from calc.versions import formulas_version
 
@@ -116,7 +116,7 @@ def _on_cluster(
     shared = folder.resolve() / ".catalogs"
     with _client(address) as client:
         try:
-            with written(str(shared), binary=True) as target:
+            with replacing_stream(str(shared), binary=True) as target:
                 pickle.dump(replace(catalogs, base=None), target)
             futures = client.map(
                 part_on_worker,

@@ -13,7 +13,7 @@ from calc.files.configs.problem import ConfigProblem
 from calc.files.imported_run import ImportedRun, import_run
 from calc.files.oom.alone import command_in_log, cures_by_cause
 from calc.files.oom.engine import engine_cures
-from calc.files.oom.explain import explained, origin
+from calc.files.oom.explain import explain_text, origin
 from calc.files.oom.findings import OTHER_WORK
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.parts import MeasuredPart, cards_of_log
@@ -76,7 +76,7 @@ def _alone(log: str, text: str, catalogs: Catalogs) -> str:
         lines += [*run.summary.lines(), "", *explained_lines(text, run.row, run.catalogs)]
         return "\n".join(lines) + "\n"
     row = estimate({"model": ""}, catalogs, solve=False)
-    explanation = explained(text, row, catalogs)
+    explanation = explain_text(text, row, catalogs)
     sentences = [one for one in explanation.sentences if one != OTHER_WORK]
     lines += [f"- {one}" for one in (origin(explanation, catalogs), *sentences)]
     if explanation.parts:
@@ -103,7 +103,7 @@ def _run_in_log(log: str, text: str, catalogs: Catalogs) -> ImportedRun | None:
 
 def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     """The text explained beside a row, as lines of Markdown; raises LogProblem."""
-    explanation = explained(text, row, catalogs)
+    explanation = explain_text(text, row, catalogs)
     lines = [
         f"- {sentence}" for sentence in (origin(explanation, catalogs), *explanation.sentences)
     ]

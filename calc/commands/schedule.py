@@ -6,7 +6,7 @@ import sys
 from calc.catalogs.load import Catalogs
 from calc.commands.command import cells_of
 from calc.files.csv.writer import write_csv
-from calc.files.streams import written
+from calc.files.streams import replacing_stream
 from calc.schedule.schedule import next_to_buy, schedule
 
 
@@ -27,7 +27,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each run; pools, the bill and what to buy next go to standard error."""
     jobs, pools = cells_of(options.jobs), cells_of(options.pools, "pool")
     plan = schedule(jobs, pools, catalogs)
-    with written(options.output) as target:
+    with replacing_stream(options.output) as target:
         write_csv(plan.runs, target)
     print(
         (

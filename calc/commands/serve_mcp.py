@@ -55,12 +55,12 @@ def server(catalogs: Catalogs) -> Any:
     words = agent_tools()
     tools = MCPServer("headroom", instructions=words["instructions"], log_level="WARNING")
     for name, (tool, columns) in TOOLS.items():
-        typed = _typed(tool, words.get(columns, ()), catalogs)
+        typed = _describe_columns(tool, words.get(columns, ()), catalogs)
         tools.add_tool(typed, name=name, description=tool.__doc__, structured_output=False)
     return tools
 
 
-def _typed(
+def _describe_columns(
     tool: Callable[..., str], names: Sequence[str], catalogs: Catalogs
 ) -> Callable[..., Any]:
     """The tool on these catalogs, its columns described by name, type and choices."""

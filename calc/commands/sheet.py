@@ -12,8 +12,8 @@ from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
 from calc.files.configs.run_summary import phrase
 from calc.files.request import Request
-from calc.files.request_answer import Answered
-from calc.files.request_job import assumed, assumed_values
+from calc.files.request_answer import RequestAnswer
+from calc.files.request_job import assumed_values, assumption_sentence
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect
@@ -22,7 +22,6 @@ from calc.say.named_choices import named_choices_words
 from calc.say.numbers import (
     about,
     count,
-    counted,
     duration,
     gib,
     is_missing,
@@ -31,6 +30,7 @@ from calc.say.numbers import (
     span,
     three,
     usd,
+    with_noun,
 )
 from calc.say.other_ways import tuned_words
 from calc.say.paid import paid_hours
@@ -52,7 +52,7 @@ TIMES = {  # of a service: quantity -> words
 }
 
 
-def sheet(result: Answered, request: Request) -> list[str]:
+def sheet(result: RequestAnswer, request: Request) -> list[str]:
     """The estimate line by line."""
     whole = reading_of(request, result.job) + data_lines(request, result.row)
     return [
@@ -61,7 +61,7 @@ def sheet(result: Answered, request: Request) -> list[str]:
     ]
 
 
-def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
+def as_mapping(result: RequestAnswer, request: Request) -> dict[str, Any]:
     """The estimate for programs: every column of the row that has a value, and what was read."""
     row = {name: value for name in COLUMNS if not is_missing(value := result.row.get(name))}
     row |= {
@@ -72,7 +72,7 @@ def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
     changes = [] if result.row["problem"] else _changes(result, request.catalogs)
     about_text = {
         "read": request.read,
-        "assumed": assumed(result.job, request),
+        "assumed": assumption_sentence(result.job, request),
         "not_understood": request.remark,
     }
     return {
@@ -84,7 +84,7 @@ def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
     }
 
 
-def _lines(result: Answered, request: Request) -> Iterator[str]:
+def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
     row, catalogs = result.row, request.catalogs
     yield from reading_of(request, result.job)
     yield from data_lines(request, result.row)
@@ -92,11 +92,11 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
     if row["problem"]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):
-        yield from _estimated(row, bool(result.job.get("have")), catalogs)
+        yield from _estimate_lines(row, bool(result.job.get("have")), catalogs)
         if result.options and (tuned := result.options.ways.tuned_row) is not None:
             yield f"Flags: as shipped; {tuned_words(tuned, row)}"
         yield from _endpoint(result)
-        yield from _compared(result, request)
+        yield from _choice_lines(result, request)
         changes = _changes(result, catalogs)
         yield from (
             f"Change: {change}"
@@ -131,7 +131,7 @@ def reading_of(request: Request, job: Mapping[str, Any]) -> list[str]:
     )
 
 
-def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
+def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Setting: {setting(row, catalogs)}"
     machines = place(row, catalogs) if row["instance"] else cards(row, catalogs)
     is_on_demand = row["instance"] and row["market"] == "on-demand"
@@ -170,7 +170,7 @@ def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
 
 
-def _endpoint(result: Answered) -> Iterator[str]:
+def _endpoint(result: RequestAnswer) -> Iterator[str]:
     """What Amazon Bedrock asks for the tokens of a service."""
     job = result.options.resolved if result.options else None
     price = result.row.get("endpoint_usd_per_million_tokens")
@@ -186,7 +186,7 @@ def _endpoint(result: Answered) -> Iterator[str]:
     )
 
 
-def _compared(result: Answered, request: Request) -> Iterator[str]:
+def _choice_lines(result: RequestAnswer, request: Request) -> Iterator[str]:
     """The choices that the words leave, each with its own answer."""
     if not result.job or result.job.get("have"):
         return
@@ -220,7 +220,7 @@ def _times(row: Row) -> Iterator[str]:
         yield span(number["hours"], number["low_hours"], number["high_hours"])
     if row["work"] == "training" and not is_missing(row["step_seconds"]):
         step = duration(row["step_seconds"], row["step_low_seconds"], row["step_high_seconds"])
-        yield f"{step} a step of {counted(int(row['step_tokens']), 'token')}"
+        yield f"{step} a step of {with_noun(int(row['step_tokens']), 'token')}"
     for name, words in TIMES.items() if row["work"] != "training" else ():
         if not is_missing(row[f"{name}_seconds"]):
             yield (
@@ -250,7 +250,7 @@ def _money(row: Row, catalogs: Catalogs) -> str:
     return f"{total}{usd(row['usd_per_hour'])} an hour{hours}{tokens}; price of {day}"
 
 
-def _changes(result: Answered, catalogs: Catalogs) -> list[str]:
+def _changes(result: RequestAnswer, catalogs: Catalogs) -> list[str]:
     """The most useful changes with their effects, one line each."""
     if result.job.get("have"):
         return []

@@ -10,7 +10,7 @@ from calc.commands.command import OVER_THE_LIMIT, UNUSABLE, write_result
 from calc.commands.imports import content_of, named_files
 from calc.commands.sheet import as_mapping, data_lines, sheet
 from calc.files.request import PASTED, request_of
-from calc.files.request_answer import OpenQuestions, answered
+from calc.files.request_answer import OpenQuestions, answer_request
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     documents += [(PASTED, prose.encode())] if prose else []
     request = request_of(documents, catalogs, options.columns)
     try:
-        result = answered(request, options.assume)
+        result = answer_request(request, options.assume)
     except OpenQuestions as error:
         print("".join(f"{line}\n" for line in data_lines(request)), end="")
         for question in error.questions:

@@ -15,7 +15,7 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import plan_rows
 from calc.files.csv.writer import write_csv
 from calc.files.simulated_models import simulated_model, write_simulated
-from calc.files.streams import read, written
+from calc.files.streams import read, replacing_stream
 from calc.scenarios.problems import TableError
 from calc.units import GIB
 
@@ -110,11 +110,11 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         (Path(options.config).resolve().parent.name if name == "config" else name).lower(),
     )
     if options.row:
-        with written(options.output) as target:
+        with replacing_stream(options.output) as target:
             write_csv(_whole(config, plan_rows(options.row, catalogs)), target)
         return 0
     answer, path = read_off(config, model_id, catalogs)
-    with written(options.output) as target:
+    with replacing_stream(options.output) as target:
         read = answer["blocks"]
         target.write(
             f"{model_id}: {read['parameters']:,} parameters, {len(read['kinds'])} kinds of "

@@ -12,7 +12,7 @@ from calc.commands.command import plan_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
 from calc.files.csv.writer import write_csv
-from calc.files.streams import written
+from calc.files.streams import replacing_stream
 from calc.job.columns import PACE, usual_limits_seconds
 from calc.layout import replicas
 from calc.scenarios.counts import replica_gpus
@@ -46,13 +46,13 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
             raise TableError("solve price compares two plans; name A.csv and B.csv.")
         result = _break_even(*(plan_rows(path, catalogs) for path in (options.plan, options.other)))
     else:
-        result = _solved(options.field, plan_rows(options.plan, catalogs, solve=True), catalogs)
-    with written(options.output) as target:
+        result = _solve_rows(options.field, plan_rows(options.plan, catalogs, solve=True), catalogs)
+    with replacing_stream(options.output) as target:
         write_csv(result, target)
     return 0
 
 
-def _solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+def _solve_rows(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The most of the field for each row, and what limits it; raises TableError."""
     if field not in FIELDS:
         raise TableError(f"'{field}' cannot be solved for; use {', '.join([*FIELDS, 'price'])}.")

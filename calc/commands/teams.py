@@ -8,11 +8,11 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import plan_rows
 from calc.files.budgets import budgets_of_file, own_budgets
 from calc.files.csv.writer import write_csv
-from calc.files.streams import written
-from calc.plan.budgets import Budget, by_team, used, with_gpu_hours
+from calc.files.streams import replacing_stream
+from calc.plan.budgets import Budget, budget_use, by_team, with_gpu_hours
 from calc.plan.plan_bill import plan_bill, ticked_rows
 from calc.say.budgets import use_sentence
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +32,9 @@ def add_budgets(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each team; each budget goes to standard error; returns 0."""
     bill = with_gpu_hours(ticked_rows(plan_bill(plan_rows(options.plan, catalogs))), catalogs)
-    with written(options.output) as target:
+    with replacing_stream(options.output) as target:
         write_csv(by_team(bill), target)
-    for use in used(bill, budgets_named(options.budgets), begin_day(options.begin)):
+    for use in budget_use(bill, budgets_named(options.budgets), begin_day(options.begin)):
         print(use_sentence(use), file=sys.stderr)
     return 0
 
@@ -54,4 +54,6 @@ def begin_day(word: str) -> date:
     try:
         return date.fromisoformat(word) if word else date.today()
     except ValueError:
-        raise TableError(f"--begin '{quoted(word)}' is no day; write it as 2026-11-28.") from None
+        raise TableError(
+            f"--begin '{quote_cell(word)}' is no day; write it as 2026-11-28."
+        ) from None

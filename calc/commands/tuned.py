@@ -7,7 +7,7 @@ from calc.answers.full_answer import full_answer
 from calc.catalogs.load import Catalogs
 from calc.commands.command import bounded_number, cells_of
 from calc.files.csv.writer import write_csv
-from calc.files.streams import written
+from calc.files.streams import replacing_stream
 from calc.plan.fine_tune_then_serve import by_month
 from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
 from calc.say.problem import problem_text
@@ -61,7 +61,7 @@ def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     plan = tuned_plan(
         run, possible[0], arguments.models, arguments.rounds, arguments.months, catalogs
     )
-    with written(arguments.output) as target:
+    with replacing_stream(arguments.output) as target:
         write_csv(by_month(plan), target)
     larger = at_more_load(plan, job, run, arguments.models, catalogs)
     for sentence in (

@@ -17,7 +17,7 @@ from calc.rules.placement import (
     node_gpus,
 )
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
-from calc.table import Table, gathered
+from calc.table import Table, repeat_rows
 
 SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
@@ -68,11 +68,11 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
             for other in SAME_AS_SEQUENCE
         }
     first, copies = keys.distinct(keys.keys() - {"rows"}, share=1) or (np.arange(len(limited)),) * 2
-    results[limited] = gathered(_solved(part.take(first), name), len(first), copies)
+    results[limited] = repeat_rows(_largest_of_rows(part.take(first), name), len(first), copies)
     return results
 
 
-def _solved(table: Table, name: str) -> np.ndarray:
+def _largest_of_rows(table: Table, name: str) -> np.ndarray:
     """The largest value for each of some distinct rows, whose memory is in the table."""
     rows = table["rows"]
     unit = np.broadcast_to(table["unit"], rows)

@@ -28,7 +28,7 @@ from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, cell_words, read_inputs
 from calc.scenarios.stacks import KINDS
 from calc.speed.basis import basis
-from calc.table import Table, Words, emptied, spread
+from calc.table import Table, Words, clear_rows, place_rows
 
 FEWEST_SCENARIOS = 64  # among which looking for equal ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
@@ -111,7 +111,7 @@ def estimate_distinct(
                 start + part.rows,
                 _solved_alone(part)
                 if set(wanted) <= set(SOLVED)
-                else _finished(part, catalogs, solve, wanted),
+                else _results_of_part(part, catalogs, solve, wanted),
             )
     return results, copies
 
@@ -162,7 +162,7 @@ def results_of(inputs: Columns, catalogs: Catalogs, columns: Iterable[str] = COL
     results = Results(columns, WORDS, len(rows))
     results.add(
         rows,
-        _finished(
+        _results_of_part(
             Part(rows, settled_table(inputs, catalogs, problems), problems),
             catalogs,
             False,
@@ -178,7 +178,9 @@ def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
     return sound, part.table if len(sound) == len(part.rows) else part.table.take(sound)
 
 
-def _finished(part: Part, catalogs: Catalogs, solve: bool, wanted: tuple[str, ...]) -> Columns:
+def _results_of_part(
+    part: Part, catalogs: Catalogs, solve: bool, wanted: tuple[str, ...]
+) -> Columns:
     """The result columns of a part; a row with a problem has its inputs alone."""
     rows, problems = len(part.rows), part.problems
     inputs = {name: part.table[name] for name in (*SECTIONS["inputs"], *ASSUMED)}
@@ -188,7 +190,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool, wanted: tuple[str, ..
     }
     sound, table = sound_rows(part)
     results = {
-        name: spread(values, sound, rows)
+        name: place_rows(values, sound, rows)
         for name, values in _sound_results(sound, table, problems, catalogs, solve, wanted).items()
     }
     for name, values in least(part.table, problems, catalogs).items():
@@ -201,7 +203,7 @@ def _solved_alone(part: Part) -> Columns:
     """The largest batch and sequence of a part, which need no time and no money."""
     sound, table = sound_rows(part)
     solved = largest_columns(walk(memory(table), VERDICT)) if len(sound) else {}
-    return {name: spread(values, sound, len(part.rows)) for name, values in solved.items()}
+    return {name: place_rows(values, sound, len(part.rows)) for name, values in solved.items()}
 
 
 def _sound_results(
@@ -224,7 +226,8 @@ def _sound_results(
         {}
         if timed.all()
         else {
-            name: emptied(results[name], ~timed) for name in RESTING_ON_TIME.intersection(results)
+            name: clear_rows(results[name], ~timed)
+            for name in RESTING_ON_TIME.intersection(results)
         }
     )
     obtainable = Words(table["instance_row"], obtainability(catalogs, "on-demand").words)
@@ -234,12 +237,12 @@ def _sound_results(
     fresh = Problems(len(sound))
     fresh.add(~covered, lambda row: not_covered(table, row, catalogs))
     if not covered.all():
-        results = {name: emptied(values, ~covered) for name, values in results.items()}
+        results = {name: clear_rows(values, ~covered) for name, values in results.items()}
     refuse(placement.RULES, table, fresh)
     misplaced = ~fresh.sound
     if misplaced.any():
         results = {
-            name: emptied(values, misplaced) if name in OF_THE_BILL else values
+            name: clear_rows(values, misplaced) if name in OF_THE_BILL else values
             for name, values in results.items()
         }
         problems.text[sound[misplaced]] = fresh.text[misplaced]

@@ -318,18 +318,18 @@ def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
 
 
 def fullest_place(table: Table) -> Table:
-    """A settled table with the memory at the fullest place of its pipeline.
+    """The table with the memory at the fullest place of its pipeline.
 
     Where a block was not read off the range ends where the least and the most of its kind would.
     """
-    model_values, fullest = table | {}, _fullest(table)
+    before, fullest = table | {}, _fullest(table)
     unlike = np.flatnonzero(np.broadcast_to(table["blocks_unknown"], table["rows"]))
     for end, quantile in (
         (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)) if len(unlike) else ()
     ):
         fullest[end] = np.broadcast_to(fullest[end], table["rows"]).copy()
         fullest[end][unlike] = _fullest(
-            model_values.take(unlike) | {"block_quantile": np.full(1, quantile)}
+            before.take(unlike) | {"block_quantile": np.full(1, quantile)}
         )[end]
     return fullest
 
@@ -337,11 +337,11 @@ def fullest_place(table: Table) -> Table:
 def _fullest(table: Table) -> Table:
     (fullest, _), *others = at_places(table)
     for other, rows in others:
-        fullest = _merged(fullest, other, rows)
+        fullest = _replace_place(fullest, other, rows)
     return fullest
 
 
-def _merged(first: Table, other: Table, staged: np.ndarray) -> Table:
+def _replace_place(first: Table, other: Table, staged: np.ndarray) -> Table:
     """The first place's results, replaced by another's in the rows where it holds more."""
     rows = first["rows"]
     before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]

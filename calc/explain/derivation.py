@@ -24,7 +24,7 @@ from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced_columns import TracedColumn, columns_of_formula, live, plain_number, text
 from calc.memory import block_forms, pipeline_ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, happening
-from calc.rules.support import distinguished
+from calc.rules.support import distinct_rows
 from calc.rules.support_rules import applying, rules_of
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join_choices import FORMATS
@@ -350,7 +350,7 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
 def rules_that_apply(scenario: dict[str, Any] | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
     """The rules that apply to a scenario on a card, worst first; none without a card."""
     part = next(parts(as_frame(dict(scenario)), catalogs))
-    small, _ = distinguished(part.table, catalogs)
+    small, _ = distinct_rows(part.table, catalogs)
     if small["gpu_row"][0] < 0:
         return catalogs.support.iloc[:0][list(RULE_COLUMNS)]
     order = rules_of(catalogs).order

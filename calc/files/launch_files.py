@@ -38,7 +38,7 @@ def files_of(kit: Kit, row: Row, market: str = "on-demand") -> dict[str, bytes]:
     }
 
 
-def warned(files: Mapping[str, bytes], warning: str) -> dict[str, bytes]:
+def with_warning(files: Mapping[str, bytes], warning: str) -> dict[str, bytes]:
     """The files, each saying on top why not to start it; JSON and CSV cannot, so a README does."""
     line, silent = (
         f"{comment_line(f'WARNING: {warning}')}\n".encode(),
@@ -53,7 +53,7 @@ def warned(files: Mapping[str, bytes], warning: str) -> dict[str, bytes]:
     return {**files, **commented, "README.txt": readme.encode()}
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def zip_files(files: Mapping[str, bytes]) -> bytes:
     """The files as one archive; scripts are executable once unpacked."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

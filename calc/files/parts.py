@@ -12,7 +12,7 @@ import pandas as pd
 from calc.engine.pipeline import COLUMNS, WORDS
 from calc.files.csv.tables import MOST_COLUMNS, TOO_WIDE, missing_column, read_tables
 from calc.files.csv.writer import write_csv
-from calc.files.streams import read, written
+from calc.files.streams import read, replacing_stream
 from calc.scenarios.problems import TableError
 
 PARQUET, CSV = ".parquet", ".csv"
@@ -144,7 +144,7 @@ def write_part(part: Part, tables: Iterable[pd.DataFrame]) -> None:
     if part.target.endswith(PARQUET):
         _write_parquet(part, tables)
         return
-    with written(part.target) as target:
+    with replacing_stream(part.target) as target:
         for number, table in enumerate(tables):
             write_csv(table, target, header=not number)
 
@@ -156,7 +156,7 @@ def _write_parquet(part: Part, tables: Iterable[pd.DataFrame]) -> None:
 
     types = {name: pa.string() if name in WORDS else pa.float64() for name in COLUMNS}
     further, writer = _parquet_file(part.source).schema_arrow, None
-    with written(part.target, binary=True) as target:
+    with replacing_stream(part.target, binary=True) as target:
         try:
             for table in tables:
                 schema = pa.schema(

@@ -35,7 +35,7 @@ class OpenQuestions(TableError):
         self.questions, self.problem = questions, problem
 
 
-class Answered(NamedTuple):
+class RequestAnswer(NamedTuple):
     """The row of a request, billed; of a job that leaves choices open its options, else None."""
 
     row: Row
@@ -54,7 +54,7 @@ def check_open(request: Request) -> None:
         raise OpenQuestions(request.questions, problem)
 
 
-def answered(request: Request, assume: bool = False) -> Answered:
+def answer_request(request: Request, assume: bool = False) -> RequestAnswer:
     """Return the row of a request: columns and configs as they stand, words by the ranked table.
 
     Raises OpenQuestions where the words leave open what changes the answer, unless `assume`.
@@ -67,13 +67,13 @@ def answered(request: Request, assume: bool = False) -> Answered:
     if request.run or (
         "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
     ):
-        return Answered(row_of_request(request), {}, None)
+        return RequestAnswer(row_of_request(request), {}, None)
     if request.data and not request.columns.get("model"):
         raise OpenQuestions((Question(WHICH_MODEL, "model"),))
     if not assume:
         check_open(request)
     ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
-    return Answered(ranked.rows[0], ranked.job, ranked)
+    return RequestAnswer(ranked.rows[0], ranked.job, ranked)
 
 
 def row_of_request(request: Request) -> Row:

@@ -106,7 +106,7 @@ def columns_of_run(request: Request) -> dict[str, Any]:
     return fields | by_hand | request.columns
 
 
-def assumed(job: Mapping[str, Any], request: Request) -> str:
+def assumption_sentence(job: Mapping[str, Any], request: Request) -> str:
     """Return what a reader wants to know of a job and did not say, with the values taken."""
     words = assumed_values(job, request)
     return f"Assumed: {', '.join(words)}." if words else ""

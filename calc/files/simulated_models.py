@@ -17,7 +17,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs, add_models
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError
-from calc.files.streams import read, written
+from calc.files.streams import read, replacing_stream
 from calc.models.architecture import model_table
 from calc.models.foreign import visible
 from calc.models.huggingface.config import ConfigError, read_config, read_config_text
@@ -82,11 +82,11 @@ def _with_own_model(catalogs: Catalogs, file: Path) -> Catalogs:
     return replace(extended, base=catalogs)
 
 
-def _check_release(written: Any, name: str) -> None:
+def _check_release(release: Any, name: str) -> None:
     """Refuse a file of another format than this release writes."""
-    if written not in (None, FORMAT):
+    if release not in (None, FORMAT):
         raise CatalogError(
-            f"{name} was written by another release (format {visible(str(written))}, this one "
+            f"{name} was written by another release (format {visible(str(release))}, this one "
             f"reads {FORMAT}); simulate the model again."
         )
 
@@ -195,6 +195,6 @@ def write_simulated(document: Mapping[str, Any], model_id: str, folder: Path | N
     """Write the file of a model; returns its path."""
     path = (folder or own_folder()) / f"{model_id}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with written(str(path)) as target:
+    with replacing_stream(str(path)) as target:
         target.write(json.dumps({"format": FORMAT, **document}, indent=1) + "\n")
     return path

@@ -16,7 +16,7 @@ def read(path: str) -> Any:
 
 
 @contextmanager
-def written(path: str, binary: bool = False) -> Iterator[Any]:
+def replacing_stream(path: str, binary: bool = False) -> Iterator[Any]:
     """A stream of text, or of bytes, that replaces the file once it is complete."""
     mode = "b" if binary else ""
     text: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": ""}

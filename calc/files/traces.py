@@ -14,7 +14,7 @@ from calc.catalogs.schemas.load_curves import TraceFormat
 from calc.files.door import one_sentence
 from calc.files.streams import read
 from calc.plan.load_day import Trace
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 GZIP, BLOCK_BYTES, LONGEST_HEADER_BYTES = b"\x1f\x8b", 2**24, 2**16
@@ -39,7 +39,7 @@ def curve_of(text: str) -> tuple[float, ...]:
         hours = ()
     if len(hours) != DAY_HOURS or not all(0 <= hour < np.inf for hour in hours) or not sum(hours):
         raise TableError(
-            f"'{quoted(text)}' is no load of a day; give {', '.join(curves)}, or {DAY_HOURS} "
+            f"'{quote_cell(text)}' is no load of a day; give {', '.join(curves)}, or {DAY_HOURS} "
             f"numbers from midnight on, joined by +, not all 0."
         )
     return hours
@@ -61,7 +61,9 @@ def trace_of(source: bytes | BinaryIO, name: str) -> Trace:
         form = _form(_header(stream, is_packed, name), name)
         parts = [_by_hour(rows, form, name) for rows in _batches(stream, is_packed, form, name)]
     except (gzip.BadGzipFile, EOFError) as error:
-        raise TableError(f"{name} cannot be unpacked ({quoted(error)}); fetch it again.") from None
+        raise TableError(
+            f"{name} cannot be unpacked ({quote_cell(error)}); fetch it again."
+        ) from None
     if not parts:
         raise TableError(f"{name} has a first line and no request; give some.")
     return _trace(pd.concat(parts).groupby(level=0).sum(), form.name, name)
@@ -107,7 +109,7 @@ def _form(header: list[str], name: str) -> TraceFormat:
             return form
     plain = load_curves().traces["plain"]
     raise TableError(
-        f"{name} is no file of requests (its columns: {quoted(', '.join(header[:6]))}); give "
+        f"{name} is no file of requests (its columns: {quote_cell(', '.join(header[:6]))}); give "
         f"Azure's or BurstGPT's trace, or the columns {plain.time}, {plain.prompt_tokens} "
         f"and {plain.answer_tokens}."
     )
@@ -145,7 +147,7 @@ def _by_hour(rows: pd.DataFrame, form: TraceFormat, name: str) -> pd.DataFrame:
         codes, distinct = pd.factorize(texts.str.slice(0, HOUR_TEXT).str.replace("T", " "))
         days = pd.to_datetime(pd.Series(distinct), format="%Y-%m-%d %H", errors="coerce")
         if days.isna().any():
-            wrong = quoted(distinct[int(np.flatnonzero(days.isna())[0])])
+            wrong = quote_cell(distinct[int(np.flatnonzero(days.isna())[0])])
             raise TableError(
                 f"{name}: '{wrong}' is no time; write it as 2026-11-28 18:00:00, or as seconds "
                 f"from the first midnight."

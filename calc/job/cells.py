@@ -10,7 +10,7 @@ import numpy as np
 from calc.job.columns import SEVERAL
 from calc.scenarios.inputs import Input, inputs_by_name
 from calc.scenarios.lookups import similar
-from calc.scenarios.problems import quoted
+from calc.scenarios.problems import quote_cell
 from calc.scenarios.read import number
 
 MACHINES = re.compile(r"(?:(?P<count>\d{1,9})\s*(?:[x×*]\s*|\s))?(?P<name>[^\s×*]+)")
@@ -90,14 +90,14 @@ def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
         text = text.removeprefix("p") if column.name in PERCENTILES else text
         if column.kind == "choice" and text not in column.choices:
             raise JobError(
-                f"{column.name} '{quoted(value)}' is not known",
+                f"{column.name} '{quote_cell(value)}' is not known",
                 f"use {' or '.join(filter(None, column.choices))}",
             )
         return text
     amount = number(BETWEEN_DIGITS.sub("", str(value)))
     if not column.allows(np.array(amount)):
         raise JobError(
-            f"{column.name} '{quoted(value)}' is not {column.range_words}", "correct that cell"
+            f"{column.name} '{quote_cell(value)}' is not {column.range_words}", "correct that cell"
         )
     return amount
 
@@ -121,7 +121,7 @@ def cell_ids(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = (
     for word in words or [value] * (len(several) > 1):  # a + alone names nothing
         if word not in ids:
             raise JobError(
-                f"{name} '{quoted(word)}' is not known",
+                f"{name} '{quote_cell(word)}' is not known",
                 f"use {similar(word, ids) or ', '.join(usual or ids[:6])}",
             )
     return words
@@ -133,7 +133,7 @@ def check_ids(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
         if value not in ids:
             near = similar(value, ids) or ", ".join(list(ids)[:6])
             raise JobError(
-                f"{name} '{quoted(value)}' is not in the catalog", f"choose one such as {near}"
+                f"{name} '{quote_cell(value)}' is not in the catalog", f"choose one such as {near}"
             )
 
 
@@ -146,13 +146,13 @@ def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
         if name not in ids:
             near = similar(name, ids) or "a100-80gb-sxm"
             raise JobError(
-                f"have '{quoted(part.strip())}' is not a GPU or instance type of the catalog",
+                f"have '{quote_cell(part.strip())}' is not a GPU or instance type of the catalog",
                 f"write a count x an id such as {near}",
             )
         counts[name] = counts.get(name, 0) + count
         if not 1 <= counts[name] <= MOST_MACHINES:
             raise JobError(
-                f"have '{quoted(part.strip())}' is not 1 to {MOST_MACHINES:,} of them",
+                f"have '{quote_cell(part.strip())}' is not 1 to {MOST_MACHINES:,} of them",
                 "correct the count",
             )
     return counts

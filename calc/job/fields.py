@@ -251,9 +251,9 @@ def job_fields_of(
     fields |= {"model": first["model"]} if "model" in first else {}
     fields |= {"regions": columns["region"]} if columns.get("region") else {}
     fields |= (
-        _served(columns, first)
+        _serving_fields(columns, first)
         if fields["goal"] == "serve"
-        else _trained(columns, first, catalogs, goal)
+        else _training_fields(columns, first, catalogs, goal)
     )
     by_hand = {
         name: columns[name]
@@ -271,7 +271,7 @@ def job_fields_of(
     }
 
 
-def _trained(columns, first, catalogs, goal):
+def _training_fields(columns, first, catalogs, goal):
     """Goal, method and context of a training; frozen formats make LoRA QLoRA."""
     fields = (
         {"sequence_tokens": int(first["sequence_tokens"])} if "sequence_tokens" in first else {}
@@ -283,7 +283,7 @@ def _trained(columns, first, catalogs, goal):
     return fields | {"goal": "tune", "method": "qlora" if quantised and all(quantised) else "lora"}
 
 
-def _served(columns, first):
+def _serving_fields(columns, first):
     """Prompt, answer and requests in flight of a service; without an answer the usual one."""
     fields: dict[str, Any] = {}
     if "tokens_total" in columns:

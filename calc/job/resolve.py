@@ -81,7 +81,7 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
     bounded_by(settings, MOST_SETTINGS, fixed)
     for name, table in CATALOGED.items():
         check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
-    assumed = _assumed(cells, catalogs)
+    assumed = _assumptions(cells, catalogs)
     work, model = columns["work"], columns["model"]
     usual = usual_software(work, model, catalogs, columns["goal"])
     software = fixed.get("implementation", [usual])[0]
@@ -94,7 +94,7 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
         **columns,
         fixed=fixed,
         assumed=assumed,
-        judged=_judged(assumed, catalogs),
+        judged=_ranking_assumptions(assumed, catalogs),
         implementation=software,
         published_precision=cells_by_id(catalogs, "models", "published_precision")[model],
         formats=usual_formats(catalogs, model),
@@ -109,7 +109,7 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
     )
 
 
-def _assumed(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def _assumptions(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """The assumptions of time and cost that the cells set."""
     bounded = bounded_inputs(catalogs)
     return {
@@ -119,7 +119,7 @@ def _assumed(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     }
 
 
-def _judged(assumed: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def _ranking_assumptions(assumed: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """The assumptions of the ranking, those of the catalog where the job sets none."""
     usual = cells_by_id(catalogs, "assumptions", "value")
     return {name: assumed.get(name, usual[name]) for name in JUDGED}
@@ -268,7 +268,7 @@ def fixed_at(job: Job, name: str, free: Iterable) -> list:
     return list(job.fixed.get(name) or free)
 
 
-def varied(job: Job) -> tuple[str, ...]:
+def compared_columns(job: Job) -> tuple[str, ...]:
     """The scenario columns that the job lists several values of to compare, instances apart."""
     return tuple(
         name

@@ -74,7 +74,7 @@ def free_id(text: str, taken: Container[str]) -> str:
 
 def foreign_entry(model_id: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an entry may say of a foreign model; fields that it may not set are left out."""
-    checked = {name: _checked(name, value) for name, value in entry.items()}
+    checked = {name: _valid_value(name, value) for name, value in entry.items()}
     kept = {name: value for name, value in checked.items() if value is not None}
     if not any(str(value).startswith(SIMULATED_BLOCK) for value in kept.values()):
         kept.pop("simulated_here", None)  # its figures rest on no simulation of this machine
@@ -87,11 +87,11 @@ def left_out_fields(entry: Mapping[str, Any]) -> list[str]:
     return [
         name
         for name, value in entry.items()
-        if name != "name" and value not in ("", None) and _checked(name, value) is None
+        if name != "name" and value not in ("", None) and _valid_value(name, value) is None
     ]
 
 
-def _checked(name: str, value: Any) -> Any:
+def _valid_value(name: str, value: Any) -> Any:
     """The value of a field as it may be, or None."""
     if name in SIZE_FIELDS:
         return value if _is_size(name, value) else None

@@ -91,7 +91,9 @@ def actual(
     first_day = bill.period_starts
     months = _days(first_day, last_day) / MONTH_DAYS if first_day else 1.0
     rows = [
-        _compared(row, matched.lines[matched.lines["of_plan"] == row["scenario"]], months, catalogs)
+        _compare_plan(
+            row, matched.lines[matched.lines["of_plan"] == row["scenario"]], months, catalogs
+        )
         for row in records(plans)
     ]
     beside = {kind: _usd(bill.lines, kind) for kind in BESIDE}
@@ -133,9 +135,11 @@ def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
     return plans.assign(attempts=np.where(np.isnan(seen), plans["attempts"].astype(float), seen))
 
 
-def _compared(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs) -> dict[str, Any]:
+def _compare_plan(
+    row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs
+) -> dict[str, Any]:
     """One plan beside its lines."""
-    planned_usd = planned(row, months)
+    planned_usd = planned_cost(row, months)
     rate = float(row["usd_per_hour"]) / float(row["instances"])  # [USD per instance-hour]
     planned_hours = planned_usd / rate if rate > 0 else np.nan
     actual_usd = float(lines["usd"].sum())
@@ -164,7 +168,7 @@ def _compared(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs) 
     }
 
 
-def planned(row: Row, months: float) -> float:
+def planned_cost(row: Row, months: float) -> float:
     """Dollars of a plan for so many months, a run that is made once in full. [USD]"""
     if row["is_once"]:
         return float(row["once_usd"])

@@ -46,7 +46,7 @@ class BillLines(NamedTuple):
         return max(self.period_ends, used) if over else used or self.period_ends
 
 
-def summed(lines: pd.DataFrame) -> pd.DataFrame:
+def sum_lines(lines: pd.DataFrame) -> pd.DataFrame:
     """Lines with the same keys as one, sorted by them."""
     return lines.groupby(list(KEYS), as_index=False, sort=True, observed=True)[list(SUMS)].sum()
 
@@ -56,7 +56,7 @@ def joined_bills(bills: Iterable[BillLines]) -> BillLines:
     bills = list(bills)
     starts = [bill.period_starts for bill in bills if bill.period_starts]
     return BillLines(
-        summed(pd.concat([bill.lines for bill in bills], ignore_index=True)),
+        sum_lines(pd.concat([bill.lines for bill in bills], ignore_index=True)),
         tuple(dict.fromkeys(name for bill in bills for name in bill.formats)),
         sum(bill.lines_read for bill in bills),
         min(starts, default=""),

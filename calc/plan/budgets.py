@@ -101,7 +101,7 @@ def _known_sum(values: pd.Series) -> float:
     return float(values.sum(min_count=1))
 
 
-def used(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> list[Use]:
+def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> list[Use]:
     """What rows of with_gpu_hours take of each budget, if the plans begin on a day.
 
     A run that is made once counts in the budget in which it begins; the rest by the months that

@@ -56,7 +56,7 @@ def time_ratios(row: Row) -> Ratios:
         / row["billed_hours"]
         for end in ends
     ]
-    return _known(*billed)
+    return _known_ratios(*billed)
 
 
 def load_ratios(row: Row) -> Ratios:
@@ -72,14 +72,14 @@ def load_ratios(row: Row) -> Ratios:
     if not all(math.isfinite(speed) for speed in speeds):
         return UNCHANGED
     needed = [max(math.ceil(working * speed / step - 1e-9), 1) * step for speed in speeds]
-    return _known(*((instances + spare_of(row)) / row["instances"] for instances in needed))
+    return _known_ratios(*((instances + spare_of(row)) / row["instances"] for instances in needed))
 
 
 def attempt_ratios(row: Row) -> Ratios:
     """Return what one more attempt at a run makes of its bill."""
     if not ends_of(row) or not row["usd"] > 0:
         return UNCHANGED
-    return _known(1.0, 1 + attempt_usd(row) / row["usd"])
+    return _known_ratios(1.0, 1 + attempt_usd(row) / row["usd"])
 
 
 def price_ratios(row: Row, catalogs: Catalogs) -> Ratios:
@@ -89,7 +89,7 @@ def price_ratios(row: Row, catalogs: Catalogs) -> Ratios:
     if len(prices) < 2 or row.get("private_usd_per_hour", 0) > 0:
         return UNCHANGED
     today = float(prices.iloc[-1])
-    return _known(prices.min() / today, prices.max() / today)
+    return _known_ratios(prices.min() / today, prices.max() / today)
 
 
 def spot_ratios(row: Row, catalogs: Catalogs) -> Ratios:
@@ -98,7 +98,7 @@ def spot_ratios(row: Row, catalogs: Catalogs) -> Ratios:
         return UNCHANGED
     markets = on_markets(row, catalogs)
     spot = markets.loc[markets["market"] == "spot", "usd"].dropna()
-    return _known(float(spot.iloc[0]) / row["usd"], 1.0) if len(spot) else UNCHANGED
+    return _known_ratios(float(spot.iloc[0]) / row["usd"], 1.0) if len(spot) else UNCHANGED
 
 
 def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
@@ -130,6 +130,6 @@ def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
     return frame.loc[order[span[order] > LEAST_SHARE * base]].reset_index(drop=True)
 
 
-def _known(low: float, high: float) -> Ratios:
+def _known_ratios(low: float, high: float) -> Ratios:
     """The ratios, and no change where one is not known."""
     return (low, high) if math.isfinite(low) and math.isfinite(high) else UNCHANGED

@@ -21,7 +21,7 @@ _DIGITS = 6  # significant digits of a recorded figure
 MOVED_RATIO = 0.001  # smaller moves do not show in three digits
 
 
-class Moved(NamedTuple):
+class FigureChange(NamedTuple):
     """A figure that moved, with its recorded and its present value."""
 
     figure: str
@@ -79,16 +79,16 @@ def then_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {f"then_{name}": entry.get("then", {}).get(name) for name in THEN}
 
 
-def changes(row: Mapping[str, Any]) -> list[Moved]:
+def changes(row: Mapping[str, Any]) -> list[FigureChange]:
     """The figures of a row that have moved, memory in GiB; both values must exist."""
     moved = []
     for name in FIGURES:
         then, today = _number(row.get(f"then_{name}")), _number(row.get(name))
         if then > 0 and abs(today / then - 1) > MOVED_RATIO:
             moved.append(
-                Moved("memory_gib", then / GIB, today / GIB)
+                FigureChange("memory_gib", then / GIB, today / GIB)
                 if name == "needed_bytes"
-                else Moved(name, then, today)
+                else FigureChange(name, then, today)
             )
     return moved
 

@@ -100,8 +100,8 @@ def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], 
             return named, BY_TAG
     rest, is_tagged = plans, False
     for tag in ("team", "project"):
-        theirs = [row for row in rest if _said(row, tag) == group[tag].casefold()]
-        if group[tag] and any(_said(row, tag) for row in plans):
+        theirs = [row for row in rest if _text_of(row, tag) == group[tag].casefold()]
+        if group[tag] and any(_text_of(row, tag) for row in plans):
             rest, is_tagged = theirs, True
     if group["instance"]:
         rest = [row for row in rest if _is_there(group, row)]
@@ -110,7 +110,7 @@ def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], 
     return rest, "" if group["plan"] else BY_TAG if is_tagged else BY_MACHINE
 
 
-def _said(row: Row, name: str) -> str:
+def _text_of(row: Row, name: str) -> str:
     return str(row.get(name) or "").casefold()
 
 

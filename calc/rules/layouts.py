@@ -11,7 +11,7 @@ import numpy as np
 from calc.evaluate import Columns, evaluate, parameters_of
 from calc.rules.contexts import extension
 from calc.scenarios.problems import Problems
-from calc.table import Words, distinct, taken
+from calc.table import Words, distinct, take_rows
 
 
 class Rule(NamedTuple):
@@ -47,7 +47,7 @@ def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
     for rule in rules:
         rows = problems.fresh(evaluate(rule.wrong, table))
         if len(rows):
-            columns = {name: taken(table[name], table["rows"], rows) for name in rule.reads}
+            columns = {name: take_rows(table[name], table["rows"], rows) for name in rule.reads}
             first, copies = distinct(columns.values(), len(rows))
             sentences = np.array(
                 [sentence_of(rule, columns, row) for row in first.tolist()], dtype=object

@@ -29,10 +29,10 @@ def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     ]
     of_row += [*_of_objective(table, catalogs), _of_load(table), _of_experts(table)]
     of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
-    return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
+    return reduce(_join_notes, [_of_model(table, catalogs), support_note, *of_row])
 
 
-def _joined(first: Words, second: Words) -> Words:
+def _join_notes(first: Words, second: Words) -> Words:
     """Two columns of sentences as one. Shape (rows,)."""
     if not (second.vocabulary != "").any():
         return first

@@ -43,7 +43,7 @@ class Support(NamedTuple):
 
 def support(table: Columns, catalogs: Catalogs) -> Support:
     """The verdict and the note of every row of a settled table."""
-    small, copies = distinguished(table, catalogs)
+    small, copies = distinct_rows(table, catalogs)
     applies = applying(small, catalogs)
     codes = _worst(applies, small, catalogs)
     numbers, notes = pd.factorize(_notes(applies, codes, small, catalogs))
@@ -51,11 +51,11 @@ def support(table: Columns, catalogs: Catalogs) -> Support:
     return Support(
         Words(codes[copies], WORDS),
         Words(numbers[copies], notes),
-        _timed(applies, catalogs)[copies],
+        _has_speed(applies, catalogs)[copies],
     )
 
 
-def distinguished(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
+def distinct_rows(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
     """The rows that rules distinguish, for `verdicts`, and each row's number among them."""
     keys = [table[name] for name in TOLD_APART] + [
         place_kinds(table, catalogs),
@@ -69,7 +69,7 @@ def distinguished(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarr
 def verdicts(small: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """Each row's verdict as its index in RUNS, and whether its time is known."""
     applies = applying(small, catalogs)
-    return _worst(applies, small, catalogs), _timed(applies, catalogs)
+    return _worst(applies, small, catalogs), _has_speed(applies, catalogs)
 
 
 def verdicts_on(
@@ -78,7 +78,7 @@ def verdicts_on(
     """The `verdicts` of every row on every place (gpu_row, instance_row). Shape: (places, rows)."""
     rows, places = small["rows"], len(cards["gpu_row"])
     every = take(small, np.tile(np.arange(rows), places))
-    first, copies = distinguished(
+    first, copies = distinct_rows(
         every | {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")},
         catalogs,
     )
@@ -94,7 +94,7 @@ def _worst(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarra
     return np.where(small["gpu_row"] < 0, len(RUNS), worst)
 
 
-def _timed(applies: np.ndarray, catalogs: Catalogs) -> np.ndarray:
+def _has_speed(applies: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     return ~np.any(applies[rules_of(catalogs).untimed], axis=0)
 
 

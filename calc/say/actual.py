@@ -10,7 +10,7 @@ from calc.plan.budgets import Budget
 from calc.plan.figures import records
 from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, OpenGroup
 from calc.say.budgets import budget_name
-from calc.say.numbers import billed_usd, changed_by, counted, is_missing, more, signed
+from calc.say.numbers import billed_usd, changed_by, is_missing, more, with_noun, with_sign
 
 CAUSE_WORDS = {
     "price": "a price per hour other than planned",
@@ -35,7 +35,7 @@ ROUNDED = 0.005  # of a ratio that is written as whole per cent
 def bill_sentence(bill: BillLines, result: Actual) -> str:
     """FOCUS export: 120,000 lines, 2026-11-01 to 2026-11-30."""
     days = f", {result.first_day} to {result.last_day}" if result.first_day else ""
-    return f"{' and '.join(bill.formats)}: {counted(bill.lines_read, 'line')}{days}."
+    return f"{' and '.join(bill.formats)}: {with_noun(bill.lines_read, 'line')}{days}."
 
 
 def headline(result: Actual) -> str:
@@ -46,7 +46,7 @@ def headline(result: Actual) -> str:
         return "No line of the bill belongs to a plan"
     if not planned > 0:
         return f"{billed_usd(paid)} was paid; no plan has a price to compare it with"
-    change = _changed(paid / planned)
+    change = _change_words(paid / planned)
     return f"{billed_usd(paid)} was paid for what was planned at {billed_usd(planned)}: {change}"
 
 
@@ -58,7 +58,7 @@ def plan_sentence(row: Row) -> str:
     found = f" (matched {BASIS_WORDS[row['basis']]})" if row["basis"] else ""
     if is_missing(row["ratio"]):
         return f"{paid}{found}; the plan has no price."
-    of_plan = f"{billed_usd(row['planned_usd'])} planned, {_changed(row['ratio'])}{found}"
+    of_plan = f"{billed_usd(row['planned_usd'])} planned, {_change_words(row['ratio'])}{found}"
     causes = list(_causes(row))
     if row["cause"] == NOT_SPLIT:
         causes = ["the bill has no hours, so its causes are not known"]
@@ -72,7 +72,7 @@ def _causes(row: Row) -> Iterator[str]:
     amounts = {cause: row[f"{cause}_usd"] for cause in CAUSES}
     for cause, usd in sorted(amounts.items(), key=lambda one: -abs(one[1])):
         if abs(usd) > SPLIT * row["planned_usd"]:
-            yield f"{signed(usd, billed_usd)} {_cause_words(cause, usd)}"
+            yield f"{with_sign(usd, billed_usd)} {_cause_words(cause, usd)}"
 
 
 def _cause_words(cause: str, usd: float) -> str:
@@ -104,7 +104,7 @@ def open_questions(result: Actual) -> list[str]:
     rest = groups[SHOWN:]
     if rest:
         usd = billed_usd(sum(group.usd for group in rest))
-        questions.append(f"{usd} of {counted(len(rest), 'other group')}: not asked here.")
+        questions.append(f"{usd} of {with_noun(len(rest), 'other group')}: not asked here.")
     return questions
 
 
@@ -118,7 +118,7 @@ def unplanned_sentences(result: Actual) -> list[str]:
         f"{billed_usd(usd)} {f'team {team}, ' if team else ''}{instance or 'no machine'}"
         for (instance, team), usd in sums.head(SHOWN).items()
     ]
-    more = f" and {counted(len(sums) - SHOWN, 'other group')}" if len(sums) > SHOWN else ""
+    more = f" and {with_noun(len(sums) - SHOWN, 'other group')}" if len(sums) > SHOWN else ""
     return [f"In no plan: {billed_usd(float(sums.sum()))} ({'; '.join(parts)}{more})."]
 
 
@@ -165,7 +165,7 @@ def _day(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def _changed(ratio: float) -> str:
+def _change_words(ratio: float) -> str:
     """20 % more, 3.2 times as much, as planned."""
     if abs(ratio - 1) < ROUNDED:
         return "as planned"

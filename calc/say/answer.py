@@ -16,7 +16,6 @@ from calc.layout import at_once
 from calc.say.amounts import amount_words
 from calc.say.numbers import (
     count,
-    counted,
     duration,
     gib,
     is_missing,
@@ -26,6 +25,7 @@ from calc.say.numbers import (
     three,
     times,
     usd,
+    with_noun,
 )
 from calc.say.place import obtainable_words, place
 from calc.say.setting import arrangement
@@ -169,22 +169,22 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
 def _requests(subject: Subject) -> str:
     rate = count(subject.job.requests_per_second)
     keep = "request a second keeps" if rate == "1" else "requests a second keep"
-    busy = counted(round(at_once(subject.reasons.row)), "sequence")
+    busy = with_noun(round(at_once(subject.reasons.row)), "sequence")
     return f"{rate} {keep} {busy} busy (rate × time of a request)"
 
 
 def _people(subject: Subject) -> str:
     people = "1 person is" if subject.job.people == 1 else f"{count(subject.job.people)} people are"
-    return f"{people} {counted(int(subject.job.users or 0), 'request')} in flight"
+    return f"{people} {with_noun(int(subject.job.users or 0), 'request')} in flight"
 
 
 def _spare(subject: Subject) -> str:
     row, spare = subject.reasons.row, spare_of(subject.reasons.row)
     month = row["usd_per_hour"] / (row["instances_needed"] + spare) * row["hours"]
-    return f"{counted(int(spare), 'spare machine')} for {usd(spare * month)} a month"
+    return f"{with_noun(int(spare), 'spare machine')} for {usd(spare * month)} a month"
 
 
-def _scaled(subject: Subject) -> str:
+def _scale_words(subject: Subject) -> str:
     row = subject.reasons.row
     machines = row["instances_needed"] + spare_of(row)
     hours = (machines - row["resting_instances"]) * row["hours"]
@@ -228,7 +228,7 @@ def _start_up(subject: Subject) -> str:
 def _block(subject: Subject) -> str:
     """For how long a block is booked, which sizes hold the instances, and the hours unused."""
     row = subject.reasons.row
-    days = counted(round(row["billed_hours"] / DAY_HOURS / row["attempts"]), "day")
+    days = with_noun(round(row["billed_hours"] / DAY_HOURS / row["attempts"]), "day")
     sizes = sizes_sold(row["market"], subject.catalogs)
     several, paid = blocks_rented(row["instances_needed"], sizes), row["instances"]
     blocks = (
@@ -284,7 +284,7 @@ WORDS: dict[str, Words] = {
     "requests": _requests,
     "people": _people,
     "spare": _spare,
-    "scaled": _scaled,
+    "scaled": _scale_words,
     "offline": _offline,
     "confidence": _confidence,
     "step": _step,
@@ -314,9 +314,8 @@ def _alike(ratios: Mapping[str, float]) -> str:
     names = list(ratios)
     listed = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
     most = max(max(ratios.values()) - 1, 0.01)
-    return (
-        f"{counted(len(names), 'other type')} within {percent(most)} ({listed}): too close to rank"
-    )
+    types = with_noun(len(names), "other type")
+    return f"{types} within {percent(most)} ({listed}): too close to rank"
 
 
 def _against(cost: float, least: float) -> str:

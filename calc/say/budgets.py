@@ -4,7 +4,7 @@ from datetime import date
 
 from calc.plan.budgets import Budget, Use
 from calc.plan.quota_use import QuotaUse
-from calc.say.numbers import billed_usd, counted, percent
+from calc.say.numbers import billed_usd, percent, with_noun
 
 
 def budget_name(budget: Budget) -> str:
@@ -25,7 +25,9 @@ def day(value: date) -> str:
 def use_sentence(use: Use) -> str:
     """What plans take of a budget, and what is left of it."""
     parts = [*_money(use), *_hours(use)]
-    unpriced = [f"{counted(use.unpriced, 'plan')} without a price not counted"] * bool(use.unpriced)
+    unpriced = [f"{with_noun(use.unpriced, 'plan')} without a price not counted"] * bool(
+        use.unpriced
+    )
     return f"{budget_name(use.budget)}: {'; '.join([*parts, *unpriced])}."
 
 
@@ -34,17 +36,17 @@ def _money(use: Use) -> list[str]:
         return []
     share = percent(use.used_usd / use.budget.usd)
     of = f"{billed_usd(use.used_usd)} of {billed_usd(use.budget.usd)} taken ({share})"
-    return [f"{of}, {_left(use.left_usd, billed_usd(abs(use.left_usd)))}"]
+    return [f"{of}, {_remaining(use.left_usd, billed_usd(abs(use.left_usd)))}"]
 
 
 def _hours(use: Use) -> list[str]:
     if use.budget.gpu_hours is None:
         return []
     of = f"{use.used_gpu_hours:,.0f} of {use.budget.gpu_hours:,.0f} GPU-hours taken"
-    return [f"{of}, {_left(use.left_gpu_hours, f'{abs(use.left_gpu_hours):,.0f}')}"]
+    return [f"{of}, {_remaining(use.left_gpu_hours, f'{abs(use.left_gpu_hours):,.0f}')}"]
 
 
-def _left(value: float, words: str) -> str:
+def _remaining(value: float, words: str) -> str:
     return f"{words} left" if value >= 0 else f"{words} too much"
 
 

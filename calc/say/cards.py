@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
-from calc.say.numbers import changed_by, counted, is_missing, three, times
+from calc.say.numbers import changed_by, is_missing, three, times, with_noun
 from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
 from calc.scenarios.published_weights import publisher_words
@@ -97,7 +97,7 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
     parts = [
         shared,
         divided,
-        f"{counted(int(row['batch']), 'sequence')} at a time",
+        f"{with_noun(int(row['batch']), 'sequence')} at a time",
         recomputed,
         "blocks compiled" if row.get("compile") == "yes" else "",
         generated,
@@ -147,7 +147,7 @@ def _owned_card(option: OwnedOption, catalogs: Catalogs) -> Card:
         )
     if option.code == "most-requests":
         most = int(changes["users"])
-        requests = counted(most, "request")
+        requests = with_noun(most, "request")
         line = f"{requests} in flight instead of {option.present:,}, within the limits."
         return Card("Most requests", row, line, changes, f"Plan for {most:,} requests")
     title, press = {

@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.say.limits import old_price_month
-from calc.say.numbers import about, changed_by, counted, gib, is_missing, more, percent, span, usd
+from calc.say.numbers import about, changed_by, gib, is_missing, more, percent, span, usd, with_noun
 from calc.say.setting import WORDS, choice
 from calc.scenarios.inputs import CATALOG_OF
 
@@ -80,7 +80,7 @@ def _machine(instance: str, gpus: float | None, catalogs: Catalogs) -> str:
 def _batch(batch: float | None, accumulation_steps: float | None, serves: bool) -> str:
     """128 concurrent sequences; micro-batch 4 in 2 accumulation steps."""
     if serves and batch is not None:
-        return counted(int(batch), "concurrent sequence")
+        return with_noun(int(batch), "concurrent sequence")
     several = (accumulation_steps or 0) > 1
     steps = (
         ""

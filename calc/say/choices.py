@@ -6,7 +6,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.say.change import is_unchanged, quality
-from calc.say.numbers import about, counted, longer, percent
+from calc.say.numbers import about, longer, percent, with_noun
 from calc.say.place import place
 from calc.studies.choices import TIE_RATIO, Cell, Choice, cheapest_cell, is_plan
 
@@ -76,7 +76,7 @@ def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
     if name == "method":
         return METHODS[value]
     if name in COUNTED:
-        return counted(int(value), COUNTED[name])
+        return with_noun(int(value), COUNTED[name])
     return FORMS[name].format(value)
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from calc.plan.crossover import ALWAYS_ON, BOUGHT, COMMITTED, PER_TOKEN, WHEN_USED
-from calc.say.numbers import count, counted, is_missing
+from calc.say.numbers import count, is_missing, with_noun
 
 LINE_WORDS = {
     ALWAYS_ON: "rented all month",
     WHEN_USED: "rented while used",
-    **{line: f"committed for {counted(years, 'year')}" for line, years in COMMITTED.items()},
+    **{line: f"committed for {with_noun(years, 'year')}" for line, years in COMMITTED.items()},
     BOUGHT: "bought",
     PER_TOKEN: "paid per token",
 }

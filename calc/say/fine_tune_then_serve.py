@@ -14,7 +14,7 @@ from calc.plan.fine_tune_then_serve import (
     by_month,
 )
 from calc.say.answer_name import answer_name
-from calc.say.numbers import billed_usd, count, counted, is_missing, usd
+from calc.say.numbers import billed_usd, count, is_missing, usd, with_noun
 from calc.say.place import cards, place, region_name
 from calc.say.problem import problem_and_cure
 from calc.search.row_status import matrix_bits
@@ -49,7 +49,7 @@ def plan_money(plan: TunedPlan) -> str:
         f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
     )
     return (
-        f"{monthly}: {total} in {counted(len(table), 'month')}"
+        f"{monthly}: {total} in {with_noun(len(table), 'month')}"
         if len(table) > 1
         else f"{first} in a month"
     )
@@ -57,7 +57,7 @@ def plan_money(plan: TunedPlan) -> str:
 
 def serving(services: list[Service], catalogs: Catalogs) -> str:
     """How the tuned models are served, the cheapest first, and what the other way costs."""
-    first, *others = (_served(service, catalogs) for service in services)
+    first, *others = (_service_words(service, catalogs) for service in services)
     alone = len(services) == 1 and services[0].copies > 1
     why = " All weights are tuned, so the models cannot share a service." if alone else ""
     return f"To serve the tuned models: cheapest is {first}.{why}" + "".join(
@@ -65,13 +65,13 @@ def serving(services: list[Service], catalogs: Catalogs) -> str:
     )
 
 
-def _served(service: Service, catalogs: Catalogs) -> str:
+def _service_words(service: Service, catalogs: Catalogs) -> str:
     """One service with 4 adapters, 1 × g6.xlarge in 8 bits, $588 a month."""
     row = service.options.rows[0]
-    services = "one service" if service.copies == 1 else counted(service.copies, "service")
+    services = "one service" if service.copies == 1 else with_noun(service.copies, "service")
     what = (
         f"{services} with "
-        f"{counted(service.adapters, 'adapter') if service.adapters else 'merged weights'}"
+        f"{with_noun(service.adapters, 'adapter') if service.adapters else 'merged weights'}"
     )
     options = service.options
     if options.obstacle:

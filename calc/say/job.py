@@ -29,7 +29,7 @@ from calc.say.amounts import (
 )
 from calc.say.change import change_in_words
 from calc.say.limits import share_words
-from calc.say.numbers import amount, counted, is_missing, percent, short_duration, three
+from calc.say.numbers import amount, is_missing, percent, short_duration, three, with_noun
 from calc.say.place import OBTAINABLE, short_card
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
 from calc.scenarios.inputs import BY_NAME
@@ -58,11 +58,11 @@ def job_sentence(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
     trains, ends = job.get("work") != "inference", work_ends(job)
     words = (
-        _trained(job, catalogs)
+        _training_words(job, catalogs)
         if trains
         else _offline(job, catalogs)
         if ends
-        else _served(job, catalogs)
+        else _serving_words(job, catalogs)
     )
     parts = [
         *words,
@@ -109,7 +109,7 @@ def _rolls_out(job: Mapping[str, Any]) -> bool:
     return all(len(listed(job.get(name))) == 1 for name in ROLLED[1:])
 
 
-def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _training_words(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     model, several = name_of("model", job.get("model", ""), catalogs), listed(job.get("tuning"))
     if job.get("goal") == "train":
         what = f"Train {model} from scratch"
@@ -128,7 +128,7 @@ def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     if _rolls_out(job):
         prompts, answers, most = (number_in(job, name) for name in ROLLED)
         of_step = f"{amount(prompts)} prompts a step with " if prompts else ""
-        yield f"{of_step}{counted(int(answers), 'answer')} each of up to {amount(most)} tokens"
+        yield f"{of_step}{with_noun(int(answers), 'answer')} each of up to {amount(most)} tokens"
     if context := number_in(job, "sequence_tokens"):
         yield f"context {amount(context)}"
     step = 0.0 if job.get("prompts_per_step") else number_in(job, "step_tokens")
@@ -136,7 +136,7 @@ def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
         yield f"{amount(step)} tokens a step"
 
 
-def _served(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _serving_words(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     model, people = name_of("model", job.get("model", ""), catalogs), number_in(job, "people")
     if people and not number_in(job, "requests_per_second"):
         share = number_in(job, "share_active") or float(
@@ -172,7 +172,7 @@ def _load(job: Mapping[str, Any]) -> str:
     users = number_in(job, "users") or (
         at_once(job) if "batch" in job and "users" not in job else 0
     )
-    return f"{counted(int(users), 'request')} in flight" if users else ""
+    return f"{with_noun(int(users), 'request')} in flight" if users else ""
 
 
 def _lengths(job: Mapping[str, Any], catalogs: Catalogs) -> str:
@@ -275,10 +275,10 @@ def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:
     yield (
         ""
         if instances in (0, _usual("instances_most"))
-        else f"on at most {counted(int(instances), 'instance')}"
+        else f"on at most {with_noun(int(instances), 'instance')}"
     )
     spare = number_in(job, "spare")
-    yield f"with {counted(int(spare), 'spare instance')}" if spare else ""
+    yield f"with {with_noun(int(spare), 'spare instance')}" if spare else ""
     bits = str(job.get("fewest_bits") or "")
     yield (
         ""

@@ -116,7 +116,7 @@ def free_limits(relaxed: list[Relaxed], row: Row, job: dict[str, Any], catalogs:
             name == "token_seconds" and is_missing(row["time_per_output_token_seconds"])
         ):
             value = short(name)(float(job[name]))
-            words[name] = value if name in IN_ALL else _stepped(name, row).format(value)
+            words[name] = value if name in IN_ALL else _limit_words(name, row).format(value)
     free = [text for name, text in words.items() if name not in dear]
     return (
         (
@@ -151,7 +151,9 @@ def step_words(limit: Relaxed, row: Row) -> str:
         return "a spare instance"
     if isinstance(step, str):
         return STEPPED[name].format(step)
-    return _stepped(name, row).format(f"{step:,}" if isinstance(step, int) else short(name)(step))
+    return _limit_words(name, row).format(
+        f"{step:,}" if isinstance(step, int) else short(name)(step)
+    )
 
 
 def _bits_words(name: str, weights: int, cache: int) -> str:
@@ -163,7 +165,7 @@ def _bits_words(name: str, weights: int, cache: int) -> str:
     return f"{weights}-bit weights and {f'{cache}-bit ' if cache != weights else ''}cache"
 
 
-def _stepped(name: str, row: Row) -> str:
+def _limit_words(name: str, row: Row) -> str:
     """The words of a limit; the first token of an encoder is its whole batch."""
     encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
     return STEPPED["batch_seconds" if encodes else name]

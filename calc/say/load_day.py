@@ -1,7 +1,7 @@
 """A service over a day, in sentences."""
 
 from calc.plan.load_day import MOST_MONTHS, Load, LoadDay, Trace
-from calc.say.numbers import billed_usd, counted, is_missing, percent, short_duration, three
+from calc.say.numbers import billed_usd, is_missing, percent, short_duration, three, with_noun
 
 SAME = 0.005  # of the always-on cost; a smaller saving is none
 
@@ -38,9 +38,9 @@ def start_sentence(day: LoadDay) -> str:
     takes = f"A start takes {short_duration(day.cold_start_seconds)}"
     if not day.starts_per_day:
         return f"{takes}; the day has none."
-    starts = counted(round(day.starts_per_day), "start")
+    starts = with_noun(round(day.starts_per_day), "start")
     zero = (
-        f" For {counted(day.zero_hours, 'hour')} nothing runs: the first request after it waits "
+        f" For {with_noun(day.zero_hours, 'hour')} nothing runs: the first request after it waits "
         f"for that start."
         if day.zero_hours
         else ""
@@ -50,7 +50,7 @@ def start_sentence(day: LoadDay) -> str:
 
 def full_sentence(day: LoadDay, load: Load, most_instances: float) -> str:
     """The month of growth in which the machines are full."""
-    machines = counted(round(most_instances), "instance")
+    machines = with_noun(round(most_instances), "instance")
     growth = f"at {percent(load.growth_per_month)} growth a month"
     if is_missing(day.full_month):
         return f"{machines} cover the peak for {MOST_MONTHS} months {growth}."
@@ -70,7 +70,7 @@ def trace_sentence(trace: Trace) -> str:
     """What a file of requests says."""
     lengths = f"{trace.prompt_tokens:,.0f} prompt and {trace.answer_tokens:,.0f} answer tokens each"
     rate = f"{three(trace.peak_requests_per_second)} requests a second in the busiest hour"
-    requests, hours = counted(trace.requests, "request"), counted(trace.covered_hours, "hour")
+    requests, hours = with_noun(trace.requests, "request"), with_noun(trace.covered_hours, "hour")
     head = f"{trace.name}: {requests} in {hours}"
     short = "" if trace.hours else " That is less than a day, so the load is taken to be flat."
     return f"{head}, {lengths}; {rate}, {three(trace.peak_to_mean)} times the mean.{short}"

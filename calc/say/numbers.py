@@ -91,7 +91,7 @@ def changed_by(ratio: float) -> str:
     return f"{percent(abs(ratio))} {'more' if ratio > 0 else 'less'}"
 
 
-def signed(value: float, say: Callable[[float], str]) -> str:
+def with_sign(value: float, say: Callable[[float], str]) -> str:
     """A difference with its sign, in the words of `say`: +$4.10, -18 GiB, under 1 %."""
     words = say(abs(value))
     return words if words.startswith("under") else f"{'+' if value > 0 else '-'}{words}"
@@ -172,6 +172,6 @@ def amount(value: float) -> str:
     return f"{value / scale:,.6g}{name}" if scale > 1 else f"{value:,.10g}"
 
 
-def counted(number: int, noun: str) -> str:
+def with_noun(number: int, noun: str) -> str:
     """A number with its noun: 1 row, 12 rows."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

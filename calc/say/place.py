@@ -6,7 +6,7 @@ from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
-from calc.say.numbers import counted, is_missing
+from calc.say.numbers import is_missing, with_noun
 
 OBTAINABLE = {  # class of calc.cost.obtainability -> words
     "at-once": "free at once",
@@ -84,5 +84,5 @@ def cards(row: Row, catalogs: Catalogs) -> str:
     return (
         f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
         if row["gpu"]
-        else counted(int(row["gpus"]), "GPU")
+        else with_noun(int(row["gpus"]), "GPU")
     )

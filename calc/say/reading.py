@@ -18,10 +18,10 @@ def reading_lines(
         "Assumed": assumed,
         f"In your {of} but not counted": not_counted,
     }
-    return [f"{title}: {_listed(items)}." for title, items in titles.items() if items]
+    return [f"{title}: {_list_words(items)}." for title, items in titles.items() if items]
 
 
-def _listed(items: Sequence[str]) -> str:
+def _list_words(items: Sequence[str]) -> str:
     """Items joined by semicolons; of many the first, and how many more."""
     shown = [item if len(item) <= LONGEST_ITEM else f"{item[:LONGEST_ITEM]}..." for item in items]
     more = len(shown) - MOST_ITEMS

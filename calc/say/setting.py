@@ -11,7 +11,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.layout import replicas
-from calc.say.numbers import counted, is_missing, parameter_count
+from calc.say.numbers import is_missing, parameter_count, with_noun
 from calc.say.place import card_name
 from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
 
@@ -44,7 +44,7 @@ def model_size(model: str, catalogs: Catalogs) -> str:
     parts = [f"{parameter_count(entry['parameters'])} parameters"]
     if entry["active_parameters"] < entry["parameters"]:
         parts.append(f"{parameter_count(entry['active_parameters'])} active")
-    return ", ".join([*parts, counted(int(entry["layers"]), "layer")])
+    return ", ".join([*parts, with_noun(int(entry["layers"]), "layer")])
 
 
 def choice(name: str, value: Any, catalogs: Catalogs) -> str:
@@ -116,8 +116,8 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
 def sequences_at_once(row: Row) -> str:
     """16 concurrent sequences; 16 sequences on each where there are replicas."""
     if replicas(row) > 1:
-        return f"{counted(int(row['batch']), 'sequence')} on each"
-    return counted(int(row["batch"]), "concurrent sequence")
+        return f"{with_noun(int(row['batch']), 'sequence')} on each"
+    return with_noun(int(row["batch"]), "concurrent sequence")
 
 
 def setting(row: Row, catalogs: Catalogs) -> str:
@@ -143,7 +143,7 @@ def setting(row: Row, catalogs: Catalogs) -> str:
     unusual = [
         name for name in UNUSUAL if not is_missing(row.get(name)) and row[name] != usual.get(name)
     ]
-    parts += [_filled(UNUSUAL[name], row[name]) for name in unusual]
+    parts += [_fill(UNUSUAL[name], row[name]) for name in unusual]
     parts += (
         [choice("implementation", software, catalogs)]
         if software != "transformers" or not trains
@@ -156,7 +156,7 @@ def _method(row: Row, catalogs: Catalogs) -> str:
     precision = name_of("precision", row["precision"], catalogs)
     if row["work"] != "training" or row["tuning"] != "lora":
         return precision
-    rank, targets, adapters = (_filled(words, row[name]) for name, words in LORA.items())
+    rank, targets, adapters = (_fill(words, row[name]) for name, words in LORA.items())
     return f"LoRA {rank} {targets}, {adapters}, over {precision}"
 
 
@@ -193,5 +193,5 @@ def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
     yield name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""
 
 
-def _filled(words: str, value: Any) -> str:
+def _fill(words: str, value: Any) -> str:
     return words.format(f"{value:,.10g}" if isinstance(value, int | float) else value)

@@ -98,7 +98,7 @@ def join(
 ) -> Table:
     """The table that formulas read. Shape: (rows,), of stack columns (stacks, rows)."""
     table = Table(inputs, inputs["rows"])
-    for _, made in _made(table, catalogs, problems, steps):
+    for _, made in _make_columns(table, catalogs, problems, steps):
         table |= made
     return table
 
@@ -109,13 +109,13 @@ def joined_of(
     """The columns that the step of each joined column reads; the columns of several axes."""
     table = Table(known_inputs({"work": "training", "model": catalogs.models.index[0]}), 1)
     made_of: dict[str, frozenset[str]] = {}
-    for step, made in _made(table, catalogs, Problems(1), steps):
+    for step, made in _make_columns(table, catalogs, Problems(1), steps):
         table |= made
         made_of |= dict.fromkeys(made, frozenset(parameters_of(step)) - NO_COLUMNS)
     return made_of, frozenset(name for name in made_of if getattr(table[name], "ndim", 1) > 1)
 
 
-def _made(
+def _make_columns(
     table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]
 ) -> Iterator[tuple[Callable, Columns]]:
     """Each step with its columns; the caller adds them to the table before the next step."""

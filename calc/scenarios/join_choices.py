@@ -17,7 +17,7 @@ from calc.scenarios.lookups import (
     word_rows,
     words_of,
 )
-from calc.scenarios.problems import Problems, quoted
+from calc.scenarios.problems import Problems, quote_cell
 from calc.scenarios.stacks import ADAPTED, PROJECTIONS, block_rows, derived_blocks
 from calc.table import Words, where, word
 
@@ -52,7 +52,7 @@ def _listed_choice(column: str) -> Callable:
 
     @reading([column, "catalogs"])
     def step(catalogs: Catalogs, **words: Words) -> Columns:
-        return _listed(catalogs, column, words[column])
+        return _entry_numbers(catalogs, column, words[column])
 
     return step
 
@@ -76,7 +76,7 @@ def implementation_numbers(implementation, catalogs, problems):
     software = _row(catalogs, "implementations", implementation)
     made = columns_of(catalogs, "implementations", software, "implementation_")
     engine, serving = (
-        _matched(catalogs, "implementations", name)[software]
+        _row_of_same_name(catalogs, "implementations", name)[software]
         for name in ("engines", "serving_engines")
     )
     made |= columns_of(catalogs, "engines", engine, "engine_")
@@ -87,13 +87,14 @@ def implementation_numbers(implementation, catalogs, problems):
 def computes_all_scores(attention, implementation_eager, catalogs):
     """1 for eager attention, by choice or because the software has no other. [0 or 1]"""
     return np.maximum(
-        _listed(catalogs, "attention", attention)["computes_all_scores"], implementation_eager
+        _entry_numbers(catalogs, "attention", attention)["computes_all_scores"],
+        implementation_eager,
     )
 
 
 def named_kernel_numbers(attention, catalogs):
     """Which attention kernel a row names, as indicators; none where the software chooses."""
-    made = _listed(catalogs, "attention", attention)
+    made = _entry_numbers(catalogs, "attention", attention)
     return {name: values for name, values in made.items() if name.startswith("names_")}
 
 
@@ -202,7 +203,9 @@ def block_quantile():
 
 def kernel_numbers(precision, catalogs):
     """The numbers of a precision's kernel; without one, neutral numbers."""
-    row = _matched(catalogs, "precisions", "kernels")[_row(catalogs, "precisions", precision)]
+    row = _row_of_same_name(catalogs, "precisions", "kernels")[
+        _row(catalogs, "precisions", precision)
+    ]
     neutral = ("decode_widens_from", "host_ratio")
     made = columns_of(catalogs, "kernels", row, "kernel_", without=neutral, missing=0.0)
     made |= columns_of(catalogs, "kernels", row, "kernel_", names=neutral, missing=1.0)
@@ -223,7 +226,7 @@ def loss(asked_loss, compiles, implementation, scores_by_release, scoring_fuses_
 
 def loss_numbers(loss, catalogs):
     """The numbers of the loss: whether it is fused with the head, and bytes per logit."""
-    made = _listed(catalogs, "loss", loss)
+    made = _entry_numbers(catalogs, "loss", loss)
     return {
         name if name == "fuses_loss" else f"loss_{name}": values for name, values in made.items()
     }
@@ -279,7 +282,7 @@ def adapts_matrices(lora_targets, adapts, served_adapters, problems):
         ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS))
         & (adapts + served_adapters > 0),
         lambda row: (
-            f"lora_targets '{quoted(lora_targets.in_row(row))}' is not known; use attention, "
+            f"lora_targets '{quote_cell(lora_targets.in_row(row))}' is not known; use attention, "
             f"all-linear, or projections such as q+v."
         ),
     )
@@ -297,14 +300,14 @@ def _row(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
     return np.maximum(word_rows(catalogs, name, words), 0)
 
 
-def _listed(catalogs: Catalogs, column: str, words: Words) -> Columns:
+def _entry_numbers(catalogs: Catalogs, column: str, words: Words) -> Columns:
     """All numbers of the chosen entries of a closed list."""
     name = LIST_OF[column]
     return columns_of(catalogs, name, _row(catalogs, name, words))
 
 
 @cached_per_catalogs("implementations", "engines", "serving_engines", "precisions", "kernels")
-def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
+def _row_of_same_name(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
     """The row of the entry of the same name in another catalog; -1 where there is none."""
     return catalog_rows(catalogs, other, getattr(catalogs, name).index)
 

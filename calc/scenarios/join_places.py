@@ -6,7 +6,7 @@ from calc.columns import SECTIONS
 from calc.scenarios.hardware import band_ratios, place_numbers, price_rows, prices_of
 from calc.scenarios.lookups import columns_of, find, similar, words_of
 from calc.scenarios.private_prices import join_private_prices
-from calc.scenarios.problems import quoted
+from calc.scenarios.problems import quote_cell
 from calc.table import Words, where, word_pairs
 
 
@@ -37,7 +37,7 @@ def price(instance, region, private_prices, catalogs, problems):
     problems.add(
         ~region.are(regions.__contains__),
         lambda row: (
-            f"region '{quoted(region.in_row(row))}' has no GPU prices in the catalog; choose "
+            f"region '{quote_cell(region.in_row(row))}' has no GPU prices in the catalog; choose "
             f"one such as "
             f"{similar(region.in_row(row), regions) or 'us-east-1'}."
         ),

@@ -9,7 +9,7 @@ import numpy as np
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
-from calc.scenarios.problems import Problems, quoted
+from calc.scenarios.problems import Problems, quote_cell
 from calc.table import Words
 
 TRAINING, SERVING = "training", "inference"
@@ -84,7 +84,9 @@ def find(
     def unknown(row: int) -> str:
         word = words.in_row(row)
         suggested = similar(word, ids, names) or ", ".join(list(ids)[:6])
-        return f"{column} '{quoted(word)}' is not in the catalog; choose one such as {suggested}."
+        return (
+            f"{column} '{quote_cell(word)}' is not in the catalog; choose one such as {suggested}."
+        )
 
     problems.add((rows < 0) & ~words.are(""), unknown)
     return rows

@@ -8,7 +8,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.scenarios.inputs import HUGE
 from calc.scenarios.lookups import row_numbers, similar
-from calc.scenarios.problems import Problems, quoted
+from calc.scenarios.problems import Problems, quote_cell
 from calc.scenarios.read import number
 from calc.table import Words, word_pairs
 
@@ -24,12 +24,12 @@ def private_prices(text: str, types: Iterable[str]) -> dict[str, float]:
         instance, _, usd = (part.strip() for part in pair.partition("="))
         if instance not in types:
             raise PrivatePriceError(
-                f"private_prices names '{quoted(instance)}'; write an instance such as "
+                f"private_prices names '{quote_cell(instance)}'; write an instance such as "
                 f"{similar(instance, types) or 'p5.48xlarge'}=40.1."
             )
         if not 0 < number(usd) <= HUGE:
             raise PrivatePriceError(
-                f"private_prices has '{quoted(usd)}' for {instance}; write USD per hour "
+                f"private_prices has '{quote_cell(usd)}' for {instance}; write USD per hour "
                 f"above 0, as {instance}=40.1."
             )
         prices[instance] = number(usd)

@@ -42,7 +42,7 @@ class Problems:
         self.note(rows, sentences)
 
 
-def quoted(value: object) -> str:
+def quote_cell(value: object) -> str:
     """A cell as messages quote it: on one line, at most 60 characters."""
     text = " ".join(str(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -19,8 +19,8 @@ from calc.scenarios.inputs import (
     bounded_inputs,
     inputs_by_name,
 )
-from calc.scenarios.problems import Problems, TableError, quoted
-from calc.table import Words, factorized, where, word
+from calc.scenarios.problems import Problems, TableError, quote_cell
+from calc.table import Words, cell_codes, where, word
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 # Inputs whose final value depends on others: they are read as asked_<name>.
@@ -61,13 +61,13 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
         raise TableError(
-            f"The column '{quoted(doubled[0])}' is twice in the table; keep one of them."
+            f"The column '{quote_cell(doubled[0])}' is twice in the table; keep one of them."
         )
     for column in frame.columns:
         name = "_".join(str(column).lower().split())
         if name != column and name in BY_NAME and name not in frame.columns:
             raise TableError(
-                f"The column '{quoted(column)}' would not be read; write its name as {name}."
+                f"The column '{quote_cell(column)}' would not be read; write its name as {name}."
             )
     return frame
 
@@ -86,7 +86,7 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
             inputs[column.name] = _read_words(column, frame[column.name], problems)
         else:
             inputs[column.name] = _read_numbers(column, frame[column.name], problems)
-    inputs["names_sequence"] = _named(frame, "sequence_tokens")
+    inputs["names_sequence"] = _names_value(frame, "sequence_tokens")
     inputs["names_precision"] = ~inputs["precision"].are("")
     serves = inputs["work"].are("inference")
     usual = Words(serves.astype(int), np.array(list(DEFAULT_PRECISION.values()), dtype=object))
@@ -135,11 +135,11 @@ def _default(column: Input) -> Words | np.ndarray:
 
 def cell_words(cells: pd.Series) -> Words:
     """Cells as text without outer spaces; a missing cell is empty."""
-    codes, values = factorized(cells)
+    codes, values = cell_codes(cells)
     return Words(codes, np.array([*(str(value).strip() for value in values), ""], dtype=object))
 
 
-def _named(frame: pd.DataFrame, name: str) -> np.ndarray:
+def _names_value(frame: pd.DataFrame, name: str) -> np.ndarray:
     """Return whether each row names a value in a column."""
     return ~cell_words(frame[name]).are("") if name in frame.columns else np.zeros(1, dtype=bool)
 
@@ -158,7 +158,7 @@ def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
         problems.add(
             ~words.are(lambda text: text in column.choices or text == column.default),
             lambda row: (
-                f"{column.name} '{quoted(words.in_row(row))}' is not known; use "
+                f"{column.name} '{quote_cell(words.in_row(row))}' is not known; use "
                 f"{' or '.join(column.choices)}."
             ),
         )
@@ -176,7 +176,7 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
     problems.add(
         wrong,
         lambda row: (
-            f"{column.name} '{quoted(cells.iloc[row])}' is not {column.range_words}; correct "
+            f"{column.name} '{quote_cell(cells.iloc[row])}' is not {column.range_words}; correct "
             f"that cell."
         ),
     )

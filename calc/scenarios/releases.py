@@ -22,14 +22,14 @@ def newest_known(releases: str) -> tuple[int, ...]:
 def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
     """The row of earlier_releases that contains a release; -1 where none does."""
     numbers = numbers_of_release(release)
-    for row, (name, oldest, newest) in enumerate(_recorded(catalogs)):
+    for row, (name, oldest, newest) in enumerate(_release_ranges(catalogs)):
         if name == software and oldest <= numbers and numbers[: len(newest)] <= newest:
             return row
     return -1
 
 
 @cached_per_catalogs("earlier_releases")
-def _recorded(catalogs: Catalogs) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+def _release_ranges(catalogs: Catalogs) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """The software of each entry of earlier_releases, its first release and its last."""
     frame = catalogs.earlier_releases
     return [

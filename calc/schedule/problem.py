@@ -86,10 +86,10 @@ def weights(problem: Problem, most_usd: float) -> list[float]:
 def peak(placed: list[Placed], capacity: Capacity) -> int:
     """The most that is taken of a capacity at any minute."""
     here = [one for one in placed if one.way.pool in capacity.taken]
-    return max((_taken(here, capacity, one.start) for one in here), default=0)
+    return max((_instances_in_use(here, capacity, one.start) for one in here), default=0)
 
 
-def _taken(placed: list[Placed], capacity: Capacity, minute: int) -> int:
+def _instances_in_use(placed: list[Placed], capacity: Capacity, minute: int) -> int:
     return sum(
         one.way.instances * capacity.taken[one.way.pool]
         for one in placed

@@ -125,8 +125,8 @@ def _schedule(
     ways, problems = ways_of(runs, pools, catalogs)
     problem = problem_of(runs, pools, ways, catalogs)
     placed, least, searched = cheapest_first(problem), float("nan"), False
-    if prove and solver.installed():
-        placed, least = solver.solved(problem, placed)
+    if prove and solver.is_installed():
+        placed, least = solver.solve_placement(problem, placed)
         placed, searched = pushed_forward(placed, problem), True
     usd, out = total_usd(placed, problem), len(runs) - len(placed)
     how = how_good(usd, least, out) if searched else HEURISTIC + _left_out(out)

@@ -15,12 +15,12 @@ SEARCH_SECONDS, WORKERS = 4.0, 2
 LARGEST_SUM = 2**60  # of weights in cents: CP-SAT counts in 64 bits
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether OR-Tools is here."""
     return find_spec("ortools") is not None
 
 
-def solved(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
+def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
     """The placement of most runs at the lowest cost, and a bound below it. [USD]
 
     It starts from `hint` and is never worse. The bound is NaN where the search found nothing within

@@ -10,7 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE
 from calc.job.cells import MOST_MACHINES, blank
 from calc.scenarios.lookups import similar
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 from calc.scenarios.read import number
 
 OWNED = "owned"  # the market of machines that are paid whatever runs on them
@@ -91,7 +91,7 @@ def first_pool(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def dated(job: Mapping[str, Any], name: str, today: date) -> dict[str, Any]:
+def job_with_dates(job: Mapping[str, Any], name: str, today: date) -> dict[str, Any]:
     """A job as a row of the table of jobs, from today for a week."""
     cells = {
         column: "+".join(map(str, value)) if isinstance(value, list) else value
@@ -156,7 +156,9 @@ def _repetition(cells: Mapping[str, Any], where: str) -> Repetition:
     starts, deadline = (_day(cells, name, where) for name in ("starts", "deadline"))
     every = str(cells.get("every") or "once").strip().lower()
     if every not in EVERY:
-        raise TableError(f"{where}: every '{quoted(every)}' is not known; use {', '.join(EVERY)}.")
+        raise TableError(
+            f"{where}: every '{quote_cell(every)}' is not known; use {', '.join(EVERY)}."
+        )
     if starts is None or deadline is None or starts >= deadline:
         raise TableError(
             f"{where}: a job needs a start and a later deadline, as 2026-12-01 or 2026-12-01 09:00."
@@ -198,7 +200,7 @@ def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
     doubled = {pool.name for pool in pools if sum(other.name == pool.name for other in pools) > 1}
     if doubled or not pools:
         raise TableError(
-            f"Two pools are named '{quoted(min(doubled))}'; name each once."
+            f"Two pools are named '{quote_cell(min(doubled))}'; name each once."
             if doubled
             else "The table of pools is empty."
         )
@@ -221,12 +223,12 @@ def _pool(cells: Mapping[str, Any], where: str, catalogs: Catalogs) -> Pool:
     ):
         if word not in ids:
             raise TableError(
-                f"{where}: {column} '{quoted(word)}' is not known; use "
+                f"{where}: {column} '{quote_cell(word)}' is not known; use "
                 f"{similar(word, ids) or ', '.join(list(ids)[:4])}."
             )
     if region not in catalogs.regions.index:
         raise TableError(
-            f"{where}: region '{quoted(region)}' is not known; use "
+            f"{where}: region '{quote_cell(region)}' is not known; use "
             f"{similar(region, catalogs.regions.index) or 'us-east-1'}."
         )
     usd = _amount(cells, "usd", where, usual=0.0, most=MOST_USD)
@@ -263,7 +265,7 @@ def _day(cells: Mapping[str, Any], column: str, where: str) -> pd.Timestamp | No
     day = pd.to_datetime(str(cells[column]), errors="coerce", format="ISO8601")
     if pd.isna(day) or day.tzinfo is not None:
         raise TableError(
-            f"{where}: {column} '{quoted(cells[column])}' is no day; write it as 2026-12-01 "
+            f"{where}: {column} '{quote_cell(cells[column])}' is no day; write it as 2026-12-01 "
             f"or 2026-12-01 09:00."
         )
     return day.floor("min")
@@ -285,7 +287,7 @@ def _amount(
         kind = "a whole number" if whole else "a number"
         bounds = "from 0 up" if most == float("inf") else f"from 0 to {most:,.0f}"
         raise TableError(
-            f"{where}: {column} '{quoted(cells.get(column))}' is not {kind} {bounds}; "
+            f"{where}: {column} '{quote_cell(cells.get(column))}' is not {kind} {bounds}; "
             f"correct that cell."
         )
     return amount

@@ -13,7 +13,7 @@ from calc.job.job import Job
 from calc.layout_place_table import PAIR, LayoutPlaceTable
 from calc.search.grid import Grid
 from calc.search.timing import add_time
-from calc.table import distinct, taken
+from calc.table import distinct, take_rows
 
 MOST_SEQUENCES = 4096
 TURNS = 6  # most pairs settle in so many
@@ -70,9 +70,9 @@ def loaded(grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarra
         many[open_pairs] = np.where(enough, middle, many[open_pairs])
     first, copies = distinct((crossed.layout.astype(float), many), pairs)
     source = crossed.layout[first]
-    layouts = {name: taken(values, grid.size, source) for name, values in grid.layouts.items()} | {
-        "batch": many[first]
-    }
+    layouts = {
+        name: take_rows(values, grid.size, source) for name, values in grid.layouts.items()
+    } | {"batch": many[first]}
     return Grid(
         grid.places,
         layouts,

@@ -8,7 +8,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobRow
-from calc.job.resolve import varied
+from calc.job.resolve import compared_columns
 from calc.rules.support import RUNS
 from calc.search import ranking
 from calc.search.best_answers import answers, least_money
@@ -89,7 +89,7 @@ def _sound_inputs(ranked: Ranking) -> list[Row]:
         if len(ranked.qualifying)
         else ranking.nearest(ranked)
     )
-    board = best_of_places(ranked, varied(ranked.job), least)
+    board = best_of_places(ranked, compared_columns(ranked.job), least)
     missed = np.any([limit.excess[board] > 0 for limit in ranked.limits], axis=0)
     sound = board[~missed & (ranked.candidates["runs"][board] == RUNS.index("yes"))]
     inputs, count = inputs_of_candidates(ranked, sound), len(sound)

@@ -17,7 +17,7 @@ from calc.evaluate import Row
 from calc.job.cells import JobError, JobRow
 from calc.job.columns import ANSWER_COLUMNS
 from calc.job.job import Job
-from calc.job.resolve import published_bits, varied
+from calc.job.resolve import compared_columns, published_bits
 from calc.plan.figures import records
 from calc.search import ranking
 from calc.search.best_answers import answers as answers_of
@@ -139,7 +139,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     for name, number in named.items():
         answers.setdefault(number, []).append(name)
     first, count = next(iter(answers)), len(answers)
-    board = best_of_places(ranked, varied(job), first)
+    board = best_of_places(ranked, compared_columns(job), first)
     chosen = np.array([*answers, *board])
     results, figures = rows_of(ranked, chosen, catalogs)
 

@@ -21,7 +21,7 @@ from calc.memory.serving_traits import (
     on_large_card,
 )
 from calc.rules import objectives, placement
-from calc.rules.support import RUNS, distinguished, verdicts_on
+from calc.rules.support import RUNS, distinct_rows, verdicts_on
 from calc.search import bounds
 from calc.search.grid import Grid
 from calc.search.timing import STEPPED
@@ -242,6 +242,6 @@ def _support(
     table: Columns, cards: Columns, catalogs: Catalogs
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each kind of layout's verdict on each place, whether its time is known, and the kinds."""
-    small, kind = distinguished(table, catalogs)
+    small, kind = distinct_rows(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)
     return verdict, timed, np.broadcast_to(kind, table["rows"])

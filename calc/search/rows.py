@@ -18,7 +18,7 @@ from calc.search.combinations import inputs_of
 from calc.search.facts import NEVER_RATIO, Miss
 from calc.search.limit_percentiles import goodput_ratio
 from calc.search.ranking import Ranking
-from calc.table import Words, key_codes, stacked, take
+from calc.table import Words, key_codes, stack, take
 
 PAID = ("usd", "hours", "usd_per_hour", "seconds", "instances", "billed_hours", "billed_gpu_hours")
 EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market", "region"]
@@ -76,7 +76,7 @@ def rows_of_several(
     several: Sequence[tuple[Ranking, np.ndarray]], catalogs: Catalogs
 ) -> tuple[Results, dict[str, Any]]:
     """Return chosen candidates of jobs about the same work as one table, as `rows_of` does."""
-    inputs = stacked([inputs_of_candidates(ranked, chosen) for ranked, chosen in several])
+    inputs = stack([inputs_of_candidates(ranked, chosen) for ranked, chosen in several])
     results = results_of(inputs_of(several[0][0].job, inputs), catalogs)
     figures = [_figures_of(ranked, chosen) for ranked, chosen in several]
     starts = np.cumsum([0, *(len(chosen) for _, chosen in several)])

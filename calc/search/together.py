@@ -16,7 +16,7 @@ from calc.job.job import Job
 from calc.scenarios.problems import Problems
 from calc.search.grid import Grid, joined
 from calc.search.places import Offer, Place, offers
-from calc.table import distinct, taken
+from calc.table import distinct, take_rows
 
 
 class OfJob(NamedTuple):
@@ -89,7 +89,8 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
     shared = whole._replace(
         places=places,
         layouts={
-            name: taken(values, whole.size, first_layout) for name, values in whole.layouts.items()
+            name: take_rows(values, whole.size, first_layout)
+            for name, values in whole.layouts.items()
         },
         size=len(first_layout),
         layout=shared_pairs // len(places),

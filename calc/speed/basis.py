@@ -66,13 +66,13 @@ def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
         for name in ("implementation", "precision")
     )
     key = _key((software, table["model_row"], table["gpu_row"], precision), catalogs)
-    keys, runs = _published(catalogs, work)
+    keys, runs = _published_keys(catalogs, work)
     row = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
     return np.where(keys[row] == key, runs[row], 0)
 
 
 @cached_per_catalogs("time_runs", *CATALOGS)
-def _published(catalogs: Catalogs, work: str) -> tuple[np.ndarray, np.ndarray]:
+def _published_keys(catalogs: Catalogs, work: str) -> tuple[np.ndarray, np.ndarray]:
     """Keys of the published runs of a kind of work, sorted, with counts; no row has the first."""
     runs = {
         tuple(name.split()[1:]): runs

@@ -15,7 +15,7 @@ from calc.scenarios.published_weights import bits_of
 from calc.search.best_answers import least_money
 from calc.search.ranking import FEW, Ranking
 from calc.search.rankings import ranking_of
-from calc.table import taken
+from calc.table import take_rows
 from calc.units import DAY_HOURS, WEEK_HOURS
 
 ROUND = np.array([1.0, 2.0, 5.0])
@@ -222,7 +222,7 @@ def _narrowed(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
 
 def _word(ranked: Ranking, number: int, name: str) -> str:
     """A candidate's choice in a column of words of the grid."""
-    chosen = taken(
+    chosen = take_rows(
         ranked.grid.layouts[name], ranked.grid.size, ranked.candidates["layout"][[number]]
     )
     return str(chosen.vocabulary[chosen.codes[0]])

@@ -17,7 +17,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS, SUMMED_UP
 from calc.cost.offers import price_change, price_line, price_on
 from calc.job.fields import JOB
 from refresh.answers import KINDS
-from refresh.history import changed, last_known, text_of
+from refresh.history import changed_prices, last_known, text_of
 
 KEY = ("g5.xlarge", "us-east-1")
 FIELDS = ("usd_per_hour", "as_of", "source", "basis")
@@ -35,7 +35,7 @@ def test_what_a_refresh_adds(before, after, history, kept):
         {KEY: {market: dict(zip(FIELDS, price, strict=True)) for market, price in seen.items()}}
         for seen in (before, after)
     ]
-    changes = changed(*prices, last, ("on_demand", "spot"), "2026-11-21")
+    changes = changed_prices(*prices, last, ("on_demand", "spot"), "2026-11-21")
     assert [[row["market"], row["usd_per_hour"], row["as_of"]] for row in changes] == kept
 
 

@@ -9,7 +9,7 @@ import pytest
 from examples import catalogs
 from foreign import reader_of_tests
 
-from calc.files.apart.messages import packed, unpacked
+from calc.files.apart.messages import pack, unpack
 from calc.files.configs.problem import ConfigProblem
 from calc.files.door import ReadingProblem, one_sentence
 from calc.files.request import PASTED, request_of
@@ -117,9 +117,9 @@ def test_other_catalogs_cross_with_what_is_their_own_alone():
     from calc import add_models
 
     extended = add_models(catalogs(), request_of([(PASTED, MODEL)], catalogs()).models)
-    content = packed(extended, catalogs())
-    there = unpacked(content, catalogs())
+    content = pack(extended, catalogs())
+    there = unpack(content, catalogs())
     assert there.version == extended.version
     assert there.prices is catalogs().prices
     assert there.models.equals(extended.models)
-    assert len(content) < len(packed(extended))
+    assert len(content) < len(pack(extended))

@@ -17,7 +17,7 @@ from calc.files.configs.run import read_runs
 from calc.files.imported_run import import_run
 from calc.files.oom.engine import engine_cures
 from calc.files.request import request_of
-from calc.files.request_answer import answered
+from calc.files.request_answer import answer_request
 
 FOLDER = Path(__file__).parents[1] / "recorded" / "inside"
 EXPECTED = recorded("cases/inside.json")
@@ -111,10 +111,10 @@ def test_a_field_that_changes_memory_and_is_not_counted_leaves_no_sure_fit():
         "lora_r: 16\nsequence_len: 512\nmicro_batch_size: 1\ngradient_checkpointing: true\n"
     )
     columns = {"gpu": "h100-80gb-sxm"}
-    plain = answered(request_of([("a.yaml", text.encode())], catalogs(), columns)).row
+    plain = answer_request(request_of([("a.yaml", text.encode())], catalogs(), columns)).row
     saved = f"{text}lora_modules_to_save: [norm]\n"
     request = request_of([("a.yaml", saved.encode())], catalogs(), columns)
-    row = answered(request).row
+    row = answer_request(request).row
     assert (plain["fits"], row["fits"]) == ("yes", "tight")
     assert row["fit_probability"] <= 0.5
     assert any("lora_modules_to_save" in item for item in request.run.summary.not_counted)

@@ -24,7 +24,7 @@ from calc.files.configs.run import read_run
 from calc.files.launch.kit import NOT_READ, kits, not_to_launch
 from calc.files.launch.specs import kit_specs
 from calc.files.launch.values import launch_values
-from calc.files.launch_files import files_of, warned, write_folder, zipped
+from calc.files.launch_files import files_of, with_warning, write_folder, zip_files
 from calc.scenarios.inputs import BY_NAME
 
 SHELLCHECK = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
@@ -226,8 +226,8 @@ def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
         "plan.csv",
         "plan.yml",
     } == set(files)
-    content = zipped(files)
-    assert content == zipped(files)
+    content = zip_files(files)
+    assert content == zip_files(files)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == files
         assert archive.getinfo("launch.sh").external_attr >> 16 == 0o755
@@ -243,7 +243,7 @@ def test_every_file_of_a_plan_that_should_not_start_says_so_on_top(tool):
     """
     row, kit = made(EACH[tool], tool, "spot")
     files = files_of(kit, row, "spot")
-    marked = warned(files, "This plan does not fit.")
+    marked = with_warning(files, "This plan does not fit.")
     readme = marked["README.txt"].decode()
     assert readme.startswith("WARNING: This plan does not fit.")
     for name, content in files.items():

@@ -17,7 +17,7 @@ from calc.files.launch import shell
 from calc.files.launch.formats import file_text
 from calc.files.launch.kit import kits
 from calc.files.launch.specs import kit_specs, launch_document
-from calc.files.launch_files import files_of, warned, write_folder
+from calc.files.launch_files import files_of, with_warning, write_folder
 from calc.files.link.link import parse
 from calc.files.model_configs import added_models
 from calc.models.foreign import (
@@ -246,7 +246,7 @@ def test_a_structured_file_gives_each_text_back(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_warning_on_top_of_a_script_stays_a_comment(text, tmp_path, path_of_stubs):
-    files = warned({"launch.sh": b"#!/bin/bash\necho\n", "a.yaml": b"a: 1\n"}, text)
+    files = with_warning({"launch.sh": b"#!/bin/bash\necho\n", "a.yaml": b"a: 1\n"}, text)
     write_folder(files, str(tmp_path))
     assert run_all(tmp_path, path_of_stubs) == set()
     assert yaml.safe_load(files["a.yaml"]) == {"a": 1}

@@ -10,7 +10,7 @@ from examples import catalogs, published, recorded
 from calc import estimate
 from calc.__main__ import main
 from calc.files.oom.alone import command_in_log, cures_by_cause
-from calc.files.oom.explain import LogProblem, explained, tells, text_of
+from calc.files.oom.explain import LogProblem, explain_text, tells, text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.parts import cards_of_capacity, cards_of_log
@@ -40,7 +40,7 @@ def plan(**choices):
 
 
 def sentences_on(text, **choices):
-    return " ".join(explained(text, plan(**choices), catalogs()).sentences)
+    return " ".join(explain_text(text, plan(**choices), catalogs()).sentences)
 
 
 def message(tried, total, free, allocated, unallocated, process=None):
@@ -97,7 +97,7 @@ def test_ranks_limits_and_settings_of_each_release():
     ranks = failures(text)
     assert [rank.allocated / GIB for rank in ranks] == [18.0, 20.5, 19.0]
     assert fullest(ranks).allocated == 20.5 * GIB
-    assert explained(text, plan(), catalogs()).messages == 3
+    assert explain_text(text, plan(), catalogs()).messages == 3
     text = (
         "Tried to allocate 2.00 GiB (GPU 0; 23.99 GiB total capacity; 20.00 GiB already "
         "allocated; 3.00 GiB free; 21.59 GiB allowed; "
@@ -141,7 +141,7 @@ def test_a_tensor_of_the_requested_size_is_named_and_what_was_alive_is_compared_
 
 
 def test_parts_stand_beside_the_estimate_and_an_engines_log_is_calibration_for_its_own_command():
-    explanation = explained(
+    explanation = explain_text(
         message(1, 44.53, 0.5, 40, 2, 43.5), plan(instance="g5.xlarge", gpu=""), catalogs()
     )
     assert explanation.cards[0] == "l40s"
@@ -160,7 +160,7 @@ def test_parts_stand_beside_the_estimate_and_an_engines_log_is_calibration_for_i
         "gpu": "l40s",
         "sequence_tokens": 32768,
     }
-    explanation = explained(MESSAGES["V8"]["text"], plan(**serving), catalogs())
+    explanation = explain_text(MESSAGES["V8"]["text"], plan(**serving), catalogs())
     weights = next(part for part in explanation.parts if part.name == "Weights")
     assert weights.measured == pytest.approx(weights.estimated, rel=0.005)
     assert "another model" not in " ".join(explanation.sentences)
@@ -172,7 +172,7 @@ def test_parts_stand_beside_the_estimate_and_an_engines_log_is_calibration_for_i
         "(8.00 GiB)"
     )
     serving = {"work": "inference", "implementation": "vllm", "gpu": "l40s"}
-    explanation = explained(text, plan(**serving), catalogs())
+    explanation = explain_text(text, plan(**serving), catalogs())
     one = next(part for part in explanation.parts if part.name == "One request's KV cache")
     assert one.measured == pytest.approx(one.estimated)
 
@@ -228,7 +228,7 @@ def test_json_other_text_and_long_hostile_text_are_answered_in_bounded_time():
     assert logged_figures(text) == {"allocated_peak": 2 * GIB, "ooms": 0, "retries": 2}
     assert "nearly full" in sentences_on(text)
     with pytest.raises(LogProblem, match="Tried to allocate"):
-        explained("all is well", plan(), catalogs())
+        explain_text("all is well", plan(), catalogs())
     assert not tells(b"model_name_or_path: gpt2\n")
     for text in (
         "GPU " * 300_000,

@@ -16,7 +16,7 @@ from calc.files.configs.fields import tools
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run
-from calc.files.oom.explain import LogProblem, explained, tells
+from calc.files.oom.explain import LogProblem, explain_text, tells
 from calc.scenarios.inputs import BY_NAME
 
 SIZES = st.one_of(
@@ -109,7 +109,7 @@ def read(name, text):
 @given(text=logs(), work=st.sampled_from(["training", "inference"]))
 def test_any_log_is_explained_or_refused_in_a_sentence(text, work):
     tells(text.encode("utf-8", "replace"))
-    explanation = answer_of(explained, text, plan(work), catalogs())
+    explanation = answer_of(explain_text, text, plan(work), catalogs())
     if isinstance(explanation, str):
         assert "\n" not in explanation
         return

@@ -17,7 +17,7 @@ from calc.__main__ import main
 from calc.answers.full_answer import full_answer
 from calc.commands.sheet import sheet
 from calc.files.request import PASTED, request_of
-from calc.files.request_answer import answered
+from calc.files.request_answer import answer_request
 from calc.files.request_job import job_of_columns
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -195,12 +195,12 @@ def pasted(text, **columns):
 
 def lines(text, **columns):
     request = pasted(text, **columns)
-    return sheet(answered(request), request)
+    return sheet(answer_request(request), request)
 
 
 def test_words_are_answered_by_the_ranked_table():
     request = pasted(LORA)
-    row = answered(request).row
+    row = answer_request(request).row
     best = full_answer(job_of_columns(request.columns), catalogs()).rows[0]
     assert [row[name] for name in ("instance", "batch", "memory_bytes", "usd")] == [
         best[name] for name in ("instance", "batch", "memory_bytes", "usd")

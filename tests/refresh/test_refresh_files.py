@@ -10,7 +10,7 @@ import pytest
 from refresh import offer_stream
 from refresh.__main__ import main
 from refresh.answers import Answers, RefreshError, Scope
-from refresh.columns import renamed
+from refresh.columns import renamed_columns
 from refresh.offer_files import fetch
 from refresh.public import read_offers
 from tests import refresh_answers
@@ -76,9 +76,9 @@ def test_a_renamed_column_is_named(old, new, sentence):
 
 
 def test_several_renamed_columns_are_named_together():
-    assert renamed(("Unit", "Currency", "Location"), ("Unit", "Currency Code", "Region")) == (
-        "Currency is missing (perhaps now Currency Code), Location is missing"
-    )
+    assert renamed_columns(
+        ("Unit", "Currency", "Location"), ("Unit", "Currency Code", "Region")
+    ) == ("Currency is missing (perhaps now Currency Code), Location is missing")
 
 
 @pytest.mark.parametrize("cut", [0.2, 0.5, 0.9, 0.999])

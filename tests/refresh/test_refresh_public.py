@@ -12,7 +12,7 @@ import pytest
 from calc.catalogs.load import FOLDER
 from calc.catalogs.rooms import ROOM_OF
 from refresh.__main__ import main
-from refresh.answers import Answers, Scope, reserved
+from refresh.answers import Answers, Scope, reserved_prices
 from refresh.merge import merge
 from refresh.write import NAMES, read_documents, write_catalogs, yaml_text
 from tests import refresh_answers
@@ -119,7 +119,7 @@ def test_upfront_is_spread_a_young_spot_price_stays_and_unchanged_catalogs_keep_
         ("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]),
         ("5yr", "standard", "No Upfront", []),
     ]
-    assert reserved(terms) == {
+    assert reserved_prices(terms) == {
         "reserved_1y_all_upfront": {"usd_per_hour": 1.0, "basis": "published"}
     }
     before, documents = contents(folder), read_documents(folder)

@@ -28,7 +28,7 @@ from calc.schedule.tables import Occurrence, Pool
 from calc.schedule.ways import Way
 
 DAY = pd.Timestamp("2026-12-01")
-proves = pytest.mark.skipif(not solver.installed(), reason="needs requirements/schedule.txt")
+proves = pytest.mark.skipif(not solver.is_installed(), reason="needs requirements/schedule.txt")
 JOB = {
     "model": "llama-3.1-8b",
     "goal": "tune",
@@ -113,7 +113,7 @@ def problems(draw):
 @given(problems())
 @settings(max_examples=15, deadline=None)
 def test_no_other_placement_is_better(drawn):
-    placed, least = solver.solved(drawn, cheapest_first(drawn))
+    placed, least = solver.solve_placement(drawn, cheapest_first(drawn))
     best = min(worth(other, drawn) for other in every_placement(drawn))
     assert worth(placed, drawn) == pytest.approx(best, abs=0.02)
     assert least == pytest.approx(total_usd(placed, drawn), abs=0.02)
@@ -127,11 +127,11 @@ def test_no_other_placement_is_better(drawn):
 @given(problems())
 @settings(max_examples=10, deadline=None)
 def test_cheaper_pools_and_later_deadlines_never_cost_more(drawn):
-    before = worth(solver.solved(drawn, [])[0], drawn)
+    before = worth(solver.solve_placement(drawn, [])[0], drawn)
     later = drawn._replace(windows=[(first, last + 1) for first, last in drawn.windows])
     cheaper = drawn._replace(pools=[pool._replace(usd=pool.usd / 2) for pool in drawn.pools])
     for looser in (later, cheaper):
-        assert worth(solver.solved(looser, [])[0], looser) <= before + 0.02
+        assert worth(solver.solve_placement(looser, [])[0], looser) <= before + 0.02
 
 
 def test_runs_wait_for_machines_that_are_paid_and_rent_where_time_is_short(catalogs):
@@ -214,7 +214,7 @@ def test_a_search_without_time_or_with_too_many_priorities_says_that_nothing_is_
     drawn = problem([(run, 0, 1, 5, 3.0) for run in range(3)], [(1, 0.0)], [(0, 60)] * 3)
     hint = cheapest_first(drawn)
     monkeypatch.setattr(solver, "SEARCH_SECONDS", 0.0)
-    placed, least = solver.solved(drawn, hint)
+    placed, least = solver.solve_placement(drawn, hint)
     assert (placed, pd.isna(least)) == (hint, True)
     monkeypatch.setattr(solver, "SEARCH_SECONDS", 4.0)
     many = problem(
@@ -223,7 +223,7 @@ def test_a_search_without_time_or_with_too_many_priorities_says_that_nothing_is_
         [(0, 600)] * 400,
         {run: run % 9 + 1 for run in range(400)},
     )
-    placed, least = solver.solved(many, hint)
+    placed, least = solver.solve_placement(many, hint)
     assert (placed, pd.isna(least)) == (hint, True)
 
 
@@ -253,7 +253,7 @@ def test_ten_jobs_worked_by_hand():
         for place in (0, 1)
     ]
     windows = [(0, 60 if run == 9 else 24 * 60) for run, *_ in ways]
-    placed, least = solver.solved(problem(ways, [(2, 0.0), (4, 0.0)], windows), [])
+    placed, least = solver.solve_placement(problem(ways, [(2, 0.0), (4, 0.0)], windows), [])
     assert len(placed) == 10
     assert (least, sum(one.way.usd for one in placed)) == pytest.approx((100, 100))
     assert sum(one.way.minutes for one in placed if one.way.pool == 0) == 48 * 60

@@ -9,7 +9,7 @@ from pages import by_hand, opened, run, title
 
 from calc import answer, estimate
 from calc.answers.full_answer import full_answer as options
-from calc.charts.tables import crossed, parts_by_row
+from calc.charts.tables import parts_by_row, pivot_rows
 from calc.charts.walk import line_name
 from calc.plan.communication import communication_volumes
 from calc.search.row_status import matrix_bits, method_name, scenario_of
@@ -63,7 +63,7 @@ def test_the_table_of_largest_batches(work):
         scenario() if work == "training" else scenario_of(estimate(SERVED, catalogs(), solve=False))
     )
     rows = comparisons.largest_batches(start, catalogs(), comparisons.methods_of(start, catalogs()))
-    cells = crossed(rows, "gpu", "line", "most")
+    cells = pivot_rows(rows, "gpu", "line", "most")
     methods = list(comparisons.methods_of(start, catalogs()))
     assert list(cells.index) == comparisons.cards_on_aws(catalogs())
     assert list(cells.columns) == methods

@@ -9,7 +9,7 @@ from pages import address, opened, page_text, run, with_share
 from calc.charts.bills import answers_table, measures, moves_table
 from calc.cost.job import ends_of
 from calc.files.link import link
-from calc.files.link.short import BROKEN, NAME, expanded, shortened
+from calc.files.link.short import BROKEN, NAME, expand, shorten
 from calc.plan.cases import case_ratios, cases, load_ratios, moves, time_ratios
 from calc.plan.figures import records
 from calc.plan.plan_bill import plan_bill
@@ -99,12 +99,12 @@ def test_what_is_shown_adds_up(values):
 
 def test_a_short_link_says_the_same_and_a_broken_one_says_so():
     query = link.compose({"model": "llama-3.1-8b", "kept": []}) | {"kept": [RUN, EIGHT, SERVED]}
-    short = shortened(query)
+    short = shorten(query)
     assert list(short) == [NAME]
     assert len(short[NAME][0]) < len("".join(query["kept"]))
-    assert expanded(short) == (query, "")
+    assert expand(short) == (query, "")
     for text in (short[NAME][0][:-9], "!", "", "é", "eJwDAAAAAAE"):
-        assert expanded({NAME: [text], "v": ["3"]}) == ({"v": ["3"]}, BROKEN)
+        assert expand({NAME: [text], "v": ["3"]}) == ({"v": ["3"]}, BROKEN)
     app = opened(z=short[NAME][0])
     assert len(app.session_state["kept"]) == 3
     assert BROKEN in page_text(opened(z="zzz"))

@@ -18,7 +18,7 @@ from calc.catalogs.strict_yaml import CatalogError
 from calc.files.bills.read import bill_of
 from calc.files.budgets import budgets_of, own_budgets
 from calc.files.launch.kit import kits
-from calc.plan.budgets import MONTH_DAYS, Budget, by_team, months_in, used, with_gpu_hours
+from calc.plan.budgets import MONTH_DAYS, Budget, budget_use, by_team, months_in, with_gpu_hours
 from calc.plan.matching import match, tag_value
 from calc.plan.ownership import owned_rows
 from calc.plan.quota_use import quota_use
@@ -84,7 +84,7 @@ def test_sums_by_team(bill):
 
 def test_a_budget_counts_the_months_that_it_shares_with_the_plan(bill):
     begins = date(2026, 12, 1)
-    (use,) = used(bill, [NLP], begins)
+    (use,) = budget_use(bill, [NLP], begins)
     assert months_in(NLP, begins, SERVICE) == pytest.approx(31 / MONTH_DAYS)
     assert use.used_usd == pytest.approx(4000 * 31 / MONTH_DAYS)
     assert use.used_gpu_hours == pytest.approx(1600 * 31 / MONTH_DAYS)
@@ -114,8 +114,8 @@ def test_months_of_a_service(begins, months):
 def test_whose_budget_it_is(bill):
     vision, every = NLP._replace(team="vision"), NLP._replace(team="", project="SEARCH")
     begins = date(2026, 12, 1)
-    assert [use.plans for use in used(bill, [vision, every], begins)] == [1, 2]
-    assert used(bill, [vision], begins)[0].used_usd == 500
+    assert [use.plans for use in budget_use(bill, [vision, every], begins)] == [1, 2]
+    assert budget_use(bill, [vision], begins)[0].used_usd == 500
 
 
 GOOD = b"budgets:\n  nlp-q4: {team: nlp, starts: 2026-10-01, ends: 2026-12-31, usd: 5}\n"

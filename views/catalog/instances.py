@@ -18,7 +18,7 @@ from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.say.job import job_sentence
-from calc.say.numbers import counted, is_missing
+from calc.say.numbers import is_missing, with_noun
 from calc.say.place import OBTAINABLE, place, short_card
 from calc.studies.instances import SEARCHED, of_whole_rows, types_of_job
 from views.catalog import instances_words as words
@@ -190,7 +190,7 @@ def _listed(
     column = sourced(
         frame,
         columns,
-        f"{counted(len(frame), 'instance type')}, those that run the job first",
+        f"{with_noun(len(frame), 'instance type')}, those that run the job first",
         KEY,
         lambda number: entries_behind(table.iloc[number], catalogs, market),
         catalogs,
@@ -259,7 +259,7 @@ def _actions(
         label += f" in {where}" * bool(elsewhere)
         button(label, _use, ticked, rows, elsewhere, icon="input", disabled=not ticked, key="use")
         csv, name = partial(csv_tables.to_csv, table), f"headroom-instances-{here}"
-        tables.download(f"CSV ({counted(len(table), 'row')})", csv, name, "instances_csv")
+        tables.download(f"CSV ({with_noun(len(table), 'row')})", csv, name, "instances_csv")
         names = ", ".join(row["instance"] for row in ticked)
         st.caption(
             f"Ticked: {names}."

@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.say.numbers import about, counted, gib, percent, three, usd
+from calc.say.numbers import about, gib, percent, three, usd, with_noun
 from calc.say.place import card_name
 from calc.say.verdict import verdict
 from calc.search.board import qualifies
@@ -38,7 +38,7 @@ def heading(result: Answer, every: int) -> str:
     month = "" if ends_of(result.job) else " a month"
     range_words = f"from {least} to {most}{month}" if least != most else f"for {least}{month}"
     sentence = (
-        f"{counted(len(able), 'type')} run{'s' if len(able) == 1 else ''} the job, {range_words}"
+        f"{with_noun(len(able), 'type')} run{'s' if len(able) == 1 else ''} the job, {range_words}"
     )
     return "; ".join([sentence, *_others(others)])
 
@@ -60,7 +60,7 @@ def _others(board: pd.DataFrame) -> Iterator[str]:
 
 def of_all(count: int) -> str:
     """69 instance types with GPUs."""
-    return f"{counted(count, 'instance type')} with GPUs"
+    return f"{with_noun(count, 'instance type')} with GPUs"
 
 
 def for_job(sentence: str, elsewhere: str, answered: bool, problem: str) -> str:

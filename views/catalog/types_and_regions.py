@@ -7,7 +7,7 @@ from calc.charts.lines import over_days
 from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from calc.say.place import region_name
 from calc.studies.instances import by_region
 from views.catalog import instances_words as words
@@ -33,7 +33,7 @@ def side_by_side(ticked: list[Row], of_job: list[Row | None], catalogs: Catalogs
     ]
     text_table(lines, "The ticked instance types next to each other")
     if len(ticked) > len(types):
-        st.caption(f"The first {len(types)} of {counted(len(ticked), 'ticked type')}.")
+        st.caption(f"The first {len(types)} of {with_noun(len(ticked), 'ticked type')}.")
 
 
 def regions(instance: str, here: str, catalogs: Catalogs) -> None:
@@ -77,7 +77,7 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
         )
         missing = len(catalogs.regions) - len(table)
         st.caption(
-            f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.",
+            f"{with_noun(missing, 'region')} of {len(catalogs.regions)} have no price for it.",
             width="content",
         )
     _history(chosen, here, catalogs)

@@ -20,7 +20,7 @@ from calc.plan.figures import records
 from calc.plan.matching import NO_PLAN
 from calc.say import actual as actual_words
 from calc.say.numbers import billed_usd, is_missing, percent
-from calc.scenarios.problems import quoted
+from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL
 from views.compare_and_bill.teams import known_budgets, plans_in_bill
 from views.session import SESSION, kept_answers, reading
@@ -96,7 +96,7 @@ def _read(files: list[Any], catalogs: Catalogs) -> None:
     try:
         with st.spinner("Reading the bill"):
             bills = [
-                reading.read(bill_of, file.getvalue(), quoted(file.name), catalogs=catalogs)
+                reading.read(bill_of, file.getvalue(), quote_cell(file.name), catalogs=catalogs)
                 for file in files
             ]
     except REFUSALS as error:

@@ -7,7 +7,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.plan_bill import JobAnswers
-from calc.say.numbers import about, counted, is_missing
+from calc.say.numbers import about, is_missing, with_noun
 from calc.say.setting import arrangement
 from calc.say.verdict import memory_of
 from views.charts.tank import tank_html
@@ -56,7 +56,9 @@ def _about(job: JobAnswers, rows: list[Row]) -> str:
     often = "once" if ticked["is_once"] else "every month"
     priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
     span = f", {about(min(priced))} to {about(max(priced))}" if len(priced) > 1 else ""
-    return f"{often} · {counted(len(job.places), 'answer')}{span}" if len(job.places) > 1 else often
+    return (
+        f"{often} · {with_noun(len(job.places), 'answer')}{span}" if len(job.places) > 1 else often
+    )
 
 
 def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:

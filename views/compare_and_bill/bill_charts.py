@@ -3,7 +3,7 @@
 import streamlit as st
 
 from calc.charts.bills import TITLES, answers_table, measures
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from views.charts.base import SIZE
 from views.charts.bills import answer_bars
 from views.compare_and_bill.compared_answers import Compared
@@ -49,6 +49,6 @@ def answer_charts(every: Compared, ink: Ink) -> None:
     for name, pane in zip(names, panes, strict=True):
         table = answers_table(every.records, every.ticked, name)
         values = "; ".join(table["label"] + " " + table["text"])
-        alt = f"{TITLES[name]} of {counted(len(table), 'answer')}: {values}"
+        alt = f"{TITLES[name]} of {with_noun(len(table), 'answer')}: {values}"
         with pane:
             draw(answer_bars(ink, TITLES[name], letters()), table, alt, f"answers_{name}")

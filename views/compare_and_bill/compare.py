@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.drift import then_of
-from calc.say.numbers import counted, is_missing
+from calc.say.numbers import is_missing, with_noun
 from calc.studies.differences import FEWEST
 from views.compare_and_bill import answers, moves, pay, signing, the_bill
 from views.compare_and_bill.bill_charts import answer_charts
@@ -69,10 +69,8 @@ def _counted(every: Compared) -> str:
         if len(every.records) > len(every.jobs)
         else "all of them are"
     )
-    return (
-        f"{counted(len(every.jobs), 'job')}, {counted(len(every.records), 'kept answer')}; {of} "
-        f"in the bill."
-    )
+    jobs, answers = with_noun(len(every.jobs), "job"), with_noun(len(every.records), "kept answer")
+    return f"{jobs}, {answers}; {of} in the bill."
 
 
 def _since_kept(rows: list[Row], catalogs: Catalogs) -> None:

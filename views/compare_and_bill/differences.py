@@ -16,7 +16,7 @@ from calc.memory.moments import components_of
 from calc.say.answer_name import other_work
 from calc.say.change import cause_in_words
 from calc.say.differences import choices
-from calc.say.numbers import about, duration, gib, is_missing, percent, signed, span, three, usd
+from calc.say.numbers import about, duration, gib, is_missing, percent, span, three, usd, with_sign
 from calc.say.paid import gpu_hours_of
 from calc.say.setting import name_of
 from calc.studies.differences import (
@@ -48,7 +48,7 @@ def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
     changes = (
         []
         if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO
-        else [signed(money.change, about)]
+        else [with_sign(money.change, about)]
     )
     changes += [_time(longer, first)] if abs(longer) > SAME_RATIO * first["seconds"] else []
     work = [f"<b>{escape(words)}</b>" for words in other_work(first, other, catalogs)]
@@ -175,15 +175,15 @@ def _line(
     if abs(difference.ratio) < SAME_RATIO or not difference.cause:
         return same
     ratio = difference.ratio
-    times = f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
+    times = f"{three(1 + ratio)} × as much" if ratio >= 2 else with_sign(ratio, percent)
     head = (
-        f"**{signed(difference.change, say)}**{unit}, {times}: "
+        f"**{with_sign(difference.change, say)}**{unit}, {times}: "
         f"{_cause(difference.cause, *pair, catalogs)}"
     )
     if not difference.against:
         return head
     more, less = (
-        signed(difference.parts[name], say) for name in (difference.cause, difference.against)
+        with_sign(difference.parts[name], say) for name in (difference.cause, difference.against)
     )
     return f"{head} ({more}), against {cause_in_words(difference.against)} ({less})"
 

@@ -18,9 +18,9 @@ from calc.files.link.kept_answers import MOST_KEPT
 from calc.plan.drift import MOVED_RATIO
 from calc.plan.figures import records
 from calc.say.job import short_job
-from calc.say.numbers import counted, is_missing
+from calc.say.numbers import is_missing, with_noun
 from calc.say.verdict import fit_word
-from calc.scenarios.problems import quoted
+from calc.scenarios.problems import quote_cell
 from calc.search.row_status import rank
 from views.compare_and_bill.bill_charts import wall_switch
 from views.compare_and_bill.compared_answers import compared
@@ -62,7 +62,7 @@ def _opened(catalogs: Catalogs) -> None:
     if file is None:
         st.session_state.pop("earlier", None)
         return
-    name = quoted(file.name)
+    name = quote_cell(file.name)
     try:
         result = _read(file, name, catalogs)
     except REFUSALS as error:
@@ -94,7 +94,7 @@ def _opened(catalogs: Catalogs) -> None:
         )
     csv_name = f"{PurePath(file.name).stem}-estimated"
     tables.download(
-        f"Estimates as CSV ({counted(len(result.rows), 'row')})",
+        f"Estimates as CSV ({with_noun(len(result.rows), 'row')})",
         partial(_csv, result),
         csv_name,
         "uploaded_csv",
@@ -148,7 +148,7 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
         PurePath(name).stem,
         "plan_months" in result.table,
     )
-    button(f"Keep {counted(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look)
+    button(f"Keep {with_noun(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look)
 
 
 def _keep(rows: list[Row], file: str, is_planned: bool) -> None:
@@ -178,7 +178,7 @@ def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     labels = chart_tables.labels(rows, catalogs)
     columns = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
     return [
-        quoted(name) or (f"Row {number + 1}" if problem else label)
+        quote_cell(name) or (f"Row {number + 1}" if problem else label)
         for number, name, problem, label in columns
     ]
 
@@ -196,7 +196,7 @@ def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
     ]
     states_counted = [((states == state).sum(), state) for state in ("new", "changed", "as kept")]
     parts = [
-        f"{counted(len(rows), 'answer')}: {_joined(verdicts)}.",
+        f"{with_noun(len(rows), 'answer')}: {_joined(verdicts)}.",
         f"Beside what is kept: {_joined(states_counted)}.",
     ]
     return " ".join(parts if any(count for count, _ in states_counted) else parts[:1])

@@ -16,7 +16,7 @@ from calc.files.traces import curve_of, load_curves, trace_of
 from calc.plan.figures import records
 from calc.plan.load_day import Load, LoadDay, Trace, load_day
 from calc.say.load_day import day_sentences, machines_sentence, trace_sentence
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 from views.charts.load_day import by_hour
 from views.compare_and_bill import crossover
 from views.compare_and_bill.teams import plans_in_bill
@@ -138,7 +138,7 @@ def _trace_hours(catalogs: Catalogs) -> tuple[float, ...]:
         return ()
     try:
         st.session_state[TRACE] = reading.read(
-            trace_of, file.getvalue(), quoted(file.name), catalogs=catalogs
+            trace_of, file.getvalue(), quote_cell(file.name), catalogs=catalogs
         )
     except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")

@@ -11,7 +11,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
-from calc.say.numbers import about, counted, gib, is_missing, percent, three, usd
+from calc.say.numbers import about, gib, is_missing, percent, three, usd, with_noun
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.compare_and_bill.sure import TEXTS, dated
 from views.session import job_state
@@ -56,9 +56,9 @@ def over(hours: float) -> str:
         return ""
     years = hours / YEAR_HOURS
     return (
-        counted(int(years), "year")
+        with_noun(int(years), "year")
         if years == int(years) and years > 0
-        else counted(round(hours / DAY_HOURS), "day")
+        else with_noun(round(hours / DAY_HOURS), "day")
     )
 
 

@@ -8,7 +8,7 @@ from calc.cost.markets import MARKETS
 from calc.cost.quotas import Quota, commands, quota_for
 from calc.evaluate import Row
 from calc.plan.bill import answers_of_aws
-from calc.say.numbers import counted, usd
+from calc.say.numbers import usd, with_noun
 from calc.say.place import region_name
 from calc.units import DAY_HOURS
 from views.compare_and_bill.sure import TEXTS
@@ -38,7 +38,7 @@ def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, lis
     code = f" ({quota.code})" if quota.code else ""
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
     need_text = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
-    need = counted(1, "block") if quota.counts == "blocks" else need_text
+    need = with_noun(1, "block") if quota.counts == "blocks" else need_text
     head = f"Quota **{quota.name}**{code} in {region_name(row['region'], catalogs)}"
     sentence = f"{head}: {need}; a new account has 0. A price is known, capacity is not promised."
     booked = market_line["billed_hours"] if terms.block_hours else 0
@@ -60,7 +60,7 @@ def _answer(row: Row, quota: Quota) -> str:
         )
     if row["signal"] == "quota":
         means = (
-            f", {counted(int(row['instances']), 'instance')} of this type"
+            f", {with_noun(int(row['instances']), 'instance')} of this type"
             if quota.counts == "vCPUs"
             else ""
         )
@@ -76,7 +76,7 @@ def _answer(row: Row, quota: Quota) -> str:
             f"Capacity block of one {row['of']} for {row['hours'] / DAY_HOURS:.0f} days: asked, "
             f"none offered"
         )
-    days = counted(round(row["hours"] / DAY_HOURS), "day")
+    days = with_noun(round(row["hours"] / DAY_HOURS), "day")
     return (
         f"Capacity block of one {row['of']}, {days} from {row['starts_on']} in {row['zone']}: "
         f"{usd(row['usd_per_hour'])} an hour"

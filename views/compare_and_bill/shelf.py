@@ -12,10 +12,10 @@ from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.link.now import answers_now
-from calc.plan.drift import Moved, changes
+from calc.plan.drift import FigureChange, changes
 from calc.plan.plan_bill import first_month
 from calc.say.job import job_sentence, short_job
-from calc.say.numbers import changed_by, counted, is_missing, percent
+from calc.say.numbers import changed_by, is_missing, percent, with_noun
 from shelf import plans as shelf_plans
 from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
@@ -152,7 +152,7 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
     what = f"{job_sentence(options.job, catalogs)} {answer}."
     if kept_answers.entries() and len(bill := first_month(kept_answers.rows(catalogs))):
         answer, money = the_bill.heading(bill), {"usd": bill["month_usd"].sum()}
-        what = f"The bill of {counted(len(bill), 'kept answer')}: {answer}."
+        what = f"The bill of {with_noun(len(bill), 'kept answer')}: {answer}."
     if decision := st.session_state.get(DECISION):
         answer = f"{answer}. Decision: {decision}"
     with st.form("to_shelf"):
@@ -297,7 +297,7 @@ def _query(plan: Plan) -> dict[str, list[str]]:
 
 def heading(plans: list[Plan]) -> str:
     """3 plans on the shelf."""
-    return f"{counted(len(plans), 'plan')} on the shelf" if plans else "The shelf is empty"
+    return f"{with_noun(len(plans), 'plan')} on the shelf" if plans else "The shelf is empty"
 
 
 def _when(saved_at: str) -> str:
@@ -316,7 +316,7 @@ def _moved(row: Row | None) -> str:
     return changed_by(change.ratio) if change else "the same"
 
 
-def _move(row: Row | None) -> Moved | None:
+def _move(row: Row | None) -> FigureChange | None:
     """The change of a plan's money, if any."""
     return next((moved for moved in changes(row) if moved.figure == "usd"), None) if row else None
 

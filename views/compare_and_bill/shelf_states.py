@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from shelf import states as shelf_states
 from shelf.plans import LONGEST, Plan, Run, ShelfError
 from shelf.states import DECIDED, FOLLOWS, LONGEST_OF, PROPOSED, State
@@ -117,7 +117,7 @@ def panel(run: Run, plan: Plan, states: dict[str, State]) -> None:
 
 def _history(run: Run, plan: Plan) -> None:
     past = shelf_states.history(run, plan.name)
-    with st.expander(f"History ({counted(len(past), 'change')})", key="state_history"):
+    with st.expander(f"History ({with_noun(len(past), 'change')})", key="state_history"):
         for state in past:
             st.markdown(plain(f"- {_change(state)}"))
 

@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import month_generated_tokens, working_instances
-from calc.say.numbers import about, count, counted, is_missing, percent, span, three, usd
+from calc.say.numbers import about, count, is_missing, percent, span, three, usd, with_noun
 from calc.say.verdict import fit_words
 from views.shared import row_words
 from views.shared.markdown import plain
@@ -159,7 +159,7 @@ def _price(row: Row, market_line: Row, today: date) -> str:
     if not market_line["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in this region."
     days, check = _age(market_line["as_of"], row["market"], today)
-    age = f"{counted(days, 'day')} old" + (": check it before you sign" if check else "")
+    age = f"{with_noun(days, 'day')} old" + (": check it before you sign" if check else "")
     basis = (
         f"{market_line['basis']} ({TEXTS['basis'].get(market_line['basis'], market_line['basis'])})"
     )
@@ -171,7 +171,7 @@ def dated(day: str, market: str, today: date) -> str:
     if not day:
         return ""
     days, old = _age(day, market, today)
-    return f"{day}, {counted(days, 'day')}{': old' if old else ''}"
+    return f"{day}, {with_noun(days, 'day')}{': old' if old else ''}"
 
 
 def _age(day: str, market: str, today: date) -> tuple[int, bool]:

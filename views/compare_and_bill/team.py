@@ -14,10 +14,18 @@ from calc.cost.markets import BY_USE
 from calc.files.csv.tables import read_csv, to_csv
 from calc.files.door import REFUSALS
 from calc.say.job import short_job
-from calc.say.numbers import billed_usd, counted, signed
+from calc.say.numbers import billed_usd, with_noun, with_sign
 from calc.scenarios.problems import TableError
 from calc.schedule.schedule import Schedule, next_to_buy, schedule
-from calc.schedule.tables import EVERY, JOB_DATES, OWNED, POOL_COLUMNS, as_text, dated, first_pool
+from calc.schedule.tables import (
+    EVERY,
+    JOB_DATES,
+    OWNED,
+    POOL_COLUMNS,
+    as_text,
+    first_pool,
+    job_with_dates,
+)
 from views.charts.team import team_chart
 from views.session import catalogs as session_catalogs
 from views.session import job_state, reading
@@ -47,7 +55,9 @@ def draw(title: DeltaGenerator) -> None:
     )
     jobs = _edited(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
     with st.container(horizontal=True):
-        row = dated(job_state.current().job, short_job(plan.options.job, catalogs), date.today())
+        row = job_with_dates(
+            job_state.current().job, short_job(plan.options.job, catalogs), date.today()
+        )
         button(
             "Add the job of Plan",
             _add,
@@ -88,9 +98,9 @@ def _heading(placed: Schedule) -> str:
     runs, left_out = placed.runs, placed.left_out
     find = "finds" if len(runs) == 1 else "find"
     which = (
-        f"{left_out} of {counted(len(runs), 'run')} {find} no place"
+        f"{left_out} of {with_noun(len(runs), 'run')} {find} no place"
         if left_out
-        else f"{counted(len(runs), 'run')} {find} a place"
+        else f"{with_noun(len(runs), 'run')} {find} a place"
     )
     return f"{which}, for {billed_usd(placed.usd)}"
 
@@ -126,7 +136,7 @@ def _next(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
         {
             "Machines": row["pool"],
             "More runs": f"{row['placed_runs']:+d}",
-            "Money": signed(row["usd"], billed_usd),
+            "Money": with_sign(row["usd"], billed_usd),
             "Known of the larger plan": row["how"],
         }
         for row in next_to_buy(jobs, pools, catalogs).to_dict("records")

@@ -12,12 +12,12 @@ from calc.catalogs.load import Catalogs
 from calc.files.budgets import EXAMPLE, budgets_of, own_budgets
 from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS
-from calc.plan.budgets import Budget, Use, by_team, used, with_gpu_hours
+from calc.plan.budgets import Budget, Use, budget_use, by_team, with_gpu_hours
 from calc.plan.figures import records
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP, owned_rows
 from calc.say.budgets import budget_name, use_sentence
-from calc.say.numbers import billed_usd, counted, is_missing
-from calc.scenarios.problems import quoted
+from calc.say.numbers import billed_usd, is_missing, with_noun
+from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared
 from views.session import catalogs as session_catalogs
 from views.session import kept_answers, reading
@@ -53,7 +53,7 @@ def draw(title: DeltaGenerator) -> None:
         title.markdown(NOTHING_TO_BILL)
         return
     bill = with_gpu_hours(owned_rows(rows, rows), catalogs)
-    sums, uses = by_team(bill), used(bill, known_budgets(), date.today())
+    sums, uses = by_team(bill), budget_use(bill, known_budgets(), date.today())
     title.title(plain(heading(sums, uses)), anchor=False)
     title.caption(ABOUT)
     _owners()
@@ -67,10 +67,10 @@ def heading(sums: pd.DataFrame, uses: list[Use]) -> str:
     teams = int((sums["team"] != "").sum())
     exceeded = sum(use.is_exceeded for use in uses)
     shares = "shares" if teams == 1 else "share"
-    head = f"{counted(teams, 'team')} {shares} the bill" if teams else "No team is named yet"
+    head = f"{with_noun(teams, 'team')} {shares} the bill" if teams else "No team is named yet"
     if not uses:
         return head
-    over = f"{counted(exceeded, 'budget')} {'is' if exceeded == 1 else 'are'} exceeded"
+    over = f"{with_noun(exceeded, 'budget')} {'is' if exceeded == 1 else 'are'} exceeded"
     return f"{head}, {over if exceeded else 'every budget is kept'}"
 
 
@@ -166,7 +166,9 @@ def _open_budgets(catalogs: Catalogs) -> None:
     if file is None:
         return
     try:
-        budgets = reading.read(budgets_of, file.getvalue(), quoted(file.name), catalogs=catalogs)
+        budgets = reading.read(
+            budgets_of, file.getvalue(), quote_cell(file.name), catalogs=catalogs
+        )
     except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")
         return

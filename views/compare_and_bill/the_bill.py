@@ -13,7 +13,7 @@ from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
 from calc.say.cases import HOW_CASES, range_words, summands
-from calc.say.numbers import about, counted, is_missing, percent, usd
+from calc.say.numbers import about, is_missing, percent, usd, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import DECISION
 from views.compare_and_bill.moves import cases_of
@@ -75,7 +75,7 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
         st.progress(min(1.0, max(0.0, against["used_ratio"])), plain(_against(against)))
     if unpriced := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
         st.caption(
-            f"{counted(unpriced, 'answer')} without a price "
+            f"{with_noun(unpriced, 'answer')} without a price "
             f"{'is' if unpriced == 1 else 'are'} not in it."
         )
     if places:
@@ -127,15 +127,15 @@ def _often(row: Row) -> str:
         int(row["runs_per_month"]) if row["runs_per_month"] == int(row["runs_per_month"]) else 0
     )
     if row["is_once"]:
-        return counted(number, "run") if number else f"{row['runs_per_month']:g} runs"
+        return with_noun(number, "run") if number else f"{row['runs_per_month']:g} runs"
     months = (
-        f" for {counted(int(row['plan_months']), 'month')}"
+        f" for {with_noun(int(row['plan_months']), 'month')}"
         if row["plan_months"] < PERIOD_MONTHS["year"]
         else ""
     )
     if ends_of(row):
         return (
-            counted(number, "run") if number else f"{row['runs_per_month']:g} runs"
+            with_noun(number, "run") if number else f"{row['runs_per_month']:g} runs"
         ) + f" a month{months}"
     copies = "" if number == 1 else f"{row['runs_per_month']:g} copies, "
     return f"{copies}{row['hours']:,.0f} h{months}"

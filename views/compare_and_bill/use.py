@@ -10,7 +10,7 @@ from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.fine_tune_then_serve import endpoint_price, not_sold
-from calc.say.numbers import count, counted, duration, gib, is_missing, percent, span, three, usd
+from calc.say.numbers import count, duration, gib, is_missing, percent, span, three, usd, with_noun
 from calc.units import GIB
 from views.charts.base import DOLLARS, THREE
 from views.compare_and_bill.sure import TEXTS, tokens
@@ -100,8 +100,8 @@ def load(row: Row) -> str:
         return "To be billed for a load, set “Load to serve” among the assumptions below."
     load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
     return (
-        f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on "
-        f"{counted(int(row['load_instances']), 'instance')}."
+        f"{load_text} take {with_noun(int(row['load_deployments']), 'deployment')} on "
+        f"{with_noun(int(row['load_instances']), 'instance')}."
     )
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.files.link.short import shortened
+from calc.files.link.short import shorten
 from calc.say.job import job_sentence
 from calc.search.board import with_answers
 from views.compare_and_bill import the_bill
@@ -28,7 +28,7 @@ def popover(catalogs: Catalogs, today: date, page: str) -> None:
     with st.popover("Share", type="tertiary", on_change="rerun", key="share") as share:
         if share.open:
             with st.container(width=WIDE):
-                link = answer_words.link(st.context.url, shortened(address.address().query))
+                link = answer_words.link(st.context.url, shorten(address.address().query))
                 if page == COMPARE and kept_answers.entries():
                     _of_meeting(link, catalogs, today)
                 else:

@@ -11,7 +11,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.say.change import NOTHING_FITS, effect
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from calc.search.row_status import scenario_of
 from views.session import job_state
 from views.session.recent_results import remembered
@@ -66,7 +66,7 @@ def others(rest: pd.DataFrame, row: Row, *look: Any, is_all: bool = False) -> bo
         return False
     names, unnamed = rest["change"].head(NAMED), len(rest) - NAMED
     label = ", ".join(names) + (f" and {unnamed} more" if unnamed > 0 else "")
-    label = plain(capital(label)) if is_all else counted(len(rest), "more change")
+    label = plain(capital(label)) if is_all else with_noun(len(rest), "more change")
     with st.expander(label, on_change="rerun", key="more_changes") as more:
         pressed = bool(more.open) and lines(rest, row, *look)
         if (

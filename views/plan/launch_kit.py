@@ -7,7 +7,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.files.launch.kit import Kit, comment, kits, not_to_launch
 from calc.files.launch.specs import kit_specs
-from calc.files.launch_files import files_of, zipped
+from calc.files.launch_files import files_of, zip_files
 from calc.say.setting import name_of
 from views.session.present_plan import Present
 from views.session.recent_results import remembered
@@ -60,7 +60,7 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
         files = files_of(kit, plan.row, plan.market)
         st.download_button(
             "Launch kit, zip",
-            zipped(files),
+            zip_files(files),
             dated(f"headroom-{plan.row['model']}-{kit.id}", "zip"),
             mime="application/zip",
             on_click="ignore",

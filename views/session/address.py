@@ -7,7 +7,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.files.link import link
 from calc.files.link.link import VIEW_INPUTS
-from calc.files.link.short import expanded
+from calc.files.link.short import expand
 from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan, tabs
 from views.session.catalogs import own_models, readings, rest_on, take_models
@@ -36,7 +36,7 @@ def read_link(catalogs: Catalogs) -> None:
     """Once per session: apply the choices of the address; keep its complaints."""
     if "link_complaints" not in st.session_state:
         query = {name: st.query_params.get_all(name) for name in st.query_params}
-        query, broken = expanded(query)
+        query, broken = expand(query)
         open_link(query, catalogs)
         if broken:
             st.session_state["link_complaints"].append(broken)

@@ -19,12 +19,12 @@ from calc.say.job import machines_of_job
 from calc.say.numbers import (
     about,
     changed_by,
-    counted,
     is_missing,
     span,
     spoken_span,
     three,
     usd,
+    with_noun,
 )
 from calc.say.place import short_card
 from calc.say.problem import as_heading, problem_and_cure
@@ -65,7 +65,7 @@ def pace(row: Row) -> str:
 def signed(row: Row) -> str:
     """How long a commitment binds, where the row's market is one."""
     years = MARKETS[row["market"]].committed_years if row["market"] else 0
-    return f" (signed for {counted(int(years), 'year')})" if years else ""
+    return f" (signed for {with_noun(int(years), 'year')})" if years else ""
 
 
 def hours_range(row: Row) -> tuple[float, float]:
@@ -147,7 +147,7 @@ def _spare(row: Row) -> str:
     if ends_of(row) or not row["instance"]:
         return ""
     if spare := spare_of(row):
-        return f"{counted(int(spare), 'spare instance')} {'is' if spare == 1 else 'are'} included"
+        return f"{with_noun(int(spare), 'spare instance')} {'is' if spare == 1 else 'are'} included"
     if row["instances_needed"] == 1:
         return "no spare instance: it stops when that one does"
     return "no spare instance: when one stops, the rest are too few for the load"

@@ -6,11 +6,11 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.plan.drift import Moved, causes, changes, price_day
-from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
+from calc.plan.drift import FigureChange, causes, changes, price_day
+from calc.say.numbers import about, changed_by, gib, is_missing, span, usd, with_noun
 from calc.say.place import region_name
 from calc.say.verdict import fit_word
-from calc.scenarios.problems import quoted
+from calc.scenarios.problems import quote_cell
 from views.shared.answer_words import day_text
 
 LISTED = 5
@@ -54,7 +54,7 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
         if matches:
             row, most = max(matches, key=lambda pair: abs(pair[1].ratio))
             sentences.append(
-                f"{label} has moved in {counted(len(matches), 'scenario')}, most in "
+                f"{label} has moved in {with_noun(len(matches), 'scenario')}, most in "
                 f"{_name(row, catalogs)}: {_figure(most)}."
             )
     sentences += _first(
@@ -103,7 +103,7 @@ def _answer_then(row: Row, catalogs: Catalogs) -> str:
     return f"{money} on {count}{place(row, catalogs)}{hourly}"
 
 
-def _price(change: Moved, row: Row, catalogs: Catalogs) -> str:
+def _price(change: FigureChange, row: Row, catalogs: Catalogs) -> str:
     day = price_day(row, catalogs)
     return (
         f"{place(row, catalogs)}: {usd(change.then)} → {usd(change.today)} an hour "
@@ -111,7 +111,7 @@ def _price(change: Moved, row: Row, catalogs: Catalogs) -> str:
     ) + (f", its price of {day_text(day)}." if day else ".")
 
 
-def _figure(change: Moved) -> str:
+def _figure(change: FigureChange) -> str:
     write = SAID[change.figure][1]
     return f"{write(change.then)} → {write(change.today)} ({changed_by(change.ratio)})"
 
@@ -124,7 +124,7 @@ def _turned(row: Row) -> bool:
     return not is_missing(row.get("then_fits")) and row["fits"] != row["then_fits"]
 
 
-def _is_estimated(row: Row, moved: list[Moved]) -> bool:
+def _is_estimated(row: Row, moved: list[FigureChange]) -> bool:
     return _turned(row) or any(change.figure in ESTIMATED for change in moved)
 
 
@@ -148,4 +148,4 @@ def _first(sentences: list[str], what: str) -> list[str]:
 
 
 def _name(row: Row, catalogs: Catalogs) -> str:
-    return quoted(row["scenario"]) or place(row, catalogs)
+    return quote_cell(row["scenario"]) or place(row, catalogs)

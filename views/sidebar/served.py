@@ -10,7 +10,7 @@ from calc.job.columns import PUBLISHED, usual_limits_seconds
 from calc.job.measure import IMAGES, measure
 from calc.job.software import generates
 from calc.say.limits import SHARE_WORDS
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from calc.scenarios.published_weights import published_bits_of
 from calc.units import MILLISECONDS
 from views.session import SESSION, extra_state, job_state, questions
@@ -113,7 +113,7 @@ def _people(job: dict[str, Any], catalogs: Catalogs) -> None:
         take = partial(extra_state.put, "share_active")
         scaled("Active at a time, %", "active_percent", share, 100, take, usual, max_value=100.0)
         if users := job.get("users"):
-            st.caption(f"{counted(int(users), 'request')} in flight")
+            st.caption(f"{with_noun(int(users), 'request')} in flight")
 
 
 def lengths(catalogs: Catalogs) -> None:

@@ -14,7 +14,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
-from calc.say.numbers import counted, three
+from calc.say.numbers import three, with_noun
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.row_status import scenario_of
@@ -125,7 +125,7 @@ def gpu_counts(
     use(
         key,
         rows,
-        [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)],
+        [f"{names[row['line']]}, {with_noun(int(row['gpus']), 'GPU')}" for row in records(rows)],
         plan,
         catalogs,
     )

@@ -168,7 +168,9 @@ def _batches(
     rows = remembered(
         "largest", of, lambda: comparisons.largest_batches(plan.scenario, catalogs, changes)
     )
-    cells, grades = (chart_tables.crossed(rows, "gpu", "line", name) for name in ("most", "grade"))
+    cells, grades = (
+        chart_tables.pivot_rows(rows, "gpu", "line", name) for name in ("most", "grade")
+    )
     cards = list(cells.index)
     names = pd.Index([line_name(card, catalogs) for card in cards], name="Card · GiB")
     cells, grades = (table.set_axis(names, axis=0) for table in (cells, grades))

@@ -7,7 +7,7 @@ from calc.charts.walk import line_name, with_article
 from calc.evaluate import Row
 from calc.explain.calculators import GB
 from calc.explain.step_through import MOST_MISS, STOPS, Figures
-from calc.say.numbers import counted, gib, is_missing, parameter_count, percent, three
+from calc.say.numbers import gib, is_missing, parameter_count, percent, three, with_noun
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, model_size, name_of, spoken
 from calc.search.row_status import method_name
@@ -212,7 +212,7 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
     """What the table of largest batches counts."""
     model, tokens = (
         name_of("model", row["model"], catalogs),
-        counted(int(row["sequence_tokens"]), "token"),
+        with_noun(int(row["sequence_tokens"]), "token"),
     )
     kept = ", activations recomputed as far as it helps" if row["work"] == "training" else ""
     return (

@@ -17,7 +17,7 @@ from calc.files.calibration.readings import RunReading, measured_words, readings
 from calc.files.door import REFUSALS
 from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import tells
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.search.row_status import scenario_of
@@ -96,7 +96,7 @@ def panel(
         st.markdown(
             RESTED
             if fresh
-            else plain(RESTS.format(counted(len(entries), "figure") + " of your runs"))
+            else plain(RESTS.format(with_noun(len(entries), "figure") + " of your runs"))
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             _presses(entries, bool(fresh), bool(standing))

@@ -11,7 +11,7 @@ from calc.files.door import REFUSALS, one_sentence
 from calc.files.link.address import link_query
 from calc.files.request import KINDS, PASTED, Request, request_of
 from calc.files.request_answer import check_open, row_of_request, with_model
-from calc.files.request_job import assumed, job_choices, job_of_columns
+from calc.files.request_job import assumption_sentence, job_choices, job_of_columns
 from calc.files.words.understood import Question
 from views.session import address, job_state, reading
 from views.session import catalogs as session_catalogs
@@ -121,7 +121,7 @@ def make_plan(request: Request, text: str = "") -> str:
     if columns.keys() == {"model"}:  # all else of the plan stays
         name = request.catalogs.models["name"][columns["model"]]
         return f"The model {name}. {request.remark}".strip()
-    usual = assumed(job_of_columns(columns), request)
+    usual = assumption_sentence(job_of_columns(columns), request)
     return " ".join(
         filter(
             None,

@@ -18,7 +18,7 @@ from calc.files.request_answer import row_of_request
 from calc.job.fields import job_of
 from calc.say.differences import in_words
 from calc.say.job import job_sentence, short_job
-from calc.say.numbers import counted, gib
+from calc.say.numbers import gib, with_noun
 from calc.say.setting import name_of, setting
 from calc.say.verdict import memory_of
 from views.plan.memory import contents
@@ -245,7 +245,7 @@ def _summary(lines: list[Line]) -> str:
     ]
     parts = [f"{inside.count(name)} {words}" for name, words in STANDINGS.items() if name in inside]
     more = [f"{outside.count(name)} {words}" for name, words in OUTSIDE.items() if name in outside]
-    return f"{counted(len(inside), 'field')} in the files: {', '.join(parts)}." + (
+    return f"{with_noun(len(inside), 'field')} in the files: {', '.join(parts)}." + (
         f" Not in them: {', '.join(more)}." if more else ""
     )
 

@@ -12,14 +12,14 @@ LENGTH_BYTES = 8
 NOT_SHARED = (str, int, type(None))
 
 
-def packed(value: Any, catalogs: Catalogs | None = None) -> bytes:
+def pack(value: Any, catalogs: Catalogs | None = None) -> bytes:
     """The pickle of a value; the catalogs and their tables are named in it, not copied."""
     stream = io.BytesIO()
     _Packer(stream, catalogs).dump(value)
     return stream.getvalue()
 
 
-def unpacked(content: bytes, catalogs: Catalogs | None = None) -> Any:
+def unpack(content: bytes, catalogs: Catalogs | None = None) -> Any:
     """The value of a pickle, with these catalogs and tables where it names them."""
     return _Unpacker(io.BytesIO(content), catalogs).load()
 

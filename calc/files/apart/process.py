@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 from calc.catalogs.load import Catalogs
-from calc.files.apart.messages import packed, receive, send, unpacked
+from calc.files.apart.messages import pack, receive, send, unpack
 from calc.files.door import REFUSALS, one_sentence
 from calc.files.request import PASTED, request_of
 from calc.files.streams import read
@@ -37,7 +37,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
     control = socket.socket(fileno=int(sys.argv[1]))
-    catalogs = unpacked(sys.stdin.buffer.read())
+    catalogs = unpack(sys.stdin.buffer.read())
     for text in ORDINARY:
         with suppress(*REFUSALS):
             request_of([(PASTED, text)], catalogs)
@@ -66,14 +66,14 @@ def _fork(connection: int, control: socket.socket, catalogs: Catalogs) -> None:
 def _answer(connection: socket.socket, catalogs: Catalogs) -> None:
     """Read one text within the limits; the answer is (True, result) or (False, refusal)."""
     send(connection, os.getpid().to_bytes(8))
-    function, arguments, named = unpacked(receive(connection), catalogs)
+    function, arguments, named = unpack(receive(connection), catalogs)
     limit()
     answer: tuple[bool, Any]
     try:
         answer = True, one_sentence(function)(*arguments, **named)
     except REFUSALS as error:
         answer = False, error
-    send(connection, packed(answer, catalogs))
+    send(connection, pack(answer, catalogs))
 
 
 def limit() -> None:

@@ -16,7 +16,7 @@ from threading import BoundedSemaphore, Lock, Thread
 from typing import Any
 
 from calc.catalogs.load import Catalogs
-from calc.files.apart.messages import packed, receive, send, unpacked
+from calc.files.apart.messages import pack, receive, send, unpack
 from calc.files.door import ReadingProblem
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,7 +49,7 @@ class Reader:
         self._control, theirs = socket.socketpair()
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         with theirs, tempfile.TemporaryFile() as content:
-            content.write(packed(catalogs))
+            content.write(pack(catalogs))
             content.seek(0)
             self._process = subprocess.Popen(
                 [sys.executable, "-m", PROCESS, str(theirs.fileno())],
@@ -84,7 +84,7 @@ class Reader:
 
         `on_wait` runs every tenth of a second. What it raises cancels the reading.
         """
-        message = packed((function, arguments, named), self.catalogs)
+        message = pack((function, arguments, named), self.catalogs)
         end = time.monotonic() + PATIENCE_SECONDS
         while not self._turns.acquire(timeout=LOOK_SECONDS):
             on_wait()
@@ -115,7 +115,7 @@ class Reader:
                 pid = int.from_bytes(receive(ours))
                 send(ours, message)
                 _wait(ours, end, on_wait)
-                return unpacked(receive(ours), self.catalogs)
+                return unpack(receive(ours), self.catalogs)
             except BaseException:
                 if pid:  # of a child that has not closed its side
                     with suppress(ProcessLookupError):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from calc.catalogs.load import read_catalog, read_once
 from calc.catalogs.schemas import bill_files as bills_catalog
 from calc.catalogs.schemas.bill_files import BillFormat, LineKind
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 
 PREFIX = r"(?:[A-Z]{2,4}\d{0,2}-)?"  # of the region: USE1-, EUC1-, EU-
 INSTANCE = r"(?:ml\.)?(?P<instance>[a-z][a-z0-9-]*\.[a-z0-9-]+)"
@@ -61,7 +61,7 @@ def bill_form(header: Sequence[str], name: str) -> BillForm:
             return _form(identity, entry, header)
     names = [entry.name for entry in bill_files().formats.values()]
     raise TableError(
-        f"{name} is no bill that is read here (its columns: {quoted(', '.join(header[:6]))}); "
+        f"{name} is no bill that is read here (its columns: {quote_cell(', '.join(header[:6]))}); "
         f"give one of: {', '.join(names)}, or a CSV of Cost Explorer."
     )
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from calc.catalogs.schemas.bill_files import LineKind
 from calc.files.bills.formats import BillForm, bill_files, tag_of, usage_of
-from calc.plan.bill_lines import DISCOUNT, IDLE, MACHINE, OTHER, TAGS, summed
-from calc.scenarios.problems import TableError, quoted
+from calc.plan.bill_lines import DISCOUNT, IDLE, MACHINE, OTHER, TAGS, sum_lines
+from calc.scenarios.problems import TableError, quote_cell
 
 UNKNOWN_KIND = LineKind(add=["cost"], counts_as="other")
 INSTANCE_KEYS = ("InstanceType", "instanceType", "x_InstanceType")  # of FOCUS, SkuPriceDetails
@@ -50,7 +50,7 @@ def lines_of(rows: pd.DataFrame, form: BillForm, name: str) -> pd.DataFrame:
     lines["list_usd"] = table.number("list_cost")
     for tag, values in table.tags().items():
         lines[tag] = values
-    return summed(lines.assign(market=np.where(lines["instance"] != "", lines["market"], "")))
+    return sum_lines(lines.assign(market=np.where(lines["instance"] != "", lines["market"], "")))
 
 
 class _Fields:
@@ -113,7 +113,7 @@ def _costs(
             if field not in form.fields:
                 columns = bill_files().formats[form.id].columns[field]
                 raise TableError(
-                    f"{name} has lines of the kind {quoted(kind)}, whose cost is in "
+                    f"{name} has lines of the kind {quote_cell(kind)}, whose cost is in "
                     f"'{columns[-1]}', and has no such column; export it with that column."
                 )
         usd[rows] = sum(table.number(field)[rows] for field in added) - sum(
@@ -173,7 +173,8 @@ def _days(starts: np.ndarray, name: str) -> np.ndarray:
     for day in pd.unique(days):
         if pd.isna(pd.to_datetime(day, format="%Y-%m-%d", errors="coerce")):
             raise TableError(
-                f"{name}: '{quoted(day)}' is no day; the start of a line is written as 2026-11-28."
+                f"{name}: '{quote_cell(day)}' is no day; the start of a line is written as "
+                f"2026-11-28."
             )
     return days
 
@@ -183,8 +184,8 @@ def _check_currency(currencies: np.ndarray, name: str) -> None:
     for currency in pd.unique(currencies):
         if currency not in ("", CURRENCY):
             raise TableError(
-                f"{name} is in {quoted(currency)}, and plans are in US dollars; export the bill "
-                f"in {CURRENCY}."
+                f"{name} is in {quote_cell(currency)}, and plans are in US dollars; export the "
+                f"bill in {CURRENCY}."
             )
 
 

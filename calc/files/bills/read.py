@@ -18,8 +18,8 @@ from calc.files.bills.small import cost_explorer_lines, is_cost_explorer, typed_
 from calc.files.csv.tables import read_tables
 from calc.files.door import one_sentence
 from calc.files.streams import read
-from calc.plan.bill_lines import BillLines, month_end, summed
-from calc.scenarios.problems import TableError, quoted
+from calc.plan.bill_lines import BillLines, month_end, sum_lines
+from calc.scenarios.problems import TableError, quote_cell
 
 PARQUET, GZIP, ZIP = b"PAR1", b"\x1f\x8b", b"PK"
 BATCH_ROWS, BLOCK_BYTES = 2**17, 2**24
@@ -67,7 +67,7 @@ def bill_of(source: bytes | BinaryIO, name: str) -> BillLines:
         return _large(_csv_batches(stream, is_packed, header, form, name), name)
     except (gzip.BadGzipFile, EOFError, OSError) as error:
         raise TableError(
-            f"{name} cannot be unpacked ({quoted(error)}); it may be cut off: fetch it again."
+            f"{name} cannot be unpacked ({quote_cell(error)}); it may be cut off: fetch it again."
         ) from None
 
 
@@ -87,7 +87,7 @@ def _large(batches: Batches, name: str) -> BillLines:
         ends = max(ends, last)
     if not rows_read:
         raise TableError(f"{name} has a first line and no other; export a period that has costs.")
-    lines = summed(pd.concat(parts, ignore_index=True))
+    lines = sum_lines(pd.concat(parts, ignore_index=True))
     return BillLines(lines, (format_name,), rows_read, starts or str(lines["day"].min()), ends)
 
 
@@ -131,7 +131,7 @@ def _csv_batches(
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    wanted = _wanted(header, form)
+    wanted = _columns_to_read(header, form)
     if len(set(wanted)) < len([column for column in header if column in wanted]):
         raise TableError(f"{name} names a column twice; remove one of the two.")
     numbers = {form.fields[field] for field in NUMBERS if field in form.fields}
@@ -167,7 +167,7 @@ def _parquet_batches(stream: BinaryIO, name: str) -> Batches:
             raise TableError(f"{name}: a bill of one's own is read as CSV; save it as CSV.")
         numbers = {form.fields[field] for field in NUMBERS if field in form.fields}
         for batch in file.iter_batches(
-            BATCH_ROWS, columns=_wanted(header, form), use_threads=False
+            BATCH_ROWS, columns=_columns_to_read(header, form), use_threads=False
         ):
             yield _plain(batch, numbers, name), form
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
@@ -199,7 +199,8 @@ def _numbers(values: pd.Series, column: str, name: str) -> pd.Series:
     numbers = pd.to_numeric(said, errors="coerce")
     if (wrong := said[numbers.isna() & said.notna()]).size:
         raise TableError(
-            f"{name}: '{quoted(wrong.iloc[0])}' in {column} is no number; export the file again."
+            f"{name}: '{quote_cell(wrong.iloc[0])}' in {column} is no number; export the file "
+            f"again."
         )
     return numbers
 
@@ -213,7 +214,7 @@ def _nested_texts(values: Any) -> pd.Series:
     return pd.Series(texts, dtype=object)
 
 
-def _wanted(header: list[str], form: BillForm) -> list[str]:
+def _columns_to_read(header: list[str], form: BillForm) -> list[str]:
     periods = [column for pair in BILLING_PERIODS for column in pair if column in header]
     return list(dict.fromkeys([*form.columns, *periods]))
 

@@ -19,9 +19,9 @@ from calc.plan.bill_lines import (
     UNSPLIT,
     BillLines,
     month_end,
-    summed,
+    sum_lines,
 )
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 from calc.scenarios.read import number
 
 DOLLARS, HOURS = "($)", ("(Hrs)", " (Hrs)", "(Hours)", " (Hours)")
@@ -55,7 +55,7 @@ def cost_explorer_lines(content: bytes, name: str) -> BillLines:
     days = sorted({row[0].strip()[:10] for row in dated})
     is_monthly = all(day.endswith("-01") for day in days)
     ends = month_end(days[-1]) if is_monthly else days[-1]
-    return BillLines(summed(table), (COST_EXPLORER,), len(dated), days[0], ends)
+    return BillLines(sum_lines(table), (COST_EXPLORER,), len(dated), days[0], ends)
 
 
 def _of_row(header: list[str], row: list[str], name: str) -> Iterator[dict[str, Any]]:
@@ -118,7 +118,7 @@ def typed_lines(table: pd.DataFrame, form: BillForm, name: str) -> BillLines:
         )
     if not lines:
         raise TableError(f"{name} has a first line and no other; give a line for each amount.")
-    bill = summed(_complete(pd.DataFrame(lines)))
+    bill = sum_lines(_complete(pd.DataFrame(lines)))
     days = [str(day) for day in bill["day"] if day]
     first, last = min(days, default=""), max(days, default="")
     return BillLines(bill, (form.name,), len(lines), first, last)
@@ -163,7 +163,7 @@ def _typed_day(cell: str, where: str) -> str:
     """An ISO day, also of a month written as 2026-11; empty where nothing is typed."""
     day = f"{cell}-01" if len(cell) == len("2026-11") else cell[:10]
     if cell and not _is_day(day):
-        raise TableError(f"{where}: '{quoted(cell)}' is no day; write it as 2026-11-28.")
+        raise TableError(f"{where}: '{quote_cell(cell)}' is no day; write it as 2026-11-28.")
     return day
 
 
@@ -174,5 +174,7 @@ def _amount(cell: Any, column: str, where: str) -> float:
         return 0.0
     value = number(text)
     if not abs(value) < float("inf"):
-        raise TableError(f"{where}: '{quoted(cell)}' in {quoted(column)} is no number; correct it.")
+        raise TableError(
+            f"{where}: '{quote_cell(cell)}' in {quote_cell(column)} is no number; correct it."
+        )
     return value

@@ -117,7 +117,7 @@ def _run(text: str) -> LoggedRun:
             facts.setdefault(line.fact, value * line.each if line.each else value)
     memory = (
         {name: value for name, value in logged_figures(text).items() if name in OF_MEMORY}
-        | _queried(text)
+        | _queried_memory_bytes(text)
         | _snapshot(text)
     )
     if failed := failures(text):
@@ -125,7 +125,7 @@ def _run(text: str) -> LoggedRun:
             "card": fullest(failed).total or memory.get("card", 0.0)
         }  # of a run that failed no peak is known
     facts |= {"card": memory.pop("card")} if memory.get("card") else {}
-    return LoggedRun(tuple(tools), figures | memory, _settled(facts, figures), _day(text))
+    return LoggedRun(tuple(tools), figures | memory, _with_rates(facts, figures), _day(text))
 
 
 def _values(pattern: str, text: str) -> Iterator[tuple[float, Any]]:
@@ -145,7 +145,7 @@ def _steady(values: list[tuple[float, Any]]) -> tuple[float, float]:
     return usual, median(steady[len(steady) // 2 :])
 
 
-def _settled(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
+def _with_rates(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
     """The facts, with those that follow: lengths, requests in flight, sequences of a step.
 
     Without a limit on them, the requests in flight are their rate times the time of one (Little).
@@ -173,7 +173,7 @@ def _settled(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]
     return columns
 
 
-def _queried(text: str) -> dict[str, float]:
+def _queried_memory_bytes(text: str) -> dict[str, float]:
     """Memory in use by nvidia-smi's CSV query, the fullest card's. [B]"""
     used: list[float] = []
     columns, place, rows_left = 0, 0, 0

@@ -15,7 +15,7 @@ from calc.files.configs.model_names import model_id
 from calc.files.oom.parts import cards_of_capacity
 from calc.layout import at_once, replicas
 from calc.memory.moments import FORWARD_PASS
-from calc.say.numbers import counted, is_missing, three
+from calc.say.numbers import is_missing, three, with_noun
 from calc.say.place import card_name
 from calc.search.row_status import scenario_of
 
@@ -294,8 +294,8 @@ def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple
             and not 1 / apart <= facts[name] / of_plan(row) <= apart
         ):
             yield (
-                words.format(counted(round(facts[name]), counts)),
-                words.format(counted(round(of_plan(row)), counts)),
+                words.format(with_noun(round(facts[name]), counts)),
+                words.format(with_noun(round(of_plan(row)), counts)),
             )
 
 

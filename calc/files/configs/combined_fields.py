@@ -326,7 +326,7 @@ def _generating(settings: RunSettings) -> None:
             )
 
 
-def stored(settings: RunSettings, catalogs: Catalogs) -> None:
+def settle_stored_format(settings: RunSettings, catalogs: Catalogs) -> None:
     """Settle the part `stored`: the number format in the model's name, else its maker's."""
     model = str(settings.values.get("model", ""))
     if name := stored_as(model):

@@ -61,10 +61,10 @@ def shell_commands(
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
     commands: list[list[str]] = []
     words_left = MOST_WORDS
-    for line in _joined(text.replace("\r\n", "\n"), variables).split("\n"):
+    for line in _one_command_per_line(text.replace("\r\n", "\n"), variables).split("\n"):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        filled = _filled(line, variables, file)
+        filled = _fill_variables(line, variables, file)
         try:
             lexer = shlex.shlex(filled, posix=True, punctuation_chars="&;|")
             lexer.whitespace_split = True
@@ -89,7 +89,7 @@ def shell_commands(
     return commands, slurm, variables
 
 
-def _joined(text: str, variables: dict[str, str]) -> str:
+def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
     """A script with a command on each line; arrays and here-documents become variables."""
     lines = text.split("\n")
     ends = _last_places(lines)
@@ -128,13 +128,13 @@ def _last_places(lines: list[str]) -> dict[str, int]:
     }
 
 
-def _filled(line: str, variables: dict[str, str], file: str) -> str:
+def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:
     """A line with its variables, or their defaults, and whole-number arithmetic written out."""
-    line = _replaced(ELEMENTS, line, file, lambda match: variables.get(match[1], match[0]))
+    line = _replace_matches(ELEMENTS, line, file, lambda match: variables.get(match[1], match[0]))
     for _ in range(DEEPEST_DEFAULT):
         before, line = (
             line,
-            _replaced(
+            _replace_matches(
                 VARIABLE,
                 line,
                 file,
@@ -143,13 +143,13 @@ def _filled(line: str, variables: dict[str, str], file: str) -> str:
                 ),
             ),
         )
-        line = COMPUTED.sub(lambda match: _computed(match, variables), line)
+        line = COMPUTED.sub(lambda match: _arithmetic_value(match, variables), line)
         if line == before:
             break
     return line
 
 
-def _replaced(
+def _replace_matches(
     pattern: re.Pattern, line: str, file: str, value_of: Callable[[re.Match], str]
 ) -> str:
     """A line with the value of each match; raises ConfigProblem where it is too long."""
@@ -169,7 +169,7 @@ def _replaced(
     return "".join([*parts, line[place:]])
 
 
-def _computed(match: re.Match, variables: dict[str, str]) -> str:
+def _arithmetic_value(match: re.Match, variables: dict[str, str]) -> str:
     """The number that an arithmetic expansion gives; as it stands where a name has no number."""
 
     def number_of(name: re.Match) -> str:

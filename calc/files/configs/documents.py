@@ -15,14 +15,14 @@ from calc.files.configs.inside.services import (
 from calc.files.configs.inside.trees import file_form, python_of_notebook, tree_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.python_text import calls_of
-from calc.files.configs.texts import flat, read_mapping, resolved
+from calc.files.configs.texts import flat, read_mapping, resolve_references
 from calc.files.configs.tool_commands import (
     ANY_TRAINER,
     CONFIG,
     LAUNCH,
     Reading,
     best_tool,
-    commanded,
+    runs_of_script,
 )
 
 PARAMETERS = "parameters."  # where mcli keeps a training config
@@ -54,7 +54,7 @@ def several_readings(
     """
     form = file_form(text, file)
     if form == "command":
-        return commanded(text, file) or services_of(text, file)
+        return runs_of_script(text, file) or services_of(text, file)
     if form in SCRIPTS:
         return _runs_of_script(text, file, form)
     if form not in ("YAML", "JSON", "TOML"):
@@ -98,7 +98,7 @@ def _fields_of(text: str, file: str, form: str, base: tuple[str, str] | None) ->
         flat(read_mapping(*part, form), part[1])
         for part in (*([base] if base else []), (text, file))
     ]
-    fields = resolved(
+    fields = resolve_references(
         {name.removeprefix(PARAMETERS): value for part in written for name, value in part.items()},
         file,
     )

@@ -59,7 +59,9 @@ def model_id(name: str, catalogs: Any) -> str:
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     tail = PurePosixPath(name.rstrip("/")).name
     for key, several in zip(
-        (name.lower(), tail.lower(), _plain(tail), _joined(tail)), _spelled(catalogs), strict=True
+        (name.lower(), tail.lower(), _plain(tail), _without_separators(tail)),
+        _spellings(catalogs),
+        strict=True,
     ):
         if len(matches := several.get(key, [])) == 1:
             return matches[0]
@@ -82,7 +84,7 @@ def _tuned_from(name: str, catalogs: Any) -> str:
 
 
 @cached_per_catalogs("models")
-def _spelled(catalogs: Any) -> list[dict[str, list[str]]]:
+def _spellings(catalogs: Any) -> list[dict[str, list[str]]]:
     """For each way to spell a name, its models: by repository, else by id."""
     ids = [str(model) for model in catalogs.models.index]
     repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else ids
@@ -91,7 +93,7 @@ def _spelled(catalogs: Any) -> list[dict[str, list[str]]]:
         str.lower,
         _tail,
         lambda text: _plain(_tail(text)),
-        lambda text: _joined(_tail(text)),
+        lambda text: _without_separators(_tail(text)),
     ):
         by_repository, by_id = defaultdict(list), defaultdict(list)
         for model, repository in zip(ids, repositories, strict=True):
@@ -175,7 +177,7 @@ def _tail(repository: str) -> str:
     return PurePosixPath(repository).name.lower()
 
 
-def _joined(name: str) -> str:
+def _without_separators(name: str) -> str:
     return _plain(name).replace("-", "").replace("_", "")
 
 

@@ -16,7 +16,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     A name that the script gives one literal stands for it; any other expression is a variable,
     ${expression}.
     """
-    tree = parsed(text, file)
+    tree = parse_python(text, file)
     literals: dict[str, Any] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -26,7 +26,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
         key=lambda node: (node.lineno, node.col_offset),
     )
     for call in calls:
-        callee = _dotted(call.func)
+        callee = _dotted_name(call.func)
         name = next(
             (name for name in names if callee == name or callee.endswith(f".{name}")),
             "",
@@ -46,7 +46,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
             )
 
 
-def _dotted(node: Any) -> str:
+def _dotted_name(node: Any) -> str:
     """The name of what is called, trl.SFTConfig; of what a call returns its attributes alone."""
     names = []
     while isinstance(node, ast.Attribute):
@@ -68,7 +68,7 @@ def _literal(node: Any, literals: dict[str, Any]) -> Any:
     )
 
 
-def parsed(text: str, file: str) -> ast.Module:
+def parse_python(text: str, file: str) -> ast.Module:
     """The syntax tree of a script; raises ConfigProblem where it is not Python."""
     if len(text) > LONGEST_SCRIPT:
         raise ConfigProblem(
@@ -90,8 +90,8 @@ def read_python(text: str, file: str) -> dict[str, Any]:
     """
     functions = [
         node
-        for node in parsed(text, file).body
-        if isinstance(node, ast.FunctionDef) and _returned(node)
+        for node in parse_python(text, file).body
+        if isinstance(node, ast.FunctionDef) and _return_value(node)
     ]
     if len(functions) != 1:
         names = ", ".join(function.name for function in functions)[:120] or "none"
@@ -99,10 +99,10 @@ def read_python(text: str, file: str) -> dict[str, Any]:
             f"{file}: only one function may return a config, and this has {names}; keep the "
             f"one that runs."
         )
-    return {"config": functions[0].name, **_arguments(_returned(functions[0]))}
+    return {"config": functions[0].name, **_arguments(_return_value(functions[0]))}
 
 
-def _returned(function: Any) -> Any:
+def _return_value(function: Any) -> Any:
     calls = [
         node.value
         for node in function.body

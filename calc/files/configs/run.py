@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
-from calc.files.configs.combined_fields import derive, machine, stored
+from calc.files.configs.combined_fields import derive, machine, settle_stored_format
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
@@ -86,7 +86,7 @@ def _run(
         settle_reading(settings, reading, frozenset(others))
     for reading in readings:
         _defaults(settings, reading, main)
-    stored(settings, catalogs)
+    settle_stored_format(settings, catalogs)
     machine(settings, main, catalogs)
     settle_objective(settings, main, *((main.work == "training" and named) or ("", "")))
     _apply(settings, [rule for name in main.rules for rule in field_catalog().rules[name]], main)
@@ -94,7 +94,7 @@ def _run(
     _by_sizes(settings, main, catalogs, model)
     if model and not model_id(str(settings.values.get("model") or ""), catalogs):
         settings.values["model"] = model
-    _contradicted(settings, catalogs)
+    _check_model_class(settings, catalogs)
     row = _row(settings, main, readings, catalogs)
     return Run(row, field_lines(readings, settings, row))
 
@@ -232,7 +232,7 @@ def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) ->
         settings.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
 
 
-def _contradicted(settings: RunSettings, catalogs: Catalogs) -> None:
+def _check_model_class(settings: RunSettings, catalogs: Catalogs) -> None:
     """Leave the model open where the class that a file loads it with is that of another type."""
     model, named = (
         model_id(str(settings.values.get("model") or ""), catalogs),

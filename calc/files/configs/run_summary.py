@@ -58,8 +58,8 @@ def summary_of(
     """
     return RunSummary(
         _understood(run, lines),
-        _assumed(run, lines, estimated, said),
-        _not_counted(run, lines),
+        _assumptions(run, lines, estimated, said),
+        _unused_fields(run, lines),
     )
 
 
@@ -88,7 +88,7 @@ def _understood(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...
     )
 
 
-def _assumed(
+def _assumptions(
     run: Mapping[str, str],
     lines: Sequence[Line],
     estimated: Mapping[str, Any],
@@ -128,7 +128,7 @@ def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
     return [PER_NODE.format(int(run["gpus"]) // int(sources[0].text))]
 
 
-def _not_counted(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
+def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
     """The unused fields of the files with their values, those that change memory first."""
     values = {line.field: line.text for line in lines}
     changes = {

@@ -149,15 +149,15 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
     return fields
 
 
-def resolved(fields: dict[str, Any], file: str) -> dict[str, Any]:
+def resolve_references(fields: dict[str, Any], file: str) -> dict[str, Any]:
     """The fields, with references to others (${variables.max_seq_len}) replaced by their values."""
     return {
-        name: _referred(value, name, fields, file) if isinstance(value, str) else value
+        name: _resolve_value(value, name, fields, file) if isinstance(value, str) else value
         for name, value in fields.items()
     }
 
 
-def _referred(value: Any, name: str, fields: dict[str, Any], file: str) -> Any:
+def _resolve_value(value: Any, name: str, fields: dict[str, Any], file: str) -> Any:
     """A value with what it refers to; as it stands where that is not there."""
     for _ in range(DEEPEST_REFERENCE):
         match = REFERENCE.search(value) if isinstance(value, str) else None

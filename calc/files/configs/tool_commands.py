@@ -63,7 +63,7 @@ def best_tool(fields: dict[str, Any]) -> Tool | None:
     return tools()[max(fits)[1]] if fits and 2 * max(fits)[0] >= len(fields) else None
 
 
-def commanded(text: str, file: str) -> list[list[Reading]]:
+def runs_of_script(text: str, file: str) -> list[list[Reading]]:
     """The runs of a script: each command that serves, or all that train together.
 
     The list is empty if no command is read. The script's #SBATCH options and its other statements
@@ -152,14 +152,16 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
 def _any_trainer(fields: dict[str, Any], script: str, best: Tool | None) -> Tool | None:
     """The tool for scripts of nobody's, where it knows more of the flags than the best other."""
     tool = tools()[ANY_TRAINER]
-    if best and (best.id not in LIKE_ANY or _known(tool, fields) <= _known(best, fields)):
+    if best and (
+        best.id not in LIKE_ANY or _known_fields(tool, fields) <= _known_fields(best, fields)
+    ):
         return None
     told = any(mark in fields for mark in tool.marks)
     trains = re.search(r"train|tun|sft|lora|dpo|clm", script.rpartition("/")[2].lower())
-    return tool if told and (trains or _known(tool, fields) > 1) else None
+    return tool if told and (trains or _known_fields(tool, fields) > 1) else None
 
 
-def _known(tool: Tool, fields: dict[str, Any]) -> int:
+def _known_fields(tool: Tool, fields: dict[str, Any]) -> int:
     return sum(name in tool.fields for name in fields)
 
 

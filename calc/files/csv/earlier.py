@@ -15,7 +15,7 @@ from calc.plan.drift import FIGURES, THEN
 from calc.plan.ownership import owned_rows
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar
-from calc.scenarios.problems import Problems, TableError, quoted
+from calc.scenarios.problems import Problems, TableError, quote_cell
 from calc.scenarios.read import read_inputs
 
 STANDINGS = ("new", "changed", "as kept", "refused")
@@ -46,10 +46,10 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     if not len(table):
         raise TableError(f"{name} has a first line and no scenario; add a row for each scenario.")
     rows = pd.DataFrame(estimate(table, catalogs, solve))
-    market = _said(cells, "market").replace("", "on-demand")
+    market = _cell_of(cells, "market").replace("", "on-demand")
     is_market = market.isin(list(MARKETS)).to_numpy()
     of_job = {
-        name: _said(cells if "in_bill" in cells else cells[[]], name).to_numpy()
+        name: _cell_of(cells if "in_bill" in cells else cells[[]], name).to_numpy()
         for name in ("job", "have", "in_bill")
     }
     rows = billed(
@@ -57,7 +57,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     )
     rows = owned_rows(rows, cells)
     then = {
-        name: _number(cells, name) if name in FIGURES else _said(cells, name)
+        name: _number(cells, name) if name in FIGURES else _cell_of(cells, name)
         for name in (*THEN, "prices_as_of")
     }
     then["usd_per_hour"] = _of_market("usd_per_hour", market, cells)
@@ -110,12 +110,12 @@ def _unread(table: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
 
 def _no_market(market: str) -> str:
     return (
-        f"market '{quoted(market)}' is not known; use "
+        f"market '{quote_cell(market)}' is not known; use "
         f"{similar(market, MARKETS) or ' or '.join(PLAN_MARKETS)}."
     )
 
 
-def _said(cells: pd.DataFrame, name: str) -> pd.Series:
+def _cell_of(cells: pd.DataFrame, name: str) -> pd.Series:
     return (
         cells[name].astype(str).str.strip() if name in cells else pd.Series("", index=cells.index)
     )
@@ -131,4 +131,4 @@ def _of_market(name: str, market: pd.Series, cells: pd.DataFrame) -> np.ndarray:
 
 
 def _number(cells: pd.DataFrame, name: str) -> np.ndarray:
-    return pd.to_numeric(_said(cells, name), errors="coerce").to_numpy(dtype=float)
+    return pd.to_numeric(_cell_of(cells, name), errors="coerce").to_numpy(dtype=float)

@@ -13,7 +13,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.files.csv.people import COLUMNS, people_table, with_layout
-from calc.files.csv.writer import unmarked, write_csv
+from calc.files.csv.writer import without_mark, write_csv
 from calc.files.door import one_sentence
 from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.plan.bill import WAY_COLUMNS
@@ -21,7 +21,7 @@ from calc.plan.drift import VERSIONS, versions
 from calc.plan.ownership import OWNERSHIP
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import TableError, quote_cell
 
 BLOCK_BYTES = 2**18
 MOST_COLUMNS = 500
@@ -162,7 +162,7 @@ def read_tables(
             chunksize=rows,
         )
         names = [
-            unmarked(str(cell).strip()) or f"unnamed {number}"
+            without_mark(str(cell).strip()) or f"unnamed {number}"
             for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)
         ]
         if column not in names:
@@ -172,7 +172,7 @@ def read_tables(
             )
         table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
         while table is not None:
-            table = table.map(unmarked) if text.holds_marks else table
+            table = table.map(without_mark) if text.holds_marks else table
             yield with_layout(table.set_axis(names, axis="columns").reset_index(drop=True))
             table = next(reader, None)
     except pd.errors.EmptyDataError:
@@ -189,7 +189,7 @@ def read_tables(
 
 def missing_column(name: str, names: list[str], column: str) -> str:
     """The first half of a sentence on a table without a column that it must have."""
-    return f"{name} has no column '{column}' (its columns: {quoted(', '.join(names[:6]))})"
+    return f"{name} has no column '{column}' (its columns: {quote_cell(', '.join(names[:6]))})"
 
 
 @one_sentence

@@ -24,7 +24,7 @@ def write_csv(frame: pd.DataFrame, stream: TextIO, header: bool = True) -> None:
     if len(frame):
         columns = [
             np.array(words, dtype=object)[codes].tolist()
-            for codes, words in _joined(map(_coded, _columns(frame)))
+            for codes, words in _merge_columns(map(_codes, _columns(frame)))
         ]
         if frame.shape[1] == 1:
             columns = [[word or '""' for word in columns[0]]]  # an empty line would be no row
@@ -35,7 +35,7 @@ def _columns(frame: pd.DataFrame) -> Iterator[pd.Series]:
     return (frame.iloc[:, place] for place in range(frame.shape[1]))
 
 
-def _coded(column: pd.Series) -> Coded:
+def _codes(column: pd.Series) -> Coded:
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(dtype=np.int64), column.cat.categories
     elif column.dtype.kind == "f":
@@ -55,7 +55,7 @@ def _coded(column: pd.Series) -> Coded:
     )
 
 
-def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
+def _merge_columns(columns: Iterable[Coded]) -> Iterator[Coded]:
     """Neighbouring columns as one for as long as few of their combinations occur."""
     codes, words = np.zeros(0, dtype=np.int64), [""]
     for own_codes, own_words in columns:
@@ -86,7 +86,7 @@ def _numbers(values: np.ndarray) -> list[str]:
     ]  # + 0.0: no minus before a zero
 
 
-def unmarked(text: str) -> str:
+def without_mark(text: str) -> str:
     """A cell as it was before the mark of _text."""
     return text[1:] if text.startswith("'") and FORMULA.match(text) else text
 

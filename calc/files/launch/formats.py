@@ -26,7 +26,7 @@ _Dumper.add_representer(str, _as_block)
 
 def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
     """Return the text of a file; JSON cannot hold the comments."""
-    tree = _nested(fields)
+    tree = _nest(fields)
     if form == "json":
         return json.dumps(tree, indent=2) + "\n"
     head = "".join(f"{comment_line(line)}\n" for line in comments)
@@ -57,7 +57,7 @@ def _setting(value: Any) -> str:
     return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
-def _nested(fields: Row) -> dict[str, Any]:
+def _nest(fields: Row) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in fields.items():
         *path, last = name.split(".")

@@ -91,7 +91,7 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) ->
     words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
     command = " \\\n  ".join([filled_script(spec.command, values), *words])
     values["command"] = Script(values["before"] + command)
-    written = _written(spec, values, ["read back"])
+    written = _files_of(spec, values, ["read back"])
     read = {name: text for name, text in written.items() if name not in NOT_READ}
     differences = [
         one
@@ -111,10 +111,10 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) ->
         *missing,
         filled_text(spec.about, values),
     ]
-    return Kit(spec.id, spec.name, _written(spec, values, head, missing), differences)
+    return Kit(spec.id, spec.name, _files_of(spec, values, head, missing), differences)
 
 
-def _written(
+def _files_of(
     spec: KitSpec, values: dict[str, Any], head: list[str], comments: Sequence[str] = ()
 ) -> dict[str, str]:
     """The tool's own files and the scripts, `head` on top of the one that starts it."""
@@ -189,7 +189,7 @@ def comment(difference: Inexpressible, tool: str) -> str:
     """A difference in one sentence, for a file and for the screen."""
     if difference.column == "problem":
         return str(difference.taken)
-    wanted, taken = (_said(value) for value in (difference.wanted, difference.taken))
+    wanted, taken = (_in_words(value) for value in (difference.wanted, difference.taken))
     label, takes = (
         GLOSSARY[difference.column].label,
         f"it takes {taken}" if taken else "it leaves that open",
@@ -199,7 +199,7 @@ def comment(difference: Inexpressible, tool: str) -> str:
     )
 
 
-def _said(value: float | str | None) -> str:
+def _in_words(value: float | str | None) -> str:
     if value is None or value == "" or value != value:
         return ""
     return f"{value:,.10g}" if isinstance(value, int | float) else str(value)

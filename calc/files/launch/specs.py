@@ -36,11 +36,11 @@ class Spec:
         if self.values is not None:
             return self.values
         if self.constant or self.script:
-            return Script(self.script) if self.script else _typed(self.constant)
+            return Script(self.script) if self.script else _value_of_word(self.constant)
         setting = row.get(self.column)
         if self.words:
             word = self.words.get(str(setting))
-            return None if word is None else _typed(word)
+            return None if word is None else _value_of_word(word)
         return None if setting in ("", None) or setting != setting else setting
 
 
@@ -160,5 +160,5 @@ def _specs(fields: list[FieldSpec] | None) -> tuple[Spec, ...]:
     )
 
 
-def _typed(word: str) -> bool | int | str:
+def _value_of_word(word: str) -> bool | int | str:
     return TYPED.get(word, int(word) if word.isdigit() else word)

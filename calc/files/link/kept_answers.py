@@ -36,10 +36,10 @@ def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[st
     looked, answer = choices.get("looked"), choices.get("then")
     return {
         "kept": [
-            _joined([entry["name"]], _pairs_of(entry), word) for entry in choices.get("kept") or []
+            _join([entry["name"]], _pairs_of(entry), word) for entry in choices.get("kept") or []
         ],
-        "looked": [_joined([], looked, word)] if looked else [],
-        "then": [_joined([], _pairs_of(answer), word)] if answer else [],
+        "looked": [_join([], looked, word)] if looked else [],
+        "then": [_join([], _pairs_of(answer), word)] if answer else [],
     }
 
 
@@ -49,7 +49,7 @@ def _pairs_of(entry: Row) -> dict[str, float | str]:
     return fields | {"market": entry["market"], **entry["scenario"], **then}
 
 
-def _joined(first: list[str], pairs: dict[str, float | str], word: Callable) -> str:
+def _join(first: list[str], pairs: dict[str, float | str], word: Callable) -> str:
     return BETWEEN.join(
         [*first, *(part for name, value in pairs.items() for part in (name, word(value)))]
     )

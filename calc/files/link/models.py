@@ -49,11 +49,11 @@ def read_models(
 def _value(texts: list[str]) -> Any:
     """The first text as JSON: a number, a flag or a text; None for anything else."""
     try:
-        value = json.loads(str(texts[0])[:LONGEST_SIZE], parse_constant=_refused)
+        value = json.loads(str(texts[0])[:LONGEST_SIZE], parse_constant=_refusal)
     except (ValueError, IndexError, RecursionError):
         return None
     return value if isinstance(value, int | float | str | bool) else None
 
 
-def _refused(word: str) -> None:
+def _refusal(word: str) -> None:
     raise ValueError(word)

@@ -14,7 +14,7 @@ BROKEN = (
 Query = dict[str, list[str]]
 
 
-def shortened(query: Query) -> Query:
+def shorten(query: Query) -> Query:
     """Return the query in one parameter, or itself where that is no shorter."""
     packed = zlib.compress(json.dumps(query, separators=(",", ":")).encode(), 9)
     text = base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -22,7 +22,7 @@ def shortened(query: Query) -> Query:
     return {NAME: [text]} if is_shorter else query
 
 
-def expanded(query: Query) -> tuple[Query, str]:
+def expand(query: Query) -> tuple[Query, str]:
     """Return the query that a link holds, and a sentence where it cannot be read.
 
     Parameters beside the compressed one stay, and win over those inside it.
@@ -31,7 +31,7 @@ def expanded(query: Query) -> tuple[Query, str]:
         return query, ""
     beside = {name: values for name, values in query.items() if name != NAME}
     try:
-        inside = json.loads(_unpacked(query[NAME][0]))
+        inside = json.loads(_unpack(query[NAME][0]))
     except (ValueError, binascii.Error, zlib.error, RecursionError):
         return beside, BROKEN
     if not _is_query(inside):
@@ -39,7 +39,7 @@ def expanded(query: Query) -> tuple[Query, str]:
     return inside | beside, ""
 
 
-def _unpacked(text: str) -> bytes:
+def _unpack(text: str) -> bytes:
     """The bytes of the text, at most MOST_BYTES of them."""
     packed = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     unpacking = zlib.decompressobj()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from calc.files.configs.inside.programs import known_command
 from calc.files.oom.findings import named_tensor
-from calc.files.oom.logs import logged_figures, printed, silent
+from calc.files.oom.logs import log_patterns, logged_figures, silent
 from calc.files.oom.sizes import MOST_CHARACTERS
 
 LONGEST_ARGUMENTS = 20_000  # characters of the arguments that an engine prints
@@ -138,7 +138,7 @@ def _command(command: str, settings: dict[str, Any]) -> str:
 
 def cures_by_cause(text: str) -> list[str]:
     """What helps, by the tensor that a log names, or by the kind of memory that ran out."""
-    cures = printed().cures
+    cures = log_patterns().cures
     meanings = " ".join(silent(text))
     figures = logged_figures(text)
     if "memory of the machine ran out" in meanings:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.files.oom.parts import changed
+from calc.files.oom.parts import estimate_with
 from calc.say.numbers import is_missing, size
 
 LEAST_BYTES = 64 * 1024.0**2  # less is not worth a change
@@ -53,7 +53,7 @@ def engine_cures(row: Row, figures: Mapping[str, float], catalogs: Catalogs) -> 
         return []
     cures = []
     for column, value in _options(row, figures):
-        after = changed(row, {"prompt_tokens": None, column: value}, catalogs)
+        after = estimate_with(row, {"prompt_tokens": None, column: value}, catalogs)
         if after["problem"] or after["runs"] == "no":
             continue
         gained = after["kv_pool_bytes"] - row["kv_pool_bytes"]
@@ -76,15 +76,15 @@ def _options(row: Row, figures: Mapping[str, float]) -> Iterator[tuple[str, Any]
     wanted = max(round(least + 0.02, 2), min(share + 0.03, MOST_SHARE))
     if share < wanted <= MOST_SHARE:
         yield "memory_utilization", round(wanted, 2)
-    sequences = _known(row.get("max_sequences"), USUAL_SEQUENCES)
+    sequences = _value_or_default(row.get("max_sequences"), USUAL_SEQUENCES)
     if sequences > FEWEST_SEQUENCES:
         yield "max_sequences", max(sequences // 2, FEWEST_SEQUENCES)
-    tokens = _known(row.get("max_batched_tokens"), USUAL_TOKENS)
+    tokens = _value_or_default(row.get("max_batched_tokens"), USUAL_TOKENS)
     if tokens > FEWEST_TOKENS:
         yield "max_batched_tokens", max(tokens // 2, FEWEST_TOKENS)
     if row["kv_precision"] in ("", None) or is_missing(row["kv_precision"]):
         yield "kv_precision", "fp8"
 
 
-def _known(value: Any, usual: int) -> int:
+def _value_or_default(value: Any, usual: int) -> int:
     return usual if value is None or is_missing(value) else int(value)

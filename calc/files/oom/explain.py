@@ -24,10 +24,10 @@ from calc.files.oom.parts import (
 from calc.files.oom.phases import findings_of_phase
 from calc.files.oom.problem import LogProblem
 from calc.files.oom.snapshots import PICKLES, pickled_peaks
-from calc.say.numbers import counted
+from calc.say.numbers import with_noun
 from calc.say.place import short_card
 
-__all__ = ["LogProblem", "OomExplanation", "explained", "origin", "tells", "text_of"]
+__all__ = ["LogProblem", "OomExplanation", "explain_text", "origin", "tells", "text_of"]
 
 MOST_CARDS = 3  # that are named by their capacity
 SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
@@ -72,7 +72,7 @@ def origin(result: OomExplanation, catalogs: Catalogs) -> str:
         return f"From a card of {cards}'s capacity." if cards else "The log names no card."
     gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
     several = (
-        f"{counted(result.messages, 'message')}; this one is the fullest card's, "
+        f"{with_noun(result.messages, 'message')}; this one is the fullest card's, "
         if result.messages > 1
         else ""
     )
@@ -99,12 +99,12 @@ def tells(content: bytes) -> bool:
 
 
 def explained_logs(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
-    """Several texts of one failure compared with a row, as `explained` does; raises LogProblem."""
-    return explained("\n".join(map(text_of, logs)), row, catalogs)
+    """Compare several texts of one failure with a row, as `explain_text` does; raise LogProblem."""
+    return explain_text("\n".join(map(text_of, logs)), row, catalogs)
 
 
 @one_sentence
-def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
+def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     """The text compared with a row; raises LogProblem where it holds no figure."""
     messages, sizes, meanings = failures(text), logged_figures(text), silent(text)
     if not messages and not sizes and not meanings:

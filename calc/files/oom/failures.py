@@ -8,7 +8,7 @@ PyTorch" ("cached" before 1.4);
 import re
 from typing import NamedTuple
 
-from calc.files.oom.logs import printed
+from calc.files.oom.logs import log_patterns
 from calc.files.oom.sizes import first_size, in_bytes, one_line
 
 BEGINS = "Tried to allocate"
@@ -106,7 +106,7 @@ def _failure(text: str) -> Failure | None:
             {},
         )  # in a container it is this process: both have no room
     return Failure(
-        next((release for words, release in printed().releases.items() if words in text), ""),
+        next((release for words, release in log_patterns().releases.items() if words in text), ""),
         int(gpu[1]) if gpu else None,
         tried,
         total,

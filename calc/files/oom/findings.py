@@ -6,7 +6,7 @@ from math import floor
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom.failures import Failure
-from calc.files.oom.logs import printed
+from calc.files.oom.logs import log_patterns
 from calc.say.numbers import is_missing, size
 from calc.units import GIB
 
@@ -197,7 +197,7 @@ def named_tensor(trace: str) -> tuple[str, str] | None:
     """What the last line of a trace that names a tensor was making, and that word."""
     last = {
         (tensor, word): trace.rfind(word)
-        for tensor, words in printed().tensors.items()
+        for tensor, words in log_patterns().tensors.items()
         for word in words
     }
     tensor = max(last, key=last.__getitem__)

@@ -18,7 +18,7 @@ CELL = rf"\s{{0,20}}{SIZE}\s{{0,20}}"
 
 
 @read_once
-def printed() -> memory_logs.File:
+def log_patterns() -> memory_logs.File:
     """What torch, engines and drivers print (catalogs/edited/memory_logs.yaml)."""
     return read_catalog(memory_logs.File)
 
@@ -29,7 +29,7 @@ def logged_figures(text: str) -> dict[str, float]:
         return stats
     line = one_line(text)
     figures: dict[str, float] = {}
-    for kind in printed().figures:
+    for kind in log_patterns().figures:
         name = kind.name
         for value in _values(kind, line):
             peak = name.endswith("_peak") or name in ("used", "weights")
@@ -47,7 +47,7 @@ def silent(text: str) -> list[str]:
     """The meaning of failures that give no size."""
     line = one_line(text)
     return list(
-        dict.fromkeys(meaning for words, meaning in printed().silent.items() if words in line)
+        dict.fromkeys(meaning for words, meaning in log_patterns().silent.items() if words in line)
     )
 
 
@@ -64,7 +64,7 @@ def _values(kind: memory_logs.PrintedFigure, line: str) -> Iterator[float]:
 
 def _summary(text: str) -> dict[str, float]:
     """The peaks and counts of torch.cuda.memory_summary()."""
-    names, counts = printed().summary.rows, printed().summary.counts
+    names, counts = log_patterns().summary.rows, log_patterns().summary.counts
     rows = re.findall(rf"\|\s{{0,40}}({'|'.join(names)})\s{{0,40}}\|{CELL}\|{CELL}\|", text)
     peaks = {names[name]: in_bytes(number, unit) for name, _, _, number, unit in rows}
     matches = (
@@ -87,7 +87,7 @@ def _stats(text: str) -> dict[str, float]:
     except (ValueError, RecursionError):
         return {}
     values: dict[str, Any] = (
-        {name: stats.get(key) for key, name in printed().stats.items()}
+        {name: stats.get(key) for key, name in log_patterns().stats.items()}
         if isinstance(stats, dict)
         else {}
     )

@@ -10,7 +10,7 @@ from calc.evaluate import Row
 from calc.files.configs.inside.cards import cards_in
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import is_other_work
-from calc.files.oom.logs import printed
+from calc.files.oom.logs import log_patterns
 from calc.memory.moments import FORWARD_PASS
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
@@ -69,7 +69,7 @@ def on_card(row: Row, cards: list[str], catalogs: Catalogs) -> dict[str, Any]:
     """The row on the card of the message; estimated again where that is another card."""
     if not cards or row["gpu"] in cards:
         return dict(row)
-    return changed(row, {"instance": "", "gpu": cards[0]}, catalogs)
+    return estimate_with(row, {"instance": "", "gpu": cards[0]}, catalogs)
 
 
 def parts_of_failure(failure: Failure, row: Row) -> list[MeasuredPart]:
@@ -111,10 +111,10 @@ def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> 
     if "kv_needed" not in figures or "request_tokens" not in figures or row["work"] != "inference":
         return None
     longest = {"batch": 1, "sequence_tokens": int(figures["request_tokens"]), "prompt_tokens": None}
-    return changed(row, longest, catalogs)["kv_cache_bytes"]
+    return estimate_with(row, longest, catalogs)["kv_cache_bytes"]
 
 
-def changed(row: Row, changes: Row, catalogs: Catalogs) -> Row:
+def estimate_with(row: Row, changes: Row, catalogs: Catalogs) -> Row:
     """The estimate of a row's scenario with some columns changed."""
     scenario = {
         name: row[name]
@@ -134,6 +134,6 @@ def _parts(
     }
     return [
         MeasuredPart(words.name, size, counterparts.get(figure), words.meaning)
-        for figure, words in printed().parts.items()
+        for figure, words in log_patterns().parts.items()
         if (size := measured.get(figure)) is not None
     ]

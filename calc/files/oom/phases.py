@@ -5,8 +5,8 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.engine.one_scenario import phases_table
 from calc.evaluate import Row
-from calc.files.oom.logs import printed
-from calc.files.oom.parts import changed
+from calc.files.oom.logs import log_patterns
+from calc.files.oom.parts import estimate_with
 from calc.say.numbers import size
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
@@ -40,7 +40,7 @@ def phase_of(text: str) -> str:
     """The phase that the last line of a trace names; empty where none is named."""
     last = {
         phase: max((text.rfind(word) for word in words), default=-1)
-        for phase, words in printed().phases.items()
+        for phase, words in log_patterns().phases.items()
     }
     phase = max(last, key=last.__getitem__)
     return phase if last[phase] >= 0 else ""
@@ -50,7 +50,7 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     """The phase that failed, or that holds most by the estimate, and what helps there."""
     if row.get("objective", SUPERVISED) in ("", SUPERVISED) or row["work"] != "training":
         return []
-    used = _held(row, catalogs)
+    used = _allocated_by_phase(row, catalogs)
     largest, phase = max(used, key=used.__getitem__), phase_of(text)
     sentences = [
         f"It failed {NAMED[phase]}."
@@ -82,7 +82,7 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     return sentences
 
 
-def _held(row: Row, catalogs: Catalogs) -> dict[str, float]:
+def _allocated_by_phase(row: Row, catalogs: Catalogs) -> dict[str, float]:
     """Allocated bytes at the largest moment of each phase that the run has."""
     scenario = {
         name: row[name]
@@ -101,16 +101,16 @@ def _after(row: Row, catalogs: Catalogs) -> list[tuple[str, dict[str, float]]]:
     tried = []
     for words, change in CURES.items():
         change = {
-            name: _halved(name, row[name]) if name in HALVED else value
+            name: _half(name, row[name]) if name in HALVED else value
             for name, value in change.items()
         }
         if any(row.get(name) != value for name, value in change.items()):
-            after = changed(row, change, catalogs)
+            after = estimate_with(row, change, catalogs)
             if not after["problem"]:
-                tried.append((words, _held(after, catalogs)))
+                tried.append((words, _allocated_by_phase(after, catalogs)))
     return tried
 
 
-def _halved(name: str, value: float) -> float:
+def _half(name: str, value: float) -> float:
     """Half of a share; half of a count, at least one."""
     return value / 2 if name == "rollout_share" else max(value // 2, 1)

@@ -61,7 +61,7 @@ class Match(NamedTuple):
 Step = tuple[float, int, tuple[Frame, Match] | None]  # score from here on, next item, what is read
 
 
-def composed(items: list[Item]) -> list[Item]:
+def compose_quantities(items: list[Item]) -> list[Item]:
     """The items with numbers and units joined to times, money, shares, memory and rates."""
     several: list[Item] = []
     place = 0
@@ -114,14 +114,14 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     if item.tags & {"N", "ONE"}:
         further = items[place + 2] if place + 2 < len(items) else None
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
-            return _joined(item, further, unit), 3
+            return _join(item, further, unit), 3
         unit = _unit(after)
         if unit and ("N" in item.tags or unit.dimension == "DUR"):
-            return _joined(item, after, unit), 2
+            return _join(item, after, unit), 2
         return item, 1
     money = next((tag for tag in ("usd", "foreign") if tag in item.tags), "")
     if money and "N" in after.tags and (after.start - item.end <= 1):
-        return _joined(after, item, units[money]), 2
+        return _join(after, item, units[money]), 2
     if "per" in item.tags and (time := _time_unit(after)):
         seconds = units[time].factor
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
@@ -147,7 +147,7 @@ def _time_unit(item: Item) -> str:
     return next((tag for tag in units if tag in item.tags and units[tag].dimension == "DUR"), "")
 
 
-def _joined(number: Item, unit: Item, meaning: Unit) -> Item:
+def _join(number: Item, unit: Item, meaning: Unit) -> Item:
     start, end = min(number.start, unit.start), max(number.end, unit.end)
     first, last = (number, unit) if number.start < unit.start else (unit, number)
     extra = dict(number.extra)

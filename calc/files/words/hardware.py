@@ -12,7 +12,7 @@ FAMILIES = {"p": ("p",), "g": ("g", "gr")}
 def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
     """Set the columns of machines, regions and markets."""
     _count(amounts)
-    _owned(amounts, scopes, catalogs)
+    _own_machines(amounts, scopes, catalogs)
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
     _places(amounts, scopes, items)
@@ -31,7 +31,7 @@ def _count(amounts: Amounts) -> float:
     return amounts.value("gpus")
 
 
-def _owned(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+def _own_machines(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     """One's own machines: said so, or cards that AWS does not rent."""
     rented = set(catalogs.instances["gpu"])
     foreign = [item for item in scopes.taken["gpu"] if item.value[0] not in rented]

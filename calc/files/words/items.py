@@ -48,7 +48,7 @@ class Item:
         return "end" in self.tags
 
 
-def normalized(text: str) -> str:
+def normalize(text: str) -> str:
     """The text in one form of each character and in lower case; line breaks stay."""
     text = re.sub(
         r"\b(?<!\$)U\.?S\.?(?!\$|\w| ?(?:dollar|Dollar))", "USA", text

@@ -96,7 +96,7 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
             continue
         if key in ("t4",) and re.search(r"t4[ -]?g", words):
             continue
-        gpus = narrowed(kinds[key], words, catalogs)
+        gpus = narrow_cards(kinds[key], words, catalogs)
         items.append(
             Item(
                 match.start(group),
@@ -125,7 +125,7 @@ def card_kinds(catalogs: Catalogs) -> dict[str, list[str]]:
     return kinds
 
 
-def narrowed(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str, ...]:
+def narrow_cards(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str, ...]:
     """The card that the words narrow down to; of several the one that AWS rents, the largest.
 
     A version that the words do not name (Ti, SUPER) counts last.

@@ -236,7 +236,7 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
             part.text in ",;()" for part in stretch
         ):
             continue
-        words = _spelled(stretch)
+        words = _spellings(stretch)
         for name in words:
             if model := model_id(name, catalogs):
                 shorter = end
@@ -244,7 +244,7 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
                     shorter - 1 > place + 1
                     and any(
                         model_id(other, catalogs) == model
-                        for other in _spelled(parts[place : shorter - 1])
+                        for other in _spellings(parts[place : shorter - 1])
                     )
                     and parts[shorter - 1].start > parts[shorter - 2].end
                 ):
@@ -255,7 +255,7 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
     return None
 
 
-def _spelled(parts: list[Part]) -> list[str]:
+def _spellings(parts: list[Part]) -> list[str]:
     """The parts as a name: with hyphens where there are spaces, and between all."""
     joined = parts[0].text
     for before, part in pairwise(parts):

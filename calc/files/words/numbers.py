@@ -128,11 +128,11 @@ def _suffix(text: str, end: int) -> tuple[str | None, int]:
         return "", 0
     run = re.match(r"[a-zà-ÿ]+", rest)
     letters = run[0] if run else ""
-    return ("", 0) if letters in _attached() or letters.startswith("x") else (None, 0)
+    return ("", 0) if letters in _suffix_words() or letters.startswith("x") else (None, 0)
 
 
 @read_once
-def _attached() -> frozenset[str]:
+def _suffix_words() -> frozenset[str]:
     """Words that may follow digits without a space: 300ms, 24gb, 100usd."""
     words = vocabulary().words
     tags = [

@@ -9,10 +9,10 @@ import re
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import Amounts
 from calc.files.words.facts import Facts
-from calc.files.words.frames import Claim, claims_of, composed
+from calc.files.words.frames import Claim, claims_of, compose_quantities
 from calc.files.words.goal import goal_of
 from calc.files.words.hardware import put_hardware
-from calc.files.words.items import Item, items_of, normalized
+from calc.files.words.items import Item, items_of, normalize
 from calc.files.words.machines import named_machines
 from calc.files.words.method import settle_method
 from calc.files.words.models import NamedModel, named_models
@@ -52,7 +52,7 @@ VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer 
 
 def read_words(text: str, catalogs: Catalogs) -> Understood:
     """What a text in plain words says of a job; nothing is guessed in its place."""
-    plain = normalized(text)
+    plain = normalize(text)
     models, items = _items(plain, catalogs)
     scopes = scopes_of(items)
     facts = Facts()
@@ -93,7 +93,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     elif "lora_rank" in facts.columns:
         facts.columns.setdefault("method", "lora")
     settle_method(facts, goal)
-    _solved(facts, heard)
+    _solve_target(facts, heard)
     facts.within_bounds()
     _within_context(facts, model, catalogs)
     problem = "" if goal else _no_goal(facts)
@@ -105,7 +105,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     if stored and goal == "serve":
         facts.columns.setdefault("precision", stored)
         facts.words.setdefault("precision", model)
-    facts.not_counted += [*_unsold(items, model, catalogs), *_left(items, covered, scopes)]
+    facts.not_counted += [*_unsold(items, model, catalogs), *_unread_words(items, covered, scopes)]
     return Understood(
         facts.columns,
         facts.words,
@@ -129,7 +129,7 @@ def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]
         for item in named_machines(plain, catalogs)
         if not any(item.start < name.end and name.start < item.end for name in names)
     ]
-    return models, composed(items_of(plain, sorted(names, key=lambda item: item.start)))
+    return models, compose_quantities(items_of(plain, sorted(names, key=lambda item: item.start)))
 
 
 def _refusal(items: list[Item], models: list[NamedModel], scopes: Scopes) -> str:
@@ -322,7 +322,7 @@ def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         facts.not_counted.append(amounts.words(claim))
 
 
-def _solved(facts: Facts, items: list[Item]) -> None:
+def _solve_target(facts: Facts, items: list[Item]) -> None:
     """What is looked for: how many users, how many tokens."""
     for number, item in enumerate(items):
         if "how_many" not in item.tags:
@@ -374,7 +374,7 @@ def _unsold(items: list[Item], model: str, catalogs: Catalogs) -> list[str]:
     return closed
 
 
-def _left(items: list[Item], covered: set[int], scopes: Scopes) -> list[str]:
+def _unread_words(items: list[Item], covered: set[int], scopes: Scopes) -> list[str]:
     """The words that nothing has read."""
     stretches: list[str] = []
     words: list[str] = []

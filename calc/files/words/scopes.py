@@ -30,7 +30,7 @@ def scopes_of(items: list[Item]) -> Scopes:
     """What the text says about each of its names."""
     scopes = Scopes()
     scopes.aside = _aside(items)
-    scopes.negated = _negated(items)
+    scopes.negated = _in_negation(items)
     for place, item in enumerate(items):
         if place in scopes.aside:
             continue
@@ -146,7 +146,7 @@ def _is_owned(items: list[Item], place: int) -> bool:
     return False
 
 
-def _negated(items: list[Item]) -> set[int]:
+def _in_negation(items: list[Item]) -> set[int]:
     """The numbers of the items that a negation covers: to its clause's end or a turn."""
     covered: set[int] = set()
     negation = False

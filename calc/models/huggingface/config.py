@@ -53,7 +53,7 @@ def _read(config, model_id, catalogs, index):
         name in model_types.pairs
         or (name in model_types.types and _writes(part, catalogs.families, model_types.types[name]))
     ):
-        return _uncovered(config, part, model_id, catalogs, index)
+        return _plain_model(config, part, model_id, catalogs, index)
     wraps = model_types.parts.get(config["model_type"])
     if part.outer and not (wraps and wraps.text) and part.config.get("auto_map"):
         why = f"its {part.model_type} brings code of its own, which may not be that of transformers"
@@ -83,7 +83,7 @@ def _about(config, part, name, model_id):
     return about
 
 
-def _uncovered(config, part, model_id, catalogs, index):
+def _plain_model(config, part, model_id, catalogs, index):
     """A type that is not covered: the plain model of its sizes, else its index's total."""
     why = refusal(part.config, part.model_type, catalogs.model_types)
     entry = (

@@ -72,7 +72,7 @@ def config_entry(
         and "hidden" in values
         and ("heads" in values or "heads" not in model_type.fields)
     ):
-        values |= _derived(model_type.derive, config, values)
+        values |= _derived_sizes(model_type.derive, config, values)
     values |= model_type.sets
     need_sizes(values, model_type)
     entry: dict[str, Any] = {"model_type": model_type.family, "kv_heads": values["heads"], **values}
@@ -101,7 +101,7 @@ def config_entry(
     return entry
 
 
-def _derived(rule, config, values):
+def _derived_sizes(rule, config, values):
     """Further sizes by a rule or by formulas of our sizes and the fields of the config.
 
     A formula that gives None leaves a size as it was.

@@ -135,7 +135,7 @@ def layer_kinds(
         return model_type.layer_kinds(config, values)
     if model_type.layer_kinds:
         rows = _by_layer(model_type.layer_kinds, config, layers, values)
-        return [(row.pop("kind"), _sized(row)) for row in rows]
+        return [(row.pop("kind"), _own_sizes(row)) for row in rows]
     if model_type.mixed_layers:
         ways = _ways(config, model_type, model_type.mixed_layers, layers)
     else:
@@ -153,10 +153,10 @@ def layer_kinds(
         if model_type.layer_sizes
         else [{}] * layers
     )
-    return list(zip(kinds, map(_sized, sizes), strict=True))
+    return list(zip(kinds, map(_own_sizes, sizes), strict=True))
 
 
-def _sized(row: Mapping[str, Any]) -> dict[str, Any]:
+def _own_sizes(row: Mapping[str, Any]) -> dict[str, Any]:
     """The sizes that a layer has of its own."""
     return {name: size for name, size in row.items() if size is not None}
 

@@ -62,13 +62,13 @@ def text_part(
             if thinker.outer
             else config
         )
-    tied = _tied(config, inner, parts.ties, defaults.get(model_type, {}))
+    tied = _ties_head(config, inner, parts.ties, defaults.get(model_type, {}))
     if tied is not None:
         inner["tie_word_embeddings"] = tied
     return TextPart(ReadFields(inner), model_type_of(inner), config)
 
 
-def _tied(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | None:
+def _ties_head(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | None:
     """Return whether head and embedding are tied; None if the text part's class decides."""
     of_text, of_outer = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
     if ties == "text_part":

@@ -53,7 +53,7 @@ def _bitsandbytes(stored: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"bitsandbytes nf4{double}",)
 
 
-def _compressed(stored: Mapping[str, Any]) -> tuple[str, ...]:
+def _common_form(stored: Mapping[str, Any]) -> tuple[str, ...]:
     """The one form of all groups of weights; none if the groups differ."""
     groups = stored.get("config_groups")
     groups = groups.values() if isinstance(groups, Mapping) else ()
@@ -76,12 +76,12 @@ def _compressed(stored: Mapping[str, Any]) -> tuple[str, ...]:
 def _modelopt(stored: Mapping[str, Any]) -> tuple[str, ...]:
     inner = stored.get("quantization", stored)
     algorithm = _lower(inner if isinstance(inner, Mapping) else {}, "quant_algo")
-    return (f"modelopt {algorithm}", *_compressed(stored))
+    return (f"modelopt {algorithm}", *_common_form(stored))
 
 
 FORMS: dict[str, Callable[[Mapping[str, Any]], tuple[str, ...]]] = {
     **{method: _by_bits(method) for method in ("awq", "gptq", "auto-round")},
     "bitsandbytes": _bitsandbytes,
-    "compressed-tensors": _compressed,
+    "compressed-tensors": _common_form,
     "modelopt": _modelopt,
 }

@@ -237,7 +237,7 @@ def _named_variables(tree: Any, path: Path) -> Iterator[Fact]:
             yield from _named_variables(value, (*path, str(key)))
 
 
-def shared(first: Path, second: Path) -> int:
+def common_steps(first: Path, second: Path) -> int:
     """How many steps from the root two paths have in common."""
     return next(
         (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
@@ -253,7 +253,7 @@ def near_facts(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
     of_others = {other[:steps] for other in others for steps in range(1, len(other) + 1)}
     near = []
     for fact in facts:
-        steps = shared(fact.path, path)
+        steps = common_steps(fact.path, path)
         one_further = fact.path[: steps + 1]
         if len(one_further) == steps or one_further not in of_others:
             near.append((steps, fact))
@@ -270,7 +270,7 @@ def unread_memory(tree: Any, program: Path, read: list[Path]) -> dict[str, Any]:
     for path, value in leaves(tree):
         if not path or not OF_MEMORY.search(snake(path[-1])):
             continue
-        near = shared(path, program) >= min(len(program), 1)
+        near = common_steps(path, program) >= min(len(program), 1)
         told = value not in (None, "", False, [], 0, "0", "false", "none")
         known = any(path[:length] in prefixes for length in range(len(path) + 1))
         if near and told and not known:

@@ -48,13 +48,13 @@ FOREIGN = re.compile(
 
 def unread_kind(tree: dict[str, Any], form: str, text: str, facts: list[Fact]) -> str:
     """What a file is, what of it was seen, and what to give instead."""
-    named = f"this is {_named(tree, form, text)}"
+    named = f"this is {_kind_by_name(tree, form, text)}"
     if lacks_gpu(text, facts):
         machine = foreign_machine(text)
         return f"{named}. {ELSEWHERE.format(machine)}"
     if engine := started_engine(text):
         return f"{named}. {INSTEAD.format(engine)}"
-    return f"{named}{_seen(facts)}. {NEXT}"
+    return f"{named}{_found_words(facts)}. {NEXT}"
 
 
 def started_engine(text: str) -> str:
@@ -75,7 +75,7 @@ def lacks_gpu(text: str, facts: list[Fact]) -> bool:
     return bool(foreign_machine(text)) and all(foreign_machine(str(name)) for name in named)
 
 
-def _named(tree: dict[str, Any], form: str, text: str) -> str:
+def _kind_by_name(tree: dict[str, Any], form: str, text: str) -> str:
     manifests = [
         str(part["kind"])
         for part in (tree, *tree.values())
@@ -97,7 +97,7 @@ def _named(tree: dict[str, Any], form: str, text: str) -> str:
     return f"a file with the fields {', '.join(list(tree)[:MOST_NAMED])[:80]}"
 
 
-def _seen(facts: list[Fact]) -> str:
+def _found_words(facts: list[Fact]) -> str:
     """What was found in the file though it does not suffice."""
     models = [fact.value for fact in facts if fact.kind == "model"]
     images = [

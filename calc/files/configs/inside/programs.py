@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
 from calc.files.configs.problem import DEEPEST, ConfigProblem
-from calc.files.configs.texts import flat, resolved
+from calc.files.configs.texts import flat, resolve_references
 from calc.files.configs.tool_commands import ANY_TRAINER, LIKE_ANY, engine_of
 
 COMMANDS = ("entrypoint", "command", "commands", "cmd", "run", "script", "args", "extra_args")
@@ -102,7 +102,7 @@ def _container(node: dict[str, Any], path: Path, has_fields: bool) -> Program | 
     command = _engine(named) or (_engine_of_flags(words) if flags and not has_fields else "")
     if not command:
         return None
-    is_image = any(_called(named.get(name)) for name in IMAGES)
+    is_image = any(_call_text(named.get(name)) for name in IMAGES)
     is_whole = any(JUMPSTART in str(named.get(name, "")).lower() for name in ("kind", "class"))
     inner = (
         _own_fields(value, path)
@@ -158,12 +158,12 @@ def _engine(named: dict[str, Any]) -> str:
     """The command of the engine that a mapping names, by its image first."""
     for keys in (IMAGES, ENGINES):
         for key in keys:
-            if command := engine_of(_called(named.get(key))):
+            if command := engine_of(_call_text(named.get(key))):
                 return command
     return ""
 
 
-def _called(value: Any) -> str:
+def _call_text(value: Any) -> str:
     """A text, or what a call in its place says: its name with its arguments."""
     if isinstance(value, dict) and "class" in value:
         return " ".join(map(str, value.values()))
@@ -181,7 +181,7 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
     """A mapping that has a tool's own fields, under whatever spelling."""
     try:
         fields = flat({key: value for key, value in node.items() if key != "class"}, "")
-        fields = resolved(fields, "")
+        fields = resolve_references(fields, "")
     except ConfigProblem:
         return None
     fields = {".".join(map(snake, name.split("."))): value for name, value in fields.items()}

@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from calc.files.configs.python_text import parsed
+from calc.files.configs.python_text import parse_python
 
 CLASS = "class"  # the key under which a call keeps the name of what it calls
 LONGEST_CODE = 60  # characters of an expression that has no literal value
@@ -17,7 +17,7 @@ def python_tree(text: str, file: str) -> dict[str, Any]:
     Names stand for the literal that the script gives them; text is joined and formatted; any other
     expression is a variable, ${expression}. Raises ConfigProblem where the text is not Python.
     """
-    return _Script().block(parsed(text, file).body, 0)
+    return _Script().block(parse_python(text, file).body, 0)
 
 
 class _Script:
@@ -108,7 +108,7 @@ class _Script:
         if isinstance(node, ast.JoinedStr):
             return self._formatted(node, depth)
         if isinstance(node, ast.BinOp):
-            return _combined(
+            return _combine(
                 node, self.value(node.left, depth + 1), self.value(node.right, depth + 1)
             )
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -157,18 +157,18 @@ class _Script:
         if name in ("os.environ.get", "os.getenv", "environ.get") and placed:
             return f"${{{placed[0]}}}"
         if isinstance(node.func, ast.Attribute) and node.func.attr == "join" and len(placed) == 1:
-            return _joined(self.value(node.func.value, depth + 1), placed[0])
+            return _join(self.value(node.func.value, depth + 1), placed[0])
         first, _, rest = name.partition(".")
         called = ".".join(filter(None, (self.imported.get(first, first), rest)))
         return {CLASS: called, **{str(place): value for place, value in enumerate(placed)}, **named}
 
 
-def _joined(separator: Any, parts: Any) -> str:
+def _join(separator: Any, parts: Any) -> str:
     words = parts if isinstance(parts, list) else [parts]
     return str(separator).join(map(str, words))[:MOST_CHARACTERS]
 
 
-def _combined(node: ast.BinOp, left: Any, right: Any) -> Any:
+def _combine(node: ast.BinOp, left: Any, right: Any) -> Any:
     numbers = all(isinstance(side, int | float) for side in (left, right))
     if isinstance(node.op, ast.Add):
         return _sum(left, right)

@@ -4,7 +4,14 @@ import re
 from typing import Any
 
 from calc.files.configs.fields import Tool
-from calc.files.configs.inside.facts import Fact, Path, facts_of, near_facts, shared, unread_memory
+from calc.files.configs.inside.facts import (
+    Fact,
+    Path,
+    common_steps,
+    facts_of,
+    near_facts,
+    unread_memory,
+)
 from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
 from calc.files.configs.inside.others import other_services
 from calc.files.configs.inside.programs import COMMANDS, Program, programs_of
@@ -165,7 +172,7 @@ def _read_paths(facts: list[Fact], programs: list[Program]) -> list[Path]:
 
 def _name(path: Path, others: list[Path]) -> str:
     """The name that tells a service from the others of its file; empty where it is alone."""
-    depth = max((shared(path, other) for other in others), default=-1)
+    depth = max((common_steps(path, other) for other in others), default=-1)
     return path[depth] if 0 <= depth < len(path) else ""
 
 
@@ -228,11 +235,14 @@ def _readings(program: Program, environment: dict[str, str], file: str) -> list[
     """The readings of a program: one list, or one for each service that its script starts."""
     if program.tool is not None:
         fields = {
-            name: _filled(value, environment) for name, value in (program.fields or {}).items()
+            name: _fill_variables(value, environment)
+            for name, value in (program.fields or {}).items()
         }
         return [[Reading(file, program.tool, fields, CONFIG, {})]]
     if not program.script:
-        words = [_filled(OF_CLUSTER.sub(r"${\1}", word), environment) for word in program.words]
+        words = [
+            _fill_variables(OF_CLUSTER.sub(r"${\1}", word), environment) for word in program.words
+        ]
         return [command_readings([word for word in words if word], file)]
     found, asides = statements(OF_CLUSTER.sub(r"${\1}", program.script), file, environment)
     told = [Reading(file, None, {}, LAUNCH, {}, asides)] if found and asides else []
@@ -246,7 +256,7 @@ def _readings(program: Program, environment: dict[str, str], file: str) -> list[
     return [[*(reading for readings in found for reading in readings), *told]]
 
 
-def _filled(value: Any, environment: dict[str, str]) -> Any:
+def _fill_variables(value: Any, environment: dict[str, str]) -> Any:
     """A value with the variables that are known."""
     if not isinstance(value, str) or "$" not in value:
         return value

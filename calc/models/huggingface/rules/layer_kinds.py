@@ -74,7 +74,7 @@ def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
     ]
 
 
-def _shared(config: Config, layers: int) -> list[bool]:
+def _shared_blocks(config: Config, layers: int) -> list[bool]:
     unshared = layers - whole_number(
         config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers"
     )
@@ -106,7 +106,7 @@ def gemma4_layers(config: Config, values: Config) -> Kinds:
     ways = _gemma_ways(config, layers, 6)
     ways[-1] = ""  # the last layer attends to all tokens whatever the config says
     kinds = []
-    for way, shares in zip(ways, _shared(config, layers), strict=True):
+    for way, shares in zip(ways, _shared_blocks(config, layers), strict=True):
         sizes = norms | ({} if way else of_full) | (wide if shares else {})
         kinds.append((network + way + "-shared" * shares, sizes))
     return kinds
@@ -120,7 +120,11 @@ def gemma3n_layers(config: Config, values: Config) -> Kinds:
         layers > 10 and index < 10 for index in range(layers)
     ]
     rows = zip(
-        _gemma_ways(config, layers, 5), _shared(config, layers), sparse, inner_widths, strict=True
+        _gemma_ways(config, layers, 5),
+        _shared_blocks(config, layers),
+        sparse,
+        inner_widths,
+        strict=True,
     )
     return [
         (
