@@ -16,7 +16,7 @@ from calc.say.limits import limits_cost_text
 from calc.say.other_ways import other_ways, untimed_words
 from calc.say.problem import misses_text, problem_text
 from calc.say.ways_out import out_words, outs_text
-from calc.search.board import untimed
+from calc.search.board import cheapest_without_time
 from calc.search.first_rows import row_of_ranking
 from calc.search.options import KEPT_JOBS, Options, options
 from calc.search.ranking import Ranking
@@ -51,19 +51,19 @@ class Answer(Options):
 
 def full_answer(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
     """Return the options of a job with every text column filled."""
-    remembered: Answer = _remembered(catalogs)(JobRow.of(job))
+    remembered: Answer = _recent_answers(catalogs)(JobRow.of(job))
     copied = remembered.copied()
     assert isinstance(copied, Answer)
     return copied
 
 
 @cached_per_catalogs("models", "readings")
-def _remembered(catalogs: Catalogs) -> Any:
+def _recent_answers(catalogs: Catalogs) -> Any:
     """The answers to the last jobs of these catalogs."""
-    return last_few(KEPT_JOBS, lambda row: _answered(row, catalogs))
+    return last_few(KEPT_JOBS, lambda row: _answer(row, catalogs))
 
 
-def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
+def _answer(row: JobRow, catalogs: Catalogs) -> Answer:
     several, others = _searched(row, catalogs)
     found = options(row.columns, catalogs)
     relaxed: list[Relaxed] = []
@@ -125,19 +125,21 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
     if job is not None and answer.reasons:
         sentences = [why(one, near, job, catalogs) + rented for one in answer.reasons]
         sentences[0] += other_ways(answer.ways, first, catalogs)
-        sentences[0] += "" if answer.obstacle else untimed_words(untimed(answer.board))
+        sentences[0] += (
+            "" if answer.obstacle else untimed_words(cheapest_without_time(answer.board))
+        )
         misses = [misses_text(several, job) for several in answer.misses]
         limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
     limits_cost = limits_cost or outs_text(answer.outs, catalogs)
     of_first = {"limits_cost": limits_cost, "rivals": "+".join(near)}
-    shown = _filled(answer.answers, why=sentences, misses=misses[:count], **of_first)
+    shown = _text_table(answer.answers, why=sentences, misses=misses[:count], **of_first)
     shown["problem"] = problem
-    board = _filled(answer.board, why=sentences[:1], misses=misses[count:], **of_first)
+    board = _text_table(answer.board, why=sentences[:1], misses=misses[count:], **of_first)
     board["problem"] = [problem, *[""] * (len(board) - 1)]
     return replace(answer, answers=shown, board=board, rows=records(shown), problem=problem)
 
 
-def _filled(table: pd.DataFrame, **texts: Any) -> pd.DataFrame:
+def _text_table(table: pd.DataFrame, **texts: Any) -> pd.DataFrame:
     """A table with text columns; one text stands in the first row alone."""
     columns = {}
     for name, values in texts.items():

@@ -66,7 +66,7 @@ def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
     if ways.tuned_row is not None:
         words = tuned_words(ways.tuned_row, first)
         parts.append(f"{words[:1].upper()}{words[1:]}.")
-    return " ".join(parts) + untimed_words(types.untimed)
+    return " ".join(parts) + untimed_words(types.cheapest_without_time)
 
 
 def ordinal(number: int) -> str:

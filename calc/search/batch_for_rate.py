@@ -44,7 +44,9 @@ def request_seconds(
     )
 
 
-def loaded(grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarray, job: Job) -> Grid:
+def with_batches(
+    grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarray, job: Job
+) -> Grid:
     """The grid with a layout for each batch that a pair of layout and place needs.
 
     `requests_per_second`: of each pair. Time grows with the sequences: where a number of them does
@@ -55,7 +57,7 @@ def loaded(grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarra
     open_pairs, turn = np.arange(pairs), 0
     while len(open_pairs):
         rates = requests_per_second[open_pairs]
-        needed = _needed(crossed.only(open_pairs), many[open_pairs], rates, job)
+        needed = _busy_sequences(crossed.only(open_pairs), many[open_pairs], rates, job)
         short = (needed > many[open_pairs]) & (many[open_pairs] < MOST_SEQUENCES)
         open_pairs, needed, turn = open_pairs[short], needed[short], turn + 1
         few[open_pairs] = needed - 1
@@ -64,7 +66,7 @@ def loaded(grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarra
     while len(open_pairs := np.flatnonzero(many - few > 1)):
         middle = np.floor((few[open_pairs] + many[open_pairs]) / 2)
         rates = requests_per_second[open_pairs]
-        needed = _needed(crossed.only(open_pairs), middle, rates, job)
+        needed = _busy_sequences(crossed.only(open_pairs), middle, rates, job)
         enough = needed <= middle
         few[open_pairs] = np.where(enough, few[open_pairs], needed - 1)
         many[open_pairs] = np.where(enough, middle, many[open_pairs])
@@ -85,7 +87,7 @@ def loaded(grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarra
     )
 
 
-def _needed(
+def _busy_sequences(
     crossed: LayoutPlaceTable, batch: np.ndarray, requests_per_second: np.ndarray, job: Job
 ) -> np.ndarray:
     """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""

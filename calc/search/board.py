@@ -18,7 +18,7 @@ COLUMN = {
 SAID_OF_ANSWERS = ("why", "why_codes", "problem", "problem_code")
 
 
-def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
+def sort_board(board: pd.DataFrame, by: str) -> pd.DataFrame:
     """The rows by money, USD per hour, time, headroom or emissions; what qualifies stays first."""
     if by not in COLUMN:
         return board
@@ -42,7 +42,7 @@ def qualifies(board: pd.DataFrame) -> pd.Series:
     return is_sound(board) & board["seconds"].notna()
 
 
-def untimed(board: pd.DataFrame) -> Row | None:
+def cheapest_without_time(board: pd.DataFrame) -> Row | None:
     """The cheapest row that costs less than the first answer and whose time is not known."""
     usd = board["usd"].to_numpy(dtype=float)
     cheaper = is_sound(board) & board["seconds"].isna() & (usd < usd[0])

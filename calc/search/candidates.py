@@ -35,7 +35,7 @@ def add_time_of_candidates(crossed: LayoutPlaceTable, grid: Grid, job: Job) -> N
 
 def sold_on(crossed: LayoutPlaceTable, sold: list[Offer], job: Job) -> list[Columns]:
     """A table of figures for each offer of pairs that have their accumulations and time."""
-    tables = [_sold(crossed, offer, job) for offer in sold]
+    tables = [_candidates_of_offer(crossed, offer, job) for offer in sold]
     return [_near_steps(table, job) for table in tables] if job.work == "training" else tables
 
 
@@ -55,7 +55,7 @@ def _accumulate(crossed: LayoutPlaceTable, grid: Grid) -> None:
     )
 
 
-def _sold(crossed: LayoutPlaceTable, offer: Offer, job: Job) -> Columns:
+def _candidates_of_offer(crossed: LayoutPlaceTable, offer: Offer, job: Job) -> Columns:
     """The candidates that an offer sells, with the figures that decide between them."""
     market = job.markets[offer.market]
     place = crossed.place.take(crossed.pair)
@@ -96,7 +96,7 @@ def _sold(crossed: LayoutPlaceTable, offer: Offer, job: Job) -> Columns:
     figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
     timed = np.broadcast_to(crossed.column("timed", WAY), len(place))
-    figures = figures if timed.all() else figures | _untimed(figures, timed, job.ends)
+    figures = figures if timed.all() else figures | _without_time(figures, timed, job.ends)
     sold = ~np.isnan(price) & ~(
         np.isnan(figures["usd"]) & ~np.isnan(figures["hours"])
     )  # a run beyond the longest block is not sold as one
@@ -110,7 +110,7 @@ def _sold(crossed: LayoutPlaceTable, offer: Offer, job: Job) -> Columns:
     )
 
 
-def _untimed(figures: Columns, timed: np.ndarray, ends: bool) -> Columns:
+def _without_time(figures: Columns, timed: np.ndarray, ends: bool) -> Columns:
     """The figures that rest on time, empty where no time is known; a month's money needs none."""
     names = (
         "seconds",

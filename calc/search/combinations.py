@@ -24,7 +24,7 @@ from calc.job.job import Job
 from calc.layout_place_table import ONE, LayoutPlaceTable
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
-from calc.search.batch_for_rate import loaded
+from calc.search.batch_for_rate import with_batches
 from calc.search.candidates import add_time_of_candidates, sold_on
 from calc.search.grid import Grid
 from calc.search.pairs import (
@@ -112,7 +112,7 @@ def combinations(
     ]
     shared = shared._replace(members=members)
     results = [
-        _explained(result, _pairs_of(one, crossed), crossed, table, catalogs)
+        _with_reason(result, _pairs_of(one, crossed), crossed, table, catalogs)
         for result, one in zip(results, members, strict=True)
     ]
     return _with_candidates(results, shared, crossed)
@@ -132,10 +132,10 @@ def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
     ):  # nobody waits for a slot where all that are needed must fit
         crossed.set(name, ONE, EMPTY)
     rates = shared.requests_per_second[shared.grid.layout]
-    return shared._replace(grid=loaded(shared.grid, crossed, rates, shared.members[0].job))
+    return shared._replace(grid=with_batches(shared.grid, crossed, rates, shared.members[0].job))
 
 
-def _explained(
+def _with_reason(
     result: Combinations,
     pairs: np.ndarray,
     crossed: LayoutPlaceTable,

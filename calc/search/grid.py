@@ -32,7 +32,7 @@ class Grid(NamedTuple):
 
 def grid(job: Job, places: list[Place], catalogs: Catalogs) -> Grid:
     """Everything that a job tries, as one grid."""
-    return joined([_crossed(part) for part in arrangements(job, places, catalogs)])
+    return join_grids([_crossed(part) for part in arrangements(job, places, catalogs)])
 
 
 def _crossed(part: Part) -> Grid:
@@ -76,7 +76,7 @@ def _crossed(part: Part) -> Grid:
     return Grid(part.places, layouts, len(first), layout, place, first, count, shapes.steps)
 
 
-def joined(several: Sequence[Grid]) -> Grid:
+def join_grids(several: Sequence[Grid]) -> Grid:
     """Several grids as one; a column in which all layouts are equal has one value."""
     sizes = [one.size for one in several]
     layouts = {

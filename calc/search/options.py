@@ -80,12 +80,12 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     A column of the job with a list of values is compared: the board has the best of every instance
     type and value.
     """
-    remembered: Options = _remembered(catalogs)(JobRow.of(job))
+    remembered: Options = _recent_options(catalogs)(JobRow.of(job))
     return remembered.copied()
 
 
 @cached_per_catalogs("models", "readings")
-def _remembered(catalogs: Catalogs) -> Any:
+def _recent_options(catalogs: Catalogs) -> Any:
     """The options of the last jobs of these catalogs."""
     return last_few(KEPT_JOBS, lambda row: options_of(row, catalogs))
 
@@ -95,14 +95,14 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     try:
         ranked, combined = ranked_candidates(row, catalogs)
     except JobError as error:
-        return _refused(
+        return _refusal(
             row.columns, None, Problem("invalid-job", error.wrong, cure=error.cure), 0, None
         )
     if ranked is None:
         job = resolved_job(row, catalogs)
-        problem, rented = problem_of_all(job, combined, catalogs), _rented(row, catalogs)
+        problem, rented = problem_of_all(job, combined, catalogs), _rental(row, catalogs)
         rented = None if combined.problem else rented
-        return _refused(job.cells, job, problem, combined.tried, rented)
+        return _refusal(job.cells, job, problem, combined.tried, rented)
     return _options(row, ranked, combined.tried, catalogs)
 
 
@@ -123,7 +123,7 @@ def on_several_instances(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     return _options(row, ranked._replace(classes=classes), combined.tried, catalogs)
 
 
-def _rented(row: JobRow, catalogs: Catalogs) -> Rented | None:
+def _rental(row: JobRow, catalogs: Catalogs) -> Rented | None:
     """What renting would cost a job on machines of one's own; None for any other job."""
     if "have" not in row.columns:
         return None
@@ -146,7 +146,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     def row(number: int) -> dict[str, Any]:
         return results.row(number) | {name: values[number] for name, values in figures.items()}
 
-    rented = _rented(row_of_job, catalogs)
+    rented = _rental(row_of_job, catalogs)
     reasons = _reasons(ranked, answers, board, row, rented, catalogs)
     obstacle = None if len(qualifying) else problem_of_nearest(ranked, first, row(0))
     possible = int(np.count_nonzero(ranked.classes <= ranking.YIELDS))
@@ -259,7 +259,7 @@ def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarr
     return (places[board] == places[number]) & (ranked.classes[board] <= ranking.YIELDS) & other
 
 
-def _refused(
+def _refusal(
     cells: dict[str, Any], job: Job | None, problem: Problem, tried: int, rented: Rented | None
 ) -> Options:
     """The one row of a job without a plan."""

@@ -14,7 +14,7 @@ from calc.job.job import Job
 from calc.rules.placement import slow_to_join
 from calc.scenarios.lookups import constants
 from calc.search.combinations import Combinations, combinations, joined_tables
-from calc.search.grid import Grid, grid, joined
+from calc.search.grid import Grid, grid, join_grids
 from calc.search.places import place_columns
 
 MACHINES = (2, 4)  # of one replica
@@ -34,7 +34,7 @@ def with_pipelines(
         return list(results)
     wider = iter(combinations([grid for grid in grids if grid], open_jobs, catalogs))
     return [
-        _merged(found, next(wider)) if grid else found
+        _merge(found, next(wider)) if grid else found
         for found, grid in zip(results, grids, strict=True)
     ]
 
@@ -50,10 +50,10 @@ def _grid(found: Combinations, job: Job, catalogs: Catalogs) -> Grid | None:
         _grid_of(job, found.grid, open_places[gpus == count], int(count), catalogs)
         for count in np.unique(gpus)
     ]
-    return joined(grids) if grids else None
+    return join_grids(grids) if grids else None
 
 
-def _merged(found: Combinations, wider: Combinations) -> Combinations:
+def _merge(found: Combinations, wider: Combinations) -> Combinations:
     """The candidates on one machine and on several as one table."""
     tried = found.tried + wider.tried
     if not wider.size:
@@ -61,7 +61,7 @@ def _merged(found: Combinations, wider: Combinations) -> Combinations:
         return found._replace(tried=tried, smallest_bytes=smallest_bytes)
     moved = wider.candidates | {"layout": wider.candidates["layout"] + found.grid.size}
     candidates = joined_tables([found.candidates, moved]) if found.size else moved
-    return Combinations(joined([found.grid, wider.grid]), candidates, tried, np.nan, "")
+    return Combinations(join_grids([found.grid, wider.grid]), candidates, tried, np.nan, "")
 
 
 def _joinable(found: Combinations, catalogs: Catalogs) -> np.ndarray:

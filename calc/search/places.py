@@ -57,12 +57,12 @@ def places_of(job: Job, catalogs: Catalogs, factor: int = 1) -> list[Place]:
     `factor`: how many times as many instances as the job allows may be spanned.
     """
     if job.have:
-        return _owned(job, catalogs)
+        return _own_places(job, catalogs)
     numbers = row_numbers(catalogs, "instances")
     named, cards = job.fixed.get("instance"), job.fixed.get("gpu")
     allowed = list(named) if named else _current(catalogs)
     rows = np.array([numbers[name] for name in allowed], dtype=int)
-    rows = rows[~np.isnan(_paid(job, catalogs)[rows]).all(axis=(1, 2))]
+    rows = rows[~np.isnan(_paid_prices(job, catalogs)[rows]).all(axis=(1, 2))]
     if cards:
         priced, rows = (
             rows,
@@ -101,7 +101,7 @@ def _places(rows: np.ndarray, most: np.ndarray, job: Job, catalogs: Catalogs) ->
     ]
 
 
-def _owned(job: Job, catalogs: Catalogs) -> list[Place]:
+def _own_places(job: Job, catalogs: Catalogs) -> list[Place]:
     """What the team has, a place for each kind; all cards without an instance are together."""
     instances, cards = row_numbers(catalogs, "instances"), row_numbers(catalogs, "gpus")
     fixed = [name for column in ("instance", "gpu") for name in job.fixed.get(column, ())]
@@ -158,12 +158,12 @@ def _refuse_unsold(job: Job, allowed: list[str] | None, catalogs: Catalogs) -> N
     )
 
 
-def _paid(job: Job, catalogs: Catalogs) -> np.ndarray:
+def _paid_prices(job: Job, catalogs: Catalogs) -> np.ndarray:
     """What the job pays for every type, with private prices and paid share. [USD/h]
 
     Shape: as of _listed.
     """
-    listed, _ = _listed(catalogs, tuple(job.regions), tuple(job.markets))
+    listed, _ = _list_prices(catalogs, tuple(job.regions), tuple(job.markets))
     other = [not sold_for(name, job.work, job.ends) for name in job.markets]
     listed = np.where(other, np.nan, listed) if any(other) else listed
     terms = {
@@ -177,7 +177,7 @@ def _paid(job: Job, catalogs: Catalogs) -> np.ndarray:
 
 
 @cached_per_catalogs("prices", "instances")
-def _listed(
+def _list_prices(
     catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The listed price of every instance type [USD/h], and its age [days].
@@ -197,7 +197,7 @@ def _listed(
 
 def least_prices(job: Job, places: list[Place], catalogs: Catalogs) -> np.ndarray:
     """The least price of every place over regions and markets; NaN where not sold. [USD/h]"""
-    prices = _paid(job, catalogs)[
+    prices = _paid_prices(job, catalogs)[
         [row_numbers(catalogs, "instances")[place.instance] for place in places]
     ]
     return np.fmin.reduce(prices.reshape(len(places), -1), axis=1)
@@ -205,7 +205,7 @@ def least_prices(job: Job, places: list[Place], catalogs: Catalogs) -> np.ndarra
 
 def _ages(job: Job, catalogs: Catalogs) -> np.ndarray:
     """Age of every price, NaN for a private one. Shape: as of _listed. [days]"""
-    _, ages = _listed(catalogs, tuple(job.regions), tuple(job.markets))
+    _, ages = _list_prices(catalogs, tuple(job.regions), tuple(job.markets))
     terms = {"private_prices": "".join(job.fixed.get("private_prices", ()))}
     if not any(terms.values()):
         return ages
@@ -238,7 +238,7 @@ def offers(job: Job, places: list[Place], catalogs: Catalogs) -> list[Offer]:
         none, nowhere = np.zeros(len(places)), np.zeros(len(places), dtype=int)
         return [Offer(0, nowhere, none, none * np.nan, none, nowhere, none + np.inf, nowhere)]
     rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
-    prices, ages = _paid(job, catalogs)[rows], _ages(job, catalogs)[rows]
+    prices, ages = _paid_prices(job, catalogs)[rows], _ages(job, catalogs)[rows]
     bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job.regions))][rows]
     band = np.nan_to_num(
         bands, nan=float(catalogs.assumptions["value"]["interruption_unknown_ratio"])

@@ -26,7 +26,7 @@ LAYOUTS_TOGETHER = 60_000  # of several jobs in one search, most of them the sam
 
 def resolved_job(row: JobRow, catalogs: Catalogs) -> Job:
     """The job of a row; JobError where it is not possible."""
-    job: Job = _resolved(catalogs)(row)
+    job: Job = _recent_jobs(catalogs)(row)
     return job
 
 
@@ -39,10 +39,10 @@ def ranked_candidates(
     """
     job = resolved_job(row, catalogs)
     for factor in factors[:1] if job.have else factors:
-        combined = _combined(catalogs)(row.without(ranking.SORTING), factor)
+        combined = _recent_candidates(catalogs)(row.without(ranking.SORTING), factor)
         if combined.problem or combined.size:
             break
-    return _ranked(combined, job), combined
+    return _ranking_of_job(combined, job), combined
 
 
 def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
@@ -87,7 +87,7 @@ def _ranked_each(
 ) -> Iterator[tuple[int, Ranking]]:
     """The number and the ranking of each job that has one."""
     for number, job, combined in searched:
-        ranked = _ranked(combined, job)
+        ranked = _ranking_of_job(combined, job)
         if ranked is not None:
             yield number, ranked
 
@@ -127,7 +127,7 @@ def _groups(
             first = last
 
 
-def _ranked(combined: Combinations, job: Job) -> Ranking | None:
+def _ranking_of_job(combined: Combinations, job: Job) -> Ranking | None:
     """The ranking of candidates; None where there is none."""
     if combined.problem or not combined.size:
         return None
@@ -135,7 +135,7 @@ def _ranked(combined: Combinations, job: Job) -> Ranking | None:
 
 
 @cached_per_catalogs("models", "readings")
-def _combined(catalogs: Catalogs) -> Any:
+def _recent_candidates(catalogs: Catalogs) -> Any:
     """The last places and candidates: a job that differs in a limit alone has the same."""
     handed = _handed_over(catalogs)
 
@@ -146,14 +146,14 @@ def _combined(catalogs: Catalogs) -> Any:
     return lru_cache(maxsize=KEPT_COMBINATIONS)(made)
 
 
-@kept("models", "readings")
+@cached_per_catalogs("models", "readings")
 def _handed_over(_catalogs: Catalogs) -> dict[JobRow, Combinations]:
     """Candidates that were searched beside those of other jobs, on their way into the cache."""
     return {}
 
 
 @cached_per_catalogs("models", "readings")
-def _resolved(catalogs: Catalogs) -> Any:
+def _recent_jobs(catalogs: Catalogs) -> Any:
     """The last jobs resolved, for what ranks a job and for what makes its candidates."""
     return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: resolve(row.columns, catalogs))
 

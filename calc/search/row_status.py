@@ -33,7 +33,7 @@ def status(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
     )
 
 
-def offered(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
+def is_offered(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
     """Whether each result row fits, or is tight, and is not refused."""
     return status(rows) < OFFERED
 

@@ -14,7 +14,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.job.job import Job
 from calc.scenarios.problems import Problems
-from calc.search.grid import Grid, joined
+from calc.search.grid import Grid, join_grids
 from calc.search.places import Offer, Place, offers
 from calc.table import distinct, take_rows
 
@@ -77,7 +77,7 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
         every_layout, every_pair = np.arange(grid.size), np.arange(len(grid.layout))
         alone = OfJob(jobs[0], grid, every_layout, place_numbers[0], every_pair, sold[0])
         return Together(grid, [alone], np.full(grid.size, jobs[0].requests_per_second or 0.0))
-    whole = joined(
+    whole = join_grids(
         [grid._replace(place=of[grid.place]) for grid, of in zip(grids, place_numbers, strict=True)]
     )
     sizes = [grid.size for grid in grids]

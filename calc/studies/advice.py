@@ -22,8 +22,8 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.ranking import limits_of
-from calc.search.row_status import STATUSES, offered, status
-from calc.studies.advice_selection import MOST_OF_A_KIND, machine_first, picked
+from calc.search.row_status import STATUSES, is_offered, status
+from calc.studies.advice_selection import MOST_OF_A_KIND, machine_first, select_advice
 from calc.studies.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
 from calc.table import Words
 from calc.units import GIB
@@ -128,18 +128,23 @@ def advice(
     )
     if row["problem"]:
         return pd.DataFrame(columns=list(_FRAME))
-    runs = bool(offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
+    runs = bool(is_offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
     fitting, lacking_gib = (
         runs and not lacking_bytes,
         lacking_bytes / GIB if runs and lacking_bytes else -np.inf,
     )
     near = neighbours(row, catalogs, market, limits or {})
     kinds = [kind_of(row, change) for change in near.changes]
-    useful = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting, lacking_gib)
+    useful = select_advice(
+        row, _try_changes(row, near.job, kinds, near.changes, catalogs), fitting, lacking_gib
+    )
     if not fitting and not (useful["same_work"] & useful["same_machine"]).any():
         both = distinct_changes(row, pairs(near.changes))
-        more = picked(
-            row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting, lacking_gib
+        more = select_advice(
+            row,
+            _try_changes(row, near.job, ["pair"] * len(both), both, catalogs),
+            fitting,
+            lacking_gib,
         )
         other = more[~more["same_work"]].head(
             0 if useful["same_machine"].any() else MOST_OF_A_KIND["pair"]
@@ -183,7 +188,7 @@ def _keeps_work(
     )
 
 
-def _tried(
+def _try_changes(
     row: dict[str, Any],
     job: dict[str, Any],
     kinds: list[str],

@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
         return self.unsure, self.cost
 
 
-def picked(
+def select_advice(
     row: dict[str, Any], tried: pd.DataFrame, fitting: bool, lacking_gib: float = -np.inf
 ) -> pd.DataFrame:
     """The changes to name, in order; where the scenario fits (`fitting`), they save something.

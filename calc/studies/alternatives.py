@@ -76,10 +76,10 @@ def alternatives(
     told = [limit.step for limit in relaxed if limit.name == "regions"]
     if there and there["usd"] * tie < row["usd"] and there["region"] not in told:
         found = replace(found, region_row=there)
-    return replace(found, tuned_row=_tuned(row, job, catalogs))
+    return replace(found, tuned_row=_with_tuned_flags(row, job, catalogs))
 
 
-def _tuned(row: Row, job: Job, catalogs: Catalogs) -> Row | None:
+def _with_tuned_flags(row: Row, job: Job, catalogs: Catalogs) -> Row | None:
     """The scenario of an answer as shipped with tuned flags of its engine; None if not faster."""
     if job.trains or not job.generates or row["engine_flags"] != SHIPPED:
         return None

@@ -62,7 +62,7 @@ def micro_batches(scenario: Mapping[str, Any], copies: float) -> dict[str, float
     return {"batch": batch, "accumulation_steps": np.ceil(here / batch)}
 
 
-def compared(
+def compare_changes(
     scenario: Row, market: str, catalogs: Catalogs, changes: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
     """The scenario with each change, which names its `line`; `now` marks one without effect.
@@ -89,12 +89,14 @@ def over_values(
     scenario: Row, market: str, catalogs: Catalogs, name: str, values: Iterable
 ) -> pd.DataFrame:
     """The scenario once for each value of one choice."""
-    return compared(scenario, market, catalogs, [{name: value, "line": value} for value in values])
+    return compare_changes(
+        scenario, market, catalogs, [{name: value, "line": value} for value in values]
+    )
 
 
 def over_methods(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
     """The scenario trained in full, by LoRA and by QLoRA; `line` is the method."""
-    return compared(
+    return compare_changes(
         scenario,
         market,
         catalogs,
@@ -129,7 +131,7 @@ def over_gpus(
         layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0
     ]
     able = [layout for layout in divisible if replicas(layout) <= at_once(scenario)]
-    return compared(
+    return compare_changes(
         scenario,
         market,
         catalogs,

@@ -94,7 +94,7 @@ def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Diffe
 
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
-    quantities = {"needed_bytes": _needed(first, other)}
+    quantities = {"needed_bytes": _memory_differences(first, other)}
     works = [
         "offline" if row["work"] == "inference" and ends_of(row) else row["work"]
         for row in (first, other)
@@ -124,7 +124,7 @@ def pace_change(first: dict[str, Any], other: dict[str, Any]) -> float:
     return float(other["seconds"]) - float(first["seconds"])
 
 
-def _needed(first: dict[str, Any], other: dict[str, Any]) -> Difference:
+def _memory_differences(first: dict[str, Any], other: dict[str, Any]) -> Difference:
     """The difference of what must fit, by component."""
     before, after = float(first["needed_bytes"]), float(other["needed_bytes"])
     if np.isnan(after - before):

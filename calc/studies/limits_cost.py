@@ -95,7 +95,7 @@ def _wider_first(relaxed: list[Relaxed], tie: float) -> list[Relaxed]:
     ]
 
 
-def _asked(cells: Mapping[str, Any], changes: Changes, catalogs: Catalogs) -> Ranking | None:
+def _ranking_with(cells: Mapping[str, Any], changes: Changes, catalogs: Catalogs) -> Ranking | None:
     """The ranking of the job with changes; None where nothing qualifies."""
     other = ranking_of(JobRow.of({**cells, **changes}), catalogs)
     return other if other is not None and len(other.qualifying) else None
@@ -114,12 +114,12 @@ def _next_steps(
     for limit in ranked.limits:
         steps = STEPS.get(limit.name, np.empty(0))
         steps = steps[steps > limit.most * (1 + FEW)]
-        freed = _asked(cells, {limit.name: steps[-1]}, catalogs) if len(steps) else None
+        freed = _ranking_with(cells, {limit.name: steps[-1]}, catalogs) if len(steps) else None
         if not freed or _at(limit.name, 0.0, freed, ranked, least, catalogs).usd >= most:
             continue
         relaxed = []
         for step in steps.tolist():
-            other = _asked(cells, {limit.name: step}, catalogs)
+            other = _ranking_with(cells, {limit.name: step}, catalogs)
             at_step = _at(limit.name, step, other, ranked, least, catalogs) if other else None
             is_fresh = at_step is not None and not at_step.old_price_days
             if at_step and at_step.usd < most and (is_fresh or takes_old_prices):
@@ -198,7 +198,7 @@ def _at(
     elif name == "instances_most":
         step = int(figures["instances"][number])
     elif name == "fewest_bits" and not other.job.trains:
-        name = _narrowed(ranked, least, other, number) or name
+        name = _narrower_parts(ranked, least, other, number) or name
         words = (_word(other, number, column) for column in NARROWED)
         bits = tuple(bits_of(catalogs, word) if word else WIDEST for word in words)
     market = MARKETS[other.job.markets[figures["market"][number]]]
@@ -213,7 +213,7 @@ def _is_old(ranked: Ranking, number: int) -> bool:
     return bool(ranked.candidates["price_age_days"][number] > market.old_days)
 
 
-def _narrowed(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
+def _narrower_parts(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
     """What takes other bits in another ranking's candidate: weights, cache or both."""
     return "+".join(
         name for name in NARROWED if _word(other, number, name) != _word(ranked, least, name)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from calc.evaluate import Row
 from calc.plan.figures import records
-from calc.search.board import qualifies, untimed
+from calc.search.board import cheapest_without_time, qualifies
 from calc.search.options import Options
 
 CLOSE_RATIO = 1.1
@@ -22,7 +22,7 @@ class NearTies(NamedTuple):
     rows: list[Row]
     close: int
     next: Row | None
-    untimed: Row | None = None
+    cheapest_without_time: Row | None = None
 
 
 def near_ties(options: Options) -> NearTies:
@@ -41,5 +41,5 @@ def near_ties(options: Options) -> NearTies:
         records(types.head(min(max(near, FEWEST), MOST))),
         int(near),
         rest[0] if rest else None,
-        untimed(board),
+        cheapest_without_time(board),
     )

@@ -104,7 +104,11 @@ def neighbours(
 ) -> Neighbours:
     """Every change that is tried on a scenario (an estimated row), each once."""
     job = job_of_scenario(row, market, limits)
-    choices = _trained(row, catalogs) if row["work"] == "training" else _served(row, catalogs)
+    choices = (
+        _training_changes(row, catalogs)
+        if row["work"] == "training"
+        else _serving_changes(row, catalogs)
+    )
     asked = [_job_on_its_place(row, job, catalogs), _job_elsewhere(row, job, catalogs)]
     here, others = sound_layouts(asked, catalogs)
     changes = [
@@ -230,7 +234,7 @@ def _elsewhere(row: dict[str, Any], layouts: Iterable[Row], catalogs: Catalogs) 
         cards.add(card)
 
 
-def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+def _training_changes(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """Single choices of a training: the same work, fewer bits, LoRA, another step."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
@@ -257,7 +261,7 @@ def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     yield from ({name: np.ceil(row[name] / 2)} for name in ("batch", "accumulation_steps"))
 
 
-def _served(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+def _serving_changes(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """Single choices of a service: other formats, other software, more or fewer sequences."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         yield {"precision": WITHOUT_BF16[row["precision"]]}

@@ -25,7 +25,7 @@ from calc.explain.step_through import (
 )
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
 from calc.search.row_status import FOUR_BITS, matrix_bits, method_name
-from calc.studies.comparisons import SERVED_WIDTHS, cards_on_aws, compared, methods_of
+from calc.studies.comparisons import SERVED_WIDTHS, cards_on_aws, compare_changes, methods_of
 
 SIZES = (
     "qwen3-0.6b",
@@ -173,7 +173,7 @@ def scenario_at(scenario: Row, walk: Walk, point: dict[str, float]) -> Row:
 
 def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> float:
     """The time of a step with everything recomputed over its own; NaN where it is not known."""
-    rows = compared(
+    rows = compare_changes(
         scenario,
         market,
         catalogs,

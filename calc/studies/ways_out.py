@@ -45,7 +45,7 @@ def ways_out(
     if job.have or problem.code not in SOLVABLE:
         return ()
     found = []
-    tried = list(_tried(job, problem, catalogs))
+    tried = list(_possible_changes(job, problem, catalogs))
     rows = first_rows([{**cells, **changes} for _, _, changes in tried], catalogs)
     for (kind, value, changes), row in zip(tried, rows, strict=True):
         if row is None or not row["usd"] > 0:
@@ -55,7 +55,9 @@ def ways_out(
     return tuple(sorted(found, key=lambda way: way.row["usd"]))
 
 
-def _tried(job: Job, problem: Problem, catalogs: Catalogs) -> Iterator[tuple[str, Any, Changes]]:
+def _possible_changes(
+    job: Job, problem: Problem, catalogs: Catalogs
+) -> Iterator[tuple[str, Any, Changes]]:
     """Every change that the rules know: kind, value, and the cells that it sets."""
     missed = [miss.limit for miss in problem.misses if miss.limit in LIMITED]
     if missed and len(missed) == len(problem.misses):

@@ -277,7 +277,7 @@ def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job)
     row = JobRow.of(job)
     reference = options_of(row, catalogs)
     monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
-    monkeypatch.setattr("calc.search.rankings._combined", anew)
+    monkeypatch.setattr("calc.search.rankings._recent_candidates", anew)
     parts = options_of(row, catalogs)
     assert (parts.tried, parts.possible) == (reference.tried, reference.possible)
     for name in ("answers", "board", "edge"):

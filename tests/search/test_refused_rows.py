@@ -14,7 +14,7 @@ from calc.job.cells import JobRow
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.ranking import EMULATED, YIELDS
 from calc.search.rankings import ranking_of
-from calc.search.row_status import STATUSES, offered, rank, status
+from calc.search.row_status import STATUSES, is_offered, rank, status
 from calc.search.rows import best_of_places, rows_of
 from calc.studies.comparisons import over_values
 
@@ -137,7 +137,7 @@ def test_rows_stand_as_they_fit_and_run_and_what_runs_is_ranked_first(catalogs):
         "refused",
     ]
     assert [STATUSES[place] for place in status(table)] == expected
-    assert offered(table).tolist() == [True] * 4 + [False] * 5
+    assert is_offered(table).tolist() == [True] * 4 + [False] * 5
     assert STATUSES[status(table.iloc[0].to_dict() | {"problem": "no"})[0]] == "problem"
     # A T4 is cheaper and refuses; a dearer card that runs comes first.
     places = pd.DataFrame(

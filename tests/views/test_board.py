@@ -5,7 +5,7 @@ from pages import address, opened, run
 from test_plan_page import board
 
 from calc.files.link import link
-from calc.search.board import COLUMN, ORDERS, ordered
+from calc.search.board import COLUMN, ORDERS, sort_board
 
 
 def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
@@ -13,7 +13,7 @@ def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
     board(app)
     for by in ORDERS:
         run(app.segmented_control(key="sort").set_value(by))
-        rows = ordered(shown_options[-1].board, by)
+        rows = sort_board(shown_options[-1].board, by)
         assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True), by
         possible = rows[
             rows["usd"].notna()

@@ -34,7 +34,7 @@ def chosen(monkeypatch):
 
     def choose(key, *numbers, cell=None):
         selected = {"rows": list(numbers), "cells": [cell] if cell else []}
-        for module in (tables, page.types_and_regions, page.sourced.__globals__):
+        for module in (tables, page.types_and_regions, page.source_table.__globals__):
             target = module if isinstance(module, dict) else vars(module)
             monkeypatch.setitem(
                 target,

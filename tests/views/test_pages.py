@@ -66,7 +66,7 @@ def pages_of(state):
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state):
-    """Each state is seen on Plan and on every third of the other pages, each page in some states."""
+    """A state is seen on Plan and on every third of the other pages, a page in some states."""
     app = opened(v="3", **STATES[state])
     link = address(app)
     assert {name: link[name] for name in STATES[state]} == {

@@ -58,21 +58,21 @@ def draw(title: DeltaGenerator) -> None:
 
     st.header("Case by case", anchor=False)
     _case_by_case(comparison.errors, ink)
-    elements.closed("Error by group", "accuracy_groups_open", partial(panel.by_group, comparison))
-    elements.closed(
+    elements.expander("Error by group", "accuracy_groups_open", partial(panel.by_group, comparison))
+    elements.expander(
         "The cases that miss most, and why", "accuracy_misses", partial(panel.worst, comparison)
     )
-    elements.closed(
+    elements.expander(
         "What is not covered", "accuracy_gaps", partial(panel.not_covered, comparison, catalogs)
     )
     if len(comparison.league):
-        elements.closed(
+        elements.expander(
             "Other estimators on the same peaks",
             "accuracy_league",
             partial(panel.league, comparison),
         )
     if len(comparison.speed):
-        elements.closed(
+        elements.expander(
             "Time against published runs", "accuracy_time", partial(panel.times, comparison, ink)
         )
     csv = partial(csv_tables.to_csv, comparison.errors)

@@ -77,7 +77,7 @@ def worst(comparison: Results) -> None:
         if len(part):
             st.markdown(f"**The {WORST} cases that miss most, {words}**")
             rows = accuracy_tables.misses(part, comparison.reasons, WORST)
-            _missed(
+            _miss_lines(
                 rows,
                 "Case",
                 ("model", "quantity", "case"),
@@ -183,10 +183,10 @@ def times(comparison: Results, ink: Ink) -> None:
         st.markdown(f"**The {count} {words} furthest off**")
         rows = accuracy_tables.misses(part, comparison.time_reasons, count)
         names = ("published_model", "measured", "source")
-        _missed(rows, "Run", names, _run, "+.0f", "The published times that miss most, and why")
+        _miss_lines(rows, "Run", names, _run, "+.0f", "The published times that miss most, and why")
 
 
-def _missed(
+def _miss_lines(
     rows: pd.DataFrame, what: str, names: tuple[str, ...], setting: Callable, digits: str, alt: str
 ) -> None:
     """A line for each row: its columns `names`, the setting, the error and its cause."""

@@ -29,9 +29,9 @@ from views.session import catalogs as session_catalogs
 from views.session.present_plan import look_at, present
 from views.session.tabs import open_tab
 from views.shared import row_words, tables
-from views.shared.elements import button, closed
+from views.shared.elements import button, expander
 from views.shared.markdown import plain
-from views.shared.sources import sourced, to_method
+from views.shared.sources import source_table, to_method
 from views.shared.theme import INKS, Ink
 
 KEY = "instance_list"
@@ -104,14 +104,16 @@ def draw(title: DeltaGenerator) -> None:
     ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
     with compare:
         _compare(ticked, rows)
-    _listed(table, rows, result, filters.market, INKS[st.context.theme.type or "light"], catalogs)
+    _instance_list(
+        table, rows, result, filters.market, INKS[st.context.theme.type or "light"], catalogs
+    )
     st.caption(words.caption(table, filters.market))
     _actions(ticked, rows, (elsewhere, where), table, here)
     if len(ticked) > 1:
         types_and_regions.side_by_side(ticked, _of_job(ticked, rows), catalogs)
     first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
     by_region = partial(types_and_regions.regions, first, here, catalogs)
-    closed("One type, region by region, and its price over time", "type_by_region", by_region)
+    expander("One type, region by region, and its price over time", "type_by_region", by_region)
 
 
 def _filters(answered: bool, catalogs: Catalogs) -> Filters:
@@ -172,7 +174,7 @@ def _compare(ticked: list[Row], rows: list[Row]) -> None:
         st.switch_page("views/compare_and_bill/page.py")
 
 
-def _listed(
+def _instance_list(
     table: pd.DataFrame, rows: list[Row], result: Answer, market: str, ink: Ink, catalogs: Catalogs
 ) -> None:
     """The list, each figure with its source; one of the job leads to its formulas."""
@@ -186,8 +188,8 @@ def _listed(
     whole = of_whole_rows(table, result.board)
     looked_up = for_screen(whole, [name for name in columns if name not in (*cells, *OF_THE_JOB)])
     frame = pd.concat([looked_up, cells], axis="columns")
-    columns = tables.filled(columns, frame)
-    column = sourced(
+    columns = tables.filled_columns(columns, frame)
+    column = source_table(
         frame,
         columns,
         f"{with_noun(len(frame), 'instance type')}, those that run the job first",

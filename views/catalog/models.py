@@ -8,7 +8,7 @@ from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
 from views.shared import tables
 from views.shared.elements import button
-from views.shared.sources import sourced
+from views.shared.sources import source_table
 
 KEY = "model_list"
 
@@ -47,7 +47,7 @@ def draw(title: DeltaGenerator) -> None:
         return
     tables.of_rows(KEY, list(matches["id"]))
     ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
-    sourced(
+    source_table(
         matches,
         tables.columns_of("models"),
         "Models, by name",

@@ -15,8 +15,8 @@ from calc.cost.markets import MARKETS
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
 from views.shared import tables
-from views.shared.elements import closed
-from views.shared.sources import linked, sourced
+from views.shared.elements import expander
+from views.shared.sources import source_table, with_links
 from views.shared.texts import texts_beside
 
 CATALOGS = texts_beside(__file__)["catalogs"]
@@ -62,10 +62,10 @@ def draw(title: DeltaGenerator) -> None:
         "you rent. `make prices` reads today's. An empty cell is not known; it is never zero."
     )
     columns, alt = (
-        tables.filled(tables.columns_of("prices"), table),
+        tables.filled_columns(tables.columns_of("prices"), table),
         f"Prices of every instance type in {names[region]}",
     )
-    sourced(
+    source_table(
         table,
         columns,
         alt,
@@ -80,8 +80,8 @@ def draw(title: DeltaGenerator) -> None:
         "Derived: from the price of another region. Spot: the median of the zones, or "
         "estimated from the Spot Advisor's saving."
     )
-    closed(f"Cards ({len(catalogs.gpus)})", "cards", partial(_cards, catalogs))
-    closed(
+    expander(f"Cards ({len(catalogs.gpus)})", "cards", partial(_cards, catalogs))
+    expander(
         f"All {len(CATALOGS)} catalogs, every field",
         "all_catalogs",
         partial(_every_catalog, catalogs),
@@ -91,7 +91,9 @@ def draw(title: DeltaGenerator) -> None:
 def _cards(catalogs: Catalogs) -> None:
     """Every card with memory, bandwidth and rate, those that AWS rents first."""
     table, columns = catalog_tables.card_table(catalogs), tables.columns_of("cards")
-    sourced(table, columns, "Cards, those that AWS rents first", "cards_table", "gpus", catalogs)
+    source_table(
+        table, columns, "Cards, those that AWS rents first", "cards_table", "gpus", catalogs
+    )
     st.caption(
         "Memory as the card's driver reports it, a little under the number on the box. Rates "
         "are dense, without sparsity."
@@ -114,10 +116,10 @@ def _every_catalog(catalogs: Catalogs) -> None:
         about.get("checked_on", "the dates in the rows"),
     )
     st.markdown(
-        f"{len(table):,} entries, checked on {checked}. Source: {linked(source)}. Version "
+        f"{len(table):,} entries, checked on {checked}. Source: {with_links(source)}. Version "
         f"{catalogs.version}."
     )
-    sourced(
+    source_table(
         table,
         _as_it_is(table),
         f"Catalog of {CATALOGS[name].lower()}",

@@ -16,7 +16,7 @@ from views.session import SESSION, job_state
 from views.session.present_plan import look_at
 from views.shared.elements import button, draw
 from views.shared.markdown import plain
-from views.shared.sources import sourced
+from views.shared.sources import source_table
 from views.shared.tables import chosen_in, columns_of, text_table
 from views.shared.theme import INKS
 
@@ -59,7 +59,7 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
         f"{chosen} in {len(table)} regions, cheapest first",
         {"ticks": "single-row", "height": "content"},
     )
-    sourced(
+    source_table(
         table,
         columns,
         alt,

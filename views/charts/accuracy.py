@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, bar_rows, finished, once, quantity_axis, tips
+from views.charts.base import ROWS, as_spec, bar_rows, once, quantity_axis, tips
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
 # One more than there are colours, so that colour and shape never repeat together; the last is a
@@ -55,7 +55,7 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict
             error_ratio="Error",
         ),
     )
-    return finished(alt.layer(agreement, points), title, ink, height=420)
+    return as_spec(alt.layer(agreement, points), title, ink, height=420)
 
 
 @once
@@ -74,7 +74,7 @@ def error_by_family(ink: Ink) -> dict[str, Any]:
         y=bar_rows(ink, 130),
         tooltip=tips(case="Case", model="Model", group="Group", error_ratio="Error"),
     )
-    return finished(
+    return as_spec(
         alt.layer(zero, marks),
         "Error of the estimate by family of models",
         ink,

@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, finished, log_axis, once
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, as_spec, log_axis, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
 NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
@@ -61,4 +61,4 @@ def cost_against_time(
         for side, look in NAMED_AT.items()
         for colour, stroke in ((ink.paper, ink.paper), (ink.text, None))
     ]
-    return finished(alt.layer(*layers), title, ink, height=height)
+    return as_spec(alt.layer(*layers), title, ink, height=height)

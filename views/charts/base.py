@@ -64,7 +64,7 @@ def log_axis(
     return channel.scale(alt.Scale(type="log", nice=False, domain=ends, **scale)).axis(axis)
 
 
-def titled(spec: dict[str, Any], title: str) -> dict[str, Any]:
+def with_title(spec: dict[str, Any], title: str) -> dict[str, Any]:
     """The specification under this title."""
     return {**spec, "title": {**spec["title"], "text": title}}
 
@@ -149,14 +149,14 @@ def card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
     )
 
 
-def finished(
+def as_spec(
     chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any
 ) -> dict[str, Any]:
     """The specification as a plain dictionary; layers of `rows` read the table sent with it."""
-    titled = chart.properties(
+    with_title = chart.properties(
         title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size
     )
-    spec = titled.to_dict(
+    spec = with_title.to_dict(
         validate=False
     )  # tests/studies/test_comparisons.py holds every chart against the schema
     layers = [

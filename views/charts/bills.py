@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, finished, once
+from views.charts.base import ROWS, SIZE, as_spec, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
 BAND = 2.4  # times the size of the letters
@@ -34,7 +34,7 @@ def answer_bars(ink: Ink, title: str, size: int = SIZE) -> dict[str, Any]:
             x=_place("high"), y=y, text="text:N"
         ),
     ]
-    return finished(alt.layer(*layers), title, ink, height={"step": BAND * size})
+    return as_spec(alt.layer(*layers), title, ink, height={"step": BAND * size})
 
 
 @once
@@ -57,7 +57,7 @@ def tornado(ink: Ink, title: str, size: int = SIZE) -> dict[str, Any]:
             x=_place("high"), y=y, text="high_text:N"
         ),
     ]
-    return finished(alt.layer(*layers), title, ink, height={"step": BAND * size})
+    return as_spec(alt.layer(*layers), title, ink, height={"step": BAND * size})
 
 
 def _place(column: str) -> alt.X:

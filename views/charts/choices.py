@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, finished, once
+from views.charts.base import ROWS, SIZE, as_spec, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
 PICK = "pick"  # the selection
@@ -66,7 +66,7 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> dict[str, Any]:
     ticks = [] if is_narrow else [_ticks(ink, _band("column", 0.93), _band("row", 0.17))]
     chart = alt.layer(cells, empty, present, *lines, *ticks)
     height = NARROW_ROW * rows + NARROW_HEAD if is_narrow else ROW_HEIGHT * rows + HEAD
-    return finished(chart, "", ink, height=height)
+    return as_spec(chart, "", ink, height=height)
 
 
 @once
@@ -94,7 +94,7 @@ def line(ink: Ink, is_narrow: bool = False) -> dict[str, Any]:
     ]
     if not is_narrow:
         layers.append(_ticks(ink, x, alt.value(LINE_HEIGHT - 40)))
-    return finished(alt.layer(*layers), "", ink, height=LINE_HEIGHT)
+    return as_spec(alt.layer(*layers), "", ink, height=LINE_HEIGHT)
 
 
 @once
@@ -116,7 +116,7 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> dict[str, Any]:
     ]
     if not is_narrow:
         layers.append(_ticks(ink, alt.value(13), y))
-    return finished(alt.layer(*layers), "", ink, height=BAR_HEIGHT * rows)
+    return as_spec(alt.layer(*layers), "", ink, height=BAR_HEIGHT * rows)
 
 
 def _pick() -> alt.Parameter:

@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import POINT, ROWS, SIZE, finished, log_axis, once, rank_colours, titled
+from views.charts.base import POINT, ROWS, SIZE, as_spec, log_axis, once, rank_colours, with_title
 from views.shared.theme import FITS, Ink
 
 HEIGHT = 260
@@ -15,7 +15,7 @@ def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[s
 
     Columns: line, part, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks.
     """
-    return titled(_over(ink, x, y), title)
+    return with_title(_over(ink, x, y), title)
 
 
 @once
@@ -64,4 +64,4 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
             **end, text="name:N"
         ),
     ]
-    return finished(alt.layer(*layers), x[0], ink, height=HEIGHT)
+    return as_spec(alt.layer(*layers), x[0], ink, height=HEIGHT)

@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, finished, once, quantity_axis
+from views.charts.base import ROWS, as_spec, once, quantity_axis
 from views.shared.theme import PALETTE, Ink
 
 HEIGHT = 240
@@ -21,4 +21,4 @@ def by_hour(ink: Ink) -> dict[str, Any]:
         alt.Tooltip("instances:Q", title="Instances", format=",d"),
     ]
     bars = ROWS.mark_bar(color=PALETTE[0]).encode(x=x, y=y, tooltip=tooltip)
-    return finished(alt.layer(bars), "Instances by hour", ink, height=HEIGHT)
+    return as_spec(alt.layer(bars), "Instances by hour", ink, height=HEIGHT)

@@ -8,14 +8,14 @@ from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import (
     ROWS,
     SIZE,
+    as_spec,
     card_rules,
-    finished,
     legend_of,
     once,
     phases_axis,
     quantity_axis,
     tips,
-    titled,
+    with_title,
 )
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
@@ -51,7 +51,7 @@ def phases(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
         .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
-    return finished(
+    return as_spec(
         alt.layer(bars, totals, *card_rules(ink)),
         "Allocated memory per GPU by phase",
         ink,
@@ -64,7 +64,7 @@ def bars(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:
 
     Columns: rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last.
     """
-    return titled(_bars(ink, components), title)
+    return with_title(_bars(ink, components), title)
 
 
 @once
@@ -101,4 +101,4 @@ def _bars(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
             align="right", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text
         ).encode(x=alt.value("width"), y=up, text="value_text:N"),
     ]
-    return finished(alt.layer(*layers), "Memory", ink, height=alt.Step(STEP))
+    return as_spec(alt.layer(*layers), "Memory", ink, height=alt.Step(STEP))

@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, TICKS, finished, once, quantity_axis
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, TICKS, as_spec, once, quantity_axis
 from views.shared.theme import PALETTE, Ink
 
 HEIGHT = 300
@@ -58,4 +58,4 @@ def over_days(ink: Ink) -> dict[str, Any]:
         .mark_text(align="left", dx=8, fontSize=SIZE, color=ink.text)
         .encode(x=alt.value("width"), y=alt.Y("name_y:Q"), text="name:N"),
     ]
-    return finished(alt.layer(*layers), "Cost since the start", ink, height=HEIGHT)
+    return as_spec(alt.layer(*layers), "Cost since the start", ink, height=HEIGHT)

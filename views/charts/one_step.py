@@ -8,8 +8,8 @@ from views.charts.base import (
     ROWS,
     SIZE,
     THREE,
+    as_spec,
     card_rules,
-    finished,
     legend_of,
     once,
     phases_axis,
@@ -37,7 +37,7 @@ def two_bars(ink: Ink) -> dict[str, Any]:
     values = ROWS.mark_text(baseline="bottom", dy=-3, fontSize=SIZE, color=ink.text).encode(
         x=x, xOffset=of_pool, y="gib:Q", text=alt.Text("gib:Q", format=THREE)
     )
-    return finished(
+    return as_spec(
         alt.layer(bars, values, *card_rules(ink)),
         "Memory by phase of a step, without overhead",
         ink,
@@ -91,4 +91,4 @@ def timeline(ink: Ink) -> dict[str, Any]:
         layers.append(
             named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=colour)
         )
-    return finished(alt.layer(*layers), "One step, in time", ink, height=alt.Step(76))
+    return as_spec(alt.layer(*layers), "One step, in time", ink, height=alt.Step(76))

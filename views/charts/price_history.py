@@ -9,7 +9,7 @@ from views.charts.base import (
     POINT,
     ROWS,
     SIZE,
-    finished,
+    as_spec,
     once,
     quantity_axis,
     rank_colours,
@@ -47,4 +47,4 @@ def price_history(ink: Ink) -> dict[str, Any]:
         .mark_text(align="left", dx=8, fontSize=SIZE, color=ink.text)
         .encode(x=alt.value("width"), y=alt.Y("name_y:Q"), text="name:N"),
     ]
-    return finished(alt.layer(*layers), "Its price over the days", ink, height=HEIGHT)
+    return as_spec(alt.layer(*layers), "Its price over the days", ink, height=HEIGHT)

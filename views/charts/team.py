@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, bar_rows, finished, once, quantity_axis, rank_colours
+from views.charts.base import ROWS, SIZE, as_spec, bar_rows, once, quantity_axis, rank_colours
 from views.shared.theme import Ink
 
 STEP = 30  # pixels of a run
@@ -37,6 +37,6 @@ def team_chart(ink: Ink) -> dict[str, Any]:
             x="deadline:T", y=y, text="where:N"
         ),
     ]
-    return finished(
+    return as_spec(
         alt.layer(*layers), "Bar: the run; line: its deadline", ink, height={"step": STEP}
     )

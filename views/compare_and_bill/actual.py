@@ -88,7 +88,7 @@ def _give(plans: pd.DataFrame, catalogs: Catalogs) -> None:
         st.selectbox("Plan", names, key="actual_plan", width=300)
         st.number_input("Paid, $", 0.0, value=None, key="actual_usd", format="%.2f", **look)
         st.number_input("Hours", 0.0, value=None, key="actual_hours", format="%.1f", **look)
-        button("Compare with the plan", _typed, key="actual_compare")
+        button("Compare with the plan", _take_typed_bill, key="actual_compare")
 
 
 def _read(files: list[Any], catalogs: Catalogs) -> None:
@@ -106,7 +106,7 @@ def _read(files: list[Any], catalogs: Catalogs) -> None:
     st.rerun()
 
 
-def _typed() -> None:
+def _take_typed_bill() -> None:
     """Callback: typed dollars and hours are the bill."""
     state = st.session_state
     if not state["actual_usd"] or not state["actual_plan"]:

@@ -6,7 +6,7 @@ from calc.charts.bills import TITLES, answers_table, measures
 from calc.say.numbers import with_noun
 from views.charts.base import SIZE
 from views.charts.bills import answer_bars
-from views.compare_and_bill.compared_answers import Compared
+from views.compare_and_bill.compared_answers import ComparedAnswers
 from views.session import SESSION, is_phone
 from views.shared.elements import draw
 from views.shared.theme import Ink
@@ -36,7 +36,7 @@ def letters() -> int:
     return WALL_SIZE if is_wall() else SIZE
 
 
-def answer_charts(every: Compared, ink: Ink) -> None:
+def answer_charts(every: ComparedAnswers, ink: Ink) -> None:
     """Cost, time and memory of every kept answer; nothing where there is but one."""
     if is_wall():
         st.html(WALL_STYLE)

@@ -10,14 +10,13 @@ from calc.say.numbers import is_missing, with_noun
 from calc.studies.differences import FEWEST
 from views.compare_and_bill import answers, moves, pay, signing, the_bill
 from views.compare_and_bill.bill_charts import answer_charts
-from views.compare_and_bill.compared_answers import Compared, compared
+from views.compare_and_bill.compared_answers import ComparedAnswers, compared_answers
 from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs
 from views.session import kept_answers
 from views.session.present_plan import present
-from views.shared import answer_words
-from views.shared import drift_words as aged
-from views.shared.elements import closed, dialog
+from views.shared import answer_words, drift_words
+from views.shared.elements import dialog, expander
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
@@ -35,10 +34,10 @@ def draw(title: DeltaGenerator) -> None:
         title.title(plain(answer_words.heading(plan.options, catalogs)), anchor=False)
         title.markdown(NOTHING_TO_BILL)
         return
-    every = compared(catalogs)
+    every = compared_answers(catalogs)
     bill = every.rows.iloc[every.ticked]
     title.title(plain(the_bill.heading(bill)), anchor=False)
-    title.markdown(_counted(every) if kept_answers.entries() else NOTHING_KEPT)
+    title.markdown(_count_words(every) if kept_answers.entries() else NOTHING_KEPT)
     if not kept_answers.entries() and every.records[0]["have"]:
         st.markdown(plain(pay.renting(present(catalogs), catalogs)))
     _since_kept(every.records, catalogs)
@@ -57,12 +56,12 @@ def draw(title: DeltaGenerator) -> None:
         signing.not_in_it(in_bill)
     if len(every.records) >= FEWEST:
         label = "What differs, and every figure side by side"
-        closed(
+        expander(
             label, "side_by_side_open", lambda: side_by_side(every.rows, every.records, catalogs)
         )
 
 
-def _counted(every: Compared) -> str:
+def _count_words(every: ComparedAnswers) -> str:
     """2 jobs, 4 kept answers; the ticked one of each job is in the bill."""
     of = (
         "the ticked one of each job is"
@@ -76,7 +75,7 @@ def _counted(every: Compared) -> str:
 def _since_kept(rows: list[Row], catalogs: Catalogs) -> None:
     """What has changed of each answer since it was kept; nothing where all is as it was."""
     changes = {
-        row["scenario"]: aged.changed(row | then_of(entry), catalogs)
+        row["scenario"]: drift_words.change_sentences(row | then_of(entry), catalogs)
         for row, entry in zip(rows, kept_answers.entries(), strict=False)
     }
     lines = [

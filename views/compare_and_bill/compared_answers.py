@@ -20,7 +20,7 @@ from views.session.present_plan import present
 DECISION = "decision"  # of the meeting, in one line
 
 
-class Compared(NamedTuple):
+class ComparedAnswers(NamedTuple):
     """The answers as billed rows, the same as records, and their jobs with the ticks."""
 
     rows: pd.DataFrame
@@ -33,7 +33,7 @@ class Compared(NamedTuple):
         return [job.ticked for job in self.jobs]
 
 
-def compared(catalogs: Catalogs) -> Compared:
+def compared_answers(catalogs: Catalogs) -> ComparedAnswers:
     """What is kept, or the present answer alone."""
     rows = plan_bill(kept_answers.rows(catalogs) if kept_answers.entries() else _present(catalogs))
     jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
@@ -41,7 +41,7 @@ def compared(catalogs: Catalogs) -> Compared:
     rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]
     if decision := st.session_state.get(DECISION):
         rows = rows.assign(decision=decision)
-    return Compared(rows, records(rows), jobs)
+    return ComparedAnswers(rows, records(rows), jobs)
 
 
 def _present(catalogs: Catalogs) -> pd.DataFrame:

@@ -87,7 +87,7 @@ def _cause_of_money(
 
 def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> None:
     """Six answers at most: what differs, the causes, every figure, and what is the same in all."""
-    places = _shown(records)
+    places = _places_to_show(records)
     shown, names = (
         [records[place] for place in places],
         [plain(records[place]["scenario"]) for place in places],
@@ -109,7 +109,7 @@ def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> 
     st.caption(HOW)
 
 
-def _shown(rows: list[Row]) -> list[int]:
+def _places_to_show(rows: list[Row]) -> list[int]:
     """The places of all, or of the chosen six at most."""
     names, state = [row["scenario"] for row in rows], st.session_state
     if len(rows) <= MOST:
@@ -236,7 +236,7 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_money(row) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
-        ("Tokens per second", [_known(row["tokens_per_second"], three) for row in rows]),
+        ("Tokens per second", [_value_words(row["tokens_per_second"], three) for row in rows]),
         ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
     ]
@@ -257,8 +257,8 @@ def _money(row: Row) -> str:
 
 
 def _serving(row: Row, name: str) -> str:
-    return _known(row[name], duration) if row["work"] == "inference" else "–"
+    return _value_words(row[name], duration) if row["work"] == "inference" else "–"
 
 
-def _known(value: float, say: Callable[[float], str]) -> str:
+def _value_words(value: float, say: Callable[[float], str]) -> str:
     return "–" if is_missing(value) else say(value)

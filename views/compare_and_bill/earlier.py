@@ -23,11 +23,10 @@ from calc.say.verdict import fit_word
 from calc.scenarios.problems import quote_cell
 from calc.search.row_status import rank
 from views.compare_and_bill.bill_charts import wall_switch
-from views.compare_and_bill.compared_answers import compared
+from views.compare_and_bill.compared_answers import compared_answers
 from views.session import catalogs as session_catalogs
 from views.session import kept_answers, reading
-from views.shared import drift_words as aged
-from views.shared import tables
+from views.shared import drift_words, tables
 from views.shared.elements import button, dialog
 from views.shared.markdown import plain
 
@@ -45,12 +44,14 @@ def csv_out_and_in() -> None:
     button(
         "Open a CSV", lambda: st.session_state.update({OPEN: True}), type="tertiary", key="open_csv"
     )
-    dialog("Open a CSV", OPEN, lambda: _opened(catalogs), width="large")
+    dialog("Open a CSV", OPEN, lambda: _open_file(catalogs), width="large")
     if kept_answers.entries():
-        tables.scenarios("CSV", compared(catalogs).rows, "headroom-kept", "kept_csv", catalogs)
+        tables.scenarios(
+            "CSV", compared_answers(catalogs).rows, "headroom-kept", "kept_csv", catalogs
+        )
 
 
-def _opened(catalogs: Catalogs) -> None:
+def _open_file(catalogs: Catalogs) -> None:
     """The answers of a file, then and today; an unreadable file costs one sentence."""
     st.caption(
         "A row for each answer, as the CSV buttons write them. Only `model` is needed: an "
@@ -79,7 +80,7 @@ def _opened(catalogs: Catalogs) -> None:
                         "",
                         *(
                             f"- {sentence}"
-                            for sentence in aged.among(records(result.rows), catalogs)
+                            for sentence in drift_words.among(records(result.rows), catalogs)
                         ),
                     ]
                 )
@@ -196,13 +197,13 @@ def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
     ]
     states_counted = [((states == state).sum(), state) for state in ("new", "changed", "as kept")]
     parts = [
-        f"{with_noun(len(rows), 'answer')}: {_joined(verdicts)}.",
-        f"Beside what is kept: {_joined(states_counted)}.",
+        f"{with_noun(len(rows), 'answer')}: {_join_counts(verdicts)}.",
+        f"Beside what is kept: {_join_counts(states_counted)}.",
     ]
     return " ".join(parts if any(count for count, _ in states_counted) else parts[:1])
 
 
-def _joined(counts: list[tuple[int, str]]) -> str:
+def _join_counts(counts: list[tuple[int, str]]) -> str:
     return ", ".join(f"{count:,} {words}" for count, words in counts if count > 0)
 
 

@@ -98,7 +98,7 @@ def draw(title: DeltaGenerator) -> None:
         "tuned_by_month",
         height=height,
     )
-    _kept(plan, run_job, possible[0], catalogs)
+    _keep_both(plan, run_job, possible[0], catalogs)
 
 
 def _run(catalogs: Catalogs) -> tuple[Row, dict[str, Any], str]:
@@ -145,7 +145,9 @@ def _chart(plan: TunedPlan) -> None:
     elements.draw(over_days(INKS[st.context.theme.type or "light"]), table, alt, "tuned_days")
 
 
-def _kept(plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: Catalogs) -> None:
+def _keep_both(
+    plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: Catalogs
+) -> None:
     """Both answers kept with their runs, servers and months, on a click; the months as CSV."""
     rows = list(zip(records(plan.bill), (run_job, service.options.job), strict=True))
 

@@ -23,7 +23,7 @@ from views.compare_and_bill.teams import plans_in_bill
 from views.session import SESSION, reading
 from views.session import catalogs as session_catalogs
 from views.shared import elements, tables
-from views.shared.elements import button, closed, points, segments
+from views.shared.elements import button, expander, points, segments
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
@@ -66,7 +66,7 @@ def draw(title: DeltaGenerator) -> None:
     points(day_sentences(day, load, most)[1:])
     name, text = "headroom-load-day", partial(to_csv, day.table)
     tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
-    closed(crossover.TITLE, "crossover_open", partial(crossover.draw, row, catalogs))
+    expander(crossover.TITLE, "crossover_open", partial(crossover.draw, row, catalogs))
 
 
 def _services(plans: pd.DataFrame) -> list[Row]:

@@ -13,7 +13,7 @@ from views.charts.bills import tornado
 from views.compare_and_bill.bill_charts import letters
 from views.compare_and_bill.compared_answers import DECISION
 from views.session import SESSION
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.shared.elements import draw
 from views.shared.markdown import plain
 from views.shared.theme import Ink
@@ -39,7 +39,7 @@ def cases_of(bill: pd.DataFrame, column: str) -> None:
 def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:
     """What each factor alone makes of the bill of 12 months."""
     names = ("scenario", "usd", "market", "paid_ratio", PERIOD, "have")
-    table = remembered(
+    table = recent_result(
         "moves",
         (bill[list(names)].to_csv(), catalogs.version),
         lambda: moves_table(moves(bill, PERIOD, catalogs), bill[PERIOD]),

@@ -21,7 +21,7 @@ from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, present
 from views.shared import answer_words as plan_words
 from views.shared import row_words, tables
-from views.shared.elements import closed, points
+from views.shared.elements import expander, points
 from views.shared.markdown import plain
 from views.shared.theme import INKS, Ink
 from views.sidebar import assumptions
@@ -66,34 +66,38 @@ def draw(title: DeltaGenerator) -> None:
         points([*prices.not_in_it(row), prices.energy(row, catalogs)])
 
     if market_line["basis"]:
-        closed(
-            "What is paid, line by line", "paid_lines", partial(_paid, row, market_line, catalogs)
+        expander(
+            "What is paid, line by line",
+            "paid_lines",
+            partial(_run_panel, row, market_line, catalogs),
         )
-    closed(
+    expander(
         "When signing pays",
         "break_even",
         lambda: use.over_use(row, break_even.over_use(row, markets), ink),
     )
     if market_line["basis"] and not MARKETS[plan.market].work:
-        closed(
+        expander(
             "Quota and availability",
             "availability",
             partial(quota.draw, row, market_line, catalogs),
         )
-    closed(
+    expander(
         "Storage and traffic", "small_lines", lambda: prices.small(bill.small_lines(row, catalogs))
     )
     if ends:
-        closed(
+        expander(
             "A longer or shorter run",
             "run_length",
             lambda: use.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink),
         )
     if row["work"] == "training":
-        closed("Spot and its interruptions", "spot_details", partial(use.spot, row))
+        expander("Spot and its interruptions", "spot_details", partial(use.spot, row))
     elif not ends:
-        closed(
-            "Speed, and what tokens cost", "token_costs", partial(_served, row, plan, catalogs, ink)
+        expander(
+            "Speed, and what tokens cost",
+            "token_costs",
+            partial(_service_panel, row, plan, catalogs, ink),
         )
     assumptions.editor(row, catalogs)
     name = f"headroom-bill-{row['model']}-{row['work']}"
@@ -106,14 +110,14 @@ def draw(title: DeltaGenerator) -> None:
             tables.download(label, partial(csv_tables.dated_csv, rows, catalogs, today), file, key)
 
 
-def _paid(row: Row, market_line: Row, catalogs: Catalogs) -> None:
+def _run_panel(row: Row, market_line: Row, catalogs: Catalogs) -> None:
     st.markdown(plain(sure.summary(row, market_line)))
     sure.line_by_line(row, bill.lines(row), catalogs)
-    st.markdown(plain(prices.signed(market_line)))
+    st.markdown(plain(prices.commitment_words(market_line)))
     st.caption(plain(sure.idle(row)))
 
 
-def _served(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> None:
+def _service_panel(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> None:
     use.serving(row)
     use.over_concurrency(
         row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink

@@ -13,7 +13,7 @@ from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
 from calc.say.numbers import about, gib, is_missing, percent, three, usd, with_noun
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
-from views.compare_and_bill.sure import TEXTS, dated
+from views.compare_and_bill.sure import TEXTS, price_day_words
 from views.session import job_state
 from views.session.present_plan import Present
 from views.shared.elements import use_in_plan
@@ -38,7 +38,7 @@ def _lines(table: pd.DataFrame, today: date) -> list[Row]:
             "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
             "GPU-hours": row["billed_gpu_hours"] if row["basis"] else float("nan"),
             "Cost": row["usd"],
-            "Price of": dated(row["as_of"], row["market"], today),
+            "Price of": price_day_words(row["as_of"], row["market"], today),
             "You sign for, $": row["committed_usd"],
             "Term": over(row["committed_hours"]),
             "Breaks even from, hours a month": row["break_even_hours_per_month"],
@@ -62,7 +62,7 @@ def over(hours: float) -> str:
     )
 
 
-def signed(market_line: Row) -> str:
+def commitment_words(market_line: Row) -> str:
     """What the market commits to: $121,949 over 1 year; empty where use is paid."""
     if is_missing(market_line["committed_usd"]):
         return ""
@@ -146,7 +146,7 @@ def not_in_it(row: Row) -> tuple[str, ...]:
     )
     return (
         *([TEXTS["further"].format(usd(attempt_usd(row)))] if row["work"] == "training" else []),
-        f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_stored(row)}.",
+        f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_storage_words(row)}.",
         *TEXTS["not_in_it" if ends_of(row) else "not_in_a_month"],
     )
 
@@ -172,7 +172,7 @@ def energy(row: Row, catalogs: Catalogs) -> str:
     )
 
 
-def _stored(row: Row) -> str:
+def _storage_words(row: Row) -> str:
     """What it costs in a month, and what a GiB does."""
     month, stored = row["storage_usd_per_month"], row["stored_bytes"] / GIB
     where = "as set" if row["storage_usd_per_gib_month"] > 0 else "on S3"

@@ -25,9 +25,9 @@ from views.compare_and_bill.compared_answers import DECISION
 from views.session import address, kept_answers
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.shared import answer_words as plan_words
-from views.shared import drift_words as aged
+from views.shared import drift_words
 from views.shared.answer_words import day_text
 from views.shared.elements import button
 from views.shared.markdown import plain
@@ -91,9 +91,9 @@ def draw(title: DeltaGenerator) -> None:
         return
     heading_place.title(heading(plans), anchor=False)
     if plans:
-        plans, states = shelf_states.filtered(run, plans)
-        plan, row = listed(plans, states, catalogs)
-        chosen(run, plan, row, catalogs)
+        plans, states = shelf_states.filter_plans(run, plans)
+        plan, row = list_plans(plans, states, catalogs)
+        plan_panel(run, plan, row, catalogs)
         shelf_states.panel(run, plan, states)
     else:
         st.markdown(EMPTY)
@@ -110,7 +110,7 @@ def draw(title: DeltaGenerator) -> None:
 def _rows_now(plans: list[Plan], catalogs: Catalogs) -> list[Row | None]:
     """Today's row of each plan's answer; None where its link names none."""
     links = [plan.link for plan in plans]
-    return remembered(
+    return recent_result(
         "shelf",
         (links, catalogs.version),
         lambda: answers_now([_query(plan) for plan in plans], catalogs),
@@ -190,14 +190,14 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
         )
         shelf_states.propose(run, plan)
         st.success(
-            plain(_saved(plan, shelf_plans.versions(run, plan.name), seen)),
+            plain(_save_message(plan, shelf_plans.versions(run, plan.name), seen)),
             icon=":material/inventory_2:",
         )
     except ShelfError as error:
         st.error(plain(str(error)), icon=":material/block:")
 
 
-def listed(
+def list_plans(
     plans: list[Plan], states: dict[str, State], catalogs: Catalogs
 ) -> tuple[Plan, dict[str, Any] | None]:
     """Lists the plans; returns the chosen or newest plan and its row of today."""
@@ -210,7 +210,7 @@ def listed(
         "team": [states[plan.name].team if plan.name in states else "" for plan in plans],
         "then": [plan.usd for plan in plans],
         "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
-        "moved": [_moved(row) for row in rows],
+        "moved": [_move_words(row) for row in rows],
         "saved_by": [plan.saved_by for plan in plans],
         "saved_at": [_when(plan.saved_at) for plan in plans],
         "versions": [plan.versions for plan in plans],
@@ -232,11 +232,11 @@ def listed(
     return plans[index], rows[index]
 
 
-def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
+def plan_panel(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     """One plan: what has changed since it was saved, the way back to it, and its versions."""
     st.header(plain(plan.name), anchor=False)
     st.markdown(plain(_version(plan, plan.versions)))
-    sentences = [] if row is None else aged.changed(row, catalogs)
+    sentences = [] if row is None else drift_words.change_sentences(row, catalogs)
     as_it_was = (
         "Nothing in it has moved since."
         if row
@@ -308,7 +308,7 @@ def _when(saved_at: str) -> str:
         return saved_at
 
 
-def _moved(row: Row | None) -> str:
+def _move_words(row: Row | None) -> str:
     """9 % more; the same; empty where one of the two is not known."""
     if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
         return ""
@@ -321,7 +321,7 @@ def _move(row: Row | None) -> FigureChange | None:
     return next((moved for moved in changes(row) if moved.figure == "usd"), None) if row else None
 
 
-def _saved(plan: Plan, stand: list[Plan], seen: str) -> str:
+def _save_message(plan: Plan, stand: list[Plan], seen: str) -> str:
     """What saving did; and whose versions came in between, which stand beside it."""
     others = (
         [version for version in stand if version.id != plan.id and version.saved_at > seen]

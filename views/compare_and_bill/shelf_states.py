@@ -51,7 +51,7 @@ def propose(run: Run, plan: Plan) -> None:
             )
 
 
-def filtered(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, State]]:
+def filter_plans(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, State]]:
     """The plans of the state and team that are chosen, and the state of each by name."""
     try:
         states = shelf_states.newest_states(run)

@@ -23,7 +23,10 @@ TEXTS = texts_beside(__file__)
 def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
     """What is paid, what for, how long, $; `table` is of bill.lines."""
     heads = ("What is paid", "For", "Time", "$ an hour", "$")
-    rows = [dict(zip(heads, map(plain, line), strict=True)) for line in _paid(row, table, catalogs)]
+    rows = [
+        dict(zip(heads, map(plain, line), strict=True))
+        for line in _bill_table(row, table, catalogs)
+    ]
     text_table(rows, "The lines of the bill")
 
 
@@ -53,7 +56,7 @@ def summary(row: Row, market_line: Row) -> str:
     return f"Expect {about(market_line['low_usd'])} to {about(market_line['high_usd'])}."
 
 
-def _paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
+def _bill_table(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
     """Lines of the bill: what, what for, how long, USD per hour, USD; and their sum."""
     lines: list[tuple[str, ...]] = []
     for line in table.to_dict("records"):
@@ -166,7 +169,7 @@ def _price(row: Row, market_line: Row, today: date) -> str:
     return f"**Price**: {basis}, of {market_line['as_of']}, {age}.{share}"
 
 
-def dated(day: str, market: str, today: date) -> str:
+def price_day_words(day: str, market: str, today: date) -> str:
     """The day of a price and its age: 2026-07-20, 125 days: old."""
     if not day:
         return ""

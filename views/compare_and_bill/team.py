@@ -31,7 +31,7 @@ from views.session import catalogs as session_catalogs
 from views.session import job_state, reading
 from views.session.present_plan import present
 from views.shared import elements, tables
-from views.shared.elements import button, closed
+from views.shared.elements import button, expander
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
@@ -53,7 +53,7 @@ def draw(title: DeltaGenerator) -> None:
         POOLS,
         as_text(pd.DataFrame([first_pool(plan.row)], columns=list(POOL_COLUMNS), dtype=object)),
     )
-    jobs = _edited(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
+    jobs = _edit_table(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
     with st.container(horizontal=True):
         row = job_with_dates(
             job_state.current().job, short_job(plan.options.job, catalogs), date.today()
@@ -74,21 +74,21 @@ def draw(title: DeltaGenerator) -> None:
             "team_jobs_csv",
             type="tertiary",
         )
-    pools = _edited(POOLS, "Machines", _pool_columns(catalogs), list(POOL_COLUMNS))
-    closed("Open a CSV of jobs or of machines", "team_open", _opened)
+    pools = _edit_table(POOLS, "Machines", _pool_columns(catalogs), list(POOL_COLUMNS))
+    expander("Open a CSV of jobs or of machines", "team_open", _open_csv)
     if jobs.empty:
         heading.title("Who runs where and when", anchor=False)
         st.markdown(EMPTY)
         return
     try:
-        placed = _placed(jobs, pools, catalogs)
+        placed = _schedule_of(jobs, pools, catalogs)
     except TableError as error:
         heading.title("The tables are not ready", anchor=False)
         st.error(plain(str(error)), icon=":material/block:")
         return
     heading.title(plain(_heading(placed)), anchor=False)
-    _shown(placed)
-    closed(
+    _show_schedule(placed)
+    expander(
         "What one more instance would change", "team_next", partial(_next, jobs, pools, catalogs)
     )
 
@@ -105,7 +105,7 @@ def _heading(placed: Schedule) -> str:
     return f"{which}, for {billed_usd(placed.usd)}"
 
 
-def _shown(placed: Schedule) -> None:
+def _show_schedule(placed: Schedule) -> None:
     """The chart, the runs without a place, and the machines."""
     st.caption(plain(f"{placed.how[:1].upper()}{placed.how[1:]}."))
     table = on_chart(placed.runs)
@@ -146,7 +146,7 @@ def _next(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
     )
 
 
-def _placed(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> Schedule:
+def _schedule_of(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> Schedule:
     """The plan of these tables, worked out once for both."""
     key = (to_csv(jobs), to_csv(pools), catalogs)
     if st.session_state.get("team_placed", (None,))[0] != key:
@@ -155,7 +155,7 @@ def _placed(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> Sche
     return st.session_state["team_placed"][1]
 
 
-def _edited(key: str, label: str, columns: dict[str, Any], order: list[str]) -> pd.DataFrame:
+def _edit_table(key: str, label: str, columns: dict[str, Any], order: list[str]) -> pd.DataFrame:
     """A table that its reader edits; cells as text, empty ones as ''."""
     version = st.session_state.get(f"{key}_version", 0)
     st.markdown(f"**{label}**")
@@ -180,7 +180,7 @@ def _add(row: dict[str, Any], jobs: pd.DataFrame) -> None:
     _replace(JOBS, as_text(pd.concat([jobs, pd.DataFrame([row], dtype=object)], ignore_index=True)))
 
 
-def _opened() -> None:
+def _open_csv() -> None:
     """A CSV takes the place of the table whose columns it has."""
     file: Any = st.file_uploader(
         "CSV of jobs or machines", type="csv", key="team_file", label_visibility="collapsed"

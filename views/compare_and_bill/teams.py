@@ -18,7 +18,7 @@ from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP, owned_rows
 from calc.say.budgets import budget_name, use_sentence
 from calc.say.numbers import billed_usd, is_missing, with_noun
 from calc.scenarios.problems import quote_cell
-from views.compare_and_bill.compare import NOTHING_TO_BILL, compared
+from views.compare_and_bill.compare import NOTHING_TO_BILL, compared_answers
 from views.session import catalogs as session_catalogs
 from views.session import kept_answers, reading
 from views.session.present_plan import present
@@ -39,7 +39,7 @@ def plans_in_bill(catalogs: Catalogs) -> pd.DataFrame:
     """The answers in the bill without a problem; the present one where nothing is kept."""
     if not kept_answers.entries() and is_missing(present(catalogs).row["memory_bytes"]):
         return pd.DataFrame()
-    every = compared(catalogs)
+    every = compared_answers(catalogs)
     rows = every.rows.iloc[every.ticked]
     return rows[rows["problem"] == ""]
 

@@ -19,7 +19,7 @@ from views.compare_and_bill.compared_answers import DECISION
 from views.compare_and_bill.moves import cases_of
 from views.session import SESSION, kept_answers
 from views.session.kept_answers import PLANNED
-from views.shared.elements import closed
+from views.shared.elements import expander
 from views.shared.markdown import plain
 from views.shared.row_words import own_share
 from views.shared.tables import text_table
@@ -79,7 +79,7 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
             f"{'is' if unpriced == 1 else 'are'} not in it."
         )
     if places:
-        closed("How often, for how long", "planned", lambda: _planned(records(bill), places))
+        expander("How often, for how long", "planned", lambda: _plan_fields(records(bill), places))
 
 
 def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[str, str]]:
@@ -185,7 +185,7 @@ def _against(against: dict[str, float]) -> str:
     )
 
 
-def _planned(rows: list[Row], places: list[int]) -> None:
+def _plan_fields(rows: list[Row], places: list[int]) -> None:
     """A line of fields for each answer in the bill."""
     for row, place in zip(rows, places, strict=True):
         with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -32,7 +32,7 @@ def _spot(row: Row) -> tuple[tuple[str, str], ...]:
     """What interruptions do to a run on spot, as labels and values."""
     young, overhead = duration(row["young_interval_seconds"]), row["spot_overhead_ratio"]
     return (
-        ("Interruptions expected in the run", _expected(row["expected_interruptions"])),
+        ("Interruptions expected in the run", _rate_words(row["expected_interruptions"])),
         ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),
         (
             "One checkpoint",
@@ -64,7 +64,7 @@ def _spot(row: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _expected(interruptions: float) -> str:
+def _rate_words(interruptions: float) -> str:
     """0.0123; under 1 in 1,000."""
     return "under 1 in 1,000" if interruptions < 0.001 else three(interruptions)
 

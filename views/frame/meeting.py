@@ -11,7 +11,7 @@ from calc.say.paid import gpu_hours_of
 from calc.say.setting import arrangement, setting
 from calc.say.verdict import memory_of
 from views.compare_and_bill import the_bill
-from views.compare_and_bill.compared_answers import Compared
+from views.compare_and_bill.compared_answers import ComparedAnswers
 from views.frame.report import STYLE, page_of, table_of
 from views.shared.answer_words import pace
 
@@ -19,7 +19,9 @@ HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "GPU-hours", "Memory pe
 BILL_HEADS = ("", *the_bill.COLUMNS.values())
 
 
-def markdown(every: Compared, said: list[str], link: str, today: date, catalogs: Catalogs) -> str:
+def markdown(
+    every: ComparedAnswers, said: list[str], link: str, today: date, catalogs: Catalogs
+) -> str:
     """The minutes; `said` are the decision, the cases and the budget in sentences."""
     bill = every.rows.iloc[every.ticked]
     lines = [f"## {the_bill.heading(bill)}", "", *(f"**{text}**\n" for text in said[:1])]
@@ -32,7 +34,9 @@ def markdown(every: Compared, said: list[str], link: str, today: date, catalogs:
     return "\n".join(lines)
 
 
-def html(every: Compared, said: list[str], link: str, today: date, catalogs: Catalogs) -> str:
+def html(
+    every: ComparedAnswers, said: list[str], link: str, today: date, catalogs: Catalogs
+) -> str:
     """The report in one file, with a bar for every measure of every answer."""
     bill = every.rows.iloc[every.ticked]
     title = the_bill.heading(bill)
@@ -72,13 +76,13 @@ def _set(row: Row, catalogs: Catalogs) -> str:
     return f"{arrangement(row, catalogs)}; {setting(row, catalogs)}"
 
 
-def _bill(every: Compared) -> list[list[str]]:
+def _bill(every: ComparedAnswers) -> list[list[str]]:
     """The lines of the bill and their sum."""
     bill = every.rows.iloc[every.ticked]
     return [[*line.values()] for line in the_bill.lines(bill, str)]
 
 
-def _bars(every: Compared, measure: str) -> str:
+def _bars(every: ComparedAnswers, measure: str) -> str:
     """A measure of the answers as bars that print and need no script."""
     table = answers_table(every.records, every.ticked, measure)
     rows = [

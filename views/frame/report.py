@@ -84,7 +84,7 @@ def markdown(
     ]
     prices = "; ".join(
         f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}"
-        for row in _paid(rows)
+        for row in _with_price(rows)
     )
     lines += [
         "",
@@ -111,7 +111,7 @@ def html(
         f"<p class='note'>{escape(_small_line(options, catalogs, today, chosen))}</p>",
         (
             f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. "
-            f"{escape(plan_words.tried(options))}.</p>"
+            f"{escape(plan_words.tried_words(options))}.</p>"
         ),
         table_of(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<ul>{reasons}</ul>",
@@ -131,7 +131,7 @@ def html(
         ]
         hidden = len(options.board) - len(board)
         parts += [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
-    if paid := _paid([*answers, *board]):
+    if paid := _with_price([*answers, *board]):
         parts += ["<h2>Prices</h2>", table_of(PRICE_HEADS, _prices(paid, catalogs))]
     parts += [
         "<h2>What the times and costs assume</h2>",
@@ -182,7 +182,9 @@ def _how_sure(options: Answer, answers: list[Row]) -> str:
 def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """Why each row is an answer, and how hard it is to get where it is paid for."""
     hard = [
-        f" {row_words.obtainable(row, catalogs)}." if row["obtainable"] and _paid([row]) else ""
+        f" {row_words.obtainable(row, catalogs)}."
+        if row["obtainable"] and _with_price([row])
+        else ""
         for row in rows
     ]
     return [row["why"] + text for row, text in zip(rows, hard, strict=True) if row["why"] or text]
@@ -228,7 +230,7 @@ def _components(row: Row) -> str:
     return table_of(("Component", "Size", "Share", "What it is"), parts)
 
 
-def _paid(rows: list[Row]) -> list[Row]:
+def _with_price(rows: list[Row]) -> list[Row]:
     """Those with a price: machines that one has are without one."""
     return [row for row in rows if not is_missing(row["usd"])]
 
@@ -236,7 +238,7 @@ def _paid(rows: list[Row]) -> list[Row]:
 def _cost(row: Row) -> tuple[str, str, str]:
     """Money and time, GPU-hours, and the price of an hour; without a price the times alone."""
     gpu_hours = gpu_hours_of(row)
-    if _paid([row]):
+    if _with_price([row]):
         return plan_words.money_and_time(row), gpu_hours, usd(row["usd_per_hour"])
     return f"no price, {plan_words.pace(row)}", gpu_hours, ""
 

@@ -11,7 +11,7 @@ from calc.files.link.short import shorten
 from calc.say.job import job_sentence
 from calc.search.board import with_answers
 from views.compare_and_bill import the_bill
-from views.compare_and_bill.compared_answers import compared
+from views.compare_and_bill.compared_answers import compared_answers
 from views.frame import meeting, report
 from views.session import address, job_state, kept_answers, undo
 from views.session.present_plan import Present, present
@@ -38,7 +38,7 @@ def popover(catalogs: Catalogs, today: date, page: str) -> None:
 
 def _of_meeting(link: str, catalogs: Catalogs, today: date) -> None:
     """The comparison, its bill and the decision."""
-    every = compared(catalogs)
+    every = compared_answers(catalogs)
     said = the_bill.said_of(every.rows.iloc[every.ticked])
     _copied(link, meeting.markdown(every, said, link, today, catalogs))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -59,7 +59,7 @@ def _report(page: Callable[[], str], name: str) -> None:
     st.download_button(
         "Report (HTML)",
         page,
-        tables.dated(name, "html"),
+        tables.file_name(name, "html"),
         mime="text/html",
         on_click="ignore",
         icon=":material/download:",

@@ -15,7 +15,7 @@ from calc.studies.own_machines import own_machines
 from views.charts.tank import tank_html
 from views.session import is_phone, job_state
 from views.session.present_plan import OTHER_CHOICES, Present, in_other_bits, look_at, over_all
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.elements import button
@@ -42,7 +42,7 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     """The answers, and of a service the other width of weights; on one's machines its variants."""
     options, (_, by_hand, job) = plan.options, job_state.current()
     if options.job.get("have"):
-        return remembered(
+        return recent_result(
             "owned",
             (job, catalogs.version),
             lambda: owned_cards(own_machines(job, options, catalogs), catalogs),

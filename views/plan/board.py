@@ -17,11 +17,11 @@ from calc.say.numbers import about, is_missing
 from calc.say.place import card_name, place, region_name
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING
-from calc.search.board import ordered
+from calc.search.board import sort_board
 from views.charts.tank import data_uri, tank_svg
 from views.session import SESSION, kept_answers
 from views.session.present_plan import look_at
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.shared import row_words
 from views.shared.elements import button, segments
 from views.shared.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows
@@ -77,7 +77,7 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
         words = {"money": "Money in all" if ends_of(options.job) else "Money a month", **ORDERS}
         by = str(segments("Sort by", words, "sort", label_visibility="collapsed", **SESSION))
         of_rows(KEY, (options.job, by))
-        frame = ordered(options.board, by)
+        frame = sort_board(options.board, by)
         rows = records(frame)
         ticked = [rows[index] for index in chosen_in(KEY) if index < len(rows)]
         label = f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked"
@@ -89,7 +89,7 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
             disabled=not ticked,
             key="keep_ticked",
         )
-    table = remembered(
+    table = recent_result(
         "board",
         (options.job, by, ink, catalogs.version),
         lambda: _cells(frame, rows, options.job, ink, catalogs),
@@ -107,13 +107,13 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
         KEY,
         row_height=ROW,
         height=HEADER + ROW * min(len(rows), SHOWN) + 2,
-        on_select=lambda: _looked(rows),
+        on_select=lambda: _look_at_cell(rows),
         selection_mode=["multi-row", "single-cell"],
     )
     st.caption(_caption(rows, bool(options.job.get("have"))))
 
 
-def _looked(rows: list[Row]) -> None:
+def _look_at_cell(rows: list[Row]) -> None:
     """Callback: a cell was clicked, or a row ticked; the cell's row is looked at."""
     cells = chosen_in(KEY, "cells")
     if cells and cells[0][0] < len(rows):
@@ -130,7 +130,7 @@ def _cells(
         2, "verdict", word_column([row_words.verdict(row) for row in rows])
     )  # after the money: both are seen on a phone
     table.insert(3, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
-    for name in reversed(_compared(job)):
+    for name in reversed(_compared_columns(job)):
         table.insert(1, name, word_column([_value(name, row[name], catalogs) for row in rows]))
     if len({row["market"] for row in rows}) > 1:
         table.insert(1, "market", word_column([MARKETS[row["market"]].label for row in rows]))
@@ -186,11 +186,11 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
             "In the way", width="large", help="Which limit of the job it misses, and by how much."
         ),
     }
-    columns |= {name: column(name, kind=TEXT) for name in _compared(job)}
+    columns |= {name: column(name, kind=TEXT) for name in _compared_columns(job)}
     return {name: columns[name] for name in shown}
 
 
-def _compared(job: dict[str, Any]) -> list[str]:
+def _compared_columns(job: dict[str, Any]) -> list[str]:
     """The choices of which several values are set by hand: columns of their own."""
     return [
         name

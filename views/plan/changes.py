@@ -14,7 +14,7 @@ from calc.say.change import NOTHING_FITS, effect
 from calc.say.numbers import with_noun
 from calc.search.row_status import scenario_of
 from views.session import job_state
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.session.worker import in_worker
 from views.shared.answer_words import day_text
 from views.shared.elements import button
@@ -48,7 +48,7 @@ def changes(
 ) -> pd.DataFrame:
     """Useful changes of a row, tried once for each scenario, market and job."""
     key = (scenario_of(row), market, job, catalogs.version, lacking_bytes)
-    return remembered(
+    return recent_result(
         "advice",
         key,
         lambda: in_worker(

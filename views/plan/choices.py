@@ -47,7 +47,7 @@ def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         speed_against_money(plan, ink, catalogs)
         return
     comparison = several[shown]
-    found = _found(JobRow.of(plan.job), comparison, catalogs.version)
+    found = _known_cells(JobRow.of(plan.job), comparison, catalogs.version)
     note_question()
     waits = others_ask()  # their answers come first
     if not waits:
@@ -94,7 +94,7 @@ def _head(ids: list[str], plan: Present) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=KEPT)
-def _found(_job: JobRow, _comparison: Comparison, _version: str) -> dict[int, Cell]:
+def _known_cells(_job: JobRow, _comparison: Comparison, _version: str) -> dict[int, Cell]:
     """The cells that are known of a comparison, by number; shared by all sessions."""
     return {}
 
@@ -194,7 +194,7 @@ def _spec(comparison: Comparison, rows: int, ink: Ink) -> dict[str, Any]:
 
 def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
     """Callback: the pressed cell becomes the plan, or its plan is kept for Compare."""
-    number, part = _pressed(key)
+    number, part = _cell_pressed(key)
     taken = cells[number] if number < len(cells) else None
     if taken is None or taken.plan is None:
         return
@@ -205,7 +205,7 @@ def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
     st.session_state[TAKEN] = True
 
 
-def _pressed(key: str) -> tuple[int, str]:
+def _cell_pressed(key: str) -> tuple[int, str]:
     """The cell and the part of it whose selection has just changed."""
     state = st.session_state
     now = {

@@ -10,7 +10,7 @@ from calc.say.choices import TITLES, cell_name
 from calc.say.place import place
 from calc.studies.choices import Cell, Comparison
 from views.session import kept_answers
-from views.shared.elements import button, closed
+from views.shared.elements import button, expander
 from views.shared.tables import TEXT, chosen_in, grid, of_rows, scenarios
 
 KEY = "choices_rows"
@@ -35,7 +35,7 @@ def as_table(
 ) -> None:
     """The same figures as a closed table."""
     draw = partial(_table, table, cells, comparison, catalogs)
-    closed("As a table: tick to keep, CSV", "choices_table", draw)
+    expander("As a table: tick to keep, CSV", "choices_table", draw)
 
 
 def _table(

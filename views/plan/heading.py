@@ -37,7 +37,7 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
             for text, warns in words.small_line(options, catalogs, date.today(), plan.row)
         ]:
             st.markdown(f":small[{' · '.join(parts)}]")
-        if words.calibrated(plan.row, catalogs):
+        if words.calibration_words(plan.row, catalogs):
             button(
                 "Take the calibration off",
                 rest_on,
@@ -65,7 +65,7 @@ def since_then(first: Row, catalogs: Catalogs) -> None:
     if row is None:
         if older := words.older_prices(address.address().prices_as_of, catalogs, first):
             st.info(plain(older), icon=":material/history:")
-    elif text := drift_words.opened(row, catalogs, opened_plan.is_same(row, first)):
+    elif text := drift_words.link_lines(row, catalogs, opened_plan.is_same(row, first)):
         st.info(plain(text), icon=":material/history:")
         with st.container(horizontal=True):
             button(

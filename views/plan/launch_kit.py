@@ -10,10 +10,10 @@ from calc.files.launch.specs import kit_specs
 from calc.files.launch_files import files_of, zip_files
 from calc.say.setting import name_of
 from views.session.present_plan import Present
-from views.session.recent_results import remembered
-from views.shared.elements import closed, segments
+from views.session.recent_results import recent_result
+from views.shared.elements import expander, segments
 from views.shared.markdown import plain
-from views.shared.tables import dated
+from views.shared.tables import file_name
 
 LANGUAGES = {
     "json": "json",
@@ -27,7 +27,7 @@ LANGUAGES = {
 
 def panel(plan: Present, catalogs: Catalogs) -> None:
     """Closed until it is wanted: the kits are written, and read back, when it is opened."""
-    closed(
+    expander(
         "Launch kit: the files that start it",
         "launch_kit",
         lambda: _kits(plan, catalogs),
@@ -39,7 +39,7 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
     if reason := not_to_launch(plan.row):
         st.markdown(plain(f"{reason} No files are written for it."))
         return
-    result = remembered(
+    result = recent_result(
         "kits",
         (plan.row, plan.market, catalogs.version),
         lambda: kits(plan.row, catalogs, plan.market),
@@ -61,7 +61,7 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
         st.download_button(
             "Launch kit, zip",
             zip_files(files),
-            dated(f"headroom-{plan.row['model']}-{kit.id}", "zip"),
+            file_name(f"headroom-{plan.row['model']}-{kit.id}", "zip"),
             mime="application/zip",
             on_click="ignore",
             icon=":material/download:",

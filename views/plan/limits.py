@@ -13,7 +13,7 @@ from calc.studies.stricter_limits import SPEEDS, stricter_limits, stricter_speed
 from calc.units import DAY_HOURS
 from views.session import is_phone, job_state
 from views.session.present_plan import Present
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.session.worker import in_worker
 from views.shared.elements import button
 from views.shared.markdown import faint, plain
@@ -40,7 +40,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     steps = [
         *relaxed,
         *bits,
-        *remembered(
+        *recent_result(
             "tightened",
             (job, catalogs.version),
             lambda: in_worker(job, catalogs, stricter_limits, job, options),

@@ -15,7 +15,7 @@ from views.charts.tank import tank_html
 from views.plan import board
 from views.session import is_phone, job_state
 from views.session.present_plan import Present
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.session.worker import in_worker
 from views.shared import row_words, sources
 from views.shared.markdown import plain
@@ -33,7 +33,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     if owned and len(options.board) < 2:
         return
     types = near_ties(options)
-    turns_at = remembered(
+    turns_at = recent_result(
         "turn", (job, catalogs.version), lambda: in_worker(job, catalogs, turn, job, options)
     )
     st.header(near_ties_heading(types, options), anchor=False)

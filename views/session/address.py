@@ -91,7 +91,7 @@ def settle(catalogs: Catalogs) -> None:
 
 def _read() -> None:
     """The job of this run, and the query of all that the user made."""
-    state, assumed, fields = st.session_state, extra_state.assumed(), job_state.job_fields()
+    state, assumed, fields = st.session_state, extra_state.own_assumptions(), job_state.job_fields()
     by_hand = job_state.set_by_hand()
     job_state.read(fields, by_hand, assumed)
     state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})

@@ -13,7 +13,7 @@ def assumptions() -> list[str]:
     return [name for name in inputs_by_name() if name not in DEFAULTS]
 
 
-def assumed() -> dict[str, float]:
+def own_assumptions() -> dict[str, float]:
     """The assumptions that this session has set."""
     state = st.session_state
     return {name: float(state[name]) for name in assumptions() if state.get(name) not in (None, "")}

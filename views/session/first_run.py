@@ -30,7 +30,7 @@ def note(keys: tuple[str, ...]) -> None:
     if state.get("was_drawn"):
         return
     state["was_drawn"] = True
-    sent, every = _sent(), {key: partial(state.__setitem__, key) for key in keys} | takes()
+    sent, every = _sent_values(), {key: partial(state.__setitem__, key) for key in keys} | takes()
     state["said_by_browser"] = [
         partial(act, sent[key])
         for key, act in every.items()
@@ -40,7 +40,7 @@ def note(keys: tuple[str, ...]) -> None:
         st.rerun()
 
 
-def _sent() -> dict[str, Any]:
+def _sent_values() -> dict[str, Any]:
     """The values of widgets sent with this run; Streamlit has no public name for them."""
     context = get_script_run_ctx()
     if context is None:

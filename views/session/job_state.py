@@ -82,7 +82,7 @@ def job_of_goal(goal: str) -> dict[str, Any]:
         return job
     by_hand = {
         name: value if name in LISTS else [value]
-        for name, value in (set_by_hand() | extra_state.assumed()).items()
+        for name, value in (set_by_hand() | extra_state.own_assumptions()).items()
     }
     return job_for(goal, fields, by_hand)
 
@@ -103,28 +103,30 @@ def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, flo
 
 def first_visit() -> dict[str, Any]:
     """The fields of the job of a visitor who has set nothing."""
-    return {name: _held(name, value) for name, value in FIRST_VISIT.items()}
+    return {name: _widget_value(name, value) for name, value in FIRST_VISIT.items()}
 
 
 def is_first_visit(asks: Mapping[str, Any]) -> bool:
     """Whether a ready job is the one that a visitor finds."""
     first = first_visit()
-    return all(name in first and _held(name, value) == first[name] for name, value in asks.items())
+    return all(
+        name in first and _widget_value(name, value) == first[name] for name, value in asks.items()
+    )
 
 
 def start(choices: dict[str, Any]) -> None:
     """Set the widgets of the first visit, with these choices over its defaults."""
     for name, value in FIRST_VISIT.items():
-        st.session_state[name] = _held(name, choices.get(name, value))
+        st.session_state[name] = _widget_value(name, choices.get(name, value))
     for name, value in AUTO.items():
-        extra_state.put(name, _held(name, choices.get(name, value)))
+        extra_state.put(name, _widget_value(name, choices.get(name, value)))
 
 
 def choose(**choices: Any) -> None:
     """Callback: set fields of the job, or columns by hand, from outside their widgets."""
     for name, value in choices.items():
         key = getattr(KEYS, name)
-        st.session_state[key] = _held(name, value)
+        st.session_state[key] = _widget_value(name, value)
 
 
 def put(fields: Mapping[str, Any]) -> None:
@@ -147,14 +149,14 @@ def to_auto(*names: Any) -> None:
 
 def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
     """Callback: a scenario becomes the plan, all its choices fixed; the limits stay."""
-    job, by_hand = adopted(scenario, market, catalogs)
+    job, by_hand = fields_of_scenario(scenario, market, catalogs)
     to_auto(*(name for name in BY_HAND if name not in UNSHOWN))
     choose(
         **job, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()}
     )
 
 
-def adopted(
+def fields_of_scenario(
     scenario: Row, market: str, catalogs: Catalogs
 ) -> tuple[dict[str, Any], dict[str, list]]:
     """The job fields and the columns by hand that a scenario makes of this session's job."""
@@ -175,7 +177,7 @@ def reset() -> None:
     extra_state.forget()
 
 
-def _held(name: str, value: Any) -> Any:
+def _widget_value(name: str, value: Any) -> Any:
     """A value as its widget holds it: a list, a number of one type, None for empty."""
     column = JOB.get(name) or BY_HAND.get(name) or ASSUMED[name]
     values = [

@@ -23,7 +23,7 @@ from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.private_prices import paid_share
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.session.worker import options
 
 PLANNED = ("runs_per_month", "plan_months")  # of the bill, and no part of the answer
@@ -76,7 +76,7 @@ def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
 def written_down(row: Row) -> dict[str, Any]:
     """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
     catalogs = session_catalogs.catalogs()
-    scenario = differing(row, catalogs, extra_state.assumed())
+    scenario = differing(row, catalogs, extra_state.own_assumptions())
     return {
         "market": row.get("market") or "on-demand",
         "scenario": scenario,
@@ -93,7 +93,7 @@ def place_of(row: Row) -> int | None:
     """The place at which the scenario of a row is kept; None where it is not."""
     if not entries():
         return None
-    scenario = _answer(differing(row, session_catalogs.catalogs(), extra_state.assumed()))
+    scenario = _answer(differing(row, session_catalogs.catalogs(), extra_state.own_assumptions()))
     for place, entry in enumerate(entries()):
         if _answer(entry["scenario"]) == scenario and entry["market"] == row.get("market"):
             return place
@@ -203,12 +203,12 @@ def take(index: int) -> None:
 
 def rows(catalogs: Catalogs) -> pd.DataFrame:
     """Every kept answer estimated and billed anew, with job, market, have and in_bill."""
-    return remembered(
-        "kept", (entries(), catalogs.version), lambda: _estimated(entries(), catalogs)
+    return recent_result(
+        "kept", (entries(), catalogs.version), lambda: _estimate(entries(), catalogs)
     )
 
 
-def _estimated(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
+def _estimate(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
     table = pd.DataFrame(
         [{**entry["scenario"], "scenario": entry["name"]} for entry in entries],
         columns=None if entries else ["model"],

@@ -16,7 +16,7 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.search.first_rows import first_row
 from calc.search.row_status import scenario_of
 from views.session import job_state
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.session.worker import in_worker, options
 
 PLACES = ("instance", "gpu")
@@ -164,7 +164,7 @@ def in_other_bits(catalogs: Catalogs) -> tuple[int, Row] | None:
     if not bits:
         return None
     other = {**job, "fewest_bits": bits}
-    row = remembered(
+    row = recent_result(
         "other bits", (other, catalogs.version), lambda: in_worker(job, catalogs, first_row, other)
     )
     return (int(bits), dict(row)) if row else None

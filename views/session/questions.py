@@ -24,7 +24,7 @@ OFFLINE = {TOKENS: "1e9 tokens", IMAGES: "1e6 images", SOUND: "1000 hours"}
 Kinds = list[tuple[str | None, int]]
 
 
-def shown(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
+def widget_of(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
     """Key and callback of a widget that shows a value of the job in its own terms."""
     st.session_state[key] = value
     first_run.takes()[key] = take

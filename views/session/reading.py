@@ -11,7 +11,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.apart.reader import CAN_FORK, BusyProblem, Reader
 from calc.files.door import REFUSALS, one_sentence
 from views.session.catalogs import base_catalogs
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 
 CANCELS_AFTER_SECONDS = 1  # before that, an ordinary text is done
 _readers: list[Reader] = []  # none or one, of the catalogs in use
@@ -33,7 +33,7 @@ def read(function: Callable[..., Any], *arguments: Any, catalogs: Catalogs, **na
     """
     values = [one.version if isinstance(one, Catalogs) else one for one in arguments]
     key = (function.__module__, function.__qualname__, values, named, catalogs.version)
-    outcome: Outcome = remembered("read", key, lambda: _outcome(function, arguments, named))
+    outcome: Outcome = recent_result("read", key, lambda: _outcome(function, arguments, named))
     if outcome.refusal:
         raise outcome.refusal.with_traceback(None)
     return outcome.value

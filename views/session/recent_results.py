@@ -24,14 +24,14 @@ class _Request:
         return hash(self.digest)
 
 
-def remembered(name: str, key: Any, make: Callable[[], Result]) -> Result:
+def recent_result(name: str, key: Any, make: Callable[[], Result]) -> Result:
     """The result stored under a name and key, else a new one; callers may add columns."""
-    result = _made(_Request(name, key, make))
+    result = _make(_Request(name, key, make))
     return result.copy(deep=False) if isinstance(result, pd.DataFrame) else result
 
 
 @lru_cache(maxsize=MOST)
-def _made(request: _Request) -> Any:
+def _make(request: _Request) -> Any:
     result = request.make()
     del request.make  # what it closes over can go
     return result

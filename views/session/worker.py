@@ -17,7 +17,7 @@ from typing import Any
 from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
 from views.session.catalogs import base_catalogs, read_ahead
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 
 MANY_INSTANCES = 100  # allowed, from which a job can take seconds
 
@@ -35,7 +35,7 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
     """The options of a job, those of a large one from beside the server."""
     if not is_large(job):
         return full_answer(job, catalogs)
-    return remembered(
+    return recent_result(
         "options", (job, catalogs.version), lambda: in_worker(job, catalogs, full_answer, job)
     ).copied()
 

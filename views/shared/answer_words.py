@@ -52,7 +52,7 @@ def money_and_time(row: Row) -> str:
 def _costs(row: Row) -> str:
     """$245; $6,050 a month, 12 % less (signed for 1 year)."""
     period = "" if ends_of(row) else " a month"
-    return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{signed(row)}"
+    return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{commitment_length(row)}"
 
 
 def pace(row: Row) -> str:
@@ -62,7 +62,7 @@ def pace(row: Row) -> str:
     return service_pace(row)
 
 
-def signed(row: Row) -> str:
+def commitment_length(row: Row) -> str:
     """How long a commitment binds, where the row's market is one."""
     years = MARKETS[row["market"]].committed_years if row["market"] else 0
     return f" (signed for {with_noun(int(years), 'year')})" if years else ""
@@ -116,13 +116,13 @@ def small_line(
         price_age(row, catalogs, today),
         *(
             (text, False)
-            for text in (_starting(row), _spare(row), calibrated(row, catalogs))
+            for text in (_starting(row), _spare(row), calibration_words(row, catalogs))
             if text
         ),
     ]
 
 
-def calibrated(row: Row, catalogs: Catalogs) -> str:
+def calibration_words(row: Row, catalogs: Catalogs) -> str:
     """Time is calibrated on your run of 12 November; empty where no run bears on the row."""
     if not len(catalogs.readings) or not row["memory_bytes"] > 0:
         return ""
@@ -175,7 +175,7 @@ def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
     return f"{per_gpu}{part}your {count} {'× ' if row['instance'] else ''}{name}"
 
 
-def tried(options: Answer) -> str:
+def tried_words(options: Answer) -> str:
     """42,835 of 121,928 combinations possible."""
     return (
         f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""

@@ -23,7 +23,7 @@ ESTIMATED = ("memory_gib", "hours")  # in which prices have no part
 CAUSES = {"facts": "facts of the catalogs", "formulas": "formulas"}
 
 
-def changed(row: Row, catalogs: Catalogs) -> list[str]:
+def change_sentences(row: Row, catalogs: Catalogs) -> list[str]:
     """A sentence for each change of a row since it was written down."""
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
@@ -36,7 +36,7 @@ def changed(row: Row, catalogs: Catalogs) -> list[str]:
     ]
     if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
         sentences.append(f"No price is known today for {place(row, catalogs)}.")
-    sentences += [_verdict("The verdict", row)] if _turned(row) else []
+    sentences += [_verdict("The verdict", row)] if _verdict_change(row) else []
     return sentences + (_because([row], catalogs) if _is_estimated(row, moved) else [])
 
 
@@ -61,7 +61,7 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
         [
             _verdict(f"The verdict of {_name(row, catalogs)}", row)
             for row, _ in moved
-            if _turned(row)
+            if _verdict_change(row)
         ],
         "verdicts",
     )
@@ -70,9 +70,9 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     )
 
 
-def opened(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
+def link_lines(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
     """The lines about the answer that a link brought; empty where it is today's."""
-    sentences = changed(row, catalogs) + (
+    sentences = change_sentences(row, catalogs) + (
         [] if is_still_first else ["Another answer comes first today: the heading has it."]
     )
     if not sentences:
@@ -120,12 +120,12 @@ def _verdict(whose: str, row: Row) -> str:
     return f"{whose} was '{fit_word(row['then_fits'])}' and is '{fit_word(row['fits'])}' today."
 
 
-def _turned(row: Row) -> bool:
+def _verdict_change(row: Row) -> bool:
     return not is_missing(row.get("then_fits")) and row["fits"] != row["then_fits"]
 
 
 def _is_estimated(row: Row, moved: list[FigureChange]) -> bool:
-    return _turned(row) or any(change.figure in ESTIMATED for change in moved)
+    return _verdict_change(row) or any(change.figure in ESTIMATED for change in moved)
 
 
 def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:

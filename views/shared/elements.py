@@ -49,7 +49,7 @@ def use_in_plan(
     st.selectbox(label, list(choices), index=None, format_func=choices.__getitem__, key=key, **look)
 
 
-def closed(label: str, key: str, body: Callable[[], Any], **look: Any) -> None:
+def expander(label: str, key: str, body: Callable[[], Any], **look: Any) -> None:
     """A part of a page that is closed at first; `body` draws it when it is open."""
     pane = st.expander(label, on_change="rerun", key=key, **look)
     if pane.open:

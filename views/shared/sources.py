@@ -21,7 +21,7 @@ HOW = "Select a figure to open its source."
 Entries = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
-def sourced(
+def source_table(
     rows: pd.DataFrame,
     columns: dict[str, Any],
     alt: str,
@@ -75,10 +75,10 @@ def sentence(source: Source) -> str:
     """Published: karpenter, commit 6fc13b5, of 20 July 2026 (catalogs/edited/prices.yaml)."""
     basis = f"{source.basis.capitalize()}: " if source.basis else ""
     day = f", of {day_text(source.day)}" if source.day else ""
-    return f"{basis}{linked(source.text)}{day} ({plain(source.place)})"
+    return f"{basis}{with_links(source.text)}{day} ({plain(source.place)})"
 
 
-def linked(text: str) -> str:
+def with_links(text: str) -> str:
     """The words of a source as Markdown, its addresses as links."""
     return "".join(
         f"[{plain(words)}]({address})" if address else plain(words)

@@ -40,7 +40,7 @@ def metric(label: str, value: str, note: str, border: bool = True) -> None:
     )
 
 
-def dated(name: str, end: str) -> str:
+def file_name(name: str, end: str) -> str:
     """A name of a file with today's date: headroom-bill-2026-11-28.csv."""
     return f"{name}-{date.today().isoformat()}.{end}"
 
@@ -50,7 +50,7 @@ def download(label: str, csv: Callable, name: str, key: str, **look: Any) -> Non
     st.download_button(
         label,
         csv,
-        dated(name, "csv"),
+        file_name(name, "csv"),
         mime="text/csv",
         on_click="ignore",
         icon=":material/download:",
@@ -81,7 +81,7 @@ def columns_of(table: str, **labels: str) -> dict[str, Any]:
     return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
 
 
-def filled(columns: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
+def filled_columns(columns: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
     """The columns that a table has, without those of which no row knows anything."""
     return {
         name: look

@@ -11,7 +11,7 @@ from calc.say.numbers import is_missing, span, three
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
 from views.session import extra_state
-from views.shared.elements import button, closed
+from views.shared.elements import button, expander
 from views.shared.markdown import plain
 from views.shared.texts import TEXTS
 from views.sidebar.fields import popover
@@ -22,7 +22,7 @@ UNITS = TEXTS["assumptions"]["units"]
 ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 
 
-def counted(row: Row, catalogs: Catalogs) -> None:
+def start_time(row: Row, catalogs: Catalogs) -> None:
     """The starting time that is counted; it opens a field for each assumption."""
     starting = (
         f"Counted: {span(_start_hours(row))} to start and load."
@@ -37,7 +37,7 @@ def counted(row: Row, catalogs: Catalogs) -> None:
 
 def editor(row: Row, catalogs: Catalogs) -> None:
     """The same in a closed group, on a page that draws no job."""
-    closed("Assumptions of time and cost", "all_assumptions", lambda: _fields(row, catalogs))
+    expander("Assumptions of time and cost", "all_assumptions", lambda: _fields(row, catalogs))
 
 
 def _start_hours(row: Row) -> float:
@@ -49,15 +49,15 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     every = st.toggle("All", key="all_assumptions_shown", help=ALL, persist_state="session")
     read = {*catalogs.assumptions.index} if every else {*assumptions_of(row, catalogs)}
     table = catalogs.assumptions.drop(ASKED_ABOVE)
-    table = table[table.index.isin(read | extra_state.assumed().keys())]
+    table = table[table.index.isin(read | extra_state.own_assumptions().keys())]
     entries = {
         **TEXTS["assumptions"]["worked_out"],
         **table.sort_values("basis", key=lambda basis: basis.map(ORDER.index)).to_dict("index"),
     }
     st.markdown(
         f"**Assumptions of time and cost** that the plan reads, "
-        f"{len(extra_state.assumed().keys() & entries)} of {len(entries)} changed. An empty field "
-        "takes the value in grey. The link and the CSV contain what you set."
+        f"{len(extra_state.own_assumptions().keys() & entries)} of {len(entries)} changed. An "
+        "empty field takes the value in grey. The link and the CSV contain what you set."
     )
     starts = _start_hours(row) * HOUR_SECONDS
     plan = {

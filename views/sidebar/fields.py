@@ -9,7 +9,7 @@ from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.say.place import short_card
 from views.session import SESSION
-from views.session.questions import shown
+from views.session.questions import widget_of
 from views.shared.elements import segments
 
 NO_LIMIT = "no limit"
@@ -27,7 +27,7 @@ def choice(label: str, key: str, words: dict[str, str], **look: Any) -> None:
     )
 
 
-def listed(label: str, key: str, words: dict[str, str], **look: Any) -> None:
+def select(label: str, key: str, words: dict[str, str], **look: Any) -> None:
     """One of a few in a list, beside another field."""
     st.selectbox(label, list(words), format_func=words.__getitem__, key=key, **(SESSION | look))
 
@@ -77,7 +77,7 @@ def _last(key: str, empty: str) -> Any:
     return None if empty else st.session_state[key]
 
 
-def scaled(
+def scaled_number(
     label: str,
     key: str,
     value: float | None,
@@ -87,7 +87,7 @@ def scaled(
     **look: Any,
 ) -> None:
     """A field of an amount in a unit that is `factor` times as small."""
-    state = shown(
+    state = widget_of(
         key,
         None if value is None else round(value * factor, 9),
         lambda new: take(None if new is None else new / factor),

@@ -8,7 +8,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.job.cells import MOST_MACHINES
 from calc.say.place import card_name
-from views.session.questions import Kinds, shown, take_machines
+from views.session.questions import Kinds, take_machines, widget_of
 from views.session.questions import machines as kinds_of
 from views.shared.elements import button
 from views.sidebar.fields import instance_names, row
@@ -23,7 +23,7 @@ def machines(catalogs: Catalogs) -> None:
     for place, (name, count) in enumerate(kinds):
         look: dict[str, Any] = {} if place == 0 else {"label_visibility": "collapsed"}
         with row():
-            state = shown(f"kind_{place}", name, partial(_take, kinds, place, 0))
+            state = widget_of(f"kind_{place}", name, partial(_take, kinds, place, 0))
             st.selectbox(
                 "Card or instance",
                 list(names),
@@ -32,7 +32,7 @@ def machines(catalogs: Catalogs) -> None:
                 **look,
                 **state,
             )
-            state = shown(f"count_{place}", count, partial(_take, kinds, place, 1))
+            state = widget_of(f"count_{place}", count, partial(_take, kinds, place, 1))
             st.number_input(
                 "How many", 0, MOST_MACHINES, value=None, step=1, width=88, **look, **state
             )

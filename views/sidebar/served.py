@@ -16,7 +16,7 @@ from calc.units import MILLISECONDS
 from views.session import SESSION, extra_state, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
-from views.sidebar.fields import NO_LIMIT, count_field, listed, number, row, scaled
+from views.sidebar.fields import NO_LIMIT, count_field, number, row, scaled_number, select
 
 SHARES = {"": "the mean"} | {
     share: words.removesuffix(" requests").removesuffix(" of all")
@@ -36,7 +36,7 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     measured, words = questions.load(), measure(fields["model"], 1, catalogs).words
     with row():
         if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # settle the format
-            listed("Weights", KEYS.fewest_bits, _weights(fields, catalogs))
+            select("Weights", KEYS.fewest_bits, _weights(fields, catalogs))
         load_in(measured, LOADS, catalogs)
     amount(measured, present(catalogs).job, catalogs)
     if measured == KEYS.tokens_total:
@@ -52,7 +52,7 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
             number("First token, s", KEYS.first_token_seconds, f"{usual:.3g}")
             if generates(fields["model"], catalogs):
                 seconds = fields[KEYS.token_seconds]
-                scaled(
+                scaled_number(
                     "Each token, ms",
                     "token_ms",
                     seconds,
@@ -68,8 +68,8 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
 
 def load_in(measured: str, words: dict[str, str], catalogs: Catalogs, label: str = "Load") -> None:
     """The terms in which the load of a service is given."""
-    state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
-    listed(label, words=words, **state, persist_state=None)
+    state = questions.widget_of("load", measured, lambda name: questions.take_load(name, catalogs))
+    select(label, words=words, **state, persist_state=None)
 
 
 def amount(measured: str, job: dict[str, Any], catalogs: Catalogs) -> None:
@@ -88,7 +88,7 @@ def _shares(fields: dict[str, Any]) -> None:
     def take(share: str) -> None:
         job_state.choose(first_token_percentile=share, token_percentile=share)
 
-    state = questions.shown("limits_hold_for", fields[KEYS.first_token_percentile], take)
+    state = questions.widget_of("limits_hold_for", fields[KEYS.first_token_percentile], take)
     st.select_slider("Limits are for", list(SHARES), format_func=SHARES.__getitem__, **state)
 
 
@@ -105,13 +105,15 @@ def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
 def _people(job: dict[str, Any], catalogs: Catalogs) -> None:
     """How many people, and the share of them who wait for an answer at one moment."""
     share, usual = (
-        extra_state.assumed().get("share_active"),
+        extra_state.own_assumptions().get("share_active"),
         f"{100 * catalogs.assumptions['value']['share_active']:g}",
     )
     with row():
         count_field("People", KEYS.people)
         take = partial(extra_state.put, "share_active")
-        scaled("Active at a time, %", "active_percent", share, 100, take, usual, max_value=100.0)
+        scaled_number(
+            "Active at a time, %", "active_percent", share, 100, take, usual, max_value=100.0
+        )
         if users := job.get("users"):
             st.caption(f"{with_noun(int(users), 'request')} in flight")
 
@@ -121,12 +123,12 @@ def lengths(catalogs: Catalogs) -> None:
     prompt, answer = questions.lengths(catalogs)
     context = prompt + answer
     with row():
-        state = questions.shown(
+        state = questions.widget_of(
             "request_tokens", context, lambda tokens: questions.take_context(tokens, catalogs)
         )
         st.number_input("Context, tokens", 2, step=1, width=102 if answer else "stretch", **state)
         if answer and context > 2:
-            state = questions.shown(
+            state = questions.widget_of(
                 "split", prompt, lambda tokens: questions.take_prompt(tokens, context)
             )
             st.slider(

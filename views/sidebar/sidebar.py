@@ -20,7 +20,7 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 from views.sidebar import assumptions, by_hand, my_gpus, served, where
 from views.sidebar.by_hand_fields import field as field_by_hand
-from views.sidebar.fields import choice, count_field, listed, number, row
+from views.sidebar.fields import choice, count_field, number, row, select
 from views.your_files import field
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
@@ -63,7 +63,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
         choice(
             "Work",
             words=WORKS,
-            **questions.shown("work", questions.work(), questions.take_work),
+            **questions.widget_of("work", questions.work(), questions.take_work),
             persist_state=None,
         )
         if fields["have"]:
@@ -71,14 +71,14 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
             choice("What to do with them", KEYS.goal, GOALS)
         if fields["goal"] == "tune":
             with row():
-                listed("Method", KEYS.method, METHODS)
+                select("Method", KEYS.method, METHODS)
                 _objective(by_hand_now)
-            _generated(by_hand_now, catalogs)
+            _rollouts(by_hand_now, catalogs)
         _model(fields["model"], catalogs)
         if fields["goal"] == "serve":
             served.load(fields, catalogs)
         else:
-            _trained(fields, by_hand_now)
+            _training_length(fields, by_hand_now)
         if not fields["have"]:  # for which nothing is paid
             where.place_and_markets(fields, catalogs)
             with row():
@@ -92,7 +92,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
                 number("GPU-hours", KEYS.gpu_hours_most)
                 count_field("Most instances", KEYS.instances_most, USUAL_MOST)
         by_hand.group(fields, by_hand_now, catalogs)
-        assumptions.counted(present(catalogs).row, catalogs)
+        assumptions.start_time(present(catalogs).row, catalogs)
 
 
 def complaints() -> None:
@@ -115,14 +115,14 @@ def _objective(by_hand_now: dict[str, Any]) -> None:
     def take(name: str) -> None:
         extra_state.put(KEYS.objective, None if name == SUPERVISED else name)
 
-    state = questions.shown(
+    state = questions.widget_of(
         "objective_asked", by_hand_now.get(KEYS.objective, [SUPERVISED])[0], take
     )
     words = {name: spoken(KEYS.objective, name) for name in BY_NAME[KEYS.objective].choices}
     st.selectbox("Objective", list(words), format_func=words.__getitem__, **state)
 
 
-def _generated(by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
+def _rollouts(by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
     """How many answers a training generates, how long they are, and what the engine takes."""
     objective = by_hand_now.get(KEYS.objective, [SUPERVISED])[0]
     if catalogs.objectives["rolls_out"].get(objective, 0):
@@ -158,7 +158,7 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
     return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
 
 
-def _trained(fields: dict[str, Any], by_hand_now: dict[str, Any]) -> None:
+def _training_length(fields: dict[str, Any], by_hand_now: dict[str, Any]) -> None:
     """The tokens of a run, and how they are cut into sequences and steps."""
     if fields["goal"] == "train":
         number("Tokens of the run", KEYS.run_tokens, "", format="%.0f", step=1e9)

@@ -10,7 +10,7 @@ from calc.job.fields import is_offline, work_of
 from calc.scenarios.private_prices import discount_percent
 from views.session import SESSION, extra_state, kept_answers
 from views.session.job_state import KEYS
-from views.session.questions import shown
+from views.session.questions import widget_of
 from views.shared.texts import TEXTS
 from views.sidebar.fields import popover
 
@@ -25,9 +25,9 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
         market for market in fields["markets"] if market not in BY_USE
     ]  # chosen on Bill, or by the link
     paid = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
-    regions = _listed([names[region] for region in fields["regions"]], "regions") or "Anywhere"
+    regions = _list_words([names[region] for region in fields["regions"]], "regions") or "Anywhere"
     st.markdown(":small[Where and how you pay]")
-    label = f"{regions} · {_listed([MARKETS[market].label for market in paid], 'markets')}"
+    label = f"{regions} · {_list_words([MARKETS[market].label for market in paid], 'markets')}"
     with popover(label, "where", width="stretch") as pane:
         if not pane.open:
             return
@@ -36,7 +36,9 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
             "placeholder": "Anywhere",
         }
         st.multiselect("Regions", list(names), key=KEYS.regions, **look, **SESSION)
-        state = shown("markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold))
+        state = widget_of(
+            "markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold)
+        )
         titles = {market: MARKETS[market].title for market in (*sold, *signed)}
         st.pills(
             "Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state
@@ -48,8 +50,8 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
             key=KEYS.obtainable,
             **SESSION,
         )
-        ratio = extra_state.assumed().get("paid_ratio")
-        state = shown(
+        ratio = extra_state.own_assumptions().get("paid_ratio")
+        state = widget_of(
             "discount_percent",
             None if ratio is None else discount_percent(ratio),
             kept_answers.take_discount,
@@ -65,7 +67,7 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
         )
 
 
-def _listed(words: list[str], noun: str) -> str:
+def _list_words(words: list[str], noun: str) -> str:
     return ", ".join(words) if len(words) < 3 else f"{len(words)} {noun}"
 
 

@@ -25,7 +25,7 @@ from views.charts import memory as memory_charts
 from views.charts.base import DOLLARS, THREE
 from views.session import job_state
 from views.session.present_plan import Present
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.shared import tables
 from views.shared.elements import draw, use_in_plan
 from views.shared.markdown import plain
@@ -34,15 +34,17 @@ from views.shared.theme import FITS, Ink, verdict_words
 from views.understand import comparisons_words as words
 
 
-def made(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.DataFrame:
+def recent_rows(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.DataFrame:
     """The rows of a comparison, estimated once for a scenario and market."""
     key = (plan.scenario, plan.market, catalogs.version, more)
-    return remembered(make.__name__, key, lambda: make(plan.scenario, plan.market, catalogs, *more))
+    return recent_result(
+        make.__name__, key, lambda: make(plan.scenario, plan.market, catalogs, *more)
+    )
 
 
 def over_values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Bars of memory for each value of a choice, with money and time of the job."""
-    rows = made(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values(
+    rows = recent_rows(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values(
         "needed_bytes", kind="stable"
     )
     if rows.empty:
@@ -118,7 +120,7 @@ def gpu_counts(
     most_gpus: int = comparisons.MOST_GPUS,
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Memory, time and money by GPUs and layout; returns the rows and the names of lines."""
-    rows = made(comparisons.over_gpus, plan, catalogs, most_gpus)
+    rows = recent_rows(comparisons.over_gpus, plan, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
     _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, plan, ink, key)
     st.caption(words.gpus_caption(plan.row))

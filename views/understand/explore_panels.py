@@ -16,13 +16,13 @@ from calc.studies import comparisons
 from calc.studies.guide import Leaf, guide
 from views.session import job_state
 from views.session.present_plan import Present
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.shared.elements import button, open_tabs
 from views.shared.markdown import plain
 from views.shared.tables import NUMBER, columns_of, grid, text_table
 from views.shared.theme import Ink
 from views.understand import comparisons_words as words
-from views.understand.comparisons import bars_to_use, gpu_counts, made, over_values
+from views.understand.comparisons import bars_to_use, gpu_counts, over_values, recent_rows
 
 FIRST = "GPUs"
 MOST_GPUS = 64
@@ -47,7 +47,7 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         return
     st.header("What the GPUs send one another", anchor=False)
     scenarios = [scenario_of(row) for row in records(rows)]
-    sent = remembered(
+    sent = recent_result(
         "sent", (scenarios, catalogs.version), lambda: communication_volumes(scenarios, catalogs)
     )
     table = rows[["gpus", "fits", "hours", "usd"]].assign(
@@ -68,7 +68,9 @@ def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         [name for name in words.FORMATS if name in catalogs.precisions.index],
         (plan.scenario, catalogs.version),
     )
-    rows = remembered("tasks", key, lambda: comparisons.over_tasks(plan.scenario, catalogs, usual))
+    rows = recent_result(
+        "tasks", key, lambda: comparisons.over_tasks(plan.scenario, catalogs, usual)
+    )
     if rows.empty:
         st.info(words.NOTHING_COMPARED)
         return
@@ -87,7 +89,7 @@ def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Full training, LoRA and QLoRA, component by component."""
-    rows = made(comparisons.over_methods, plan, catalogs)
+    rows = recent_rows(comparisons.over_methods, plan, catalogs)
     labels, texts = [words.METHODS[line] for line in rows["line"]], map(words.values, records(rows))
     bars_to_use(
         rows, labels, texts, "Memory per GPU by method", "explore_methods", plan, ink, catalogs
@@ -105,7 +107,7 @@ def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 def _guide(plan: Present, catalogs: Catalogs) -> None:
     """The questions in turn, each with the lowest cost for it."""
     with st.spinner("Answering each question"):
-        leaves = remembered(
+        leaves = recent_result(
             "guide",
             (plan.job, plan.row, catalogs.version),
             lambda: guide(plan.job, plan.row, catalogs),
@@ -115,10 +117,10 @@ def _guide(plan: Present, catalogs: Catalogs) -> None:
         partial(job_state.adopt, scenario_of(leaf.row), leaf.row.get("market") or "", catalogs)
         for leaf in leaves
     ]
-    _answered("Question", leaves, takes, plan, catalogs)
+    _answer_table("Question", leaves, takes, plan, catalogs)
 
 
-def _answered(
+def _answer_table(
     head: str, leaves: list[Leaf], takes: Sequence[Callable], plan: Present, catalogs: Catalogs
 ) -> None:
     """A table of jobs with their answers; a button makes one of them the plan."""

@@ -31,7 +31,7 @@ from views.charts import one_step as step_charts
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, as_set, present
 from views.shared import elements, row_words
-from views.shared.elements import closed
+from views.shared.elements import expander
 from views.shared.markdown import plain
 from views.shared.theme import FITS, INKS
 from views.understand import method_panels as panel
@@ -52,7 +52,7 @@ def draw(title: DeltaGenerator) -> None:
         st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{setting(row, catalogs)}"))
     if plan.options.problem:
         st.warning(plain(plan.options.problem), icon=":material/rule:")
-    why = explain(plan.scenario, catalogs, panel.written)
+    why = explain(plan.scenario, catalogs, panel.number_text)
     st.markdown(
         f"The largest moment of the {why.phase} phase: "
         f"{panel.prose(why.says).split('. ')[0].removesuffix('.')}. Each part shows its "
@@ -61,15 +61,15 @@ def draw(title: DeltaGenerator) -> None:
 
     st.header("Memory at the peak", anchor=False)
     _components(why, row)
-    closed("**Phase by phase**", "why_phases", partial(_phases, why, plan, catalogs))
+    expander("**Phase by phase**", "why_phases", partial(_phases, why, plan, catalogs))
     if one_step.has_rollout(row):
-        closed(
+        expander(
             "**One step: training and rollout**",
             "why_rollout",
             partial(_rollout, plan, catalogs),
             expanded=True,
         )
-    closed("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
+    expander("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
     _times(plan, catalogs)
     _costs(plan, catalogs)
 
@@ -78,16 +78,16 @@ def draw(title: DeltaGenerator) -> None:
         label = "**Does it run there**" + (
             "" if row["runs"] == "yes" else f": {panel.RUNS_MEANING[row['runs']].split('. ')[0]}"
         )
-        closed(
+        expander(
             plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=row["runs"] != "yes"
         )
-    closed(
+    expander(
         "**What is left out**",
         "why_left_out",
         partial(st.markdown, "\n".join(f"- {sentence}" for sentence in panel.LEFT_OUT)),
     )
     papers = "\n".join(f"- {what}: [{who}]({url})" for what, who, url in panel.SOURCES)
-    closed("**Papers and programs**", "why_sources", partial(st.markdown, papers))
+    expander("**Papers and programs**", "why_sources", partial(st.markdown, papers))
     st.caption(
         f"Catalog {catalogs.version}. How far the estimate is from real GPUs: Accuracy, on Catalog."
     )
@@ -104,9 +104,9 @@ def _components(why: Explanation, row: Row) -> None:
         )
         is_overhead = name == "overhead_bytes"
         body = partial(_overhead, why) if is_overhead else partial(_component, why, name)
-        closed(label, f"why_{name}", body, expanded=name == largest)
+        expander(label, f"why_{name}", body, expanded=name == largest)
     shared = partial(panel.formulas, why.formulas[why.formulas["component"] == "layout"], why.facts)
-    closed("**Shared by several components**: counts on one GPU", "why_layout", shared)
+    expander("**Shared by several components**: counts on one GPU", "why_layout", shared)
     absent = [
         COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if name not in sizes
     ]
@@ -211,13 +211,13 @@ def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
 
 def _times(plan: Present, catalogs: Catalogs) -> None:
     """The time of a step or of a request, each with its formulas."""
-    times = explain_times(plan.scenario, catalogs, panel.written)
+    times = explain_times(plan.scenario, catalogs, panel.number_text)
     if times.formulas.empty:
         return
     st.header("How long it takes", anchor=False)
     st.markdown("Central values; the range of each time is on Bill.")
     for name, chain in times.formulas.groupby("component", sort=False):
-        closed(
+        expander(
             plain(panel.time_title(chain.iloc[0])),
             f"why_{name}",
             partial(panel.formulas, chain, times.facts),
@@ -233,9 +233,9 @@ def _costs(plan: Present, catalogs: Catalogs) -> None:
         return
     st.header("What it costs", anchor=False)
     st.markdown(plain(panel.bill(bill)))
-    costs = explain_bill(plan.scenario, plan.market, bill, catalogs, panel.written)
+    costs = explain_bill(plan.scenario, plan.market, bill, catalogs, panel.number_text)
     for name, chain in costs.formulas.groupby("component", sort=False):
-        closed(
+        expander(
             plain(panel.cost_title(chain.iloc[0])),
             f"why_{name}",
             partial(panel.formulas, chain, costs.facts),

@@ -11,7 +11,7 @@ from calc.explain.bill import THE_OTHERS
 from calc.explain.traced_columns import plain_number
 from calc.say.numbers import count, duration, gib, usd
 from calc.units import GIB
-from views.shared.sources import linked
+from views.shared.sources import with_links
 from views.shared.tables import columns_of, grid, text_table
 from views.shared.texts import texts_beside
 
@@ -54,7 +54,9 @@ def formulas(chain: pd.DataFrame, facts: pd.DataFrame) -> None:
                 "Meaning": row["means"],
                 "Today": value_text(row["column"], row["value"], row["unit"]),
                 "From": row["from"],
-                "Source": row["source"] if row["source"] in NO_SOURCE else linked(row["source"]),
+                "Source": row["source"]
+                if row["source"] in NO_SOURCE
+                else with_links(row["source"]),
             }
             for row in rows.to_dict("records")
         ]
@@ -112,7 +114,7 @@ def moments(rows: pd.DataFrame) -> None:
     )
 
 
-def written(name: str, value: np.ndarray) -> str:
+def number_text(name: str, value: np.ndarray) -> str:
     """A number as an equation shows it: memory in GiB, large counts in words."""
     values = np.ravel(value)
     if (
@@ -129,7 +131,7 @@ def written(name: str, value: np.ndarray) -> str:
 
 def value_text(name: str, value: np.ndarray, unit: str) -> str:
     """A value beside its unit."""
-    text = written(name, value)
+    text = number_text(name, value)
     return text if text.endswith("GiB") else text + UNITS.get(unit, "")
 
 

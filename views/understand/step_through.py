@@ -27,8 +27,8 @@ from views.charts import step_through as chart
 from views.session import catalogs as session_catalogs
 from views.session import is_phone, job_state
 from views.session.present_plan import Present, as_set, present
-from views.session.recent_results import remembered
-from views.shared.elements import closed, points
+from views.session.recent_results import recent_result
+from views.shared.elements import expander, points
 from views.shared.markdown import plain
 from views.shared.tables import NUMBER, TEXT, chosen_in, grid, text_table
 from views.shared.theme import INKS, Ink
@@ -50,7 +50,7 @@ def draw(title: DeltaGenerator) -> None:
     if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
         st.info(comparisons_words.NOTHING, icon=":material/info:")
         return
-    walk = remembered(
+    walk = recent_result(
         "walk", (plan.scenario, catalogs.version), lambda: walk_through(plan.scenario, catalogs)
     )
     title.markdown(plain(words.around(walk, plan.row, catalogs)))
@@ -62,7 +62,7 @@ def draw(title: DeltaGenerator) -> None:
         st.header("Read it", anchor=False)
         slower_ratio, bytes_each = _slower(plan, catalogs), _state_bytes_each(plan, catalogs)
         st.markdown(plain(words.read_it(walk, plan.row, slower_ratio, bytes_each, catalogs)))
-    closed(
+    expander(
         "Four other calculators, for this step",
         "other_calculators",
         lambda: _others(plan, catalogs),
@@ -88,7 +88,7 @@ def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         selection_mode=[chart.TAKE],
         alt=words.alt(walk, work, catalogs),
     )
-    closed(
+    expander(
         "The moments as a table",
         "step_table",
         lambda: _moments(by_moment(walk.at_plan, STOPS[work])),
@@ -122,7 +122,7 @@ def _slower(plan: Present, catalogs: Catalogs) -> float:
     key = (plan.scenario, plan.market, catalogs.version)
     trains = plan.scenario["work"] == "training"
     return (
-        remembered(
+        recent_result(
             "slower", key, lambda: recompute_time_ratio(plan.scenario, plan.market, catalogs)
         )
         if trains
@@ -135,7 +135,7 @@ def _state_bytes_each(plan: Present, catalogs: Catalogs) -> float:
     if plan.scenario["work"] != "training":
         return float("nan")
     key = (plan.scenario, catalogs.version)
-    return remembered("states", key, lambda: state_bytes_each(plan.scenario, catalogs))
+    return recent_result("states", key, lambda: state_bytes_each(plan.scenario, catalogs))
 
 
 def _largest(plan: Present, catalogs: Catalogs) -> None:
@@ -153,11 +153,11 @@ def _largest(plan: Present, catalogs: Catalogs) -> None:
         catalogs,
     )
     key = (plan.scenario, catalogs.version)
-    cards = remembered("cards", key, lambda: comparisons.over_cards(plan.scenario, catalogs))
-    st.markdown(plain(words.as_planned(cards, catalogs)))
+    cards = recent_result("cards", key, lambda: comparisons.over_cards(plan.scenario, catalogs))
+    st.markdown(plain(words.mark_groups(cards, catalogs)))
     if plan.scenario["work"] == "training":
         sizes = {job.name: job.asks for job in ready_jobs().sizes}
-        closed(words.TWO_SIZES, "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
+        expander(words.TWO_SIZES, "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
 
 
 def _batches(
@@ -165,7 +165,7 @@ def _batches(
 ) -> None:
     """The largest batch by card and change of the plan; a cell becomes the plan."""
     of = (plan.scenario, changes, catalogs.version)
-    rows = remembered(
+    rows = recent_result(
         "largest", of, lambda: comparisons.largest_batches(plan.scenario, catalogs, changes)
     )
     cells, grades = (

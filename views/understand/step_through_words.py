@@ -221,7 +221,7 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
     )
 
 
-def as_planned(rows: pd.DataFrame, catalogs: Catalogs) -> str:
+def mark_groups(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """The cards by what they make of the plan's arrangement, each group after its mark."""
     refused = (rows["runs"] == "no").to_numpy()
     groups = {
@@ -247,7 +247,7 @@ def system(row: Row) -> dict[str, str]:
         row[name] / GIB for name in ("needed_bytes", "needed_low_bytes", "needed_high_bytes")
     )
     in_gib = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
-    in_gb = _printed(total * GIB, low * GIB, high * GIB)
+    in_gb = _printed_total(total * GIB, low * GIB, high * GIB)
     return {
         "Calculator": "Headroom"
         if row["system"] == "ours"
@@ -260,7 +260,7 @@ def system(row: Row) -> dict[str, str]:
     }
 
 
-def _printed(total_bytes: float, low_bytes: float, high_bytes: float) -> str:
+def _printed_total(total_bytes: float, low_bytes: float, high_bytes: float) -> str:
     """A total in GB of 10^9 bytes with a decimal; the range alone where the system states one."""
     if is_missing(low_bytes):
         return f"{total_bytes / GB:,.1f} GB"

@@ -23,7 +23,7 @@ from calc.say.setting import setting
 from calc.search.row_status import scenario_of
 from views.session import catalogs as session_catalogs
 from views.session import reading
-from views.session.recent_results import remembered
+from views.session.recent_results import recent_result
 from views.shared.answer_words import day_text
 from views.shared.elements import button, points
 from views.shared.markdown import plain
@@ -138,7 +138,7 @@ def _read(
     if not several or row["memory_bytes"] != row["memory_bytes"]:
         return [], []
     without = with_readings(catalogs, {})
-    uncalibrated = remembered(
+    uncalibrated = recent_result(
         "uncalibrated",
         (row, without.version),
         lambda: estimate(scenario_of(row), without, solve=False),

@@ -90,7 +90,7 @@ def _take() -> None:
             if kind == "run" and "run" not in texts():
                 texts().pop("model", None)  # which came alone, so it is not the run's
             texts()[kind] = text.encode()
-            state["pasted_opens"], sentence = FILES, f"{_begun(KINDS[kind])}."
+            state["pasted_opens"], sentence = FILES, f"{_capital(KINDS[kind])}."
         else:
             sentence, state["pasted_opens"] = one_sentence(make_plan)(request, text), PLAN
             if request.kinds == ("model",):
@@ -107,7 +107,7 @@ def make_plan(request: Request, text: str = "") -> str:
     """The request becomes the plan; returns what it was, what was read and what is assumed."""
     if query := link_query(text):
         address.open_link(query, session_catalogs.catalogs())
-        return f"{_begun(KINDS['link'])}."
+        return f"{_capital(KINDS['link'])}."
     if request.columns.keys() != {"model"}:  # of a model alone nothing else is asked
         check_open(request)
     columns = with_model(request)
@@ -125,7 +125,11 @@ def make_plan(request: Request, text: str = "") -> str:
     return " ".join(
         filter(
             None,
-            (f"{_begun(KINDS['words'])}. Read: {', '.join(request.read)}.", usual, request.remark),
+            (
+                f"{_capital(KINDS['words'])}. Read: {', '.join(request.read)}.",
+                usual,
+                request.remark,
+            ),
         )
     )
 
@@ -137,5 +141,5 @@ def _as_stored(request: Request, columns: dict[str, Any]) -> dict[str, str]:
     return {"precision": stored} if able and "precision" not in columns else {}
 
 
-def _begun(words: str) -> str:
+def _capital(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}"

@@ -73,12 +73,12 @@ def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     else:
         st.caption(READS.format(names_of_tools(), LOGS))
     uploaded = [(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]]
-    configs, logs = _sorted(uploaded, session_catalogs.catalogs()) if uploaded else ([], [])
+    configs, logs = _sort_uploads(uploaded, session_catalogs.catalogs()) if uploaded else ([], [])
     configs += [(PASTED, pasted[name]) for name in ("run", "model") if name in pasted]
     return configs, [content for _, content in logs] + ([pasted["log"]] if "log" in pasted else [])
 
 
-def _sorted(documents: Documents, catalogs: Catalogs) -> tuple[Documents, Documents]:
+def _sort_uploads(documents: Documents, catalogs: Catalogs) -> tuple[Documents, Documents]:
     """Uploads as configs and logs; none of either, and a sentence, where they cannot be read."""
     try:
         configs, logs = reading.read(sorted_documents, documents, catalogs=catalogs)
@@ -231,7 +231,7 @@ def _name(run: ImportedRun) -> str:
 
 def _becomes(run: ImportedRun) -> str:
     """The job that Plan has with this run, and what the plan chooses by itself."""
-    fields, by_hand = job_state.adopted(run.scenario, "", run.catalogs)
+    fields, by_hand = job_state.fields_of_scenario(run.scenario, "", run.catalogs)
     left = [name for column, name in CHOSEN.items() if column not in run.scenario]
     return job_sentence(job_of(fields, by_hand), run.catalogs) + (
         f" Plan chooses {' and '.join(left)}." if left else ""
@@ -252,7 +252,7 @@ def _summary(lines: list[Line]) -> str:
 
 def _line(line: Line, run: ImportedRun) -> dict[str, str]:
     """One field as a row of the table."""
-    settled = [_settled(column, value, run) for column, value in line.columns.items()]
+    settled = [_column_words(column, value, run) for column, value in line.columns.items()]
     default = line.standing == "open" and not line.file
     cells = (
         line.field if line.file else "",
@@ -264,7 +264,7 @@ def _line(line: Line, run: ImportedRun) -> dict[str, str]:
     return dict(zip(WIDTHS, cells, strict=True))
 
 
-def _settled(column: str, value: str, run: ImportedRun) -> str:
+def _column_words(column: str, value: str, run: ImportedRun) -> str:
     """Precision: BF16 mixed; of a column that is left open what the estimate takes."""
     text = in_words(column, run.row, run.catalogs) or value
     return f"{GLOSSARY[column].label}: {text or 'as usual'}"

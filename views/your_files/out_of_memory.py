@@ -51,14 +51,14 @@ def explanation(
         st.info(NO_ESTIMATE, icon=":material/info:")
         return
     try:
-        result = _explained(logs, row, run_catalogs)
+        result = _explain(logs, row, run_catalogs)
         st.header("Why it ran out" if result.failure else "What the log says", anchor=False)
         is_other = not imported_run and bool(result.cards) and plan.row["gpu"] not in result.cards
         if is_other:
             st.markdown(plain(origin(result, run_catalogs)))
             if not (on := _on_its_card(result, plan.row, run_catalogs)):
                 return
-            result = _explained(logs, on, run_catalogs)
+            result = _explain(logs, on, run_catalogs)
     except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
@@ -87,7 +87,7 @@ def explanation(
         st.switch_page("views/plan/page.py")
 
 
-def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
+def _explain(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
     return reading.read(explained_logs, logs, row, catalogs, catalogs=catalogs)
 
 
