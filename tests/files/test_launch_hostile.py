@@ -113,10 +113,17 @@ def test_the_trap_works(tmp_path, path_of_stubs):
     assert run_all(tmp_path, path_of_stubs) == {"trapped"}
 
 
+# All words at once for every tool, and each word alone for some: every tool meets four of them.
+ALONE = [(tool, text) for number, tool in enumerate(SCENARIOS) for text in HOSTILE[number % 3 :: 3]]
+
+
 @pytest.mark.parametrize(
-    "text", [" ".join(HOSTILE), *(pytest.param(one, marks=pytest.mark.long) for one in HOSTILE)]
+    ("tool", "text"),
+    [
+        *((tool, " ".join(HOSTILE)) for tool in SCENARIOS),
+        *(pytest.param(*alone, marks=pytest.mark.long) for alone in ALONE),
+    ],
 )
-@pytest.mark.parametrize("tool", SCENARIOS)
 def test_nothing_that_a_row_holds_runs(tool, text, tmp_path, path_of_stubs):
     row = estimate(SCENARIOS[tool], catalogs(), solve=False)
     assert row["problem"] == ""
