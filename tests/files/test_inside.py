@@ -19,6 +19,8 @@ from calc.files.oom.engine import engine_cures
 from calc.files.request import request_of
 from calc.files.request_answer import answer_request
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 FOLDER = Path(__file__).parents[1] / "recorded" / "inside"
 EXPECTED = recorded("cases/inside.json")
 

@@ -16,6 +16,8 @@ from calc.files.oom.logs import logged_figures
 from calc.files.oom.parts import cards_of_capacity, cards_of_log
 from calc.units import GIB
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 MESSAGES = published("oom_messages")["messages"]
 WITH_SIZES = [name for name, case in MESSAGES.items() if "failure" in case]
 WITH_FIGURES = [name for name, case in MESSAGES.items() if "figures" in case]

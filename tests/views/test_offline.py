@@ -236,7 +236,8 @@ def test_more_tokens_in_all_are_the_cause_of_more_hours_and_of_more_money(catalo
 
 
 def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_month(catalogs):
-    app = opened(goal="serve", tokens_total="1e9", token_seconds="0.07")
+    work = {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "precision": "bf16"}
+    app = opened(goal="serve", tokens_total="1e9", token_seconds="0.07", precision="bf16")
     assert job_line(app).startswith(
         "Generate 1 billion tokens with Llama 3.1 8B (3 billion through the model), "
     )
@@ -249,14 +250,9 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
         for text in [page_text(app), *(metric.delta or "" for metric in app.metric)]
         if "taken back" not in text
     )
-    week = options(
-        {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9}, catalogs
-    ).rows[0]
+    week = options(work, catalogs).rows[0]
     run(app.number_input(key="days_most").set_value(1.0))
-    day = options(
-        {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "hours_most": 24},
-        catalogs,
-    ).rows[0]
+    day = options(work | {"hours_most": 24}, catalogs).rows[0]
     assert day["hours"] <= 24
     assert f", in {spoken_span(day['hours'])}, on " in title(app) or week["hours"] == day["hours"]
     assert address(app)["tokens_total"] == ["1e9"]
