@@ -5,14 +5,15 @@ of words likewise has one code per row, or one for all.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from calc.evaluate import Columns
+from calc.evaluate import Columns, Row
+from calc.mappings import Cells
 
 ORIGINS = "origins"  # what each column of a table is made of (engine/origins.py)
 FEWEST_ROWS = 8  # in which looking for equal rows pays
@@ -24,14 +25,14 @@ def is_missing(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-class Table(dict[str, Any]):
+class Table(Row):
     """Columns by name, and `rows`, the number of rows."""
 
-    def __init__(self, columns: Mapping[str, Any], rows: int) -> None:
+    def __init__(self, columns: Cells, rows: int) -> None:
         super().__init__(columns)
         self["rows"] = rows
 
-    def __or__(self, other: Mapping[str, Any]) -> "Table":  # type: ignore[override]
+    def __or__(self, other: Cells) -> "Table":  # type: ignore[override]
         merged = self.copy()
         merged.update(other)
         return merged
@@ -81,7 +82,7 @@ class Table(dict[str, Any]):
 class Chosen(Table):
     """Chosen rows of a table; a column is gathered when it is first read."""
 
-    def __init__(self, source: Mapping[str, Any], chosen: np.ndarray) -> None:
+    def __init__(self, source: Cells, chosen: np.ndarray) -> None:
         super().__init__({}, len(chosen))
         self.source: Any = source
         self.chosen = chosen
@@ -171,7 +172,7 @@ def where(condition: np.ndarray, first: Words, second: Words) -> Words:
     return Words(np.where(condition, first.codes, second.codes + len(first.vocabulary)), vocabulary)
 
 
-def take(table: Mapping[str, Any], rows: np.ndarray) -> Table:
+def take(table: Cells, rows: np.ndarray) -> Table:
     """The chosen rows of a table; a column is gathered when it is first read."""
     return Chosen(table, rows)
 
@@ -191,7 +192,7 @@ def take_rows(values: Any, total: int, rows: np.ndarray) -> Any:
     )
 
 
-def stack(tables: Sequence[Mapping[str, Any]]) -> Table:
+def stack(tables: Sequence[Cells]) -> Table:
     """Tables with the same columns as one, in order."""
     rows = [table["rows"] for table in tables]
     columns = {

@@ -1,13 +1,12 @@
 """Advice on a scenario in words: each change, what it costs in quality, and its source."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.layout import at_once
+from calc.mappings import Cells
 from calc.say.change import change_in_words, quality
 from calc.say.numbers import percent
 from calc.studies.advice import advice
@@ -15,10 +14,10 @@ from calc.studies.neighbours import Change
 
 
 def advise(
-    scenario: Mapping[str, Any],
+    scenario: Cells,
     catalogs: Catalogs,
     market: str = "on-demand",
-    limits: Mapping[str, Any] | None = None,
+    limits: Cells | None = None,
     lacking_bytes: float = 0.0,
 ) -> pd.DataFrame:
     """Return changes of a scenario or an estimated row that run and fit, the most useful first.
@@ -52,9 +51,7 @@ def advise(
     return useful.assign(**texts)[columns]
 
 
-def change_words(
-    row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: Catalogs
-) -> str:
+def change_words(row: Row, kind: str, change: Change, runs: str, catalogs: Catalogs) -> str:
     """A change in words; another step with its size, and what is emulated marked as such."""
     placed = {"gpus": row["gpus"], **change} if "instance" in change else change
     words = change_in_words(placed, catalogs, row["work"] == "inference") + (

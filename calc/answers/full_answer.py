@@ -1,6 +1,6 @@
 """The answer to one job in full: its options, what its limits cost, and everything in words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any
@@ -10,6 +10,7 @@ import pandas as pd
 from calc.catalogs.caches import cached_per_catalogs, last_few
 from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, JobRow
+from calc.mappings import Cells
 from calc.plan.figures import records
 from calc.say.answer import rented_words, why
 from calc.say.limits import limits_cost_text
@@ -49,7 +50,7 @@ class Answer(Options):
     problem: str = ""
 
 
-def full_answer(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
+def full_answer(job: Cells, catalogs: Catalogs) -> Answer:
     """Return the options of a job with every text column filled."""
     remembered: Answer = _recent_answers(catalogs)(JobRow.of(job))
     copied = remembered.copied()

@@ -1,7 +1,6 @@
 """Jobs in, answers out: the rows named for every job, or the nearest."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -9,16 +8,16 @@ from calc.answers.full_answer import full_answer
 from calc.catalogs.load import Catalogs
 from calc.engine.largest import SOLVED
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.job.cells import blank
 from calc.job.columns import JOB_BY_NAME
+from calc.mappings import Cells
 from calc.say.job import job_sentence
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError, quote_cell
 
 
-def answer(
-    jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalogs: Catalogs
-) -> pd.DataFrame:
+def answer(jobs: pd.DataFrame | Cells | list[Row], catalogs: Catalogs) -> pd.DataFrame:
     """The answers of each job (a table, a dict, a list of dicts) in order: rows with results.
 
     The job's own columns that a scenario has not come first; a job without a name is named by its

@@ -10,16 +10,16 @@ import os
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
+from calc.mappings import Json
 
 KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents in all; documents per catalog
 CHECKS = ("strict_yaml.py", "schema_check.py", "faults.py", "schemas/*.py")
 
 
-def document_of(content: bytes, name: str, file: str) -> dict[str, Any]:
+def document_of(content: bytes, name: str, file: str) -> Json:
     """A new copy of a catalog's document in these bytes; raises CatalogError if it is faulty."""
     return json.loads(document_text(content, name, file))
 

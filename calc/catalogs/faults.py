@@ -1,12 +1,13 @@
 """Sentences for violations of a schema: file, entry and field, the problem, and the cure."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from calc.catalogs.strict_yaml import place_of_fault
+from calc.mappings import Json
 
 TYPES = {
     "number": "a number",
@@ -77,7 +78,7 @@ def _missing_beside(error: Any) -> Fault:
     return Fault(f"this field is missing beside {field}", cure, missing)
 
 
-def _addition(field: Mapping[str, Any]) -> str:
+def _addition(field: Json) -> str:
     hint = field.get("description")
     return f"add it: {hint}" if hint else "add it"
 

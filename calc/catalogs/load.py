@@ -31,6 +31,7 @@ from calc.catalogs.schema_check import check_order, check_ranges, check_referenc
 from calc.catalogs.schemas.kinds import Entry
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import by_card, instance_table, reading_table, table_of
+from calc.mappings import Json
 from calc.models.architecture import model_table
 from calc.models.foreign import MODEL_ID, foreign_entry, free_id, model_id_of, visible
 from calc.models.huggingface.model_types import ModelTypes
@@ -232,7 +233,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
     )
 
 
-def _own_readings(folder: Path, *digests: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _own_readings(folder: Path, *digests: Any) -> tuple[Json, tuple[str, ...]]:
     """The readings of one's own, none without a file; why the file is left out, if it is faulty."""
     if not path_of(READINGS, folder).exists():
         return {}, ()
@@ -242,7 +243,7 @@ def _own_readings(folder: Path, *digests: Any) -> tuple[dict[str, Any], tuple[st
         return {}, (f"{error} Until then this file of your own is left out.",)
 
 
-def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
+def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
     """Return the catalogs with models of one's own (id -> entry as in models.yaml).
 
     An entry says what a foreign model may say (calc/models/foreign.py), and its name carries a
@@ -281,7 +282,7 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
     )
 
 
-def _contradiction(entries: Mapping[str, dict[str, Any]]) -> str:
+def _contradiction(entries: Mapping[str, Json]) -> str:
     names = ", ".join(f"'{model}'" for model in entries)
     return (
         f"The sizes of {names} contradict each other, or belong to another kind of model; correct "
@@ -297,7 +298,7 @@ def catalog_ids(catalogs: Catalogs) -> frozenset[str]:
     return frozenset(base.models.index)
 
 
-def with_readings(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
+def with_readings(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
     """The catalogs with these readings (id -> entry as in calibration.yaml), and no others."""
     digest = hashlib.sha256(
         (catalogs.version + READINGS + json.dumps(entries, sort_keys=True)).encode()
@@ -307,7 +308,7 @@ def with_readings(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> 
     )
 
 
-def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
+def read_document(folder: Path, name: str, *digests: Any) -> Json:
     """One file of the folder, read strictly and checked; its bytes update the digests."""
     content = _content(folder, name)
     for digest in digests:
@@ -349,7 +350,7 @@ def read_again(folder: Path = FOLDER) -> None:
         read()
 
 
-def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:
+def entries_of(document: Json, name: str, file: str = "") -> Json:
     """The entries of a document (id -> entry), in order, with their sources written out."""
     file = label_of(file or name)
     if "sources" in document:

@@ -1,12 +1,13 @@
 """Model types, each with what it inherits from layouts and from the type that it is like."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from calc.catalogs.faults import short_text
 from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
+from calc.mappings import Json
 from calc.models.expressions import formula_of
 from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, Tower
 from calc.models.huggingface.rules import RULES
@@ -32,9 +33,7 @@ SECTIONS = (
 )
 
 
-def families_of(
-    entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]
-) -> dict[str, dict[str, Any]]:
+def families_of(entries: Json, traits: Json, blocks: Json) -> dict[str, Json]:
     """Family -> trait -> value, with defaults filled in; traits and blocks are checked."""
     file, usual = label_of("families"), {name: trait["default"] for name, trait in traits.items()}
     for family, entry in entries.items():
@@ -57,10 +56,10 @@ def _check_kind(value: Any, default: Any, file: str, path: Sequence[str]) -> Non
         )
 
 
-def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
+def families_with_types(families: Json, entries: Json) -> Json:
     """The families, and one more for each model_type with traits of its own."""
 
-    def traits_of(name: str) -> dict[str, Any]:
+    def traits_of(name: str) -> Json:
         if name in families:
             return families[name]
         like = entries[name].get("like")
@@ -71,7 +70,7 @@ def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) ->
     }
 
 
-def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> ModelTypes:
+def model_types_of(document: Json, families: Json) -> ModelTypes:
     """The whole catalog, with its names checked."""
     for section in ("layouts", "parts", "towers"):
         check_order(document[section], FILE)
@@ -110,10 +109,10 @@ def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> 
     )
 
 
-def defaults_with_types(defaults: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
+def defaults_with_types(defaults: Json, entries: Json) -> Json:
     """The defaults of the config classes; a type without any has those of the type it is like."""
 
-    def defaults_of(name: str) -> dict[str, Any]:
+    def defaults_of(name: str) -> Json:
         like = entries[name].get("like")
         return defaults[name] if name in defaults else defaults_of(like) if like else {}
 
@@ -128,7 +127,7 @@ def _model_type(name, entries, layouts, families):
             like, entries.keys() - {*line}, FILE, ("model_types", line[0], "like"), "other type"
         )
         line.insert(0, like)
-    merged: dict[str, Any] = {}
+    merged: Json = {}
     fields: dict[str, str] = {}
     unread: tuple[str, ...] = ()
     for step in line:

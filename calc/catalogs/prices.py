@@ -1,7 +1,5 @@
 """Tables of prices: instances by region and market, storage, traffic, endpoints, capacity."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -10,6 +8,7 @@ from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import column_of
+from calc.mappings import Json
 
 LOWEST_ZONE = "lowest zone"  # the basis of a price on spot that is a later lowest zone
 SAGEMAKER = ("sagemaker_training", "sagemaker_hosting")  # names in prices.yaml
@@ -50,10 +49,10 @@ PRICE_COLUMNS = (
 
 
 def price_table(
-    entries: dict[str, Any],
+    entries: Json,
     instances: pd.DataFrame,
-    regions: dict[str, Any],
-    sagemaker: dict[str, Any],
+    regions: Json,
+    sagemaker: Json,
 ) -> pd.DataFrame:
     """Prices of today: a row per instance and region, columns for every market."""
     file = label_of("prices")
@@ -114,7 +113,7 @@ def _with_newest_spot(prices: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _ml_ratio(instance: str, rule: dict[str, Any]) -> float:
+def _ml_ratio(instance: str, rule: Json) -> float:
     """Price of an ml.* type over that of EC2 on demand, by the rule of prices.yaml."""
     family, _, size = instance.partition(".")
     if family.startswith("p"):
@@ -122,9 +121,7 @@ def _ml_ratio(instance: str, rule: dict[str, Any]) -> float:
     return rule["xlarge_ratio"] if size == "xlarge" else rule["g_ratio"]
 
 
-def _with_derived(
-    prices: pd.DataFrame, rule: dict[str, Any], instances: pd.DataFrame
-) -> pd.DataFrame:
+def _with_derived(prices: pd.DataFrame, rule: Json, instances: pd.DataFrame) -> pd.DataFrame:
     """Prices with the missing SageMaker ones derived: on demand times the published ratio."""
     for instance in rule["types"]:
         check_reference(
@@ -154,7 +151,7 @@ def _with_derived(
     return prices
 
 
-def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFrame:
+def storage_table(entries: Json, regions: Json) -> pd.DataFrame:
     """A row per kind and region; storage is paid by the month, traffic once. [USD per GiB]"""
     rows = []
     for kind, entry in entries.items():
@@ -167,9 +164,7 @@ def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def endpoint_table(
-    entries: dict[str, Any], models: pd.DataFrame, regions: dict[str, Any]
-) -> pd.DataFrame:
+def endpoint_table(entries: Json, models: pd.DataFrame, regions: Json) -> pd.DataFrame:
     """A row per model and region: USD per million tokens in and out, and the name it has there."""
     file, rows = label_of("endpoints"), []
     for model, by_region in entries.items():
@@ -180,6 +175,6 @@ def endpoint_table(
     return pd.DataFrame(rows)
 
 
-def capacity_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def capacity_table(rows: list[Json]) -> pd.DataFrame:
     """One row per answer of AWS to an account; a figure that an answer lacks is empty."""
     return pd.DataFrame(rows, columns=list(CAPACITY_COLUMNS))

@@ -9,12 +9,13 @@ from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import capability_number
+from calc.mappings import Json
 
 LOADINGS = ("default", "pinned")
 
 
 def check_references(
-    entries: dict[str, Any], models: pd.DataFrame, stacks: pd.DataFrame, **tables: pd.DataFrame
+    entries: Json, models: pd.DataFrame, stacks: pd.DataFrame, **tables: pd.DataFrame
 ) -> None:
     """Raise CatalogError for the first name that no catalog has."""
     software, engines = tables["implementations"], tables["serving_engines"]
@@ -80,7 +81,7 @@ def _check_alike(catalog: str, entries: Any, names: Any, kind: str) -> None:
     _check(catalog, "", ((name, name) for name in entries), names, kind)
 
 
-def check_blocks(stacks: pd.DataFrame, blocks: dict[str, Any]) -> None:
+def check_blocks(stacks: pd.DataFrame, blocks: Json) -> None:
     """Raise CatalogError where blocks.yaml lacks a block that a model names."""
     _check(
         "models",
@@ -94,9 +95,7 @@ def check_blocks(stacks: pd.DataFrame, blocks: dict[str, Any]) -> None:
     )
 
 
-def check_families(
-    models: Mapping[str, dict[str, Any]], heads: dict[str, Any], families: dict[str, Any]
-) -> None:
+def check_families(models: Mapping[str, Json], heads: Json, families: Json) -> None:
     """Raise CatalogError where a model or a head names a family that does not exist."""
     for model, entry in models.items():
         if not {"refused", "total_parameters"} & set(entry):
@@ -114,7 +113,7 @@ def check_families(
             )
 
 
-def check_support(rules: dict[str, Any], instance_families: Any, **choices: Any) -> None:
+def check_support(rules: Json, instance_families: Any, **choices: Any) -> None:
     """Raise CatalogError where a rule of support.yaml names what no catalog has."""
     file = label_of("support")
     tables = {

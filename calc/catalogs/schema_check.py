@@ -8,6 +8,7 @@ from typing import Any
 from calc.catalogs.faults import fault_sentence, short_text
 from calc.catalogs.schemas.json_schema import json_schema_of
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
+from calc.mappings import Json
 
 
 def check_schema(document: Any, name: str, file: str) -> None:
@@ -49,7 +50,7 @@ def check_reference(value: Any, names: Any, file: str, path: Sequence[str], kind
         )
 
 
-def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
+def check_ranges(entries: Mapping[str, Json], file: str) -> None:
     """Raise CatalogError where a value is not between `least` and `most` of its entry."""
     for name, entry in entries.items():
         if not entry["least"] <= entry["value"] <= entry["most"]:

@@ -7,12 +7,13 @@ none that of the file.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs import figures
 from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import ROOM_OF, label_of
 from calc.evaluate import formulas_of, parameters_of
+from calc.mappings import Cells
 
 FIGURES = {formula.__name__: formula for formula in formulas_of(figures)}
 SHOWN_AS = (("_gib", "_bytes"), ("_percent", "_ratio"))  # endings on screen and in the catalogs
@@ -31,7 +32,7 @@ class Source(NamedTuple):
 
 
 def sources_of(
-    column: str, entries: Mapping[str, tuple[str, Mapping[str, Any]]], catalogs: Catalogs
+    column: str, entries: Mapping[str, tuple[str, Cells]], catalogs: Catalogs
 ) -> list[Source]:
     """The sources of a column on screen; `entries`: catalog -> name and row of the entry.
 
@@ -59,7 +60,7 @@ def columns_behind(column: str) -> list[str]:
 
 
 def _of_leaf(
-    column: str, entries: Mapping[str, tuple[str, Mapping[str, Any]]], catalogs: Catalogs
+    column: str, entries: Mapping[str, tuple[str, Cells]], catalogs: Catalogs
 ) -> Source | None:
     """The source of a column: of the card where it is one's, else of the first that has it."""
     of_card = column.removeprefix(OF_CARD)
@@ -71,7 +72,7 @@ def _of_leaf(
     return None
 
 
-def _date_prefix(column: str, row: Mapping[str, Any]) -> str:
+def _date_prefix(column: str, row: Cells) -> str:
     """The beginning of a column's name with a source of its own in the row; empty without."""
     words = column.split("_")
     stems = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
@@ -85,9 +86,7 @@ def _date_prefix(column: str, row: Mapping[str, Any]) -> str:
     )
 
 
-def _source(
-    catalog: str, column: str, name: str, row: Mapping[str, Any], catalogs: Catalogs
-) -> Source:
+def _source(catalog: str, column: str, name: str, row: Cells, catalogs: Catalogs) -> Source:
     about, stem = catalogs.about.get(catalog, {}), _date_prefix(column, row)
     begins = f"{stem}_" if stem else ""
     text = row.get(f"{begins}source") or row.get("source") or about.get("source", "")

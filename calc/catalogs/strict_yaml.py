@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from calc.mappings import Json
+
 Loader = getattr(
     yaml, "CSafeLoader", yaml.SafeLoader
 )  # the C parser is seven times faster and gives the same nodes
@@ -22,7 +24,7 @@ class CatalogError(Exception):
     """One sentence that names the file, the entry, the field and the fix."""
 
 
-def read_strictly(text: str, file: str) -> dict[str, Any]:
+def read_strictly(text: str, file: str) -> Json:
     """The text of a YAML file as plain values; dates stay ISO text."""
     try:
         loader = Loader(text)

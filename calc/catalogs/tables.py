@@ -9,6 +9,7 @@ import pandas as pd
 from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
+from calc.mappings import Json
 
 SET_UP = (
     "work",
@@ -34,7 +35,7 @@ BYTES = {
 }  # fields in MiB or GiB, as a driver or AWS prints them, become _bytes
 
 
-def table_of(entries: dict[str, Any]) -> pd.DataFrame:
+def table_of(entries: Json) -> pd.DataFrame:
     """Entries as a table; MiB and GiB become bytes, and fields keep their order."""
     names = dict.fromkeys(name for entry in entries.values() for name in entry)
     columns = {}
@@ -64,7 +65,7 @@ def column_of(values: list[Any]) -> Any:
     return values
 
 
-def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
+def instance_table(entries: Json, gpus: pd.DataFrame) -> pd.DataFrame:
     """Instances with the memory of their cards."""
     for instance, entry in entries.items():
         check_reference(
@@ -75,7 +76,7 @@ def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def by_card(entries: dict[str, Any]) -> pd.DataFrame:
+def by_card(entries: Json) -> pd.DataFrame:
     """A row per card from entries that are written per class of card."""
     rows = {}
     for name, entry in entries.items():
@@ -97,7 +98,7 @@ def capability_number(written: str) -> float:
     return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")
 
 
-def reading_table(entries: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
+def reading_table(entries: Mapping[str, Json]) -> pd.DataFrame:
     """Readings of one's own runs, with their columns where there is none."""
     columns = {name: column_of([entry[name] for entry in entries.values()]) for name in READING}
     return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))

@@ -6,12 +6,12 @@ truth, predicted, error_ratio, inside, problem, and the columns of the scenario.
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from calc.columns import GLOSSARY
+from calc.evaluate import Row
 from calc.units import GIB
 
 PEAKS = ("allocated_peak_bytes", "logged_peak_bytes", "memory_bytes")
@@ -73,7 +73,7 @@ def unit_of_quantity(quantity: str) -> tuple[float, str]:
     return (GIB, "GiB") if quantity.endswith("_bytes") else (1e9, "billions")
 
 
-def misses(errors: pd.DataFrame, reasons: list[dict[str, Any]], count: int) -> pd.DataFrame:
+def misses(errors: pd.DataFrame, reasons: list[Row], count: int) -> pd.DataFrame:
     """The cases with the largest errors, largest first, each with a reason and its source."""
     covered = without_problem(errors)
     order = covered["error_ratio"].abs().sort_values(ascending=False, kind="stable").index

@@ -1,12 +1,12 @@
 """Tables behind the charts of Compare choices: one row per cell, in the order of the axes."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
+from calc.mappings import Cells
 from calc.say.answer import service_pace
 from calc.say.choices import MARK, choice_name, quality_note
 from calc.say.numbers import about, gib, is_missing, span, three
@@ -16,7 +16,7 @@ from calc.say.setting import arrangement
 from calc.studies.choices import Cell, Choice, cheapest_cell, is_plan
 from calc.units import GIB
 
-MEASURES: dict[str, Callable[[Mapping[str, Any]], float]] = {
+MEASURES: dict[str, Callable[[Cells], float]] = {
     "usd": lambda plan: plan["usd"],
     "hours": lambda plan: plan["hours"],
     "gpu_hours": lambda plan: plan["billed_gpu_hours"],
@@ -33,8 +33,8 @@ WORDS: dict[str, Callable[[float], str]] = {
 def choices_table(
     cells: Sequence[Cell],
     measure: str,
-    job: Mapping[str, Any],
-    plan: Mapping[str, Any],
+    job: Cells,
+    plan: Cells,
     catalogs: Catalogs,
 ) -> pd.DataFrame:
     """Return the cells as marks of a chart.
@@ -108,7 +108,7 @@ def _quality(cell: Cell, work: str, catalogs: Catalogs) -> str:
     return "; ".join(filter(None, dict.fromkeys(notes)))
 
 
-def _label_of(choice: Choice, plan: Mapping[str, Any], catalogs: Catalogs) -> str:
+def _label_of(choice: Choice, plan: Cells, catalogs: Catalogs) -> str:
     """Return the name of a choice, with a mark if it changes the quality of the result."""
     mark = f" {MARK}" if quality_note(choice, plan["work"], catalogs) else ""
     return choice_name(choice, catalogs) + mark

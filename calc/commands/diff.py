@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 
@@ -71,9 +70,7 @@ def _markdown(
     return "\n".join(parts)
 
 
-def changed_lines(
-    name: str, before: dict[str, Any], after: dict[str, Any], table: pd.DataFrame
-) -> str:
+def changed_lines(name: str, before: Row, after: Row, table: pd.DataFrame) -> str:
     """What changed between two billed rows, as Markdown; `table` has their choices."""
     lines = [f"## {name}", ""]
     changed = [

@@ -13,6 +13,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import GLOSSARY
 from calc.commands.agent import answer_tool, compare_tool, estimate_tool, explain_tool
 from calc.job.columns import JOB_BY_NAME
+from calc.mappings import Json
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
@@ -42,7 +43,7 @@ def main(_options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 @cache
-def agent_tools() -> dict[str, Any]:
+def agent_tools() -> Json:
     """Return what an agent is told of the tools: agent_tools.yaml."""
     path = Path(__file__).with_name("agent_tools.yaml")
     return read_strictly(path.read_text("utf-8"), path.name)
@@ -75,7 +76,7 @@ def _describe_columns(
                 content=[TextContent(type="text", text=str(error))], is_error=True
             )
 
-    columns = Annotated[dict[str, Any] | None, WithJsonSchema(_schema(names))]
+    columns = Annotated[Json | None, WithJsonSchema(_schema(names))]
     parameters = [
         parameter for name, parameter in signature(tool).parameters.items() if name != "catalogs"
     ]
@@ -87,10 +88,10 @@ def _describe_columns(
     return call
 
 
-def _schema(names: Sequence[str]) -> dict[str, Any]:
+def _schema(names: Sequence[str]) -> Json:
     """Columns by the glossary; what is wrong in them the engine says in its own sentence."""
     columns = JOB_BY_NAME | inputs_by_name()
-    properties: dict[str, dict[str, Any]] = {}
+    properties: dict[str, Json] = {}
     for name in names:
         choices = [choice for choice in columns[name].choices if choice]
         more = {"enum": choices} if choices else {}

@@ -1,7 +1,6 @@
 """One estimate as twenty lines of text, or as a mapping for programs."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
@@ -14,6 +13,7 @@ from calc.files.configs.run_summary import phrase
 from calc.files.request import Request
 from calc.files.request_answer import RequestAnswer
 from calc.files.request_job import assumed_values, assumption_sentence
+from calc.mappings import Cells
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect
@@ -61,7 +61,7 @@ def sheet(result: RequestAnswer, request: Request) -> list[str]:
     ]
 
 
-def as_mapping(result: RequestAnswer, request: Request) -> dict[str, Any]:
+def as_mapping(result: RequestAnswer, request: Request) -> Row:
     """The estimate for programs: every column of the row that has a value, and what was read."""
     row = {name: value for name in COLUMNS if not is_missing(value := result.row.get(name))}
     row |= {
@@ -115,7 +115,7 @@ def data_lines(request: Request, row: Row | None = None) -> list[str]:
     ]
 
 
-def reading_of(request: Request, job: Mapping[str, Any]) -> list[str]:
+def reading_of(request: Request, job: Cells) -> list[str]:
     """What a request was understood to say, what is assumed, and what is not counted."""
     if request.run is None:
         return _reading_of_words(request, job)
@@ -258,7 +258,7 @@ def _changes(result: RequestAnswer, catalogs: Catalogs) -> list[str]:
     return [f"{change['change']}: {effect(change, result.row, catalogs)}" for change in rows]
 
 
-def _reading_of_words(request: Request, job: Mapping[str, Any]) -> list[str]:
+def _reading_of_words(request: Request, job: Cells) -> list[str]:
     """The three lines of a text in plain words; none where columns alone were given."""
     said = request.understood
     read = [f"{words} ({meaning})" for words, meaning in request.read.items()]

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,6 +15,7 @@ from calc.commands.command import plan_rows
 from calc.files.csv.writer import write_csv
 from calc.files.simulated_models import simulated_model, write_simulated
 from calc.files.streams import read, replacing_stream
+from calc.mappings import Json
 from calc.scenarios.problems import TableError
 from calc.units import GIB
 
@@ -49,7 +49,7 @@ def interpreter() -> str:
     )
 
 
-def answer_of(request: dict[str, Any]) -> dict[str, Any]:
+def answer_of(request: Json) -> Json:
     """What the simulation says; raises TableError where it does not run at all."""
     command = [interpreter(), "-m", "validation.simulate.here"]
     try:
@@ -76,8 +76,8 @@ def answer_of(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_off(
-    config: dict[str, Any], model_id: str, catalogs: Catalogs, progress: str = ""
-) -> tuple[dict[str, Any], Path]:
+    config: Json, model_id: str, catalogs: Catalogs, progress: str = ""
+) -> tuple[Json, Path]:
     """Read a model's blocks off and write its file; the answer and the path.
 
     `progress` is a file for the share that is done.
@@ -127,7 +127,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     return 0
 
 
-def _config(path: str) -> dict[str, Any]:
+def _config(path: str) -> Json:
     try:
         with read(path) as stream:
             config = json.loads(stream.read().decode("utf-8-sig"))
@@ -138,7 +138,7 @@ def _config(path: str) -> dict[str, Any]:
     return config
 
 
-def _whole(config: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
+def _whole(config: Json, rows: pd.DataFrame) -> pd.DataFrame:
     """The peak of each row's own step beside the estimate's, or why there is none."""
     records = rows.to_dict("records")
     requests = [

@@ -1,10 +1,9 @@
 """Markets, the ways in which AWS sells an instance, by id: their words, columns and terms."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
+from calc.mappings import Cells
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def sold_for(market: str, work: str, ends: bool = False) -> bool:
     return MARKETS[market].work in ("", work)
 
 
-def spare_of(row: Mapping[str, Any]) -> float:
+def spare_of(row: Cells) -> float:
     """Instances of a row that its market keeps beyond the load, paid all the time. [instances]"""
     return float(
         row.get("spare_instances" if MARKETS[row["market"]].interrupted else "standby_instances")

@@ -1,6 +1,6 @@
 """AWS's instances side by side, by region: prices per unit, and how they moved."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
@@ -12,7 +12,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.obtainability import WAIT, obtainability
 from calc.cost.quotas import entry_of, quota_for
-from calc.evaluate import evaluate
+from calc.evaluate import Row, evaluate
+from calc.mappings import Cells
 from calc.scenarios.hardware import price_rows
 from calc.units import DAY_HOURS, HOUR_SECONDS, MEAN_MONTH_HOURS
 
@@ -46,8 +47,8 @@ def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
 
 
 def entries_behind(
-    row: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand"
-) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    row: Cells, catalogs: Catalogs, market: str = "on-demand"
+) -> dict[str, tuple[str, Cells]]:
     """The catalog entries behind a row of offers: catalog -> the entry's name and its row.
 
     usd_per_hour is the price of the market, and obtainable how hard it is to get there.
@@ -72,14 +73,14 @@ def _history_places(catalogs: Catalogs) -> dict[tuple[str, str], Any]:
     return catalogs.price_history.groupby(["instance", "region"], sort=False).indices
 
 
-def price_of(catalogs: Catalogs, instance: str, region: str) -> dict[str, Any]:
+def price_of(catalogs: Catalogs, instance: str, region: str) -> Row:
     """The row of prices of an instance in a region; empty where it is not sold there."""
     row = price_rows(catalogs)[0].get((instance, region))
     return {} if row is None else _price_of(catalogs, row)
 
 
 @cached_per_catalogs("prices")
-def _price_of(catalogs: Catalogs, row: int) -> dict[str, Any]:
+def _price_of(catalogs: Catalogs, row: int) -> Row:
     return dict(catalogs.prices.iloc[row])
 
 
@@ -109,7 +110,7 @@ def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
     return both.sort_values("as_of", kind="stable", ignore_index=True)
 
 
-def by_rule(market: str, price: dict[str, Any]) -> bool:
+def by_rule(market: str, price: Row) -> bool:
     """Return whether a SageMaker price follows from On-Demand by rule, not from a listing."""
     return bool(MARKETS[market].work) and price[f"{MARKETS[market].key}_basis"] == "derived"
 

@@ -1,10 +1,11 @@
 """Quotas that an account needs to start instances, and commands that query them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 
 
 class Quota(NamedTuple):
@@ -34,7 +35,7 @@ def quota_for(
 
 
 def commands(
-    row: dict[str, Any], quota: Quota, interrupted: float, block_hours: float, booked_hours: float
+    row: Row, quota: Quota, interrupted: float, block_hours: float, booked_hours: float
 ) -> list[str]:
     """Read-only commands to run: the account's quota, then offers of a block or scores of spot."""
     region, count = row["region"], int(row["instances"])

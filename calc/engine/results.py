@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.evaluate import Row
 from calc.table import Words
 
 
@@ -29,7 +30,7 @@ class Results:
         }
         self.codes = {name: np.zeros(rows, dtype=np.int32) for name in self.words}
 
-    def add(self, rows: np.ndarray, columns: dict[str, Any]) -> None:
+    def add(self, rows: np.ndarray, columns: Row) -> None:
         """Fill the next free places with some rows; a missing column stays empty."""
         free = slice(self.filled, self.filled + len(rows))
         self.place[rows] = np.arange(free.start, free.stop)
@@ -48,7 +49,7 @@ class Results:
             codes[code] = vocabulary.setdefault(values.vocabulary[code], len(vocabulary))
         return codes
 
-    def row(self, number: int) -> dict[str, Any]:
+    def row(self, number: int) -> Row:
         """One row as a dict, in the order of the columns."""
         place = self.place[number]
         numbers = self.block[:, place].tolist()
@@ -83,8 +84,8 @@ class Results:
     def plain(self, **others: Any) -> pd.DataFrame:
         """A few rows in order, words as plain text; other columns come first or replace results."""
         rows, places = self.rows, self.place[: self.rows]
-        numbers: dict[str, Any] = dict(zip(self.numbers, self.block[:, places], strict=True))
-        words: dict[str, Any] = {
+        numbers: Row = dict(zip(self.numbers, self.block[:, places], strict=True))
+        words: Row = {
             name: np.array(list(entries), dtype=object)[self.codes[name][places]]
             for name, entries in self.words.items()
         }

@@ -1,6 +1,6 @@
 """The formulas of price, run, spot and terms behind a bill, with their numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all, formulas_of
 from calc.explain.derivation import chain, fact
 from calc.explain.traced_columns import TracedColumn, plain_number
+from calc.mappings import Cells
 from calc.units import YEAR_MONTHS
 
 TERMS = {
@@ -48,9 +49,9 @@ class BillExplanation(NamedTuple):
 
 
 def explain_bill(
-    scenario: Mapping[str, Any],
+    scenario: Cells,
     market: str,
-    bill: Mapping[str, Any],
+    bill: Cells,
     catalogs: Catalogs,
     written: Callable[[str, Any], str] = plain_number,
 ) -> BillExplanation:
@@ -91,7 +92,7 @@ def explain_bill(
     return BillExplanation(pd.DataFrame(rows), pd.DataFrame(origins))
 
 
-def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs) -> dict[str, str]:
+def _origin(name: str, market: str, bill: Cells, catalogs: Catalogs) -> dict[str, str]:
     """The origin of a column of the bill: a price, an assumption, a formula or a market."""
     if name.endswith("_usd_per_hour") and name != "private_usd_per_hour":
         price = price_of(catalogs, bill["instance"], bill["region"])

@@ -6,7 +6,7 @@ A system is its formula, as its own text states it, and the choices that it can 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import ALLOCATED, COMPONENTS
 from calc.engine.pipeline import parts
 from calc.evaluate import Row
+from calc.mappings import Json
 from calc.models.expressions import formula_of, worked_out
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
@@ -43,10 +44,10 @@ class System(NamedTuple):
     leaves_out: str
     choices: dict[str, Mapping[str, float]]
     training_choices: dict[str, Mapping[str, float]]  # of scenarios that train
-    formula: Mapping[str, Any]  # bytes of each component, and RANGE, by expressions in order
+    formula: Json  # bytes of each component, and RANGE, by expressions in order
     degrees: tuple[str, ...] = ()  # the parallel layouts that it knows
     warns: str = ""  # of a mixture of experts
-    slip: Mapping[str, Any] | None = None  # a figure of its text that cannot be
+    slip: Json | None = None  # a figure of its text that cannot be
     also_trains_in: Mapping[
         str, str
     ] = {}  # formats that are not estimated here, each with what is to be said of it

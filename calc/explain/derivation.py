@@ -20,7 +20,7 @@ from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, MEMORY, STAGES, walk
-from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
+from calc.evaluate import Columns, Row, evaluate, formulas_of, parameters_of
 from calc.explain.traced_columns import TracedColumn, columns_of_formula, live, plain_number, text
 from calc.memory import block_forms, pipeline_ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, happening
@@ -307,7 +307,7 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
         )
         forms = catalogs.blocks[kinds[kind]]["forms"]
         measured = {form["attention"]: form for form in forms if form["format"] == number_format}
-        form: dict[str, Any] = next(
+        form: Row = next(
             (
                 measured[name]
                 for name in (attention, *block_forms.FALLBACKS[attention])
@@ -347,7 +347,7 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     return forms.assign(bytes_per_token=forms["coefficient"] * forms["size_value"])
 
 
-def rules_that_apply(scenario: dict[str, Any] | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
+def rules_that_apply(scenario: Row | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
     """The rules that apply to a scenario on a card, worst first; none without a card."""
     part = next(parts(as_frame(dict(scenario)), catalogs))
     small, _ = distinct_rows(part.table, catalogs)

@@ -17,7 +17,7 @@ from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import at_places
-from calc.evaluate import evaluate_all
+from calc.evaluate import Row, evaluate_all
 from calc.memory.fit import fragmentation_ratio, limit_bytes, outside_bytes, sure_limit_bytes
 from calc.memory.moments import MOMENTS, WHERE, Moment, at_blocks, named_in
 from calc.scenarios.lookups import work_of
@@ -293,7 +293,7 @@ def _rows(
     has_any = np.any(np.abs(surface) > 1e-9, axis=2)
     has_any[~has_any.any(axis=1), 0] = True
     moment, component = np.nonzero(has_any)
-    named: dict[str, Any] = {
+    named: Row = {
         "page_tokens": page_tokens * IN_PAGES[component],
         "stop": stops[kept][moment],
         "moment": kept[moment],

@@ -1,6 +1,6 @@
 """The formulas behind a step or a request, with their numbers: how long it takes, and why."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from calc.engine.stages import TIME
 from calc.evaluate import Columns
 from calc.explain.derivation import chain, entry_source, fact
 from calc.explain.traced_columns import TracedColumn, plain_number
+from calc.mappings import Cells
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.lookups import work_of
 
@@ -40,7 +41,7 @@ class TimeExplanation(NamedTuple):
 
 
 def explain_times(
-    scenario: Mapping[str, Any],
+    scenario: Cells,
     catalogs: Catalogs,
     written: Callable[[str, Any], str] = plain_number,
 ) -> TimeExplanation:

@@ -2,7 +2,6 @@
 
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from calc.catalogs.rooms import BUDGETS, FOLDER, label_of, path_of
 from calc.catalogs.schema_check import check_schema
@@ -10,6 +9,7 @@ from calc.catalogs.strict_yaml import CatalogError, read_strictly
 from calc.files.door import one_sentence
 from calc.files.simulated_models import own_folder
 from calc.files.streams import read
+from calc.mappings import Json
 from calc.plan.budgets import Budget
 
 LARGEST_BYTES = 200_000
@@ -52,7 +52,7 @@ def own_budgets() -> tuple[list[Budget], tuple[str, ...]]:
     return budgets, tuple(left_out)
 
 
-def _budget(identity: str, entry: dict[str, Any], name: str) -> Budget:
+def _budget(identity: str, entry: Json, name: str) -> Budget:
     """One entry as a Budget; raises CatalogError."""
     where = f"{name}, entry {identity}"
     try:

@@ -1,11 +1,10 @@
 """The data sets that are brought with a request: its examples, and the tokens of its run."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from calc.evaluate import Row
 from calc.files.configs.run_summary import EPOCHS
 from calc.files.data_sets import DataSet, data_set
 from calc.files.imported_run import Documents, ImportedRun
+from calc.mappings import Cells
 
 SEVERAL_DATA_SETS = ("examples", "example_tokens", "sequence_tokens")
 
@@ -19,7 +18,7 @@ def data_sets(documents: Documents) -> tuple[tuple[DataSet, ...], Documents]:
     )
 
 
-def columns_of_data(data: tuple[DataSet, ...]) -> dict[str, Any]:
+def columns_of_data(data: tuple[DataSet, ...]) -> Row:
     """The columns of a job that data sets say: examples, their mean length and the longest."""
     if not data:
         return {}
@@ -34,9 +33,7 @@ def columns_of_data(data: tuple[DataSet, ...]) -> dict[str, Any]:
     }
 
 
-def amount_of_data(
-    data: tuple[DataSet, ...], run: ImportedRun, named: Mapping[str, Any]
-) -> dict[str, Any]:
+def amount_of_data(data: tuple[DataSet, ...], run: ImportedRun, named: Cells) -> Row:
     """The columns beside a run's files, whose length and epochs make tokens of the data sets."""
     others = {
         name: value for name, value in named.items() if name not in (*SEVERAL_DATA_SETS, "goal")

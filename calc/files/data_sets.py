@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 
 MOST_BYTES = 256 * 1024 * 1024  # of a file that is read; the rest of a larger one is not
@@ -110,7 +111,7 @@ def data_set(name: str, content: bytes) -> DataSet | None:
     return DataSet(short, len(rows), np.array(lengths, dtype=float), fields, is_part)
 
 
-def _rows(name: str, content: bytes) -> tuple[Sequence[dict[str, Any]], bool]:
+def _rows(name: str, content: bytes) -> tuple[Sequence[Row], bool]:
     """The examples of a file, none where it has another form, and whether there are more."""
     suffix, is_part = PurePath(name).suffix.lower(), len(content) > MOST_BYTES
     if suffix == ".parquet":
@@ -142,7 +143,7 @@ def _rows(name: str, content: bytes) -> tuple[Sequence[dict[str, Any]], bool]:
     return list(_json_lines(text)), is_part
 
 
-def _json_lines(text: str) -> Iterator[dict[str, Any]]:
+def _json_lines(text: str) -> Iterator[Row]:
     """The mappings of JSON lines; nothing where the first is none."""
     for number, line in enumerate(text.splitlines()):
         if not line.strip():
@@ -157,7 +158,7 @@ def _json_lines(text: str) -> Iterator[dict[str, Any]]:
             return
 
 
-def _parquet(name: str, content: bytes) -> list[dict[str, Any]]:
+def _parquet(name: str, content: bytes) -> list[Row]:
     from pyarrow.parquet import ParquetFile
 
     try:
@@ -186,7 +187,7 @@ def _texts(value: Any, depth: int = 0) -> list[str]:
     return []
 
 
-def _lengths(row: dict[str, Any], fields: tuple[str, ...]) -> list[float]:
+def _lengths(row: Row, fields: tuple[str, ...]) -> list[float]:
     """Tokens of the sequences of one example: one, or two with a pair of answers."""
     tokens = {field: _tokens_of(row.get(field)) for field in fields}
     pair = [field for field in fields if field.lower() in PAIR]

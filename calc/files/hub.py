@@ -13,6 +13,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
+from calc.mappings import Json
 from calc.models.huggingface.config import ConfigError, read_config_text
 
 INDEX = "model.safetensors.index.json"
@@ -28,7 +29,7 @@ def model_of(repository: str) -> str:
     )
 
 
-def read_repository(repository: str, catalogs: Any) -> dict[str, Any]:
+def read_repository(repository: str, catalogs: Any) -> Json:
     """The entry of the model in a repository (org/name); raises ConfigError."""
     if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
         raise ConfigError(

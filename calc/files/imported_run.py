@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
 from calc.engine.pipeline import estimate
@@ -16,6 +15,7 @@ from calc.files.configs.run_summary import RunSummary, summary_of
 from calc.files.door import one_sentence
 from calc.files.oom.explain import tells, text_of
 from calc.files.simulated_models import model_entry
+from calc.mappings import Json
 from calc.memory.fit import HOLDS
 from calc.models.foreign import free_id
 from calc.scenarios.inputs import BY_NAME
@@ -38,11 +38,11 @@ BLANKS = re.compile(r"\s*")
 class ImportedRun(NamedTuple):
     """One run: the columns that its files settle, its estimate, the lines, added models."""
 
-    scenario: dict[str, Any]
+    scenario: Json
     row: Row
     lines: list[Line]
     source_tool: str
-    models: dict[str, dict[str, Any]]
+    models: dict[str, Json]
     catalogs: Catalogs  # with the added models
     summary: RunSummary = RunSummary((), (), ())
     others: tuple[dict[str, str], ...] = ()  # rows of the other runs of the files
@@ -58,7 +58,7 @@ def import_run(
     documents: Documents,
     catalogs: Catalogs,
     model: str = "",
-    said: Mapping[str, Any] | None = None,
+    said: Json | None = None,
 ) -> ImportedRun:
     """The first run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
@@ -105,7 +105,7 @@ def cautious(row: Row, summary: RunSummary) -> Row:
     }
 
 
-def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
+def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, Json]:
     """The entries of the Hugging Face configs among the documents, by id."""
     ids = {
         free_id(model_name(name), catalog_ids(catalogs)): content.decode("utf-8-sig")

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.mappings import Json
 from calc.models.foreign import model_id_of, visible
 from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
 
@@ -13,7 +13,7 @@ INDEX = ".safetensors.index.json"
 LONGEST_PATH = 4096  # characters, as Linux takes them
 
 
-def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, dict[str, Any]]]:
+def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, Json]]:
     """Ids and entries of the configs; in a folder, an unreadable one refuses only its own rows.
 
     Raises ConfigError if two files of one call give the same id, since rows could mean either.

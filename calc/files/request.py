@@ -4,10 +4,10 @@ The command line, the agent's tools and the field on the page take every text th
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
+from calc.evaluate import Row
 from calc.files.configs.documents import readings_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import format_of
@@ -30,6 +30,7 @@ from calc.files.words.job import job_columns, read_phrases
 from calc.files.words.read import read_words
 from calc.files.words.understood import Question, Understood
 from calc.job.fields import BY_HAND, JOB
+from calc.mappings import Cells
 from calc.models.foreign import free_id
 from calc.models.huggingface.config import custom_entry
 
@@ -66,11 +67,11 @@ class Request(NamedTuple):
     """
 
     kinds: tuple[str, ...]
-    columns: dict[str, Any]
+    columns: Row
     read: dict[str, str]
     remark: str  # what was not understood
     question: str  # which model is meant
-    models: dict[str, dict[str, Any]]
+    models: dict[str, Row]
     catalogs: Catalogs
     run: ImportedRun | None = None
     logs: tuple[bytes, ...] = ()
@@ -92,7 +93,7 @@ class Request(NamedTuple):
 def request_of(
     documents: Documents,
     catalogs: Catalogs,
-    columns: Mapping[str, Any] | None = None,
+    columns: Cells | None = None,
     model: str = "",
 ) -> Request:
     """What documents (name, bytes) and columns ask for; raises ConfigProblem, ConfigError.
@@ -174,7 +175,7 @@ def _remark(worded: Understood) -> str:
     return " ".join(f"{title}: {', '.join(several)}." for title, several in parts if several)
 
 
-def _named_repository(model: str, text: str, columns: Mapping[str, Any]) -> str:
+def _named_repository(model: str, text: str, columns: Cells) -> str:
     """The repository that a column or an address names; raises ConfigProblem for plain words.
 
     Words such as and/or are never sent to a hub.

@@ -1,6 +1,6 @@
 """The answer to a request: its row, and the options of a job that leaves choices open."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -39,7 +39,7 @@ class RequestAnswer(NamedTuple):
     """The row of a request, billed; of a job that leaves choices open its options, else None."""
 
     row: Row
-    job: dict[str, Any]
+    job: Row
     options: Answer | None
 
 
@@ -100,7 +100,7 @@ def billed_row(row: Row, catalogs: Catalogs) -> Row:
     return records(billed(pd.DataFrame([row]), catalogs))[0]
 
 
-def with_model(request: Request) -> dict[str, Any]:
+def with_model(request: Request) -> Row:
     """The columns of a request that names its model; raises TableError."""
     if not request.columns.get("model"):
         raise TableError(" ".join(filter(None, (request.question or NO_MODEL, request.remark))))

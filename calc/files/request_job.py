@@ -1,12 +1,13 @@
 """The columns of a request as a job or a scenario, and the values that it takes by default."""
 
-from collections.abc import Mapping
 from typing import Any
 
+from calc.evaluate import Row
 from calc.files.request import Request
 from calc.job.cells import listed
 from calc.job.fields import JOB, SEVERAL, job_fields_of, job_of
 from calc.job.resolve import resolve
+from calc.mappings import Cells
 from calc.say.place import region_name
 from calc.scenarios.inputs import BY_NAME
 from calc.units import DAY_HOURS
@@ -45,7 +46,7 @@ INSTEAD = {  # what says the same otherwise
 }
 
 
-def scenario_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+def scenario_of_columns(columns: Cells) -> Row:
     """The scenario of a job's columns: its goal, method and lengths as a scenario has them."""
     scenario = {
         name: listed(value)[0]
@@ -72,7 +73,7 @@ def scenario_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def job_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+def job_of_columns(columns: Cells) -> Row:
     """The job of some columns, all else as on a first visit."""
     choices = job_choices(columns)
     rest = {name: listed(value) for name, value in choices.items() if name not in JOB}
@@ -82,7 +83,7 @@ def job_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
 
 
-def job_choices(columns: Mapping[str, Any]) -> dict[str, Any]:
+def job_choices(columns: Cells) -> Row:
     """Columns as the fields of a job and what is set by hand, as screen and link have them."""
     choices = {
         name: _cell(name, value) for name, value in columns.items() if name not in SAID_OTHERWISE
@@ -98,7 +99,7 @@ def job_choices(columns: Mapping[str, Any]) -> dict[str, Any]:
     return choices
 
 
-def columns_of_run(request: Request) -> dict[str, Any]:
+def columns_of_run(request: Request) -> Row:
     """The columns of a request with those that its files settle, as a job has them."""
     if request.run is None:
         return request.columns
@@ -106,13 +107,13 @@ def columns_of_run(request: Request) -> dict[str, Any]:
     return fields | by_hand | request.columns
 
 
-def assumption_sentence(job: Mapping[str, Any], request: Request) -> str:
+def assumption_sentence(job: Cells, request: Request) -> str:
     """Return what a reader wants to know of a job and did not say, with the values taken."""
     words = assumed_values(job, request)
     return f"Assumed: {', '.join(words)}." if words else ""
 
 
-def assumed_values(job: Mapping[str, Any], request: Request) -> list[str]:
+def assumed_values(job: Cells, request: Request) -> list[str]:
     """Return the values that a job takes where the text says nothing, each in words."""
     if job.get("model") not in request.catalogs.models.index:
         return []

@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from calc.catalogs.load import Catalogs, add_models
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError
 from calc.files.streams import read, replacing_stream
+from calc.mappings import Json
 from calc.models.architecture import model_table
 from calc.models.foreign import visible
 from calc.models.huggingface.config import ConfigError, read_config, read_config_text
@@ -91,13 +91,13 @@ def _check_release(release: Any, name: str) -> None:
         )
 
 
-def simulated_id(config: Mapping[str, Any]) -> str:
+def simulated_id(config: Json) -> str:
     """The id of a config that has no name of its own: its type, and what tells it from others."""
     digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:8]
     return f"{re.sub('[^a-z0-9]+', '-', str(config.get('model_type')).lower())[:40]}-{digest}"
 
 
-def model_entry(text: str, model_id: str, catalogs: Catalogs) -> dict[str, Any]:
+def model_entry(text: str, model_id: str, catalogs: Catalogs) -> Json:
     """The entry of a config in JSON text, with its own blocks where it was simulated here."""
     entry = read_config_text(text, model_id, catalogs)
     path = own_folder() / f"{simulated_id(read_documents(text)[0])}.json"
@@ -107,9 +107,7 @@ def model_entry(text: str, model_id: str, catalogs: Catalogs) -> dict[str, Any]:
         return json.loads(stream.read())["entry"] | {"name": entry["name"]}
 
 
-def simulated_model(
-    config: Mapping[str, Any], model_id: str, answer: Mapping[str, Any], catalogs: Catalogs
-) -> dict[str, Any]:
+def simulated_model(config: Json, model_id: str, answer: Json, catalogs: Catalogs) -> Json:
     """A model with the parameters of its class and blocks of its own, as a document."""
     entry, simulated = read_config(config, model_id, catalogs), answer["blocks"]
     _, stacks = model_table({model_id: entry | {"source": "", "notes": ""}}, catalogs.families)
@@ -155,13 +153,13 @@ def simulated_model(
     }
 
 
-def _stacks_are(kinds: list[dict[str, Any]], stacks: Any) -> bool:
+def _stacks_are(kinds: list[Json], stacks: Any) -> bool:
     """Whether the entry has a stack for each kind that was read off."""
     layers = {number: kind["layers"] for number, kind in enumerate(kinds)}
     return sorted(layers.values()) == sorted(int(count) for count in stacks["layers"])
 
 
-def mean_forms(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def mean_forms(kinds: list[Json]) -> list[Json]:
     """Layers of several kinds as one: what they keep on average, the worst moments of all.
 
     Behind a window only those that keep another amount there count: the others see all tokens.
@@ -191,7 +189,7 @@ def mean_forms(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return forms
 
 
-def write_simulated(document: Mapping[str, Any], model_id: str, folder: Path | None = None) -> Path:
+def write_simulated(document: Json, model_id: str, folder: Path | None = None) -> Path:
     """Write the file of a model; returns its path."""
     path = (folder or own_folder()) / f"{model_id}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

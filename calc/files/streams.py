@@ -9,6 +9,8 @@ from shutil import copymode
 from typing import Any
 from uuid import uuid4
 
+from calc.evaluate import Row
+
 
 def read(path: str) -> Any:
     """A file, or standard input, as bytes."""
@@ -19,7 +21,7 @@ def read(path: str) -> Any:
 def replacing_stream(path: str, binary: bool = False) -> Iterator[Any]:
     """A stream of text, or of bytes, that replaces the file once it is complete."""
     mode = "b" if binary else ""
-    text: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": ""}
+    text: Row = {} if binary else {"encoding": "utf-8", "newline": ""}
     if path == "-":
         yield sys.stdout
     elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe cannot be replaced

@@ -1,13 +1,15 @@
 """A row of the table of jobs: its cells as values, and the whole row as a hashable value."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from calc.evaluate import Row
 from calc.job.columns import SEVERAL
+from calc.mappings import Cells
 from calc.scenarios.inputs import Input, inputs_by_name
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import quote_cell
@@ -38,13 +40,13 @@ class JobRow:
     pairs: tuple[tuple[str, Any], ...]
 
     @classmethod
-    def of(cls, job: Mapping[str, Any]) -> "JobRow":
+    def of(cls, job: Cells) -> "JobRow":
         """The row of a mapping by column."""
         columns = {str(name): _hashable(value) for name, value in job.items() if not blank(value)}
         return cls(tuple((name, columns[name]) for name in sorted(columns)))
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Row:
         """The columns by name."""
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in self.pairs

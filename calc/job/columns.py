@@ -6,6 +6,7 @@ import numpy as np
 
 from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.cost.obtainability import CLASSES
+from calc.evaluate import Row
 from calc.scenarios.inputs import BY_NAME, Input
 from calc.units import WEEK_HOURS
 
@@ -108,7 +109,7 @@ PACE = {
 }  # what each limits
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.
-USUAL: dict[str, dict[str, Any]] = {
+USUAL: dict[str, Row] = {
     "training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS},
     "inference": {"goal": "serve", "prompt_tokens": 1024},
 }
@@ -153,7 +154,7 @@ ANSWER_COLUMNS = (
 )
 
 
-def usual_limits_seconds(prompt_tokens: Any) -> dict[str, Any]:
+def usual_limits_seconds(prompt_tokens: Any) -> Row:
     """The limits on time of a service that sets none, by column; for one prompt or many. [s]"""
     first = np.maximum(FIRST_TOKEN_SECONDS, prompt_tokens / PROMPT_TOKENS_PER_SECOND)
     return {"first_token_seconds": first, "token_seconds": TOKEN_SECONDS}

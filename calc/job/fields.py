@@ -1,10 +1,8 @@
 """The fields of a job as screen and link hold them, and the job row that they make."""
 
-from typing import Any
-
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS, sold_for
-from calc.evaluate import parameters_of
+from calc.evaluate import Row, parameters_of
 from calc.job import columns as inputs
 from calc.job.cells import PERCENTILES, listed
 from calc.job.columns import ANYWHERE, EXAMPLES, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
@@ -114,22 +112,22 @@ ALIKE = (
 DEGREES = parameters_of(data_parallel)[1:]
 
 
-def work_of(fields: dict[str, Any]) -> str:
+def work_of(fields: Row) -> str:
     """The kind of work of a goal: training or inference."""
     return "inference" if fields["goal"] == "serve" else "training"
 
 
-def method_of(fields: dict[str, Any]) -> str:
+def method_of(fields: Row) -> str:
     """The method of a job: from scratch all weights are trained."""
     return fields["method"] if fields["goal"] == "tune" else "full"
 
 
-def is_offline(fields: dict[str, Any]) -> bool:
+def is_offline(fields: Row) -> bool:
     """Whether a service has work that ends, of so many tokens, images or hours in all."""
     return fields["goal"] == "serve" and bool(fields.get("tokens_total"))
 
 
-def is_read(name: str, fields: dict[str, Any]) -> bool:
+def is_read(name: str, fields: Row) -> bool:
     """Whether a job of this goal and method reads a column or field."""
     if fields["goal"] == "serve":
         if name == "days_most":
@@ -144,7 +142,7 @@ def is_read(name: str, fields: dict[str, Any]) -> bool:
     )
 
 
-def tokens_of_run(fields: dict[str, Any]) -> float:
+def tokens_of_run(fields: Row) -> float:
     """Tokens of the run: as set, or of all examples over all epochs. [tokens]"""
     return (
         fields["run_tokens"]
@@ -153,7 +151,7 @@ def tokens_of_run(fields: dict[str, Any]) -> float:
     )
 
 
-def step_by_hand(fields: dict[str, Any], by_hand: dict[str, list]) -> int | None:
+def step_by_hand(fields: Row, by_hand: dict[str, list]) -> int | None:
     """Tokens of the step where micro-batch, accumulation and GPUs are all set by hand. [tokens]"""
     row = {name: by_hand.get(name, [None])[0] for name in ("batch", "accumulation_steps", "gpus")}
     if not all(row.values()):
@@ -162,7 +160,7 @@ def step_by_hand(fields: dict[str, Any], by_hand: dict[str, list]) -> int | None
     return int(at_once(row | {"work": "training"}) * fields["sequence_tokens"])
 
 
-def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
+def job_of(fields: Row, by_hand: dict[str, list]) -> Row:
     """The job row; a column set by hand is one value, or a list to be compared."""
     limits = {
         name: min(NO_LIMIT, JOB[name].most)
@@ -211,7 +209,7 @@ def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     }
 
 
-def job_for(goal: str, fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
+def job_for(goal: str, fields: Row, by_hand: dict[str, list]) -> Row:
     """The job row of the same fields for another goal.
 
     The budget, the markets that sell no such work and what is set by hand for the present goal stay
@@ -231,8 +229,8 @@ def job_for(goal: str, fields: dict[str, Any], by_hand: dict[str, list]) -> dict
 
 
 def job_fields_of(
-    scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tune"
-) -> tuple[dict[str, Any], dict[str, list]]:
+    scenario: Row, catalogs: Catalogs, goal: str = "tune"
+) -> tuple[Row, dict[str, list]]:
     """The job fields that a scenario fills, and its columns that count as set by hand.
 
     A column of the scenario may hold a list. What an answer would choose is set by hand, all else
@@ -247,7 +245,7 @@ def job_fields_of(
     goal = (
         goal if goal == "train" else "tune"
     )  # of a training: a scenario that names no work is one
-    fields: dict[str, Any] = {"goal": "serve" if first.get("work") == "inference" else goal}
+    fields: Row = {"goal": "serve" if first.get("work") == "inference" else goal}
     fields |= {"model": first["model"]} if "model" in first else {}
     fields |= {"regions": columns["region"]} if columns.get("region") else {}
     fields |= (
@@ -285,7 +283,7 @@ def _training_fields(columns, first, catalogs, goal):
 
 def _serving_fields(columns, first):
     """Prompt, answer and requests in flight of a service; without an answer the usual one."""
-    fields: dict[str, Any] = {}
+    fields: Row = {}
     if "tokens_total" in columns:
         fields["tokens_total"] = f"{first['tokens_total']:.15g}" if "tokens_total" in first else ""
     if "sequence_tokens" in first:

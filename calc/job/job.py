@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.evaluate import Row
 from calc.job.columns import USUAL_GPUS, USUAL_INSTANCES
 
 # Fields that follow from others and are no columns of a job.
@@ -106,7 +107,7 @@ class Job:
         return usual if self.instances_most is None else 0 * usual + self.instances_most
 
     @property
-    def cells(self) -> dict[str, Any]:
+    def cells(self) -> Row:
         """The job as a row of a table: its own columns, and scenario columns that it fixes."""
         row = {
             field.name: getattr(self, field.name)

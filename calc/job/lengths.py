@@ -1,11 +1,12 @@
 """The lengths of a job: prompt, answer and context, as far as the model's positions go."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from calc.evaluate import Row
 from calc.job.cells import JobError
 from calc.job.columns import CONTEXT_PARTS, SEQUENCE_TOKENS
 from calc.job.software import TRAINING
+from calc.mappings import Cells
 
 
 def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
@@ -15,9 +16,7 @@ def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
     return int(min(first, longest - sum(answers))), *answers
 
 
-def fill_lengths(
-    job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool
-) -> None:
+def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> None:
     """Fill in the usual lengths where the job sets none, as far as the positions go."""
     if job["work"] == TRAINING:
         if "sequence_tokens" not in cells:
@@ -42,7 +41,7 @@ def split_context(context: int, answer: int = 0) -> tuple[int, int]:
     return max(context - answer, 1), answer
 
 
-def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> dict[str, Any]:
+def _split(job: Row, cells: Cells, generates: bool) -> Row:
     """Prompt and answer of a job that names its context: 7 to 1, unless one of them is set."""
     context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
     if not generates:

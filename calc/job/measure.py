@@ -1,10 +1,10 @@
 """Offline work in what its model reads: images, hours of sound, or tokens."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, blank, cell_value
+from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.units import HOUR_SECONDS
 
@@ -36,7 +36,7 @@ def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Meas
     return Measure(TOKENS, 1.0)
 
 
-def tokens_in_all(cell: Any, job: Mapping[str, Any], catalogs: Catalogs) -> float | None:
+def tokens_in_all(cell: Any, job: Cells, catalogs: Catalogs) -> float | None:
     """The tokens of a cell: a number of tokens, or an amount in words: 1000 hours, 1e6 images."""
     amount, _, word = ("" if blank(cell) else str(cell)).strip().lower().partition(" ")
     words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)

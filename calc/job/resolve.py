@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import OF_EC2
+from calc.evaluate import Row
 from calc.job.cells import (
     JobError,
     blank,
@@ -43,6 +43,7 @@ from calc.job.software import (
     generates,
     usual_software,
 )
+from calc.mappings import Cells
 from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
@@ -63,7 +64,7 @@ MOST_SETTINGS, MOST_WAYS = (
 )  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 
 
-def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
+def resolve(row: Cells, catalogs: Catalogs) -> Job:
     """Return the job of a row of cells with every default filled in.
 
     Raise JobError, in one sentence with its cure, if the row cannot be answered as it is written.
@@ -109,7 +110,7 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
     )
 
 
-def _assumptions(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def _assumptions(cells: Cells, catalogs: Catalogs) -> Row:
     """The assumptions of time and cost that the cells set."""
     bounded = bounded_inputs(catalogs)
     return {
@@ -119,13 +120,13 @@ def _assumptions(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]
     }
 
 
-def _ranking_assumptions(assumed: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def _ranking_assumptions(assumed: Cells, catalogs: Catalogs) -> Row:
     """The assumptions of the ranking, those of the catalog where the job sets none."""
     usual = cells_by_id(catalogs, "assumptions", "value")
     return {name: assumed.get(name, usual[name]) for name in JUDGED}
 
 
-def _columns(cells: Mapping[str, Any], generating: bool, catalogs: Catalogs) -> dict[str, Any]:
+def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:
     """The columns of a job and those of a scenario that it always has, with their values."""
     work = _work(cells)
     usual = USUAL[work]
@@ -196,7 +197,7 @@ def _columns(cells: Mapping[str, Any], generating: bool, catalogs: Catalogs) -> 
     return job
 
 
-def _work(cells: Mapping[str, Any]) -> str:
+def _work(cells: Cells) -> str:
     """Training or inference, as `work` or the goal says; refuse a job in which they contradict."""
     goal = cell_value(JOB_BY_NAME["goal"], cells["goal"]) if "goal" in cells else ""
     work = cell_value(
@@ -209,7 +210,7 @@ def _work(cells: Mapping[str, Any]) -> str:
     return str(work)
 
 
-def _examples(job: dict[str, Any], cells: Mapping[str, Any]) -> None:
+def _examples(job: Row, cells: Cells) -> None:
     """The tokens of a run that names its examples: examples x tokens each x epochs."""
     if job["work"] != TRAINING or not (job["examples"] and job["example_tokens"]):
         job |= dict.fromkeys(EXAMPLES)
@@ -223,7 +224,7 @@ def _examples(job: dict[str, Any], cells: Mapping[str, Any]) -> None:
     job["train_tokens"] = tokens
 
 
-def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
+def published_bits(job: Cells, catalogs: Catalogs) -> int:
     """The fewest_bits that admit a service's published weights and are not allowed. [bits]
 
     `job`: the cells of a job.
@@ -283,7 +284,7 @@ def tunings(job: Job) -> list[str]:
     return list(several) if len(several) > 1 else [job.method]
 
 
-def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
+def _regions(cells: Cells, catalogs: Catalogs) -> list[str]:
     """The regions of the catalog that the job allows."""
     value = cells.get("regions", cells.get("region", DEFAULTS["region"]))
     regions = list(catalogs.regions.index)
@@ -291,7 +292,7 @@ def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
     return regions if ANYWHERE in words else words
 
 
-def _tuning(job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]) -> None:
+def _tuning(job: Row, fixed: dict[str, list], cells: Cells) -> None:
     """Take the method from the tuning; refuse a job in which they contradict each other."""
     if "tuning" not in fixed:
         return

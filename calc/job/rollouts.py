@@ -5,11 +5,12 @@ prompts with all their answers.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.job.cells import JobError, cell_value
 from calc.job.columns import PROMPTS_PER_STEP
+from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.lookups import cells_by_id
 
@@ -22,9 +23,7 @@ def rolls_out(fixed: Mapping[str, list], catalogs: Catalogs) -> bool:
     return any(generating.get(name, 0) for name in fixed.get("objective", ()))
 
 
-def with_rollouts(
-    job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any], catalogs: Catalogs
-) -> float:
+def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Catalogs) -> float:
     """Fill in the lengths, step and tokens of a job that generates its answers.
 
     Return the tokens of a prompt with one answer, on average; raise JobError where the cells
@@ -58,9 +57,7 @@ def _is_one_of(tokens: float, known: tuple[float, ...]) -> bool:
     return any(abs(tokens / other - 1) <= SAME_TOKENS for other in known)
 
 
-def _lengths(
-    job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]
-) -> tuple[int, int]:
+def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:
     """Prompt and longest answer: as set, or what the context leaves; else half each. [tokens]
 
     An example is a prompt, so that example_tokens are its tokens. A long answer lengthens a context

@@ -1,9 +1,9 @@
 """The software of a job, and what people do with it unasked."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.mappings import Cells
 from calc.scenarios.lookups import cells_by_id, row_numbers
 from calc.scenarios.stacks import kind_numbers
 
@@ -32,7 +32,7 @@ def divides_matrices(software: str, catalogs: Catalogs) -> bool:
 
 
 def divides_experts(
-    columns: Mapping[str, Any], fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
+    columns: Cells, fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
 ) -> bool:
     """Whether the experts of a model are divided over GPUs unasked: trained from scratch."""
     from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
@@ -42,7 +42,7 @@ def divides_experts(
     return bool((experts > 0).any()) and all(divides_matrices(name, catalogs) for name in software)
 
 
-def compiles_blocks(columns: Mapping[str, Any], software: list[str], catalogs: Catalogs) -> bool:
+def compiles_blocks(columns: Cells, software: list[str], catalogs: Catalogs) -> bool:
     """Whether compiled blocks are tried unasked: from scratch all batches have one length."""
     compiles = cells_by_id(catalogs, "implementations", "compiles_blocks")
     from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"

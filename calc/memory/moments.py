@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.columns import ALLOCATED, COMPONENTS
-from calc.evaluate import Columns
+from calc.evaluate import Columns, Row
 
 PHASES = ("load", "prefill", "decode", "rollout", "log-probs", "forward", "backward", "step")
 WHERE = {
@@ -202,7 +202,7 @@ def at_blocks(total: np.ndarray, table: Columns) -> np.ndarray:
     return np.where(table["stack_layers_here"] > 0, total, 0) if np.ndim(total) == 3 else total
 
 
-def _largest_place(parts: dict[str, Any], total: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+def _largest_place(parts: Row, total: np.ndarray) -> tuple[Row, np.ndarray]:
     """Components and total at each row's largest place; the leading axes are the places."""
     flat = total.reshape(-1, total.shape[-1])
     place = np.argmax(flat, axis=0)[None]

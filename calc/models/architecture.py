@@ -8,11 +8,11 @@ Counts, not bytes.
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pandas as pd
 
 from calc.evaluate import evaluate_all, formulas_of, parameters_of
+from calc.mappings import Json
 from calc.models import (
     attention,
     block_parameters,
@@ -238,7 +238,7 @@ STACK_COLUMNS = (
 )
 
 
-def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
+def sizes_of(entry: Json, traits: Json) -> Sizes:
     """All sizes and traits of a model: from its entry, else from its family, else 0."""
     sizes = {**ABSENT, **traits, **entry}
     sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
@@ -247,7 +247,7 @@ def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
     return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
 
 
-def uncounted_sizes(entry: Mapping[str, Any], sizes: Sizes) -> list[str]:
+def uncounted_sizes(entry: Json, sizes: Sizes) -> list[str]:
     """The needed sizes that are missing, and sizes that are below 0 or no finite number."""
     towers = NEEDED["tower"] if sizes.get("tower_block") or sizes["usual_image_tokens"] else ()
     needed = (*NEEDED["any"], *NEEDED[sizes["kind"]], *towers)
@@ -279,9 +279,7 @@ def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
         yield evaluate_all(STACK_FORMULAS, stack)
 
 
-def describe_model(
-    entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapping[str, Any]]
-) -> tuple[Sizes, list[Sizes]]:
+def describe_model(entry: Json, traits_by_family: Mapping[str, Json]) -> tuple[Sizes, list[Sizes]]:
     """The row of one model and the rows of its stacks; a refused model has no stacks."""
     if "refused" in entry:
         return {**ABSENT, **entry}, []
@@ -322,7 +320,7 @@ def describe_model(
     return model, stacks
 
 
-def total_alone(entry: Mapping[str, Any]) -> Sizes:
+def total_alone(entry: Json) -> Sizes:
     """The refused row of a model of which only the parameter count is known."""
     total = entry["total_parameters"]
     counts = {
@@ -343,7 +341,7 @@ def total_alone(entry: Mapping[str, Any]) -> Sizes:
     return {**ABSENT, **counts, **entry, "refused": f"{entry['name']}: {unknown}; {counted}"}
 
 
-def note_with_images(model: Mapping[str, Any]) -> str:
+def note_with_images(model: Json) -> str:
     """Sentences on what an estimate with images leaves out; empty for a model without images."""
     if not model["usual_image_tokens"]:
         return ""
@@ -357,7 +355,7 @@ def note_with_images(model: Mapping[str, Any]) -> str:
     return " ".join(filter(None, sentences))
 
 
-def note_of(model: Mapping[str, Any]) -> str:
+def note_of(model: Json) -> str:
     """Sentences on what an estimate leaves out, and how the config differs from its family."""
     sentences = [model["caveat"], model.get("remark", "")]
     if model.get("left_out"):
@@ -374,7 +372,7 @@ def note_of(model: Mapping[str, Any]) -> str:
 
 
 def model_table(
-    entries: Mapping[str, Mapping[str, Any]], traits_by_family: Mapping[str, Mapping[str, Any]]
+    entries: Mapping[str, Json], traits_by_family: Mapping[str, Json]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `models` and `stacks` of these entries (id -> entry); unknown numbers are NaN."""
     described = {model: describe_model(entry, traits_by_family) for model, entry in entries.items()}

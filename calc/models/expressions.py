@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from calc.mappings import Json
+
 Names = Callable[[str], Any]  # what a name stands for, None where nothing does
 SIGNS = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Pow, ast.Div, ast.FloorDiv, ast.Mod),
@@ -113,7 +115,7 @@ def worked_out(formula: Any, names: Names) -> Any:
     """The value of a formula; each of several may name those before it."""
     if not isinstance(formula, Mapping):
         return formula(names) if isinstance(formula, Expression) else formula
-    values: dict[str, Any] = {}
+    values: Json = {}
     for name, part in formula.items():
         values[name] = worked_out(
             part, lambda name: values[name] if values.get(name) is not None else names(name)

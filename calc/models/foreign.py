@@ -8,9 +8,10 @@ cannot be taken for a model of the catalog.
 import math
 import re
 import unicodedata
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from typing import Any
 
+from calc.mappings import Json
 from calc.models.architecture import ABSENT, NEEDED, TEXTS
 
 MARK = " · own"
@@ -72,7 +73,7 @@ def free_id(text: str, taken: Container[str]) -> str:
     return f"{plain}{OWN_SUFFIX}" if plain in taken else plain
 
 
-def foreign_entry(model_id: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+def foreign_entry(model_id: str, entry: Json) -> Json:
     """Return what an entry may say of a foreign model; fields that it may not set are left out."""
     checked = {name: _valid_value(name, value) for name, value in entry.items()}
     kept = {name: value for name, value in checked.items() if value is not None}
@@ -82,7 +83,7 @@ def foreign_entry(model_id: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "name": f"{name}{MARK}"}
 
 
-def left_out_fields(entry: Mapping[str, Any]) -> list[str]:
+def left_out_fields(entry: Json) -> list[str]:
     """Return the fields of an entry that a foreign model may not set, or not to that value."""
     return [
         name
@@ -122,7 +123,7 @@ def _is_size(name: str, value: Any) -> bool:
     return least <= value <= LARGEST_SIZE
 
 
-def _are_sizes(values: Mapping[str, Any]) -> bool:
+def _are_sizes(values: Json) -> bool:
     """Return whether each value is a size that a part of the model may have."""
     return all(
         name in SIZE_FIELDS | LAYER_KIND_FIELDS and _is_size(name, value)
@@ -130,7 +131,7 @@ def _are_sizes(values: Mapping[str, Any]) -> bool:
     )
 
 
-def _layer_kinds(value: Any) -> list[dict[str, Any]] | None:
+def _layer_kinds(value: Any) -> list[Json] | None:
     """The kinds of layers of an entry, or None if one of them is no such kind."""
     if not isinstance(value, list) or not all(isinstance(kind, dict) for kind in value):
         return None

@@ -9,10 +9,12 @@ Counts, not bytes.
 from collections.abc import Mapping
 from typing import Any
 
+from calc.mappings import Json
+
 Sizes = Mapping[str, Any]
 
 
-def delta(sizes: Sizes) -> dict[str, Any]:
+def delta(sizes: Sizes) -> Json:
     """Gated DeltaNet: queries, keys, values and a gate; decay and learning rate per head.
 
     Source: Yang et al. 2024, arXiv 2412.06464.
@@ -34,7 +36,7 @@ def delta(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def kimi_delta(sizes: Sizes) -> dict[str, Any]:
+def kimi_delta(sizes: Sizes) -> Json:
     """Kimi Delta Attention: a decay per channel and a gate, both through a head's width.
 
     Source: Kimi Linear, 2025, arXiv 2510.26692.
@@ -56,7 +58,7 @@ def kimi_delta(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def ling_delta(sizes: Sizes) -> dict[str, Any]:
+def ling_delta(sizes: Sizes) -> Json:
     """Kimi Delta Attention in Ling 3, whose decay and gate have full-rank matrices."""
     heads, width = sizes["state_heads"], sizes["state_heads"] * sizes["state_head_dim"]
     return {
@@ -68,7 +70,7 @@ def ling_delta(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def lightning(sizes: Sizes) -> dict[str, Any]:
+def lightning(sizes: Sizes) -> Json:
     """Lightning attention: queries, keys, values and a gate, without a convolution.
 
     Source: MiniMax-01, 2025, arXiv 2501.08313.
@@ -82,7 +84,7 @@ def lightning(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def mamba2(sizes: Sizes) -> dict[str, Any]:
+def mamba2(sizes: Sizes) -> Json:
     """Mamba-2: a gate, inputs, two projections of the state per group, and a step per head.
 
     Source: Dao and Gu 2024, arXiv 2405.21060.
@@ -100,7 +102,7 @@ def mamba2(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def mamba(sizes: Sizes) -> dict[str, Any]:
+def mamba(sizes: Sizes) -> Json:
     """Mamba: the inputs give the step, through its rank, and both projections of the state.
 
     Source: Gu and Dao 2023, arXiv 2312.00752.
@@ -122,7 +124,7 @@ def mamba(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def convolution(sizes: Sizes) -> dict[str, Any]:
+def convolution(sizes: Sizes) -> Json:
     """LFM2's short convolution between two gates; its only state is the convolution's.
 
     Source: LFM2 technical report, 2025, arXiv 2511.23404.
@@ -134,7 +136,7 @@ def convolution(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def mlstm(sizes: Sizes) -> dict[str, Any]:
+def mlstm(sizes: Sizes) -> Json:
     """xLSTM's matrix memory: queries, keys, values, a gate, and two gates per head.
 
     Its state is the memory, its normaliser, and one number per head that keeps both in range.

@@ -7,7 +7,7 @@ the plan at that rate. With what was idle, and what no plan counts, they sum to 
 
 from collections.abc import Mapping
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -135,9 +135,7 @@ def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
     return plans.assign(attempts=np.where(np.isnan(seen), plans["attempts"].astype(float), seen))
 
 
-def _compare_plan(
-    row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs
-) -> dict[str, Any]:
+def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs) -> Row:
     """One plan beside its lines."""
     planned_usd = planned_cost(row, months)
     rate = float(row["usd_per_hour"]) / float(row["instances"])  # [USD per instance-hour]

@@ -1,8 +1,5 @@
 """The bill of one row: the hours paid and their money, and the same job on other markets."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -12,6 +9,8 @@ from calc.cost.job import billed_hours, ends_of, job_of_rows
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, spare_of
 from calc.cost.obtainability import OWNED, classes_of
 from calc.cost.offers import price_of
+from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.units import GIB, HOUR_SECONDS
 
 BILL = (
@@ -55,7 +54,7 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     return table
 
 
-def lines(row: dict[str, Any]) -> pd.DataFrame:
+def lines(row: Row) -> pd.DataFrame:
     """The lines of a bill (work, start, spot, spare, attempts, unused, ratio); they sum to it.
 
     `row` is one of billed. Work is the steps of the run without interruption, or the month: of a
@@ -99,7 +98,7 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
     )
 
 
-def attempt_usd(row: dict[str, Any]) -> float:
+def attempt_usd(row: Row) -> float:
     """One more attempt at the run of a billed row, on its market. [USD]"""
     attempts = float(row["attempts"])
     hours = float(row["hours"]) * (attempts + 1) / attempts
@@ -110,17 +109,17 @@ def attempt_usd(row: dict[str, Any]) -> float:
     return float((billed[0] - row["billed_hours"]) * row["usd_per_hour"])
 
 
-def spare_usd(row: dict[str, Any]) -> float:
+def spare_usd(row: Row) -> float:
     """One more instance of a billed row's service for its hours, on its market. [USD]"""
     return float(row["usd_per_hour"] / row["instances"] * row["billed_hours"])
 
 
-def working_instances(row: Mapping[str, Any]) -> float:
+def working_instances(row: Cells) -> float:
     """Instances of a billed row that work: all but the spare ones of a service. [instances]"""
     return float(row["instances"] - spare_of(row))
 
 
-def month_generated_tokens(row: Mapping[str, Any]) -> float:
+def month_generated_tokens(row: Cells) -> float:
     """Tokens that a billed service generates in its month at the steady rate. [tokens]"""
     running = working_instances(row) - row["resting_instances"]
     return float(
@@ -146,7 +145,7 @@ def worth_signing(markets: pd.DataFrame, market: str) -> pd.DataFrame:
     return pd.concat([markets[markets["market"] == market], least])
 
 
-def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
+def markets_for(row: Row, catalogs: Catalogs) -> list[str]:
     """The markets to compare: all paid by use, the row's, and every commitment with a price."""
     committed = [
         name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))
@@ -155,7 +154,7 @@ def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
     return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *committed]
 
 
-def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
+def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     """The row on every market: its bill, the commitment and the facts of the price.
 
     low_usd and high_usd are a run at the fast and at the slow end of its range; committed_hours,
@@ -192,7 +191,7 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     return paid.assign(**_committed(paid))
 
 
-def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
+def as_rows(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
     """The row once for each market of on_markets, as scenarios that can be read again."""
     return pd.DataFrame([row] * len(markets)).assign(
         **{name: markets[name].to_numpy() for name in markets}
@@ -219,14 +218,14 @@ def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
     return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
 
 
-def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:
+def listed_usd_per_hour(row: Cells, market: str, catalogs: Catalogs) -> float:
     """The listed price of a row's instance in its region; NaN where there is none. [USD/h]"""
     return float(
         price_of(catalogs, row["instance"], row["region"]).get(MARKETS[market].price, np.nan)
     )
 
 
-def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
+def price_facts(row: Row, market: str, catalogs: Catalogs) -> Row:
     """The basis, date and source of an instance's price on a market, and its range over zones."""
     key = MARKETS[market].key
     if MARKETS[market].takes_private and row.get("private_usd_per_hour", 0) > 0:
@@ -251,7 +250,7 @@ def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[st
     }
 
 
-def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
+def small_lines(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     """Costs that the bill leaves out: kind, label, gib, usd (a month, or once), as_of, source.
 
     They are the checkpoints or weights on each storage of the region, in the sizes that it is sold
@@ -275,7 +274,7 @@ def provisioned_gib(stored_gib: float, least_gib: pd.Series, step_gib: pd.Series
     return np.where(stored_gib <= least_gib, least_gib, multiple.fillna(stored_gib))
 
 
-def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def endpoint_facts(row: Row, catalogs: Catalogs) -> Row:
     """Amazon Bedrock's entry for the row's model: sold_as, as_of, source; empty without one."""
     is_set = (
         row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"]
@@ -286,7 +285,7 @@ def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     return {} if is_set or not len(sold) else sold.iloc[0].to_dict()
 
 
-def answers_of_aws(row: dict[str, Any], quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
+def answers_of_aws(row: Row, quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
     """AWS's answers to the account about the region: quota, blocks on offer, spot scores.
 
     `instances` is the number of the row's type that a quota of vCPUs allows on its own; NaN for

@@ -1,12 +1,11 @@
 """Break-even lines: markets over hours of use, instances and an endpoint over load."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from calc.cost.job import billed_hours, ends_of
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS
+from calc.evaluate import Row
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION, YEAR_DAYS, YEAR_HOURS, YEAR_MONTHS
 
 USED_HOURS = {  # of instances: in training one run after another, in serving in a month
@@ -30,7 +29,7 @@ LOADS = (
 OWN_INSTANCES, PER_TOKEN = "own instances", "paid per token"
 
 
-def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
+def over_use(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
     """The job's instances over hours of use: hours, line (a market), usd, fits, now.
 
     `markets` is a table of bill.on_markets. Blocks are paid in whole days, commitments to their end
@@ -68,7 +67,7 @@ def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def over_load(row: dict[str, Any]) -> pd.DataFrame:
+def over_load(row: Row) -> pd.DataFrame:
     """A month of instances and of an endpoint over tokens a day: tokens, line, usd, fits, now.
 
     Beyond what the instances can generate they are rented once more. Empty where no price of an

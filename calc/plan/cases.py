@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -116,7 +115,7 @@ def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
     }
     rows = [row for row in records(bill) if row[column] == row[column]]
     base = sum(row[column] for row in rows)
-    table: list[dict[str, Any]] = []
+    table: list[Row] = []
     for factor, ratios in factors.items():
         ends = np.array([ratios(row) for row in rows]).reshape(-1, 2)
         low, high = (

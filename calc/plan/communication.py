@@ -5,14 +5,13 @@ seconds.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.one_scenario import one_scenario
-from calc.evaluate import evaluate
+from calc.evaluate import Row, evaluate
 
 ACTIVATION_BYTES = 2  # sent between tensor and pipeline parallel GPUs in 16 bits
 
@@ -58,7 +57,7 @@ def pipeline_parallel_bytes(boundary_bytes, pipeline_parallel, accumulation_step
     return accumulation_steps * 2 * boundary_bytes * (pipeline_parallel > 1)
 
 
-def communication_volumes(scenarios: Iterable[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
+def communication_volumes(scenarios: Iterable[Row], catalogs: Catalogs) -> pd.DataFrame:
     """A row per training scenario: bytes sent by data, tensor and pipeline parallel, and in all."""
     formulas = (data_parallel_bytes, tensor_parallel_bytes, pipeline_parallel_bytes)
     rows = [_numbers(one_scenario(scenario, catalogs)) for scenario in scenarios]

@@ -1,13 +1,14 @@
 """A plan that ages: its recorded figures, those of today, and what moved them."""
 
-from collections.abc import Mapping
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
+from calc.mappings import Cells, Json
 from calc.plan.bill import billed, price_facts
 from calc.plan.figures import records
 from calc.table import is_missing
@@ -34,7 +35,7 @@ class FigureChange(NamedTuple):
         return self.today / self.then - 1
 
 
-def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[str, Any]:
+def figures_of(row: Cells, catalogs: Catalogs, today: date) -> Row:
     """The figures, fit, day and versions to record of a billed row.
 
     A row that was recorded before (then_*) keeps its record.
@@ -58,7 +59,7 @@ def versions(catalogs: Catalogs, today: date) -> dict[str, str]:
     }
 
 
-def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str, Any]]:
+def rows_now(entries: list[Row], catalogs: Catalogs) -> list[Row]:
     """Recorded scenarios (scenario, market, then) estimated today, with their record as then_*."""
     if not entries:
         return []
@@ -74,12 +75,12 @@ def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str
     return [row | then_of(entry) for row, entry in zip(records(rows), entries, strict=True)]
 
 
-def then_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+def then_of(entry: Json) -> Row:
     """The recorded figures of an entry as then_* of its row; None where they are missing."""
     return {f"then_{name}": entry.get("then", {}).get(name) for name in THEN}
 
 
-def changes(row: Mapping[str, Any]) -> list[FigureChange]:
+def changes(row: Cells) -> list[FigureChange]:
     """The figures of a row that have moved, memory in GiB; both values must exist."""
     moved = []
     for name in FIGURES:
@@ -93,13 +94,13 @@ def changes(row: Mapping[str, Any]) -> list[FigureChange]:
     return moved
 
 
-def causes(row: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
+def causes(row: Cells, catalogs: Catalogs) -> list[str]:
     """The names, facts and formulas, whose version has changed."""
     current = {"facts": catalogs.facts_version, "formulas": formulas_version()}
     return [name for name, version in current.items() if row.get(f"then_{name}_version") != version]
 
 
-def price_day(row: Mapping[str, Any], catalogs: Catalogs) -> str:
+def price_day(row: Cells, catalogs: Catalogs) -> str:
     """The day of the price that a row pays; empty without a price."""
     return price_facts(dict(row), row["market"], catalogs)["as_of"][:10]
 

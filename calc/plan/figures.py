@@ -1,17 +1,16 @@
 """Numbers of a result row that sentences quote: memory, card, hours with their range."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from calc.columns import COMPONENTS
 from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.units import GIB, MILLISECONDS
 
 
-def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+def records(rows: pd.DataFrame) -> list[Row]:
     """The rows as dicts; in wide tables ten times as fast as pandas' to_dict."""
     names = rows.columns.tolist()
     return (
@@ -21,7 +20,7 @@ def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
     )
 
 
-def figures(row: Mapping[str, Any]) -> dict[str, Any]:
+def figures(row: Cells) -> Row:
     """What must fit and the card in GiB, the share used, the largest component, hours; ranges."""
     memory, card = float(row["needed_bytes"]), float(row["gpu_memory_bytes"])
     parts = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row)
@@ -44,7 +43,7 @@ def figures(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def needed_parts(row: Mapping[str, Any]) -> dict[str, float]:
+def needed_parts(row: Cells) -> dict[str, float]:
     """Component -> bytes of what must fit on the busiest GPU; they sum to `needed_bytes`. [B]
 
     Overhead is then what must be free beside the allocated peak: context, fragmentation, and the
@@ -55,14 +54,14 @@ def needed_parts(row: Mapping[str, Any]) -> dict[str, float]:
     return sizes | {"overhead_bytes": max(float(row["needed_bytes"]) - allocated, 0.0)}
 
 
-def released_cache_bytes(row: Mapping[str, Any]) -> float:
+def released_cache_bytes(row: Cells) -> float:
     """Memory that the allocator caches on this card and releases when it is needed. [B]"""
     card, shown = float(row["gpu_memory_bytes"]), float(row["memory_bytes"])
     within = min(shown, card) if card > 0 else shown
     return max(within - float(row["needed_bytes"]), 0.0)
 
 
-def parts_of(row: Mapping[str, Any]) -> pd.DataFrame:
+def parts_of(row: Cells) -> pd.DataFrame:
     """Return what must fit at the row's peak by component: component, gib, share of the sum."""
     sizes = {name: size for name, size in needed_parts(row).items() if size > 0}
     table = pd.DataFrame({"component": list(sizes), "gib": [size / GIB for size in sizes.values()]})

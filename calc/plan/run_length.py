@@ -1,13 +1,12 @@
 """One scenario over the length of its run, and over the sequences served at once."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.plan.break_even import PER_TOKEN
 from calc.units import MILLISECONDS
 
@@ -22,7 +21,7 @@ def run_columns(market: str) -> tuple[str, tuple[str, str]]:
     return label, (f"run_usd_{terms.key}", "spot_run_hours" if terms.interrupted else "run_hours")
 
 
-def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
+def over_tokens(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
     """The run from a tenth to ten times its tokens: times, line, usd, hours, fits, now."""
     times, name = (
         np.array(TIMES),
@@ -40,7 +39,7 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     return table[table["usd"].notna()]
 
 
-def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
+def over_concurrency(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
     """Serving 1, 2, 4 ... concurrent sequences: sequences, line, usd, milliseconds, fits."""
     counts = sorted(
         {2**power for power in range(_MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])}

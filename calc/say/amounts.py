@@ -1,17 +1,15 @@
 """Offline work in words: how much a model generates or reads in all."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from calc.catalogs.load import Catalogs
 from calc.job.measure import SOUND, TOKENS, measure
 from calc.job.software import generates
+from calc.mappings import Cells
 from calc.say.numbers import amount, is_missing
 
 NO_LIMIT = 1e12  # from here on a limit is none
 
 
-def number_in(job: Mapping[str, Any], name: str) -> float:
+def number_in(job: Cells, name: str) -> float:
     """The number of a column; 0 where it has none, or is without a limit."""
     try:
         value = float(str(job.get(name)).replace(",", ""))
@@ -20,18 +18,18 @@ def number_in(job: Mapping[str, Any], name: str) -> float:
     return value if 0 < value < NO_LIMIT * 1e3 else 0.0
 
 
-def work_ends(job: Mapping[str, Any]) -> bool:
+def work_ends(job: Cells) -> bool:
     """Whether the work of a service ends: so many tokens, images or hours in all."""
     return not is_missing(job.get("tokens_total"))
 
 
-def offline_words(job: Mapping[str, Any], model: str, catalogs: Catalogs) -> str:
+def offline_words(job: Cells, model: str, catalogs: Catalogs) -> str:
     """Generate 1 billion tokens with Llama 3.1 8B; Run 1 million images through SigLIP."""
     how, to = ("Generate", "with") if counts_generated(job, catalogs) else ("Run", "through")
     return f"{how} {amount_words(job, catalogs)} {to} {model}"
 
 
-def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+def amount_words(job: Cells, catalogs: Catalogs) -> str:
     """1 billion tokens; 1 million images; 1,000 hours of sound."""
     if isinstance(job["tokens_total"], str):  # of a job that is refused
         return job["tokens_total"]
@@ -42,14 +40,14 @@ def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     )
 
 
-def counts_generated(job: Mapping[str, Any], catalogs: Catalogs) -> bool:
+def counts_generated(job: Cells, catalogs: Catalogs) -> bool:
     """Whether the amount of offline work is counted in tokens that the model generates."""
     if not is_generator(job, catalogs):
         return False
     return measure(job["model"], job.get("answer_tokens"), catalogs).words == TOKENS
 
 
-def tokens_through(job: Mapping[str, Any], catalogs: Catalogs) -> float:
+def tokens_through(job: Cells, catalogs: Catalogs) -> float:
     """The tokens that a model generates with the prompts that it reads for them; else 0."""
     total, context = number_in(job, "tokens_total"), context_tokens_of(job)
     answer = number_in(job, "answer_tokens") or context - number_in(job, "prompt_tokens")
@@ -57,12 +55,12 @@ def tokens_through(job: Mapping[str, Any], catalogs: Catalogs) -> float:
     return total * context / answer if is_known else 0.0
 
 
-def context_tokens_of(job: Mapping[str, Any]) -> float:
+def context_tokens_of(job: Cells) -> float:
     """Tokens of a request: set, or the sum of prompt and answer. [tokens]"""
     prompt, answer = number_in(job, "prompt_tokens"), number_in(job, "answer_tokens")
     return number_in(job, "sequence_tokens") or number_in(job, "context_tokens") or prompt + answer
 
 
-def is_generator(job: Mapping[str, Any], catalogs: Catalogs) -> bool:
+def is_generator(job: Cells, catalogs: Catalogs) -> bool:
     """Whether the job names a model of the catalog that answers token by token."""
     return job.get("model") in catalogs.models.index and generates(job["model"], catalogs)

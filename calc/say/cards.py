@@ -1,6 +1,6 @@
 """The card of an answer, and its one line why: its layout, or what it gives for its money."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
@@ -26,7 +26,7 @@ class Card(NamedTuple):
     title: str
     row: Row
     line: str
-    changes: dict[str, Any]
+    changes: Row
     press: str = ""
 
     short: str = ""

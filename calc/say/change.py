@@ -1,7 +1,5 @@
 """Changes and causes of differences in words, and the cost of a change in quality."""
 
-from typing import Any
-
 import numpy as np
 
 from calc.catalogs.load import Catalogs
@@ -40,7 +38,7 @@ TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05
 
 
-def change_in_words(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> str:
+def change_in_words(change: Row, catalogs: Catalogs, serves: bool = False) -> str:
     """A change of choices in words: the machine, the layout, recompute, then the batch."""
     rest = {name: value for name, value in change.items() if name in WORDS}
     if "instance" in rest:
@@ -106,7 +104,7 @@ def is_unchanged(note: str, catalogs: Catalogs) -> bool:
     return note in catalogs.about["quality"]["unchanged"]
 
 
-def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
+def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
     """The cost of a change in quality and its source; both empty where nothing is recorded."""
     notes = {}
     for name, value in change.items():

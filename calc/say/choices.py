@@ -1,10 +1,11 @@
 """Words of Compare choices: the names of its choices, and the sentence that decides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
+from calc.mappings import Cells
 from calc.say.change import is_unchanged, quality
 from calc.say.numbers import about, longer, percent, with_noun
 from calc.say.place import place
@@ -82,8 +83,8 @@ def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
 
 def decision(
     cells: Sequence[Cell],
-    job: Mapping[str, Any],
-    plan: Mapping[str, Any],
+    job: Cells,
+    plan: Cells,
     catalogs: Catalogs,
 ) -> str:
     """Return what a comparison says to do: its cheapest plan against the present one."""
@@ -110,7 +111,7 @@ def cell_name(cell: Cell, catalogs: Catalogs) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _time_change(other: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+def _time_change(other: Cells, plan: Cells) -> str:
     """Return how the time of a run changes, or nothing for a service."""
     if not ends_of(plan):
         return ""
@@ -123,7 +124,7 @@ def _time_change(other: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
 
 
 def _without_column_change(
-    cells: Sequence[Cell], job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
+    cells: Sequence[Cell], job: Cells, plan: Cells, catalogs: Catalogs
 ) -> str:
     """Return the most that can be saved while the plan's own column is kept."""
     own = [cell for cell in cells if cell.column.sets and is_plan(cell.column, job, plan)]

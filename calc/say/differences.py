@@ -1,13 +1,12 @@
 """The choices of two to six rows side by side, in words."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.say.place import card_name
 from calc.say.setting import name_of, spoken
 from calc.scenarios.inputs import (
@@ -41,7 +40,7 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     )
 
 
-def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
+def label(name: str, rows: list[Row], catalogs: Catalogs) -> str:
     """A choice's name on screen; where all rows serve, the batch is the concurrent sequences."""
     if name == "batch" and all(row["work"] == "inference" for row in rows):
         return "Concurrent sequences"
@@ -50,7 +49,7 @@ def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
     return "Market" if name == "market" else GLOSSARY[name].label
 
 
-def in_words(name: str, row: dict[str, Any], catalogs: Catalogs) -> str:
+def in_words(name: str, row: Row, catalogs: Catalogs) -> str:
     """One choice of a row in words; empty where the row does not set or does not read it."""
     value = row.get(name, "")
     follows = name in SAME_AS_SEQUENCE and value == row["sequence_tokens"]

@@ -1,7 +1,5 @@
 """Fine-tune, then serve, in sentences: its money, its service, and an endpoint beside it."""
 
-from typing import Any
-
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.bill import endpoint_facts
@@ -133,7 +131,7 @@ def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:
     return OF_PUBLISHED * bool(endpoint_facts(plan.service, catalogs)) + OF_TUNED
 
 
-def endpoint_price(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
+def endpoint_price(row: Row, listed: Row, catalogs: Catalogs) -> str:
     """What an endpoint asks for a million tokens: as listed, or as set by hand."""
     price = (
         f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts "

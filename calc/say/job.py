@@ -3,7 +3,7 @@
 A job that is refused may lack columns or hold text in them: what cannot be read is left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from calc.catalogs.load import Catalogs
@@ -18,6 +18,7 @@ from calc.job.columns import (
     STEP_TOKENS,
 )
 from calc.layout import at_once
+from calc.mappings import Cells
 from calc.say.amounts import (
     NO_LIMIT,
     context_tokens_of,
@@ -54,7 +55,7 @@ ALL_MONTH_HOURS = 730
 PLAIN_UNITS = ("ratio", "count")  # of assumptions, which stand without a unit
 
 
-def job_sentence(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+def job_sentence(job: Cells, catalogs: Catalogs) -> str:
     """Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
     trains, ends = job.get("work") != "inference", work_ends(job)
     words = (
@@ -73,7 +74,7 @@ def job_sentence(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     return ", ".join(filter(None, parts)) + "."
 
 
-def short_job(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+def short_job(job: Cells, catalogs: Catalogs) -> str:
     """Fine-tune Llama 3.1 8B on 150 million tokens; of a job or of a result row."""
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") != "inference":
@@ -89,12 +90,12 @@ def short_job(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     )
 
 
-def _on_tokens(job: Mapping[str, Any]) -> str:
+def _on_tokens(job: Cells) -> str:
     tokens = number_in(job, "train_tokens")
     return f" on {amount(tokens)} tokens" if tokens else ""
 
 
-def _objective(job: Mapping[str, Any]) -> str:
+def _objective(job: Cells) -> str:
     """with DPO; of several, with SFT or DPO; nothing for the usual one."""
     names = [str(name) for name in listed(job.get("objective"))]
     return (
@@ -104,12 +105,12 @@ def _objective(job: Mapping[str, Any]) -> str:
     )
 
 
-def _rolls_out(job: Mapping[str, Any]) -> bool:
+def _rolls_out(job: Cells) -> bool:
     """Whether the lengths of generated answers are known, as of every resolved job that has any."""
     return all(len(listed(job.get(name))) == 1 for name in ROLLED[1:])
 
 
-def _training_words(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     model, several = name_of("model", job.get("model", ""), catalogs), listed(job.get("tuning"))
     if job.get("goal") == "train":
         what = f"Train {model} from scratch"
@@ -136,7 +137,7 @@ def _training_words(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]
         yield f"{amount(step)} tokens a step"
 
 
-def _serving_words(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     model, people = name_of("model", job.get("model", ""), catalogs), number_in(job, "people")
     if people and not number_in(job, "requests_per_second"):
         share = number_in(job, "share_active") or float(
@@ -158,14 +159,14 @@ def _serving_words(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     yield "all month" if hours in (0, ALL_MONTH_HOURS) else f"{amount(hours)} hours a month"
 
 
-def _offline(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     what = offline_words(job, name_of("model", job.get("model", ""), catalogs), catalogs)
     through = tokens_through(job, catalogs)
     yield f"{what} ({amount(through)} through the model)" if through else what
     yield _lengths(job, catalogs)
 
 
-def _load(job: Mapping[str, Any]) -> str:
+def _load(job: Cells) -> str:
     """4 requests in flight; 20 requests a second; of a result row all its concurrent sequences."""
     if rate := number_in(job, "requests_per_second"):
         return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
@@ -175,7 +176,7 @@ def _load(job: Mapping[str, Any]) -> str:
     return f"{with_noun(int(users), 'request')} in flight" if users else ""
 
 
-def _lengths(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+def _lengths(job: Cells, catalogs: Catalogs) -> str:
     """8,192 tokens each (7,680 in, 512 out); an encoder answers no token."""
     context, prompt = context_tokens_of(job), number_in(job, "prompt_tokens")
     answer = number_in(job, "answer_tokens") or context - prompt
@@ -183,13 +184,13 @@ def _lengths(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     return _context(job) + (f" ({amount(prompt)} in, {amount(answer)} out)" if split else "")
 
 
-def _context(job: Mapping[str, Any]) -> str:
+def _context(job: Cells) -> str:
     """8,192 tokens each; nothing where a request has no text."""
     context = context_tokens_of(job)
     return f"{amount(context)} tokens each" if context > 1 else ""
 
 
-def _speed(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """At reading speed, or the limits on time that the job sets."""
     first, token = (number_in(job, name) for name in SPEEDS)
     first, token = (seconds if seconds < NO_LIMIT else 0 for seconds in (first, token))
@@ -210,7 +211,7 @@ def _seconds(seconds: float) -> str:
     return short_duration(seconds)
 
 
-def _places(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _places(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """On your 8 H100; in N. Virginia, on spot."""
     if job.get("have"):
         yield f"on your {_machines(job, catalogs)}"
@@ -236,12 +237,12 @@ def _places(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     yield f"on {_any_of(named)}" if named else ""
 
 
-def _is_counted(job: Mapping[str, Any]) -> bool:
+def _is_counted(job: Cells) -> bool:
     """Whether one instance type and its GPUs are both set."""
     return all(len(listed(job.get(name))) == 1 for name in COUNTED)
 
 
-def machines_of_job(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, int]:
+def machines_of_job(job: Cells, catalogs: Catalogs) -> dict[str, int]:
     """The counts of the machines that the job names as its own; empty where they cannot be read."""
     try:
         return machines_of(str(job["have"]), [*catalogs.instances.index, *catalogs.gpus.index])
@@ -249,7 +250,7 @@ def machines_of_job(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, int
         return {}
 
 
-def _machines(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+def _machines(job: Cells, catalogs: Catalogs) -> str:
     """8 H100 and 2 × p5.48xlarge, of 8 x h100-80gb-sxm + 2 x p5.48xlarge."""
     counts = machines_of_job(job, catalogs)
     words = [
@@ -259,7 +260,7 @@ def _machines(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     return " and ".join(words) or str(job["have"])
 
 
-def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:
+def _limits(job: Cells, ends: bool) -> Iterator[str]:
     """What the job allows where that is not usual; a deadline wherever there is one."""
     hours, usd, hourly = (
         number_in(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most")
@@ -303,7 +304,7 @@ def _usual(name: str) -> Any:
     return JOB_BY_NAME[name].default
 
 
-def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """What is set by hand in short, and assumptions other than the catalog's."""
     attempts, paid = number_in(job, "attempts"), number_in(job, "paid_ratio")
     yield f"{amount(attempts)} attempts paid for" if attempts not in (0, 1) else ""
@@ -347,7 +348,7 @@ def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     yield f"set by hand: {', '.join(words)}" if words else ""
 
 
-def _readable(name: str, job: Mapping[str, Any]) -> list[Any]:
+def _readable(name: str, job: Cells) -> list[Any]:
     """The values of a column without texts where it takes numbers, as a refused job may have."""
     takes_text = BY_NAME[name].kind in ("text", "choice")
     return [value for value in listed(job.get(name)) if takes_text or not isinstance(value, str)]
@@ -361,7 +362,7 @@ def _value(name: str, value: Any, catalogs: Catalogs) -> str:
     return UNUSUAL[name].format(number) if name in UNUSUAL else f"{GLOSSARY[name].label} {number}"
 
 
-def _assumption(name: str, job: Mapping[str, Any], catalogs: Catalogs) -> str:
+def _assumption(name: str, job: Cells, catalogs: Catalogs) -> str:
     """Storage speed per instance 2,000,000,000 bytes per second."""
     label, unit = catalogs.assumptions.loc[name, ["label", "unit"]]
     unit_words = "" if unit in PLAIN_UNITS else " ".join(str(unit).split("_"))

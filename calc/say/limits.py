@@ -1,13 +1,13 @@
 """Limits in words: the next step of each with its money, and which cost nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, timedelta
-from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.cells import PERCENTILES
+from calc.mappings import Cells
 from calc.say.numbers import about, count, duration, is_missing, percent, short_duration, span, usd
 from calc.studies.limits_cost import Relaxed
 from calc.studies.stricter_limits import SPEEDS
@@ -53,9 +53,7 @@ def say_limit(name: str) -> Callable[[float], str]:
     return duration if "seconds" in name else count
 
 
-def limits_cost_text(
-    relaxed: list[Relaxed], row: Row, job: Mapping[str, Any], catalogs: Catalogs
-) -> str:
+def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Catalogs) -> str:
     """8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
     parts, period = [], "" if ends_of(row) else " a month"
     for limit in relaxed:
@@ -99,7 +97,7 @@ def telling_limits(relaxed: list[Relaxed], row: Row) -> list[Relaxed]:
     return sorted(worth, key=lambda limit: -abs(limit.usd - row["usd"]))
 
 
-def free_limits(relaxed: list[Relaxed], row: Row, job: dict[str, Any], catalogs: Catalogs) -> str:
+def free_limits(relaxed: list[Relaxed], row: Row, job: Row, catalogs: Catalogs) -> str:
     """The limits of the settled job that cost nothing: N. Virginia and 7 days cost nothing."""
     dear = {name for limit in telling_limits(relaxed, row) for name in limit.name.split("+")}
     regions = str(job["regions"]).split("+")
@@ -128,7 +126,7 @@ def free_limits(relaxed: list[Relaxed], row: Row, job: dict[str, Any], catalogs:
     )
 
 
-def share_words(name: str, job: Mapping[str, Any]) -> str:
+def share_words(name: str, job: Cells) -> str:
     """For whom a limit on time holds: for 90 of 100 requests; empty for the mean."""
     percentile = job.get(PERCENTILE_OF.get(name, ""))
     share = SHARE_WORDS.get(f"{float(percentile):g}") if percentile else None

@@ -1,13 +1,13 @@
 """The columns that a scenario may set: kind, default and catalog of each (columns.yaml)."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.columns import ASSUMPTIONS, ENTRIES
+from calc.mappings import Json
 
 HUGE = 1e15
 KINDS = {
@@ -49,7 +49,7 @@ class Input:
         )
 
 
-def _input(name: str, entry: dict[str, Any]) -> Input:
+def _input(name: str, entry: Json) -> Input:
     """An input by its entry in the glossary."""
     kind = entry.get("kind", "text")
     default = entry.get("default", "" if kind in ("text", "choice") else None)

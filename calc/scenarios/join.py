@@ -6,13 +6,12 @@ results (engine/origins.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Columns, formulas_of, parameters_of, reading
+from calc.evaluate import Columns, Row, formulas_of, parameters_of, reading
 from calc.scenarios import (
     join_choices,
     join_models,
@@ -119,7 +118,7 @@ def _make_columns(
     table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]
 ) -> Iterator[tuple[Callable, Columns]]:
     """Each step with its columns; the caller adds them to the table before the next step."""
-    others: dict[str, Any] = {"catalogs": catalogs, "problems": problems}
+    others: Row = {"catalogs": catalogs, "problems": problems}
     for step in steps:
         made = step(
             **{

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
 
 import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Columns
+from calc.evaluate import Columns, Row
 from calc.scenarios.problems import Problems, quote_cell
 from calc.table import Words
 
@@ -41,7 +40,7 @@ def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
 
 
 @cached_per_catalogs()
-def cells_by_id(catalogs: Catalogs, name: str, column: str) -> dict[str, Any]:
+def cells_by_id(catalogs: Catalogs, name: str, column: str) -> Row:
     """The cells of one column of a catalog, by id."""
     return dict(getattr(catalogs, name)[column])
 

@@ -1,11 +1,11 @@
 """Prices of a contract that replace on demand: `p5.48xlarge=40.1; g6e.xlarge=1.5`. [USD/h]"""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
+from calc.mappings import Cells
 from calc.scenarios.inputs import HUGE
 from calc.scenarios.lookups import row_numbers, similar
 from calc.scenarios.problems import Problems, quote_cell
@@ -58,7 +58,7 @@ def paid_prices(
     listed: np.ndarray,
     instances: Iterable[str],
     on_demand: np.ndarray,
-    scenario: Mapping[str, Any],
+    scenario: Cells,
     catalogs: Catalogs,
 ) -> np.ndarray:
     """The prices as paid: private ones in place of on demand, all at the paid ratio. [USD/h]

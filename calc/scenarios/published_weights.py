@@ -1,19 +1,19 @@
 """Published weights below 16 bits: formats, publishers and the elements that share a scale."""
 
 import re
-from typing import Any
 
 import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 
 MAKER = "maker"
 WIDTH = re.compile(r"(?:block|group)-(\d+)")
 
 
 @cached_per_catalogs("checkpoints")
-def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]:
+def published_files(catalogs: Catalogs) -> dict[tuple[str, str], Row]:
     """The published file of each (model, precision); the maker's where there is one."""
     table = catalogs.checkpoints.rename_axis("file").reset_index()
     table = table.sort_values(

@@ -1,15 +1,15 @@
 """Reads the cells of scenarios: inputs with defaults, and problems as sentences."""
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.scenarios.formats import DEFAULT_PRECISION
 from calc.scenarios.inputs import (
     ASSUMPTIONS,
@@ -72,13 +72,13 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     return frame
 
 
-def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> dict[str, Any]:
+def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> Row:
     """All scenario columns with defaults filled in: words as Words, numbers as float64 or NaN.
 
     A column that the frame lacks is one value for all rows. A value that other inputs decide is
     named asked_<name>.
     """
-    inputs: dict[str, Any] = {}
+    inputs: Row = {}
     for column in bounded_inputs(catalogs).values():
         if column.name not in frame.columns:
             inputs[column.name] = _default(column)
@@ -101,9 +101,7 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
 
-def known_inputs(
-    row: Mapping[str, Any], columns: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def known_inputs(row: Cells, columns: Cells | None = None) -> Row:
     """All scenario columns as read_inputs returns them, from cells that need no check.
 
     `row`: values for all rows; `columns`: those that differ by row, words as Words.
@@ -123,7 +121,7 @@ def known_inputs(
 
 
 @cache
-def _defaults() -> dict[str, Any]:
+def _defaults() -> Row:
     return {column.name: _default(column) for column in inputs_by_name().values()}
 
 
@@ -193,7 +191,7 @@ def number(text: str) -> float:
     return float(text) if NUMBER.fullmatch(text.strip()) else np.nan
 
 
-def cross(choices: dict[str, Any]) -> pd.DataFrame:
+def cross(choices: Row) -> pd.DataFrame:
     """All combinations of choices as a table; a list holds several values, or the default."""
     inputs = {name: value for name, value in choices.items() if name in inputs_by_name()}
     lists = {

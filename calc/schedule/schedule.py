@@ -6,11 +6,12 @@ end.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.plan.ownership import OWNERSHIP
 from calc.schedule import solver
 from calc.schedule.problem import (
@@ -160,7 +161,7 @@ def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -
     """A row for each run: its place and time, or why it has none."""
     of_run = {one.way.run: one for one in placed}
 
-    def row(number: int, run: Occurrence) -> dict[str, Any]:
+    def row(number: int, run: Occurrence) -> Row:
         head = {
             "run": run.name,
             **{name: str(run.job.get(name) or "") for name in OWNERSHIP},

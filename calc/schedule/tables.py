@@ -1,6 +1,6 @@
 """The two tables of a team: jobs with dates, and pools of machines that it has or may buy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -8,13 +8,15 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE
+from calc.evaluate import Row
 from calc.job.cells import MOST_MACHINES, blank
+from calc.mappings import Cells
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import TableError, quote_cell
 from calc.scenarios.read import number
 
 OWNED = "owned"  # the market of machines that are paid whatever runs on them
-EVERY: dict[str, Any] = {
+EVERY: Row = {
     "once": None,
     "day": pd.DateOffset(days=1),
     "week": pd.DateOffset(weeks=1),
@@ -44,7 +46,7 @@ class Occurrence(NamedTuple):
     """One run of a job: its earliest start, its deadline and its priority, 1 the first."""
 
     name: str
-    job: dict[str, Any]
+    job: Row
     starts: pd.Timestamp
     deadline: pd.Timestamp
     priority: int
@@ -79,7 +81,7 @@ class Pool(NamedTuple):
         return self.usd_per_hour is not None or (self.market != OWNED and not self.bought)
 
 
-def first_pool(row: Mapping[str, Any]) -> dict[str, Any]:
+def first_pool(row: Cells) -> Row:
     """The pool that rents the instances of an answer."""
     market = row["market"] if row.get("market") in BY_USE else "on-demand"
     return {
@@ -91,7 +93,7 @@ def first_pool(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def job_with_dates(job: Mapping[str, Any], name: str, today: date) -> dict[str, Any]:
+def job_with_dates(job: Cells, name: str, today: date) -> Row:
     """A job as a row of the table of jobs, from today for a week."""
     cells = {
         column: "+".join(map(str, value)) if isinstance(value, list) else value
@@ -152,7 +154,7 @@ class Repetition(NamedTuple):
             )
 
 
-def _repetition(cells: Mapping[str, Any], where: str) -> Repetition:
+def _repetition(cells: Cells, where: str) -> Repetition:
     starts, deadline = (_day(cells, name, where) for name in ("starts", "deadline"))
     every = str(cells.get("every") or "once").strip().lower()
     if every not in EVERY:
@@ -212,7 +214,7 @@ def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
     return pools
 
 
-def _pool(cells: Mapping[str, Any], where: str, catalogs: Catalogs) -> Pool:
+def _pool(cells: Cells, where: str, catalogs: Catalogs) -> Pool:
     name, instance, market = (
         str(cells.get(column) or "").strip() for column in ("pool", "instance", "market")
     )
@@ -258,7 +260,7 @@ def _need(table: pd.DataFrame, name: str, columns: tuple[str, ...]) -> None:
             raise TableError(f"The table of {name} has no column '{column}'; add it.")
 
 
-def _day(cells: Mapping[str, Any], column: str, where: str) -> pd.Timestamp | None:
+def _day(cells: Cells, column: str, where: str) -> pd.Timestamp | None:
     """A day or a moment, None where the cell is empty."""
     if blank(cells.get(column)):
         return None
@@ -272,7 +274,7 @@ def _day(cells: Mapping[str, Any], column: str, where: str) -> pd.Timestamp | No
 
 
 def _amount(
-    cells: Mapping[str, Any],
+    cells: Cells,
     column: str,
     where: str,
     usual: float | None = None,

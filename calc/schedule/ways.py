@@ -1,12 +1,13 @@
 """What a run takes on a pool: instances, minutes and dollars, from its job's ranked table."""
 
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
+from calc.evaluate import Row
 from calc.job.columns import CONFIDENCE_REACH
 from calc.say.problem import problem_text
 from calc.schedule.tables import OWNED, Occurrence, Pool
@@ -76,7 +77,7 @@ def window_hours(run: Occurrence, pool: Pool) -> float:
     return hours if finishes(run) or (begins, last) == (run.starts, run.deadline) else 0.0
 
 
-def _jobs(run: Occurrence, pool: Pool, window: float) -> list[dict[str, Any]]:
+def _jobs(run: Occurrence, pool: Pool, window: float) -> list[Row]:
     """The run's job on this pool alone: rented as its market sells it, or on machines one has."""
     job = run.job | (
         {"hours_most": min(window, float(run.job.get("hours_most", window)))}
@@ -93,9 +94,7 @@ def _jobs(run: Occurrence, pool: Pool, window: float) -> list[dict[str, Any]]:
     return [job | place | {"instances_most": pool.instances, "answers": "fastest"}]
 
 
-def _way(
-    number: int, place: int, row: dict[str, Any], pool: Pool, window: float, job: dict[str, Any]
-) -> Way:
+def _way(number: int, place: int, row: Row, pool: Pool, window: float, job: Row) -> Way:
     """An answer as a way: its hours to the job's confidence, a service's those of the window."""
     instances = int(
         row["instances_needed"]

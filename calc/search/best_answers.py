@@ -4,11 +4,10 @@ Nobody can tell money within a tie apart: the easier to get is named, then the s
 services the one that leaves no GPU idle, then the fastest.
 """
 
-from typing import Any
-
 import numpy as np
 
 from calc.cost.obtainability import CLASSES, UNKNOWN
+from calc.evaluate import Row
 from calc.job.columns import TIE_RATIO
 from calc.job.job import Job
 from calc.search.ranking import FEW, ONE_GROUP, Ranking, best_each, frontier, place_gpus
@@ -79,7 +78,7 @@ def _knee(ranked: Ranking, least: int) -> int:
     )
 
 
-def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
+def knee(usd: np.ndarray, seconds: np.ndarray, judged: Row) -> int:
     """The number of the point on a frontier that is faster for a little more; 0 for none.
 
     The frontier starts with the lowest cost. Of the points within the ratio of money that are

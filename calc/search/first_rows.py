@@ -1,7 +1,7 @@
 """The rows of jobs' first answers without their reasons, and the layouts of a job's board."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobRow
 from calc.job.resolve import compared_columns
+from calc.mappings import Cells
 from calc.rules.support import RUNS
 from calc.search import ranking
 from calc.search.best_answers import answers, least_money
@@ -26,27 +27,25 @@ class First(NamedTuple):
     ranked: Ranking
 
 
-def first_row(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
+def first_row(job: Cells, catalogs: Catalogs) -> Row | None:
     """The row of a job's first answer without its reasons; None where nothing qualifies."""
     ranked = ranking_of(JobRow.of(job), catalogs)
     return None if ranked is None else row_of_ranking(ranked, catalogs)
 
 
-def row_of_ranking(ranked: Ranking, catalogs: Catalogs) -> dict[str, Any] | None:
+def row_of_ranking(ranked: Ranking, catalogs: Catalogs) -> Row | None:
     """The row of the first answer of a ranking; None where nothing qualifies."""
     first = _first(ranked)
     return None if first is None else _rows([first], catalogs)[0]
 
 
-def first_rows(
-    jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
-) -> list[dict[str, Any] | None]:
+def first_rows(jobs: Sequence[Cells], catalogs: Catalogs) -> list[Row | None]:
     """The row of the first answer of each of several jobs, as `first_row` returns it."""
     alike: dict[tuple[str, ...], dict[int, First]] = {}
     for number, ranked in rankings_of(jobs, catalogs):
         if first := _first(ranked):
             alike.setdefault(work_key(ranked.job, ranked.grid), {})[number] = first
-    rows: list[dict[str, Any] | None] = [None] * len(jobs)
+    rows: list[Row | None] = [None] * len(jobs)
     for firsts in alike.values():
         for number, row in zip(firsts, _rows(list(firsts.values()), catalogs), strict=True):
             rows[number] = row
@@ -61,7 +60,7 @@ def _first(ranked: Ranking) -> First | None:
     return First(name, ranked.only(np.array([number])))
 
 
-def _rows(firsts: Sequence[First], catalogs: Catalogs) -> list[dict[str, Any]]:
+def _rows(firsts: Sequence[First], catalogs: Catalogs) -> list[Row]:
     """The rows of the first answers of jobs about the same work."""
     results, figures = rows_of_several(
         [(first.ranked, np.zeros(1, dtype=int)) for first in firsts], catalogs
@@ -74,7 +73,7 @@ def _rows(firsts: Sequence[First], catalogs: Catalogs) -> list[dict[str, Any]]:
     ]
 
 
-def sound_layouts(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[list[Row]]:
+def sound_layouts(jobs: Sequence[Cells], catalogs: Catalogs) -> list[list[Row]]:
     """Of each job the inputs of the board's rows that are known to run and keep every limit."""
     layouts: list[list[Row]] = [[] for _ in jobs]
     for number, ranked in rankings_of(jobs, catalogs):

@@ -1,6 +1,6 @@
 """The one ranked table of a job: answers, board and frontier, for screen and CSV."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -13,11 +13,12 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.engine.pipeline import COLUMNS, WORDS
 from calc.engine.results import Results
-from calc.evaluate import Row
+from calc.evaluate import Columns, Row
 from calc.job.cells import JobError, JobRow
 from calc.job.columns import ANSWER_COLUMNS
 from calc.job.job import Job
 from calc.job.resolve import compared_columns, published_bits
+from calc.mappings import Cells
 from calc.plan.figures import records
 from calc.search import ranking
 from calc.search.best_answers import answers as answers_of
@@ -52,14 +53,14 @@ class Options:
     `obstacle`: why none qualifies. `first`: the number of the first answer among the candidates.
     """
 
-    job: dict[str, Any]
+    job: Row
     resolved: Job | None
     answers: pd.DataFrame
     board: pd.DataFrame
     edge: pd.DataFrame
     tried: int
     possible: int
-    rows: list[dict[str, Any]]
+    rows: list[Row]
     reasons: tuple[Reasons, ...]
     misses: tuple[tuple[Miss, ...], ...]
     obstacle: Problem | None
@@ -74,7 +75,7 @@ class Options:
         return replace(self, **copies, rows=[dict(row) for row in self.rows])
 
 
-def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
+def options(job: Cells, catalogs: Catalogs) -> Options:
     """Return the answers of a job, its board (the best of every instance type), the frontier.
 
     A column of the job with a list of values is compared: the board has the best of every instance
@@ -106,7 +107,7 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     return _options(row, ranked, combined.tried, catalogs)
 
 
-def on_several_instances(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
+def on_several_instances(job: Cells, catalogs: Catalogs) -> Options:
     """The options of a job among those on two or more instances."""
     row = JobRow.of(job)
     try:
@@ -143,7 +144,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     chosen = np.array([*answers, *board])
     results, figures = rows_of(ranked, chosen, catalogs)
 
-    def row(number: int) -> dict[str, Any]:
+    def row(number: int) -> Row:
         return results.row(number) | {name: values[number] for name, values in figures.items()}
 
     rented = _rental(row_of_job, catalogs)
@@ -153,7 +154,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     names = ["+".join(several) for several in answers.values()]
     codes = ["+".join(reason.codes) for reason in reasons]
     rest = [""] * (len(board) - 1)
-    head = dict.fromkeys(CODE_COLUMNS, "") | figures
+    head: Columns = dict.fromkeys(CODE_COLUMNS, "") | figures
     head |= {"answer": [*names, names[0], *rest], "why_codes": [*codes, codes[0], *rest]}
     head |= {"tried": tried, "possible": possible, "problem": ""}
     code = obstacle.code if obstacle else ""
@@ -260,7 +261,7 @@ def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarr
 
 
 def _refusal(
-    cells: dict[str, Any], job: Job | None, problem: Problem, tried: int, rented: Rented | None
+    cells: Row, job: Job | None, problem: Problem, tried: int, rented: Rented | None
 ) -> Options:
     """The one row of a job without a plan."""
     frame, edge = _problem_alone(tried, problem.code)
@@ -283,6 +284,6 @@ def _refusal(
 @lru_cache(maxsize=64)
 def _problem_alone(tried: int, code: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Its table, and a frontier without a point: many jobs fail for the same reason."""
-    head: dict[str, Any] = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(CODE_COLUMNS, "")
+    head: Columns = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(CODE_COLUMNS, "")
     head |= {"tried": tried, "possible": 0, "problem": "", "problem_code": code}
     return Results(COLUMNS, WORDS, 1).plain(**head), pd.DataFrame(columns=EDGE_COLUMNS)

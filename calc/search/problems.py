@@ -1,7 +1,5 @@
 """Why a job has no answer that qualifies, as codes and numbers."""
 
-from typing import Any
-
 import numpy as np
 
 from calc.catalogs.load import Catalogs
@@ -58,7 +56,7 @@ def _row_of_largest_place(job: Job, combined: Combinations, catalogs: Catalogs) 
     fixed = {name: values[0] for name, values in job.fixed.items()}
     degrees = int(np.prod([fixed.get(name, 1) for name in COUNTS[1:4]]))
     largest = max(combined.grid.places, key=lambda place: place.gpus)
-    scenario: dict[str, Any] = {
+    scenario: Row = {
         "work": job.work,
         "model": job.model,
         "implementation": job.implementation,

@@ -1,6 +1,6 @@
 """The candidates of jobs, searched and ranked; those of the last jobs are remembered."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, JobRow
 from calc.job.job import Job
 from calc.job.resolve import resolve
+from calc.mappings import Cells
 from calc.search import ranking
 from calc.search.combinations import Combinations, combinations, work_key
 from calc.search.grid import Grid, grid
@@ -53,9 +54,7 @@ def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
         return None
 
 
-def rankings_of(
-    jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
-) -> Iterator[tuple[int, Ranking]]:
+def rankings_of(jobs: Sequence[Cells], catalogs: Catalogs) -> Iterator[tuple[int, Ranking]]:
     """Yield the number and the ranking of each job for which `ranking_of` has one.
 
     Jobs about the same work are searched together, which takes far less time than one by one. Read
@@ -65,7 +64,7 @@ def rankings_of(
 
 
 def rankings_beside(
-    row: JobRow, jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
+    row: JobRow, jobs: Sequence[Cells], catalogs: Catalogs
 ) -> Iterator[tuple[int, Ranking]]:
     """Search a job, which `ranked_candidates` then has, with others as `rankings_of` does.
 
@@ -92,9 +91,7 @@ def _ranked_each(
             yield number, ranked
 
 
-def _searched(
-    jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
-) -> Iterator[tuple[int, Job, Combinations]]:
+def _searched(jobs: Sequence[Cells], catalogs: Catalogs) -> Iterator[tuple[int, Job, Combinations]]:
     """The candidates of each possible job, together where they are about the same work."""
     for numbers, grids, resolved in _groups(jobs, catalogs):
         with ONE_AT_ONCE:
@@ -105,7 +102,7 @@ def _searched(
 
 
 def _groups(
-    jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
+    jobs: Sequence[Cells], catalogs: Catalogs
 ) -> Iterator[tuple[list[int], list[Grid], list[Job]]]:
     """Jobs that are searched together: numbers, grids and jobs, without the impossible ones."""
     groups: dict[tuple[str, ...], list[tuple[int, Grid, Job]]] = {}

@@ -1,13 +1,11 @@
 """How estimated scenarios stand: whether each runs and fits, or why not; their order."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.rules.support import RUNS
 from calc.scenarios.inputs import inputs_by_name
 
@@ -18,7 +16,7 @@ OFFERED = len(RUNS) - 1
 FOUR_BITS = 5  # formats of 4 bits keep their scales in part of a further bit
 
 
-def status(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
+def status(rows: pd.DataFrame | Row) -> np.ndarray:
     """The status of each result row, as its place in STATUSES."""
     fits, runs, problem = (
         np.atleast_1d(np.asarray(rows[name], dtype=object)) for name in ("fits", "runs", "problem")
@@ -33,7 +31,7 @@ def status(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
     )
 
 
-def is_offered(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
+def is_offered(rows: pd.DataFrame | Row) -> np.ndarray:
     """Whether each result row fits, or is tight, and is not refused."""
     return status(rows) < OFFERED
 
@@ -46,7 +44,7 @@ def rank(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[np.lexsort((*keys, (rows["fits"] == "tight").to_numpy(), status(rows)))]
 
 
-def scenario_of(row: Mapping[str, Any] | pd.Series) -> dict[str, Any]:
+def scenario_of(row: Cells | pd.Series) -> Row:
     """The inputs of a result row, as one scenario."""
     return {name: row[name] for name in inputs_by_name() if name in row}
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,16 +64,14 @@ def inputs_of_candidates(ranked: Ranking, chosen: np.ndarray) -> Columns:
     return columns
 
 
-def rows_of(
-    ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs
-) -> tuple[Results, dict[str, Any]]:
+def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Results, Columns]:
     """Return chosen candidates, estimated; and their market, cost and the limits they exceed."""
     return rows_of_several([(ranked, chosen)], catalogs)
 
 
 def rows_of_several(
     several: Sequence[tuple[Ranking, np.ndarray]], catalogs: Catalogs
-) -> tuple[Results, dict[str, Any]]:
+) -> tuple[Results, Columns]:
     """Return chosen candidates of jobs about the same work as one table, as `rows_of` does."""
     inputs = stack([inputs_of_candidates(ranked, chosen) for ranked, chosen in several])
     results = results_of(inputs_of(several[0][0].job, inputs), catalogs)
@@ -85,13 +82,13 @@ def rows_of_several(
     return results, {name: np.concatenate([own[name] for own in figures]) for name in figures[0]}
 
 
-def _figures_of(ranked: Ranking, chosen: np.ndarray) -> dict[str, Any]:
+def _figures_of(ranked: Ranking, chosen: np.ndarray) -> Columns:
     """The market and the cost of chosen candidates, and the limits that they exceed."""
     job, candidates = (
         ranked.job,
         {name: values[chosen] for name, values in ranked.candidates.items()},
     )
-    figures: dict[str, Any] = {
+    figures: Columns = {
         "market": [job.markets[market] for market in candidates["market"]],
         "missed_limits": [
             "+".join(miss.limit for miss in misses) for misses in misses_of(ranked, chosen)

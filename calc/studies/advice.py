@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from calc.job.columns import OF_MONEY
 from calc.job.job import Job
 from calc.job.resolve import resolve
 from calc.layout import at_once
+from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.limit_percentiles import limited_columns, limited_seconds
@@ -104,10 +104,10 @@ _FRAME = (
 
 
 def advice(
-    scenario: Mapping[str, Any],
+    scenario: Cells,
     catalogs: Catalogs,
     market: str = "on-demand",
-    limits: Mapping[str, Any] | None = None,
+    limits: Cells | None = None,
     lacking_bytes: float = 0.0,
 ) -> pd.DataFrame:
     """Return changes of a scenario or an estimated row that run and fit, the most useful first.
@@ -154,7 +154,7 @@ def advice(
     return useful[list(_FRAME)]
 
 
-def kind_of(row: Mapping[str, Any], change: Change) -> str:
+def kind_of(row: Cells, change: Change) -> str:
     """What a change is about: the instance, the GPUs, the layout, the step, or one choice."""
     if change.keys() & {"instance", "gpus"}:
         return "instance" if "instance" in change else "gpus"
@@ -171,9 +171,7 @@ def kind_of(row: Mapping[str, Any], change: Change) -> str:
     )
 
 
-def _keeps_work(
-    row: Mapping[str, Any], kind: str, change: Change, widths: dict[str, tuple]
-) -> bool:
+def _keeps_work(row: Cells, kind: str, change: Change, widths: dict[str, tuple]) -> bool:
     """Whether a changed scenario does the same work, and a service as much of it."""
     after = {**row, **change}
     as_much = (
@@ -189,8 +187,8 @@ def _keeps_work(
 
 
 def _try_changes(
-    row: dict[str, Any],
-    job: dict[str, Any],
+    row: Row,
+    job: Row,
     kinds: list[str],
     changes: list[Change],
     catalogs: Catalogs,
@@ -319,7 +317,7 @@ def _within_limits(
     return {"kept": ~np.any(money, axis=0), "paced": ~pace}
 
 
-def _inputs(row: dict[str, Any], changes: list[Change]) -> Columns:
+def _inputs(row: Row, changes: list[Change]) -> Columns:
     """The inputs (scenarios.read) of the changed scenarios; what no change sets is one value."""
     columns_by_name = inputs_by_name()
     same = {

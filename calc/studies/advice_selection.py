@@ -1,12 +1,13 @@
 """The changes to name of those tried: useful, plain, the best few of each kind."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calc.cost.job import ends_of
+from calc.evaluate import Row
 
 MOST_OF_A_KIND = {
     **dict.fromkeys(("layout", "instance", "precision"), 3),
@@ -53,7 +54,7 @@ class Candidate(NamedTuple):
 
 
 def select_advice(
-    row: dict[str, Any], tried: pd.DataFrame, fitting: bool, lacking_gib: float = -np.inf
+    row: Row, tried: pd.DataFrame, fitting: bool, lacking_gib: float = -np.inf
 ) -> pd.DataFrame:
     """The changes to name, in order; where the scenario fits (`fitting`), they save something.
 
@@ -122,7 +123,7 @@ def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]
     )
 
 
-def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[int]:
+def _saving(row: Row, tried: pd.DataFrame, able: np.ndarray) -> list[int]:
     """Changes of a scenario that fits: what costs less, and a few that only save memory."""
     dearer = tried["saved_usd_per_hour"].to_numpy() < 0
     riskier = (tried["fits"] == "tight").to_numpy() & (row["fits"] == "yes")

@@ -4,7 +4,7 @@ A comparison has one or two axes. Each cell is the plan's job with the values of
 fixed and everything else as free as before, so its cost is what you would pay after choosing it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from calc.evaluate import Row
 from calc.job.cells import listed
 from calc.job.software import divides_matrices, generates
 from calc.layout import replicas
+from calc.mappings import Cells
 from calc.search.first_rows import first_rows
 from calc.search.options import Options, options
 
@@ -68,14 +69,12 @@ class Cell:
 
     row: Choice
     column: Choice
-    job: dict[str, Any]
+    job: Row
     plan: Row | None
     refused: Options | None = None
 
 
-def comparisons(
-    job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
-) -> tuple[Comparison, ...]:
+def comparisons(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison, ...]:
     """Return the comparisons that suit a resolved job and the plan that answers it.
 
     The first one is shown first. Values of the plan that a list lacks are added to it.
@@ -85,9 +84,7 @@ def comparisons(
     return _of_serving(job, plan, catalogs)
 
 
-def cells_for(
-    job: Mapping[str, Any], pairs: Sequence[tuple[Choice, Choice]], catalogs: Catalogs
-) -> list[Cell]:
+def cells_for(job: Cells, pairs: Sequence[tuple[Choice, Choice]], catalogs: Catalogs) -> list[Cell]:
     """Return the best plan of the job with the values of each row and column fixed."""
     jobs = [job_with(job, row, column) for row, column in pairs]
     plans = first_rows(jobs, catalogs)
@@ -97,7 +94,7 @@ def cells_for(
     ]
 
 
-def fixed_by(*choices: Choice) -> dict[str, Any]:
+def fixed_by(*choices: Choice) -> Row:
     """Return the job columns that choices fix; replicas become GPUs of their tensor degree."""
     fixed = {name: value for choice in choices for name, value in choice.sets}
     if "replicas" in fixed:
@@ -105,7 +102,7 @@ def fixed_by(*choices: Choice) -> dict[str, Any]:
     return fixed
 
 
-def job_with(job: Mapping[str, Any], *choices: Choice) -> dict[str, Any]:
+def job_with(job: Cells, *choices: Choice) -> Row:
     """Return the job with these choices fixed, and without what contradicts them."""
     fixed = fixed_by(*choices)
     freed = {WIDTH_LIMIT} if fixed.keys() & {"precision", "optimizer"} else set()
@@ -115,7 +112,7 @@ def job_with(job: Mapping[str, Any], *choices: Choice) -> dict[str, Any]:
     return {name: value for name, value in job.items() if name not in freed} | fixed
 
 
-def is_plan(choice: Choice, job: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+def is_plan(choice: Choice, job: Cells, plan: Cells) -> bool:
     """Return whether the plan already has the values of a choice."""
     return all(_present(name, job, plan) == value for name, value in choice.sets)
 
@@ -134,9 +131,7 @@ def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
     return min(tied, key=lambda one: columns.index(one.column))
 
 
-def _of_training(
-    job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
-) -> tuple[Comparison, ...]:
+def _of_training(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison, ...]:
     is_full = plan["tuning"] == "full"
     degrees = TENSOR_DEGREES if divides_matrices(plan["implementation"], catalogs) else ()
     precisions = TRAINING_PRECISIONS if is_full else FROZEN_PRECISIONS
@@ -160,9 +155,7 @@ def _of_training(
     return tuple(one for one in several if one.id != "method" or adapts)
 
 
-def _of_serving(
-    job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
-) -> tuple[Comparison, ...]:
+def _of_serving(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison, ...]:
     answers = generates(job["model"], catalogs)
     serving = catalogs.implementations.index[catalogs.implementations["serves"].astype(bool)]
     engines = tuple(name for name in ENGINES if name in serving)
@@ -186,28 +179,26 @@ def _of_serving(
     return tuple(several)
 
 
-def _precisions(
-    values: tuple[str, ...], plan: Mapping[str, Any], is_full: bool
-) -> tuple[Choice, ...]:
+def _precisions(values: tuple[str, ...], plan: Cells, is_full: bool) -> tuple[Choice, ...]:
     """An axis over number formats, pure ones marked where all weights are trained."""
     several = _axis("precision", values, plan)
     return tuple(replace(one, is_pure=is_full and one.id in PURE) for one in several)
 
 
-def _axis(name: str, values: tuple[str, ...], plan: Mapping[str, Any]) -> tuple[Choice, ...]:
+def _axis(name: str, values: tuple[str, ...], plan: Cells) -> tuple[Choice, ...]:
     """An axis over the ids of a catalog, with the plan's own value if the list lacks it."""
     present = str(_present(name, {}, plan) or "")
     added = () if not present or present in values else (present,)
     return tuple(Choice(value, ((name, value),)) for value in (*added, *values))
 
 
-def _counts(name: str, values: tuple[int, ...], plan: Mapping[str, Any]) -> tuple[Choice, ...]:
+def _counts(name: str, values: tuple[int, ...], plan: Cells) -> tuple[Choice, ...]:
     """An axis over whole numbers in their order."""
     several = sorted({*values, int(plan.get(name) or 1)})
     return tuple(Choice(str(value), ((name, value),)) for value in several)
 
 
-def _multiples(name: str, job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Choice, ...]:
+def _multiples(name: str, job: Cells, plan: Cells) -> tuple[Choice, ...]:
     """An axis over parts and multiples of a number that the job or the plan has."""
     present = float(_present(name, job, plan))
     values = [max(present * multiple, 1) for multiple in MULTIPLES]
@@ -215,7 +206,7 @@ def _multiples(name: str, job: Mapping[str, Any], plan: Mapping[str, Any]) -> tu
     return tuple(Choice(f"{value:g}", ((name, value),)) for value in dict.fromkeys(exact))
 
 
-def _present(name: str, job: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:
+def _present(name: str, job: Cells, plan: Cells) -> Any:
     """The value that the plan has: its own column, else the job's."""
     if name == "kv_precision":
         return plan.get(name) or DEFAULT_CACHE_PRECISION

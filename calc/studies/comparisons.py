@@ -8,7 +8,6 @@ market: usd, hours and seconds are those of the job.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from calc.cost.job import ends_of, job_of_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
 from calc.layout import at_once, data_parallel, replicas
+from calc.mappings import Cells
 from calc.rules.support import RUNS
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
@@ -53,7 +53,7 @@ GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ...
 PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
-def micro_batches(scenario: Mapping[str, Any], copies: float) -> dict[str, float]:
+def micro_batches(scenario: Cells, copies: float) -> dict[str, float]:
     """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
     here = np.ceil(at_once(scenario) / copies)
     if scenario["work"] == "inference":
@@ -63,7 +63,7 @@ def micro_batches(scenario: Mapping[str, Any], copies: float) -> dict[str, float
 
 
 def compare_changes(
-    scenario: Row, market: str, catalogs: Catalogs, changes: Sequence[Mapping[str, Any]]
+    scenario: Row, market: str, catalogs: Catalogs, changes: Sequence[Cells]
 ) -> pd.DataFrame:
     """The scenario with each change, which names its `line`; `now` marks one without effect.
 
@@ -115,7 +115,7 @@ def over_gpus(
     most = int(max(most_gpus, MOST_TIMES * scenario["gpus"]))
     counts = sorted({2.0**power for power in range(most.bit_length())} | {float(scenario["gpus"])})
     placed = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
-    layouts: list[dict[str, Any]] = [
+    layouts: list[Row] = [
         {
             "line": line,
             "sharding": sharding,
@@ -140,7 +140,7 @@ def over_gpus(
 
 
 def largest_batches(
-    scenario: Row, catalogs: Catalogs, changes: Mapping[str, Mapping[str, Any]]
+    scenario: Row, catalogs: Catalogs, changes: Mapping[str, Cells]
 ) -> pd.DataFrame:
     """The largest batch (`most`) on one card by each change of a scenario, recompute automatic.
 
@@ -186,7 +186,7 @@ def over_cards(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
     return rows[rows["problem"] == ""].reset_index(drop=True)
 
 
-def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
+def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, Row]:
     """What each method of training, or width of serving, sets."""
     if scenario["work"] == "inference":
         return SERVED_WIDTHS
@@ -235,7 +235,7 @@ def over_tasks(scenario: Row, catalogs: Catalogs, precisions: Sequence[str]) -> 
     return rows.assign(overtakes_tokens=overtakes)[rows["problem"] == ""].reset_index(drop=True)
 
 
-def _following(scenario: Row, change: Mapping[str, Any]) -> Row:
+def _following(scenario: Row, change: Cells) -> Row:
     """The scenario with the lengths that follow its sequence left to follow another one."""
     follows = [
         name

@@ -7,12 +7,13 @@ change places.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from calc.columns import COMPONENTS
 from calc.cost.job import ends_of
+from calc.evaluate import Row
 from calc.plan.figures import needed_parts
 from calc.scenarios.inputs import (
     INFERENCE_ONLY,
@@ -25,7 +26,7 @@ _PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read fi
 UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
 _TELLING_RATIO = 0.2
 
-Factors = dict[str, Callable[[dict[str, Any]], float]]
+Factors = dict[str, Callable[[Row], float]]
 PER_HOUR: Factors = {
     "instances": lambda row: row["instances"],
     "price": lambda row: row["usd_per_hour"] / row["instances"],
@@ -89,7 +90,7 @@ class Difference(NamedTuple):
         return name if name and along[name] > 0 else ""
 
 
-def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Difference]:
+def differences(first: Row, other: Row) -> dict[str, Difference]:
     """The differences in memory and USD per hour; of the same work also in hours and USD.
 
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
@@ -113,18 +114,18 @@ def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Diffe
     return quantities
 
 
-def speed_ratio(first: dict[str, Any], other: dict[str, Any]) -> float:
+def speed_ratio(first: Row, other: Row) -> float:
     """The tokens per second of another row over those of the first, of the work that is billed."""
     name = "run_tokens_per_second" if ends_of(first) else "tokens_per_second"
     return float(other[name]) / float(first[name])
 
 
-def pace_change(first: dict[str, Any], other: dict[str, Any]) -> float:
+def pace_change(first: Row, other: Row) -> float:
     """How much longer the run of another row takes, or each token of its service. [s]"""
     return float(other["seconds"]) - float(first["seconds"])
 
 
-def _memory_differences(first: dict[str, Any], other: dict[str, Any]) -> Difference:
+def _memory_differences(first: Row, other: Row) -> Difference:
     """The difference of what must fit, by component."""
     before, after = float(first["needed_bytes"]), float(other["needed_bytes"])
     if np.isnan(after - before):

@@ -5,10 +5,9 @@ weights, each model has a service of its own, as after full fine-tuning. Publish
 the base's: an adapter runs over them, merged weights are 16 bits wide unless the job allows fewer.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import machines_of
 from calc.job.columns import PUBLISHED
+from calc.mappings import Cells
 from calc.plan.bill import billed, month_generated_tokens
 from calc.plan.fine_tune_then_serve import MONTH_DAYS, TunedPlan, break_even_day, by_day
 from calc.plan.plan_bill import plan_bill
@@ -47,7 +47,7 @@ class Service(NamedTuple):
         )
 
 
-def services(job: Mapping[str, Any], run: Row, models: int, catalogs: Catalogs) -> list[Service]:
+def services(job: Cells, run: Row, models: int, catalogs: Catalogs) -> list[Service]:
     """The services for the results of a run, the cheapest first; those refused last.
 
     `job` is a service with the load of all models together.
@@ -101,7 +101,7 @@ def tuned_plan(
 
 
 def at_more_load(
-    plan: TunedPlan, job: Mapping[str, Any], run: Row, models: int, catalogs: Catalogs
+    plan: TunedPlan, job: Cells, run: Row, models: int, catalogs: Catalogs
 ) -> TunedPlan | None:
     """A plan that never breaks even at the first larger load at which it does; None without one."""
     days = by_day(plan)
@@ -118,7 +118,7 @@ def at_more_load(
     return None
 
 
-def _of_each(job: Mapping[str, Any], models: int, ids: list[str]) -> dict[str, Any]:
+def _of_each(job: Cells, models: int, ids: list[str]) -> Row:
     """The service of one model with weights of its own: its part of load and machines.
 
     Kinds of which there are fewer than models serve none; where that leaves no machine, no count of
@@ -136,7 +136,7 @@ def _of_each(job: Mapping[str, Any], models: int, ids: list[str]) -> dict[str, A
     return {**_with_load(job, 1 / models), **have, "fewest_bits": bits, "adapters": None}
 
 
-def _with_load(job: Mapping[str, Any], ratio: float) -> dict[str, Any]:
+def _with_load(job: Cells, ratio: float) -> Row:
     """The service with so many times its load."""
     loads = {name: float(job[name]) * ratio for name in LOADS if job.get(name)}
     return {

@@ -1,7 +1,7 @@
 """Ready jobs and what each is answered with: jobs to start from, and the decision guide."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs, read_catalog, read_once
 from calc.catalogs.schemas import setups
@@ -31,7 +31,7 @@ class Leaf(NamedTuple):
 
     job: ReadyJob
     holds: bool
-    row: dict[str, Any]
+    row: Row
     answered: Options
 
     def is_same(self, row: Row) -> bool:
@@ -45,7 +45,7 @@ def ready_jobs() -> setups.File:
     return read_catalog(setups.File)
 
 
-def guide(job: dict[str, Any], plan: Row, catalogs: Catalogs) -> list[Leaf]:
+def guide(job: Row, plan: Row, catalogs: Catalogs) -> list[Leaf]:
     """The questions of the job's work, answered for its load, limits and prices.
 
     Questions whose answer has the plan's own method, or its width of weights, come first, then the
@@ -76,7 +76,7 @@ def _is_alike(row: Row, plan: Row, catalogs: Catalogs) -> bool:
     return matrix_bits(row, catalogs) == matrix_bits(plan, catalogs)
 
 
-def _leaf(ready: ReadyJob, job: dict[str, Any], catalogs: Catalogs) -> Leaf:
+def _leaf(ready: ReadyJob, job: Row, catalogs: Catalogs) -> Leaf:
     ask = on_several_instances if job.pop(SEVERAL, False) else options
     answered = ask(job, catalogs)
     return Leaf(ready, not answered.obstacle, answered.rows[0], answered)

@@ -1,6 +1,6 @@
 """What each limit of a job costs: the limit is relaxed, and the engine is asked again."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from calc.job.cells import JobRow
 from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED, USUAL_INSTANCES
 from calc.job.job import Job
 from calc.job.resolve import tunings
+from calc.mappings import Cells
 from calc.scenarios.published_weights import bits_of
 from calc.search.best_answers import least_money
 from calc.search.ranking import FEW, Ranking
@@ -68,7 +69,7 @@ class Relaxation(NamedTuple):
 
 
 def relaxed_limits(
-    cells: Mapping[str, Any],
+    cells: Cells,
     ranked: Ranking,
     least: int,
     others: Sequence[Relaxed],
@@ -95,14 +96,14 @@ def _wider_first(relaxed: list[Relaxed], tie: float) -> list[Relaxed]:
     ]
 
 
-def _ranking_with(cells: Mapping[str, Any], changes: Changes, catalogs: Catalogs) -> Ranking | None:
+def _ranking_with(cells: Cells, changes: Changes, catalogs: Catalogs) -> Ranking | None:
     """The ranking of the job with changes; None where nothing qualifies."""
     other = ranking_of(JobRow.of({**cells, **changes}), catalogs)
     return other if other is not None and len(other.qualifying) else None
 
 
 def _next_steps(
-    cells: Mapping[str, Any], ranked: Ranking, least: int, most: float, catalogs: Catalogs
+    cells: Cells, ranked: Ranking, least: int, most: float, catalogs: Catalogs
 ) -> Iterator[Relaxed]:
     """Limits on money and time at the step that saves most for what is given up.
 

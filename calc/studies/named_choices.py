@@ -1,11 +1,12 @@
 """The choices that a text leaves, as "p4d or p5", each with its own first answer."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import listed
+from calc.mappings import Cells
 from calc.search.first_rows import first_rows
 
 CHOICES = ("instance", "gpu", "markets", "regions")
@@ -20,7 +21,7 @@ class NamedChoice(NamedTuple):
 
 
 def named_choices(
-    job: Mapping[str, Any], said: Mapping[str, Any], words: Mapping[str, str], catalogs: Catalogs
+    job: Cells, said: Cells, words: Mapping[str, str], catalogs: Catalogs
 ) -> list[NamedChoice]:
     """Answer each of the choices that a text leaves; empty where it leaves none.
 

@@ -4,7 +4,7 @@ Layouts and instances are the engine's answers to that job; a single choice need
 row to estimate.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from calc.job.cells import blank
 from calc.job.columns import ANYWHERE, FIXABLE, LIMITS, PACE, SHARDINGS, usual_limits_seconds
 from calc.job.software import divides_matrices
 from calc.layout import at_once, replicas
+from calc.mappings import Cells
 from calc.plan.bill import listed_usd_per_hour
 from calc.scenarios.formats import WITHOUT_BF16
 from calc.scenarios.hardware import price_rows
@@ -46,7 +47,7 @@ _LAYOUT_READ = {
     "training": tuple(name for name in LAYOUT if name != "pipeline_parallel"),
     "inference": LAYOUT[1:4],
 }
-_COMPARED: dict[str, dict[str, Any]] = {
+_COMPARED: dict[str, Row] = {
     "training": {"sharding": list(SHARDINGS)},
     "inference": {"tensor_parallel": list(DEGREES)},
 }
@@ -57,13 +58,11 @@ Change = dict[str, Any]
 class Neighbours(NamedTuple):
     """The job that a scenario stands for, and the changes that lead to its neighbours."""
 
-    job: dict[str, Any]
+    job: Row
     changes: list[Change]
 
 
-def job_of_scenario(
-    row: Mapping[str, Any], market: str, limits: Mapping[str, Any]
-) -> dict[str, Any]:
+def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
     """The job that an estimated scenario stands for, within the limits of another job.
 
     A limit that is not set asks for nothing; a service may always be as slow as it is.
@@ -99,9 +98,7 @@ def job_of_scenario(
     return job | {"step_tokens": row["step_tokens"] if blank(step) else step}
 
 
-def neighbours(
-    row: dict[str, Any], catalogs: Catalogs, market: str, limits: Mapping[str, Any]
-) -> Neighbours:
+def neighbours(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neighbours:
     """Every change that is tried on a scenario (an estimated row), each once."""
     job = job_of_scenario(row, market, limits)
     choices = (
@@ -122,7 +119,7 @@ def neighbours(
     )
 
 
-def distinct_changes(row: Mapping[str, Any], changes: Iterable[Change]) -> list[Change]:
+def distinct_changes(row: Cells, changes: Iterable[Change]) -> list[Change]:
     """Changes cut down to what they change, each once; those past what a column takes left out."""
     cut: dict[tuple, Change] = {}
     most = {
@@ -149,7 +146,7 @@ def pairs(changes: Iterable[Change]) -> Iterator[Change]:
     return (one | other for one, other in combinations(single, 2) if not one.keys() & other.keys())
 
 
-def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+def _laid_out(row: Row, catalogs: Catalogs) -> Iterator[Change]:
     """One choice of the layout at a time, and the layout that holds least."""
     divides = (
         row["work"] == "inference"
@@ -172,9 +169,7 @@ def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     yield {"sharding": "zero3", "recompute": "full", "batch": 1.0, "accumulation_steps": sequences}
 
 
-def _job_on_its_place(
-    row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs
-) -> dict[str, Any]:
+def _job_on_its_place(row: Row, job: Row, catalogs: Catalogs) -> Row:
     """The job on the scenario's GPUs with free layouts; without a price, where the card is sold."""
     free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
     if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
@@ -182,13 +177,13 @@ def _job_on_its_place(
     return free | _COMPARED[row["work"]]
 
 
-def _on_its_place(row: dict[str, Any], layouts: Iterable[Row]) -> Iterator[Change]:
+def _on_its_place(row: Row, layouts: Iterable[Row]) -> Iterator[Change]:
     """The best layouts on the scenario's GPUs."""
     for layout in layouts:
         yield {name: layout[name] for name in _LAYOUT_READ[row["work"]]}
 
 
-def _job_elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
     """The job with free layouts on every instance type; of a service in fewer bits too."""
     free = {
         name: value
@@ -210,7 +205,7 @@ def _job_elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs)
     return free
 
 
-def _elsewhere(row: dict[str, Any], layouts: Iterable[Row], catalogs: Catalogs) -> Iterator[Change]:
+def _elsewhere(row: Row, layouts: Iterable[Row], catalogs: Catalogs) -> Iterator[Change]:
     """The best of every instance type for the same work."""
     cards = set()
     for best in layouts:
@@ -234,7 +229,7 @@ def _elsewhere(row: dict[str, Any], layouts: Iterable[Row], catalogs: Catalogs) 
         cards.add(card)
 
 
-def _training_changes(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:
     """Single choices of a training: the same work, fewer bits, LoRA, another step."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
@@ -261,7 +256,7 @@ def _training_changes(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Chang
     yield from ({name: np.ceil(row[name] / 2)} for name in ("batch", "accumulation_steps"))
 
 
-def _serving_changes(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+def _serving_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:
     """Single choices of a service: other formats, other software, more or fewer sequences."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         yield {"precision": WITHOUT_BF16[row["precision"]]}
@@ -273,18 +268,18 @@ def _serving_changes(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change
     yield {"batch": np.ceil(row["batch"] / 2)}
 
 
-def _narrower(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
+def _narrower(row: Row, catalogs: Catalogs) -> list[str]:
     """The formats to serve in that are narrower than the scenario's."""
     widths = catalogs.precisions["matrix_bytes_each"]
     return [name for name in SERVED_IN if widths[name] < widths[row["precision"]]]
 
 
-def _of_card(row: dict[str, Any], catalogs: Catalogs, column: str) -> bool:
+def _of_card(row: Row, catalogs: Catalogs, column: str) -> bool:
     """Whether the scenario's card can do something; without a card it can."""
     return not row["gpu"] or bool(catalogs.gpus[column].get(row["gpu"], True))
 
 
-def _sold_otherwise(row: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[Change]:
+def _sold_otherwise(row: Row, catalogs: Catalogs, market: str) -> Iterator[Change]:
     """Other markets and regions with a price for the instance; no commitment."""
     for name in BY_USE:
         if (

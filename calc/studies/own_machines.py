@@ -1,10 +1,10 @@
 """A job on machines that one has: as it is, at its largest, what would make it fit, rented."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.search.first_rows import first_row
 from calc.search.options import Options, options
 from calc.studies.stricter_limits import most_possible
@@ -24,14 +24,12 @@ class OwnedOption(NamedTuple):
 
     code: str
     row: Row
-    changes: dict[str, Any]
+    changes: Row
     kind: str = ""
     present: int = 0
 
 
-def own_machines(
-    job: Mapping[str, Any], answered: Options, catalogs: Catalogs
-) -> list[OwnedOption]:
+def own_machines(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
     """Return the job as it is and at its largest; else what would fit; then what renting costs."""
     row, renting = answered.rows[0], options({**job, "have": ""}, catalogs)
     is_rentable = not renting.obstacle and renting.rows[0]["answer"]
@@ -42,7 +40,7 @@ def own_machines(
     return [OwnedOption("as-it-is", row, {}), *_largest(job, answered, catalogs), *rented]
 
 
-def _smaller(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
+def _smaller(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
     """The first way that takes less memory and fits what one has."""
     smaller = list(SMALLER[str(answered.job["work"])].items())
     taken = [set(changes.items()) <= set(_plain(job).items()) for _, changes in smaller]
@@ -53,11 +51,11 @@ def _smaller(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> l
     return []
 
 
-def _plain(job: Mapping[str, Any]) -> dict[str, str]:
+def _plain(job: Cells) -> dict[str, str]:
     return {name: value for name, value in job.items() if isinstance(value, str)}
 
 
-def _largest(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
+def _largest(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
     """The most sequences or requests in flight that the machines take within the limits."""
     trains, row = answered.job["work"] == "training", answered.rows[0]
     name, others = ("batch", {}) if trains else ("users", {"people": None})

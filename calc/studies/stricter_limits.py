@@ -1,12 +1,13 @@
 """A service with stricter limits or a spare, and how much load its answer takes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.search.best_answers import least_money
 from calc.search.options import Options
 from calc.search.rankings import rankings_of
@@ -26,13 +27,13 @@ class Turn(NamedTuple):
     usd: float
 
 
-def stricter_limits(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> list[Relaxed]:
+def stricter_limits(job: Cells, options: Options, catalogs: Catalogs) -> list[Relaxed]:
     """A service without end: both speeds at their next stricter step, a spare instance."""
     row, job_cells = options.rows[0], options.job
     if not _is_service(options):
         return []
     speeds = {name: _below(name, job_cells[name]) for name in SPEEDS if job_cells.get(name)}
-    tried: list[tuple[str, Any, dict[str, Any]]] = []
+    tried: list[tuple[str, Any, Row]] = []
     if len(speeds) == len(SPEEDS) and all(speeds.values()):
         tried.append(("+".join(SPEEDS), tuple(speeds.values()), speeds))
     if not row["spare"] > 0:
@@ -45,12 +46,12 @@ def stricter_limits(job: Mapping[str, Any], options: Options, catalogs: Catalogs
     ]
 
 
-def stricter_speeds(job: Mapping[str, Any]) -> dict[str, float]:
+def stricter_speeds(job: Cells) -> dict[str, float]:
     """Return both speeds of a job at their next stricter step. [s]"""
     return {name: _below(name, job[name]) for name in SPEEDS}
 
 
-def turn(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> Turn | None:
+def turn(job: Cells, options: Options, catalogs: Catalogs) -> Turn | None:
     """Where the answer of a service gives way to a dearer one as requests in flight grow."""
     row, users = options.rows[0], options.job.get("users")
     if not _is_service(options) or not users or options.job.get("requests_per_second"):
@@ -82,7 +83,7 @@ def _between(less: int, most: int) -> list[int]:
     )
 
 
-def most_possible(job: Mapping[str, Any], name: str, least: int, catalogs: Catalogs) -> int:
+def most_possible(job: Cells, name: str, least: int, catalogs: Catalogs) -> int:
     """The largest count in a column for which a job still has an answer; `least` has one."""
 
     def takes(counts: Sequence[int]) -> list[bool]:
@@ -125,7 +126,7 @@ def _below(name: str, limit: float) -> float:
     return float(max(STEPS[name][STEPS[name] < limit * (1 - 1e-9)], default=0.0))
 
 
-def _least_usd_each(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[float]:
+def _least_usd_each(jobs: Sequence[Cells], catalogs: Catalogs) -> list[float]:
     """The lowest cost of each job; infinite where nothing qualifies. [USD]"""
     least_usd = [np.inf] * len(jobs)
     for number, ranked in rankings_of(jobs, catalogs):

@@ -1,6 +1,6 @@
 """Ways out of a job without an answer: one change each, and what the job then costs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
@@ -8,6 +8,7 @@ from calc.evaluate import Row
 from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED
 from calc.job.job import Job
 from calc.job.resolve import tunings
+from calc.mappings import Cells
 from calc.search.facts import Problem
 from calc.search.first_rows import first_rows
 
@@ -38,9 +39,7 @@ class WayOut(NamedTuple):
     row: Row
 
 
-def ways_out(
-    cells: Mapping[str, Any], job: Job, problem: Problem, catalogs: Catalogs
-) -> tuple[WayOut, ...]:
+def ways_out(cells: Cells, job: Job, problem: Problem, catalogs: Catalogs) -> tuple[WayOut, ...]:
     """Return the changes after which a refused job has an answer, the lowest cost first."""
     if job.have or problem.code not in SOLVABLE:
         return ()

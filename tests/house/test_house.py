@@ -110,7 +110,7 @@ LEVELS = (
     ("models",),
     ("layout_place_table",),
     ("table",),
-    ("evaluate", "units", "versions"),
+    ("evaluate", "mappings", "units", "versions"),
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {

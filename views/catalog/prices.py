@@ -1,7 +1,6 @@
 """The Prices tab: every price of a region with its source; cards and all catalogs, closed."""
 
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +11,7 @@ from calc.charts import catalog_tables
 from calc.charts import tables as chart_tables
 from calc.cost import offers
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
 from views.shared import tables
@@ -132,7 +132,7 @@ def _every_catalog(catalogs: Catalogs) -> None:
         st.caption(note)
 
 
-def _as_it_is(table: pd.DataFrame) -> dict[str, Any]:
+def _as_it_is(table: pd.DataFrame) -> Row:
     """The columns of a catalog: ids pinned, sizes in GiB."""
     labels = {
         name: name.removesuffix("_gib").replace("_", " ")

@@ -1,10 +1,8 @@
 """The charts of the Accuracy page: predicted against true, and the error by family."""
 
-from typing import Any
-
 import altair as alt
 
-from views.charts.base import ROWS, as_spec, bar_rows, once, quantity_axis, tips
+from views.charts.base import ROWS, Spec, as_spec, bar_rows, once, quantity_axis, tips
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
 # One more than there are colours, so that colour and shape never repeat together; the last is a
@@ -25,7 +23,7 @@ TICKS = (-0.1, -0.03, -0.01, -0.001, 0, 0.001, 0.01, 0.03, 0.1)
 
 
 @once
-def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict[str, Any]:
+def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> Spec:
     """A point for each case on log axes: predicted against measured memory.
 
     Columns: measured, predicted, group, case, model, error_ratio.
@@ -59,7 +57,7 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict
 
 
 @once
-def error_by_family(ink: Ink) -> dict[str, Any]:
+def error_by_family(ink: Ink) -> Spec:
     """The signed error of each case by family; the scale is finest near zero.
 
     Columns: label, rank, error_ratio, case, group, model.

@@ -1,13 +1,11 @@
 """The chart of what a job costs against the time that it takes."""
 
-from typing import Any
-
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, as_spec, log_axis, once
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, Spec, as_spec, log_axis, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
-NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
+NAMED_AT: Spec = {  # the side of its point on which a name stands
     "right": {"align": "left", "baseline": "bottom", "dx": 7, "dy": -5},
     "left": {"align": "right", "baseline": "top", "dx": -7, "dy": 5},
 }
@@ -21,7 +19,7 @@ def cost_against_time(
     title: str = "Cost against time",
     height: int = 380,
     number: str = DOLLARS,
-) -> dict[str, Any]:
+) -> Spec:
     """Cost against time as points; a line joins the least that each time costs.
 
     Columns: time, cost (as `number` formats it), label, name, side, kind (other, frontier, now).

@@ -28,11 +28,12 @@ ROWS = alt.Chart(alt.NamedData("rows"))
 # Streamlit's name of the table.
 TICKS = "(length(data('source')) ? split(data('source')[0].{channel}_ticks, ' ') : ['1', '10'])"
 once = lru_cache(maxsize=256)
+Spec = dict[str, Any]  # a Vega-Lite specification, as JSON
 
 
 def quantity_axis(ink: Ink, title: str, number: str = THREE, **more: Any) -> alt.Axis:
     """A quantitative axis titled with its unit, its numbers as large as names."""
-    look: dict[str, Any] = {
+    look: Spec = {
         "labelFontSize": SIZE,
         "labelColor": ink.text,
         "titleFontSize": SIZE,
@@ -64,7 +65,7 @@ def log_axis(
     return channel.scale(alt.Scale(type="log", nice=False, domain=ends, **scale)).axis(axis)
 
 
-def with_title(spec: dict[str, Any], title: str) -> dict[str, Any]:
+def with_title(spec: Spec, title: str) -> Spec:
     """The specification under this title."""
     return {**spec, "title": {**spec["title"], "text": title}}
 
@@ -120,7 +121,7 @@ def rank_colours(field: str = "rank:O") -> alt.Color:
     )
 
 
-def legend_of(ink: Ink, colours: dict[str, str], columns: int, **look: Any) -> dict[str, Any]:
+def legend_of(ink: Ink, colours: dict[str, str], columns: int, **look: Any) -> Spec:
     """A colour for each name, and their legend below the chart."""
     legend = alt.Legend(
         orient="bottom",
@@ -149,9 +150,7 @@ def card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
     )
 
 
-def as_spec(
-    chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any
-) -> dict[str, Any]:
+def as_spec(chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any) -> Spec:
     """The specification as a plain dictionary; layers of `rows` read the table sent with it."""
     with_title = chart.properties(
         title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size

@@ -3,11 +3,9 @@
 `size` is that of the letters in pixels: larger on a wall.
 """
 
-from typing import Any
-
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, as_spec, once
+from views.charts.base import ROWS, SIZE, Spec, as_spec, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
 BAND = 2.4  # times the size of the letters
@@ -15,7 +13,7 @@ NARROW, WIDE = 11, 17  # widths of the names, likewise
 
 
 @once
-def answer_bars(ink: Ink, title: str, size: int = SIZE) -> dict[str, Any]:
+def answer_bars(ink: Ink, title: str, size: int = SIZE) -> Spec:
     """A bar for each answer, those of the bill darker, with the range as a line.
 
     Reads calc.charts.bills.answers_table.
@@ -38,7 +36,7 @@ def answer_bars(ink: Ink, title: str, size: int = SIZE) -> dict[str, Any]:
 
 
 @once
-def tornado(ink: Ink, title: str, size: int = SIZE) -> dict[str, Any]:
+def tornado(ink: Ink, title: str, size: int = SIZE) -> Spec:
     """The bill with each factor at its two ends, around the line of today's.
 
     Reads calc.charts.bills.moves_table.

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, as_spec, once
+from views.charts.base import ROWS, SIZE, Spec, as_spec, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
 PICK = "pick"  # the selection
@@ -22,7 +22,7 @@ TICKS = ROWS.transform_filter("isValid(datum.value)").transform_calculate(part="
 
 
 @once
-def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> dict[str, Any]:
+def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     """Cells of two axes, shaded from cheap to dear, each with its value, time and machine.
 
     A narrow one has the value alone. Reads calc.charts.choices.choices_table and `is_kept`.
@@ -33,7 +33,7 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> dict[str, Any]:
         **_look(ink, NARROW_HEAD if is_narrow else 140),
     )
     x, y = x.scale(GAPS), _rows(ink, 100 if is_narrow else 150).scale(GAPS)
-    place: dict[str, Any] = {"x": x, "y": y}
+    place: Spec = {"x": x, "y": y}
     shade = alt.Color("value:Q", legend=None).scale(type="log", range=[CHEAP, DEAR])
     cells = (
         PLANS.transform_filter("isValid(datum.value)")
@@ -70,7 +70,7 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> dict[str, Any]:
 
 
 @once
-def line(ink: Ink, is_narrow: bool = False) -> dict[str, Any]:
+def line(ink: Ink, is_narrow: bool = False) -> Spec:
     """The value at each count, joined by a line; the plan is orange.
 
     Reads calc.charts.choices.choices_table and `is_kept`.
@@ -98,7 +98,7 @@ def line(ink: Ink, is_narrow: bool = False) -> dict[str, Any]:
 
 
 @once
-def bars(ink: Ink, rows: int, is_narrow: bool = False) -> dict[str, Any]:
+def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     """A bar for each choice with its value and machine; the plan is orange.
 
     Reads calc.charts.choices.choices_table and `is_kept`.
@@ -131,7 +131,7 @@ def _rows(ink: Ink, label_width: int) -> alt.Y:
     )
 
 
-def _look(ink: Ink, label_width: int) -> dict[str, Any]:
+def _look(ink: Ink, label_width: int) -> Spec:
     return {
         "ticks": False,
         "domain": False,

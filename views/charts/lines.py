@@ -1,16 +1,24 @@
 """A chart of named lines on log axes, with the present point ringed."""
 
-from typing import Any
-
 import altair as alt
 
-from views.charts.base import POINT, ROWS, SIZE, as_spec, log_axis, once, rank_colours, with_title
+from views.charts.base import (
+    POINT,
+    ROWS,
+    SIZE,
+    Spec,
+    as_spec,
+    log_axis,
+    once,
+    rank_colours,
+    with_title,
+)
 from views.shared.theme import FITS, Ink
 
 HEIGHT = 260
 
 
-def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
+def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> Spec:
     """Lines over a quantity; `x` and `y` are the title and number format of an axis.
 
     Columns: line, part, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks.
@@ -19,7 +27,7 @@ def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[s
 
 
 @once
-def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
+def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
     across, up = log_axis(alt.X("x:Q"), ink, *x, padding=8), log_axis(alt.Y("y:Q"), ink, *y)
     colour = rank_colours()
     place = {"x": across, "y": up, "color": colour}

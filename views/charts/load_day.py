@@ -1,17 +1,15 @@
 """The chart of a service's machines by hour of the day."""
 
-from typing import Any
-
 import altair as alt
 
-from views.charts.base import ROWS, as_spec, once, quantity_axis
+from views.charts.base import ROWS, Spec, as_spec, once, quantity_axis
 from views.shared.theme import PALETTE, Ink
 
 HEIGHT = 240
 
 
 @once
-def by_hour(ink: Ink) -> dict[str, Any]:
+def by_hour(ink: Ink) -> Spec:
     """Reads hour, load_ratio, units and instances."""
     x = alt.X("hour:O").axis(alt.Axis(title="hour of the day", labelAngle=0, labelColor=ink.text))
     y = alt.Y("instances:Q").axis(quantity_axis(ink, "instances", ",d", tickMinStep=1))

@@ -1,13 +1,12 @@
 """Charts of memory per GPU: bars by component, and phases with the cards that hold them."""
 
-from typing import Any
-
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import (
     ROWS,
     SIZE,
+    Spec,
     as_spec,
     card_rules,
     legend_of,
@@ -22,7 +21,7 @@ from views.shared.theme import COMPONENT_COLOURS, Ink
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
 
-def _component_colours(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
+def _component_colours(ink: Ink, components: tuple[str, ...]) -> Spec:
     """One colour per component; the legend has two columns, since a third is cut off on a phone."""
     return legend_of(
         ink,
@@ -33,7 +32,7 @@ def _component_colours(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
 
 
 @once
-def phases(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
+def phases(ink: Ink, components: tuple[str, ...]) -> Spec:
     """The components alive in each phase as stacked bars, with the cards as rules.
 
     Columns: phase, rank, component, order, gib, phase_gib, phase_text, last; cards.
@@ -59,7 +58,7 @@ def phases(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
     )
 
 
-def bars(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:
+def bars(ink: Ink, components: tuple[str, ...], title: str) -> Spec:
     """A stacked bar of memory by component for each row, all on one scale.
 
     Columns: rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last.
@@ -68,19 +67,19 @@ def bars(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:
 
 
 @once
-def _bars(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
+def _bars(ink: Ink, components: tuple[str, ...]) -> Spec:
     up = alt.Y("rank:O", axis=None)
     across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
     last = ROWS.transform_filter("datum.last")
     look = _component_colours(ink, components)
     fill, stroke = alt.Fill("component:N", **look), alt.Stroke("component:N", **look)
-    bar: dict[str, Any] = {
+    bar: Spec = {
         "x": across,
         "y": up,
         "order": alt.Order("order:O"),
         "tooltip": tips(label=" ", component="Component", gib="GiB per GPU", share_ratio="Share"),
     }
-    size: dict[str, Any] = {"height": BAR, "yOffset": 8}
+    size: Spec = {"height": BAR, "yOffset": 8}
     layers = [
         last.mark_bar(color=ink.track, height=BAR + 4, yOffset=8).encode(
             x=alt.X("card_gib:Q"), y=up

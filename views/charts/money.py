@@ -1,17 +1,15 @@
 """The chart of what two plans have cost since the start, over days."""
 
-from typing import Any
-
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, TICKS, as_spec, once, quantity_axis
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, TICKS, Spec, as_spec, once, quantity_axis
 from views.shared.theme import PALETTE, Ink
 
 HEIGHT = 300
 
 
 @once
-def over_days(ink: Ink) -> dict[str, Any]:
+def over_days(ink: Ink) -> Spec:
     """Reads day, usd, line, rank, name and name_y (at its end), even (a crossing), x_ticks."""
     x = (
         alt.X("day:Q")

@@ -1,13 +1,12 @@
 """Charts of a step of reinforcement learning: what training and rollout hold, and when."""
 
-from typing import Any
-
 import altair as alt
 
 from views.charts.base import (
     ROWS,
     SIZE,
     THREE,
+    Spec,
     as_spec,
     card_rules,
     legend_of,
@@ -23,7 +22,7 @@ ACTIVITIES = {"rollout": ORANGE, "log-probs": PALETTE[4], "update": BLUE, "new w
 
 
 @once
-def two_bars(ink: Ink) -> dict[str, Any]:
+def two_bars(ink: Ink) -> Spec:
     """Training and rollout beside one another in each phase of a step.
 
     Columns: phase, rank, pool, gib; cards.
@@ -46,19 +45,19 @@ def two_bars(ink: Ink) -> dict[str, Any]:
 
 
 @once
-def timeline(ink: Ink) -> dict[str, Any]:
+def timeline(ink: Ink) -> Spec:
     """When each pool works and waits in one step.
 
     Columns: pool, rank, activity, start, end, share_ratio.
     """
-    inside: dict[str, Any] = {
+    inside: Spec = {
         "orient": "left",
         "labelAlign": "left",
         "labelPadding": -6,
         "labelOffset": -24,
         "labelLimit": 320,
     }
-    look: dict[str, Any] = {
+    look: Spec = {
         "domain": False,
         "ticks": False,
         "labelFontSize": SIZE,

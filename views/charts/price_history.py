@@ -1,7 +1,5 @@
 """The chart of what an instance asked over the days, a step line for each market."""
 
-from typing import Any
-
 import altair as alt
 
 from views.charts.base import (
@@ -9,6 +7,7 @@ from views.charts.base import (
     POINT,
     ROWS,
     SIZE,
+    Spec,
     as_spec,
     once,
     quantity_axis,
@@ -20,7 +19,7 @@ HEIGHT = 240
 
 
 @once
-def price_history(ink: Ink) -> dict[str, Any]:
+def price_history(ink: Ink) -> Spec:
     """Reads day (ISO), usd, line, rank, source, name and name_y (at the newest of its line)."""
     x = (
         alt.X("day:T")

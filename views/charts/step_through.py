@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, THREE, once, quantity_axis
+from views.charts.base import ROWS, SIZE, THREE, Spec, once, quantity_axis
 from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 
 TAKE, USE = (
@@ -73,7 +73,7 @@ def step_through(
     dials: tuple[Choice, ...],
     components: tuple[str, ...],
     is_narrow: bool = False,
-) -> dict[str, Any]:
+) -> Spec:
     """A vconcat of figures, moments and slope; a box under its sliders hands their places on.
 
     Reads calc.charts.walk.walk_table.
@@ -253,7 +253,7 @@ def _moments(
         )
         .encode(x=x, y="total:Q", text="words:N")
     )
-    over: dict[str, Any] = {"baseline": "bottom", "dy": -4, "fontSize": SIZE - 2 * is_narrow}
+    over: Spec = {"baseline": "bottom", "dy": -4, "fontSize": SIZE - 2 * is_narrow}
     halo, text = (
         totals.mark_text(**over, stroke=ink.paper, strokeWidth=4),
         totals.mark_text(**over, color=ink.text),
@@ -297,22 +297,22 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
         .transform_calculate(words="'the cliff: ' + (floor(datum.b + 1e-6) + 1)")
     )
     cards = rows.transform_filter("datum.kind == 'card'")
-    named: dict[str, Any] = {
+    named: Spec = {
         "align": "right",
         "baseline": "bottom",
         "dx": -2,
         "dy": -2,
         "fontSize": SIZE,
     }
-    card: dict[str, Any] = {"x": alt.value("width"), "y": "card_gib:Q", "text": "card:N"}
-    beside: dict[str, Any] = {
+    card: Spec = {"x": alt.value("width"), "y": "card_gib:Q", "text": "card:N"}
+    beside: Spec = {
         "align": "left",
         "baseline": "top",
         "dx": 8,
         "dy": 4,
         "fontSize": SIZE,
     }
-    halo: dict[str, Any] = {"stroke": ink.paper, "strokeWidth": 4}
+    halo: Spec = {"stroke": ink.paper, "strokeWidth": 4}
     layers = [
         over.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
         over.mark_line(color=BLUE, strokeWidth=1).encode(x=x, y=alt.Y("high:Q")),

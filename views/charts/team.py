@@ -1,17 +1,15 @@
 """The chart of a team's plan: each run on its machines, in the window that it has."""
 
-from typing import Any
-
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, as_spec, bar_rows, once, quantity_axis, rank_colours
+from views.charts.base import ROWS, SIZE, Spec, as_spec, bar_rows, once, quantity_axis, rank_colours
 from views.shared.theme import Ink
 
 STEP = 30  # pixels of a run
 
 
 @once
-def team_chart(ink: Ink) -> dict[str, Any]:
+def team_chart(ink: Ink) -> Spec:
     """Reads label, rank, pool_rank, where, starts, deadline, begins, ends (ISO) and cost."""
     x = (
         alt.X("begins:T")

@@ -14,6 +14,7 @@ from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
 from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS
+from calc.mappings import Arguments
 from calc.plan.actual import Actual, actual, runway, runway_of_budget
 from calc.plan.bill_lines import BillLines, joined_bills
 from calc.plan.figures import records
@@ -84,7 +85,7 @@ def _give(plans: pd.DataFrame, catalogs: Catalogs) -> None:
     st.markdown("Or type what one plan cost, and its hours where you know them:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = list(plans["scenario"])
-        look: dict[str, Any] = {"width": 160, "placeholder": "none"}
+        look: Arguments = {"width": 160, "placeholder": "none"}
         st.selectbox("Plan", names, key="actual_plan", width=300)
         st.number_input("Paid, $", 0.0, value=None, key="actual_usd", format="%.2f", **look)
         st.number_input("Hours", 0.0, value=None, key="actual_hours", format="%.1f", **look)

@@ -1,12 +1,11 @@
 """Own machines beside a price per token, over the tokens of a month."""
 
-from typing import Any
-
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts.lines import chart_lines
 from calc.evaluate import Row
+from calc.mappings import Arguments
 from calc.plan.crossover import FEW_POINTS, Purchase, crossings, over_volume
 from calc.say.crossover import LINE_WORDS, crossing_sentences
 from views.charts.base import DOLLARS
@@ -41,7 +40,7 @@ def draw(row: Row, catalogs: Catalogs) -> None:
 
 def _purchase() -> Purchase | None:
     """Machines that are bought, where a price is typed."""
-    look: dict[str, Any] = {"width": 230, **SESSION}
+    look: Arguments = {"width": 230, **SESSION}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         usd = st.number_input(
             "Bought: $ of one instance",

@@ -101,7 +101,7 @@ def draw(title: DeltaGenerator) -> None:
     _keep_both(plan, run_job, possible[0], catalogs)
 
 
-def _run(catalogs: Catalogs) -> tuple[Row, dict[str, Any], str]:
+def _run(catalogs: Catalogs) -> tuple[Row, Row, str]:
     """Row, job and problem of the fine-tuning: the answer on Plan, or of the same fields."""
     if job_state.current().fields["goal"] == "tune":
         plan = present(catalogs)
@@ -114,7 +114,7 @@ def _run(catalogs: Catalogs) -> tuple[Row, dict[str, Any], str]:
     return {**answered.rows[0], "have": answered.job.get("have")}, answered.job, answered.problem
 
 
-def _questions(job: dict[str, Any], catalogs: Catalogs) -> None:
+def _questions(job: Row, catalogs: Catalogs) -> None:
     """How many models, how often, for how long; the load of their service."""
     left, right = st.columns(2, gap="large")
     with left:
@@ -145,9 +145,7 @@ def _chart(plan: TunedPlan) -> None:
     elements.draw(over_days(INKS[st.context.theme.type or "light"]), table, alt, "tuned_days")
 
 
-def _keep_both(
-    plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: Catalogs
-) -> None:
+def _keep_both(plan: TunedPlan, run_job: Row, service: Service, catalogs: Catalogs) -> None:
     """Both answers kept with their runs, servers and months, on a click; the months as CSV."""
     rows = list(zip(records(plan.bill), (run_job, service.options.job), strict=True))
 

@@ -13,6 +13,7 @@ from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS
 from calc.files.traces import curve_of, load_curves, trace_of
+from calc.mappings import Arguments
 from calc.plan.figures import records
 from calc.plan.load_day import Load, LoadDay, Trace, load_day
 from calc.say.load_day import day_sentences, machines_sentence, trace_sentence
@@ -87,7 +88,7 @@ def _load(catalogs: Catalogs) -> Load | None:
     """The load that is chosen, typed or read; None while it is not there or not understood."""
     curves = {name: curve.name.capitalize() for name, curve in load_curves().curves.items()}
     st.session_state.setdefault("load_curve", "office")
-    look: dict[str, Any] = {"width": 200, **SESSION}
+    look: Arguments = {"width": 200, **SESSION}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = segments(
             "Load",

@@ -1,12 +1,11 @@
 """The three cases of the bill, what moves it, and the decision of the meeting."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts.bills import moves_table
+from calc.mappings import Arguments
 from calc.plan.cases import cases, moves
 from calc.say.cases import HOW_CASES, range_words
 from views.charts.bills import tornado
@@ -25,7 +24,7 @@ PLACEHOLDER = "What, because of what, by whom, against which budget"
 
 def cases_of(bill: pd.DataFrame, column: str) -> None:
     """The bill of a period as a range, with a contingency on top."""
-    look: dict[str, Any] = {"step": 5.0, "format": "%g", "placeholder": "0", "width": 150}
+    look: Arguments = {"step": 5.0, "format": "%g", "placeholder": "0", "width": 150}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         percent = st.number_input(
             "Contingency, %", 0.1, 100.0, value=None, key="contingency_percent", **look, **SESSION

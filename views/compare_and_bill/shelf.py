@@ -2,7 +2,7 @@
 
 import os
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
@@ -12,6 +12,7 @@ from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.link.now import answers_now
+from calc.mappings import Arguments
 from calc.plan.drift import FigureChange, changes
 from calc.plan.plan_bill import first_month
 from calc.say.job import job_sentence, short_job
@@ -122,7 +123,7 @@ def store() -> Run:
     place = os.environ.get(VARIABLE) or str(stores.FILE)
     if "://" not in place:
         return stores.in_file(place)
-    patience: dict[str, Any] = (
+    patience: Arguments = (
         {"connect_args": {"connect_timeout": PATIENCE_SECONDS}}
         if place.startswith(WITH_PATIENCE)
         else {}
@@ -199,7 +200,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
 
 def list_plans(
     plans: list[Plan], states: dict[str, State], catalogs: Catalogs
-) -> tuple[Plan, dict[str, Any] | None]:
+) -> tuple[Plan, Row | None]:
     """Lists the plans; returns the chosen or newest plan and its row of today."""
     st.session_state["shelf_seen"] = max(plan.saved_at for plan in plans)
     rows = _rows_now(plans, catalogs)
@@ -216,7 +217,7 @@ def list_plans(
         "versions": [plan.versions for plan in plans],
         "answer": [plan.answer for plan in plans],
     }
-    look: dict[str, Any] = {
+    look: Arguments = {
         "on_select": "rerun",
         "selection_mode": "single-row",
         "height": TALLEST if len(plans) > 12 else "content",

@@ -2,10 +2,10 @@
 
 import os
 from contextlib import suppress
-from typing import Any
 
 import streamlit as st
 
+from calc.mappings import Arguments
 from calc.say.numbers import with_noun
 from shelf import states as shelf_states
 from shelf.plans import LONGEST, Plan, Run, ShelfError
@@ -62,7 +62,7 @@ def filter_plans(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, Sta
     teams = sorted({states[plan.name].team for plan in plans if plan.name in states} - {""})
     state = team = None
     with st.container(horizontal=True):
-        look: dict[str, Any] = {"index": None, "width": 220, "label_visibility": "collapsed"}
+        look: Arguments = {"index": None, "width": 220, "label_visibility": "collapsed"}
         if len(found) > 1:
             state = st.selectbox("State", found, key="shelf_state", placeholder=EVERY, **look)
         if teams:

@@ -11,8 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.catalogs.load import Catalogs
 from calc.charts.team import on_chart
 from calc.cost.markets import BY_USE
+from calc.evaluate import Row
 from calc.files.csv.tables import read_csv, to_csv
 from calc.files.door import REFUSALS
+from calc.mappings import Arguments
 from calc.say.job import short_job
 from calc.say.numbers import billed_usd, with_noun, with_sign
 from calc.scenarios.problems import TableError
@@ -155,7 +157,7 @@ def _schedule_of(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) ->
     return st.session_state["team_placed"][1]
 
 
-def _edit_table(key: str, label: str, columns: dict[str, Any], order: list[str]) -> pd.DataFrame:
+def _edit_table(key: str, label: str, columns: Arguments, order: list[str]) -> pd.DataFrame:
     """A table that its reader edits; cells as text, empty ones as ''."""
     version = st.session_state.get(f"{key}_version", 0)
     st.markdown(f"**{label}**")
@@ -175,7 +177,7 @@ def _replace(key: str, table: pd.DataFrame) -> None:
     state[key], state[f"{key}_version"] = table, state.get(f"{key}_version", 0) + 1
 
 
-def _add(row: dict[str, Any], jobs: pd.DataFrame) -> None:
+def _add(row: Row, jobs: pd.DataFrame) -> None:
     """The job of Plan as one more row."""
     _replace(JOBS, as_text(pd.concat([jobs, pd.DataFrame([row], dtype=object)], ignore_index=True)))
 
@@ -210,7 +212,7 @@ def _open_csv() -> None:
     st.rerun()
 
 
-def _job_columns() -> dict[str, Any]:
+def _job_columns() -> Row:
     text = st.column_config.TextColumn
     return {
         "job": text("Job", width="large"),
@@ -222,7 +224,7 @@ def _job_columns() -> dict[str, Any]:
     }
 
 
-def _pool_columns(catalogs: Catalogs) -> dict[str, Any]:
+def _pool_columns(catalogs: Catalogs) -> Row:
     text, choice = st.column_config.TextColumn, st.column_config.SelectboxColumn
     return {
         "pool": text("Name"),

@@ -1,7 +1,6 @@
 """The bill of the ticked answers: once, a month, 12 months; discount and budget."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -9,6 +8,7 @@ import streamlit as st
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.mappings import Arguments
 from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
@@ -53,7 +53,7 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
     text_table(lines(bill), "The bill by answer")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _discount(records(bill))
-        look: dict[str, Any] = {
+        look: Arguments = {
             "step": 1000.0,
             "format": "%.0f",
             "placeholder": "none",
@@ -147,7 +147,7 @@ def _discount(rows: list[Row]) -> None:
     st.session_state["bill_discount"] = (
         discount_percent(ratios.pop()) or None if len(ratios) == 1 else None
     )
-    look: dict[str, Any] = {"format": "%g", "placeholder": "0", "width": 150}
+    look: Arguments = {"format": "%g", "placeholder": "0", "width": 150}
     st.number_input(
         "Your discount, %",
         -900.0,
@@ -190,7 +190,7 @@ def _plan_fields(rows: list[Row], places: list[int]) -> None:
     for row, place in zip(rows, places, strict=True):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             whose = plain(row["scenario"])
-            look: dict[str, Any] = {"on_change": _plan, "width": 300}
+            look: Arguments = {"on_change": _plan, "width": 300}
             runs, months = (f"{name}_{place}" for name in PLANNED)
             st.session_state.update(
                 {runs: float(row["runs_per_month"]), months: int(row["plan_months"])}

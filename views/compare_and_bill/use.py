@@ -1,7 +1,5 @@
 """The answer used otherwise: a longer run, spot with its interruptions, more load, tokens."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -105,7 +103,7 @@ def load(row: Row) -> str:
     )
 
 
-def per_token(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
+def per_token(row: Row, listed: Row, catalogs: Catalogs) -> str:
     """The tokens a day from which own instances cost less than an endpoint (`listed`)."""
     tokens = row["endpoint_break_even_tokens"]
     if is_missing(tokens):

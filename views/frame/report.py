@@ -261,7 +261,7 @@ def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
         yield [*map(escape, (*parts, facts["as_of"][:10], facts["basis"], facts["source"]))]
 
 
-def _price(row: Row, catalogs: Catalogs) -> dict[str, Any]:
+def _price(row: Row, catalogs: Catalogs) -> Row:
     return price_facts(row, row["market"] or "on-demand", catalogs)
 
 

@@ -1,7 +1,5 @@
 """The board: a row for each arrangement; a cell shows its row, ticks keep rows."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -12,6 +10,7 @@ from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.mappings import Arguments
 from calc.plan.figures import records
 from calc.say.numbers import about, is_missing
 from calc.say.place import card_name, place, region_name
@@ -121,7 +120,7 @@ def _look_at_cell(rows: list[Row]) -> None:
 
 
 def _cells(
-    frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, catalogs: Catalogs
+    frame: pd.DataFrame, rows: list[Row], job: Row, ink: Ink, catalogs: Catalogs
 ) -> pd.DataFrame:
     """What stands in the table."""
     table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
@@ -145,11 +144,11 @@ def _cells(
     return table
 
 
-def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
+def _columns(job: Row, shown: list[str]) -> Row:
     """How each column that is shown is written."""
     ends = ends_of(job)
-    money: dict[str, Any] = {"format": "$%,.2f", "width": MONEY}
-    columns: dict[str, Any] = {
+    money: Arguments = {"format": "$%,.2f", "width": MONEY}
+    columns: Arguments = {
         "name": TEXT("Arrangement", pinned=True, width=155),
         "tank": st.column_config.ImageColumn(
             "Memory in its own card", width=TANK[0] + 16, alignment="left", help=TANK_HELP
@@ -190,7 +189,7 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
     return {name: columns[name] for name in shown}
 
 
-def _compared_columns(job: dict[str, Any]) -> list[str]:
+def _compared_columns(job: Row) -> list[str]:
     """The choices of which several values are set by hand: columns of their own."""
     return [
         name

@@ -28,7 +28,7 @@ PRICED_ELSEWHERE = ("market", "region")  # by the line of what the limits cost
 NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
 
 
-def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> None:
+def panel(row: Row, market: str, job: Row, catalogs: Catalogs) -> None:
     """The useful changes within the job's limits; for a refused row, its own remedy."""
     if row["problem"] and not row["fits"]:
         return
@@ -44,7 +44,7 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
 
 
 def changes(
-    row: Row, market: str, job: dict[str, Any], catalogs: Catalogs, lacking_bytes: float = 0.0
+    row: Row, market: str, job: Row, catalogs: Catalogs, lacking_bytes: float = 0.0
 ) -> pd.DataFrame:
     """Useful changes of a row, tried once for each scenario, market and job."""
     key = (scenario_of(row), market, job, catalogs.version, lacking_bytes)

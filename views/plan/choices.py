@@ -3,7 +3,6 @@
 from functools import lru_cache
 from itertools import count
 from time import perf_counter
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +10,9 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.charts.choices import choices_table
 from calc.cost.job import ends_of
+from calc.evaluate import Row
 from calc.job.cells import JobRow
+from calc.mappings import Arguments
 from calc.say.choices import TITLES, decision, mark_words
 from calc.studies.choices import Cell, Comparison, cells_for, comparisons, fixed_by, is_plan
 from views.charts import choices as charts
@@ -74,7 +75,7 @@ def _head(ids: list[str], plan: Present) -> tuple[str, str]:
     measures = MEASURES if ends_of(plan.row) else {"usd": "Cost", "memory_gib": "Memory per GPU"}
     if state.get("choices_measure") not in measures:
         state["choices_measure"] = "usd"
-    look: dict[str, Any] = {"label_visibility": "collapsed", **SESSION}
+    look: Arguments = {"label_visibility": "collapsed", **SESSION}
     with st.container(horizontal=True, vertical_alignment="center", key="choices_head"):
         st.header("Compare choices", anchor=False, width="content")
         with st.container(horizontal=True, wrap=False, gap="xsmall", width=WIDE):
@@ -183,7 +184,7 @@ def _draw(
         )
 
 
-def _spec(comparison: Comparison, rows: int, ink: Ink) -> dict[str, Any]:
+def _spec(comparison: Comparison, rows: int, ink: Ink) -> Row:
     """The chart that suits the axes of the comparison, with so many rows."""
     if len(comparison.columns) > 1:
         return charts.matrix(ink, rows, is_phone())

@@ -1,7 +1,8 @@
 """The one button that keeps the row that the page shows, and lets it go again."""
 
-from typing import Any, Literal
+from typing import Literal
 
+from calc.mappings import Arguments
 from views.session import kept_answers
 from views.session.present_plan import Present
 from views.shared.elements import button
@@ -14,7 +15,7 @@ def keep(plan: Present, look: Literal["primary", "secondary"] = "primary") -> No
     """
     if not plan.row["memory_bytes"] > 0:
         return
-    state: dict[str, Any] = {"type": look, "key": "keep"}
+    state: Arguments = {"type": look, "key": "keep"}
     place = kept_answers.place_of(plan.row)
     if place is None:
         full = kept_answers.is_full()

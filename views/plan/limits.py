@@ -1,10 +1,9 @@
 """What the limits cost: at most three buttons, the dearest first; each changes one limit."""
 
-from typing import Any
-
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.job.fields import LIMITS
 from calc.say.cards import Card
 from calc.say.limits import against, free_limits, telling_limits
@@ -63,7 +62,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
             st.markdown(faint(plain(words)), width="content")
 
 
-def _set_by(limit: Relaxed, settled: dict[str, Any]) -> dict[str, Any]:
+def _set_by(limit: Relaxed, settled: Row) -> Row:
     """The fields of the job that put a limit at its step; none for what is no limit."""
     fields, name, step = job_state.current().fields, limit.name, limit.step
     if name in ("regions", "markets"):

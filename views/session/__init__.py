@@ -1,10 +1,10 @@
 """What a session holds, and how its widgets keep their values from page to page."""
 
-from typing import Any
-
 import streamlit as st
 
-SESSION: dict[str, Any] = {"persist_state": "session"}  # of widgets that are not on every page
+from calc.mappings import Arguments
+
+SESSION: Arguments = {"persist_state": "session"}  # of widgets that are not on every page
 
 
 def is_phone() -> bool:

@@ -1,10 +1,11 @@
 """The link of the session: read once, written at every run, and the steps of Undo."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.link import link
 from calc.files.link.link import VIEW_INPUTS
 from calc.files.link.short import expand
@@ -65,7 +66,7 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     state.setdefault("sort", ORDERS[0])
 
 
-def take(choices: dict[str, Any]) -> None:
+def take(choices: Row) -> None:
     """The session's job, assumptions and kept scenarios become these."""
     state = st.session_state
     job_state.start(choices)

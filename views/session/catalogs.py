@@ -19,6 +19,7 @@ from calc.catalogs.load import FOLDER, Catalogs, read_again, with_readings
 from calc.catalogs.rooms import folders_of
 from calc.evaluate import Row
 from calc.files.simulated_models import own_folder, with_simulated
+from calc.mappings import Json
 from calc.models.huggingface.config import ConfigError
 
 LOGGER = logging.getLogger(__name__)
@@ -127,17 +128,17 @@ def _with_readings(version: str, entries: str, _base: Catalogs) -> Catalogs:
     return with_readings(_base, json.loads(entries))
 
 
-def rest_on(entries: dict[str, Any]) -> None:
+def rest_on(entries: Json) -> None:
     """Callback: every figure of this session rests on these readings; none: on no run at all."""
     st.session_state["readings"] = entries
 
 
-def readings(catalogs: Catalogs) -> dict[str, Any]:
+def readings(catalogs: Catalogs) -> Row:
     """The readings that the figures rest on now, by number."""
     return catalogs.readings.to_dict("index")
 
 
-def own_models() -> dict[str, Any]:
+def own_models() -> Row:
     """The models that this session has added, by id."""
     return st.session_state.get("custom_models") or {}
 
@@ -147,7 +148,7 @@ def add_model(model: str, entry: Row) -> None:
     st.session_state["custom_models"] = {**own_models(), model: entry}
 
 
-def take_models(entries: dict[str, dict[str, Any]], catalogs: Catalogs) -> list[str]:
+def take_models(entries: dict[str, Row], catalogs: Catalogs) -> list[str]:
     """Add the models of a link that can be counted; a sentence for each that cannot."""
     refused = []
     for model, entry in entries.items():

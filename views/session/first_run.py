@@ -12,6 +12,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from calc.evaluate import Row
+
 
 def takes() -> dict[str, Callable[[Any], None]]:
     """By the key of a widget that shows a value in its own terms: what takes a new one over."""
@@ -40,7 +42,7 @@ def note(keys: tuple[str, ...]) -> None:
         st.rerun()
 
 
-def _sent_values() -> dict[str, Any]:
+def _sent_values() -> Row:
     """The values of widgets sent with this run; Streamlit has no public name for them."""
     context = get_script_run_ctx()
     if context is None:

@@ -4,7 +4,7 @@ A choice that the job leaves free is None or an empty list until the user sets i
 answer's own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from calc.job.fields import (
 from calc.job.lengths import fitted_lengths
 from calc.job.resolve import takes_images, usable_choices
 from calc.job.software import generates
+from calc.mappings import Cells
 from calc.scenarios.inputs import ASSUMED
 from views.session import extra_state
 
@@ -45,7 +46,7 @@ FIRST_VISIT = {
     name: str(field.default).split("+") if name in SEVERAL else field.default
     for name, field in JOB.items()
 }
-AUTO: dict[str, Any] = {name: [] if name in COMPARED else None for name in BY_HAND}
+AUTO: Row = {name: [] if name in COMPARED else None for name in BY_HAND}
 KEYS = SimpleNamespace(
     **{name: name for name in (*JOB, *BY_HAND)}
 )  # where the session holds each value, and its widget's key
@@ -65,17 +66,17 @@ def current() -> CurrentJob:
     return st.session_state["current_job"]
 
 
-def job_fields() -> dict[str, Any]:
+def job_fields() -> Row:
     """The fields of the job as this session has them now."""
     return {name: st.session_state[name] for name in JOB}
 
 
-def set_by_hand() -> dict[str, Any]:
+def set_by_hand() -> Row:
     """The columns that this session has set by hand, those that its goal does not read too."""
     return {name: value for name in AUTO if (value := st.session_state.get(name)) not in (None, [])}
 
 
-def job_of_goal(goal: str) -> dict[str, Any]:
+def job_of_goal(goal: str) -> Row:
     """The job of this session for a goal: its own, or the same fields for another one."""
     fields, _, job = current()
     if fields["goal"] == goal and not is_offline(fields):
@@ -87,7 +88,7 @@ def job_of_goal(goal: str) -> dict[str, Any]:
     return job_for(goal, fields, by_hand)
 
 
-def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:
+def read(fields: Row, by_hand: Row, assumed: dict[str, float]) -> None:
     """Once per run: the job from its fields, the columns fixed by hand and the assumptions."""
     fixed = {
         name: values if name in LISTS else [values]
@@ -101,12 +102,12 @@ def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, flo
     st.session_state["current_job"] = CurrentJob(fields, fixed, job_of(fields, fixed))
 
 
-def first_visit() -> dict[str, Any]:
+def first_visit() -> Row:
     """The fields of the job of a visitor who has set nothing."""
     return {name: _widget_value(name, value) for name, value in FIRST_VISIT.items()}
 
 
-def is_first_visit(asks: Mapping[str, Any]) -> bool:
+def is_first_visit(asks: Cells) -> bool:
     """Whether a ready job is the one that a visitor finds."""
     first = first_visit()
     return all(
@@ -114,7 +115,7 @@ def is_first_visit(asks: Mapping[str, Any]) -> bool:
     )
 
 
-def start(choices: dict[str, Any]) -> None:
+def start(choices: Row) -> None:
     """Set the widgets of the first visit, with these choices over its defaults."""
     for name, value in FIRST_VISIT.items():
         st.session_state[name] = _widget_value(name, choices.get(name, value))
@@ -129,7 +130,7 @@ def choose(**choices: Any) -> None:
         st.session_state[key] = _widget_value(name, value)
 
 
-def put(fields: Mapping[str, Any]) -> None:
+def put(fields: Cells) -> None:
     """Callback: set fields of the job and assumptions; an empty column is the answer's own."""
     for name, value in fields.items():
         if name in AUTO and not value:
@@ -158,7 +159,7 @@ def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
 
 def fields_of_scenario(
     scenario: Row, market: str, catalogs: Catalogs
-) -> tuple[dict[str, Any], dict[str, list]]:
+) -> tuple[Row, dict[str, list]]:
     """The job fields and the columns by hand that a scenario makes of this session's job."""
     fields, by_hand = job_fields_of(scenario, catalogs, st.session_state[KEYS.goal])
     job = {**job_fields(), **fields}

@@ -13,6 +13,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.files.link.kept_answers import MOST_KEPT, TEXTS, differing, linkable, scenario_name
 from calc.job.fields import CHOSEN
+from calc.mappings import Arguments, Json
 from calc.plan.bill import billed
 from calc.plan.drift import figures_of
 from calc.plan.figures import records
@@ -29,7 +30,7 @@ from views.session.worker import options
 PLANNED = ("runs_per_month", "plan_months")  # of the bill, and no part of the answer
 
 
-def entries() -> list[dict[str, Any]]:
+def entries() -> list[Row]:
     """The kept answers in their order: name, market, scenario; job, have, then, in_bill if any."""
     return st.session_state["kept"]
 
@@ -56,7 +57,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     }
     fields = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
     fields |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
-    entry: dict[str, Any] = {
+    entry: Json = {
         "name": _free(scenario_name(name or answer_name(row, catalogs))),
         **fields,
         **written_down(row),
@@ -73,7 +74,7 @@ def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
             keep(row, names[number] if names else None)
 
 
-def written_down(row: Row) -> dict[str, Any]:
+def written_down(row: Row) -> Row:
     """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
     catalogs = session_catalogs.catalogs()
     scenario = differing(row, catalogs, extra_state.own_assumptions())
@@ -100,7 +101,7 @@ def place_of(row: Row) -> int | None:
     return None
 
 
-def _answer(scenario: dict[str, Any]) -> dict[str, Any]:
+def _answer(scenario: Row) -> Row:
     """The scenario without what the bill is planned with."""
     return {name: value for name, value in scenario.items() if name not in PLANNED}
 
@@ -145,7 +146,7 @@ def take_discount(percent: float | None) -> None:
     _set([_with(entry, {"paid_ratio": paid}) for entry in entries()])
 
 
-def _with(entry: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
+def _with(entry: Json, columns: Arguments) -> Row:
     """A kept entry with other columns, and without figures of the day that they change."""
     scenario = entry["scenario"] | columns
     scenario = {
@@ -208,7 +209,7 @@ def rows(catalogs: Catalogs) -> pd.DataFrame:
     )
 
 
-def _estimate(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
+def _estimate(entries: list[Row], catalogs: Catalogs) -> pd.DataFrame:
     table = pd.DataFrame(
         [{**entry["scenario"], "scenario": entry["name"]} for entry in entries],
         columns=None if entries else ["model"],
@@ -227,7 +228,7 @@ def _estimate(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame
     )
 
 
-def _set(entries: list[dict[str, Any]]) -> None:
+def _set(entries: list[Row]) -> None:
     st.session_state["kept"] = entries
 
 

@@ -1,7 +1,5 @@
 """The answer that a link brought, carried with its figures until the plan changes."""
 
-from typing import Any
-
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
@@ -16,7 +14,7 @@ def note(made: dict[str, list[str]]) -> None:
     st.session_state["opened_job"] = _job(made)
 
 
-def then_row(catalogs: Catalogs) -> dict[str, Any] | None:
+def then_row(catalogs: Catalogs) -> Row | None:
     """The link's answer estimated anew, with its former figures as then_*; else None."""
     entry = st.session_state.get("link_then")
     return rows_now([entry], catalogs)[0] if entry else None
@@ -35,7 +33,7 @@ def forget() -> None:
     st.session_state["link_then"] = None
 
 
-def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> dict[str, Any] | None:
+def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> Row | None:
     """The answer to write into the link: the earlier one of the same plan, or today's."""
     state = st.session_state
     if state.get("link_then") and _job(made) == state["opened_job"]:

@@ -101,7 +101,7 @@ def _named_by_row() -> list[str]:
     return list(dict.fromkeys(["gpus", *compared]))
 
 
-def _with_other_choices(result: Answer, catalogs: Catalogs) -> dict[str, Any] | None:
+def _with_other_choices(result: Answer, catalogs: Catalogs) -> Row | None:
     """The row looked at where it is of the job with other bits, or otherwise on one's machines."""
     looked, job = st.session_state.get("looked") or {}, job_state.current().job
     changes = {
@@ -119,7 +119,7 @@ def _with_other_choices(result: Answer, catalogs: Catalogs) -> dict[str, Any] | 
     return dict(row) if row["answer"] else None
 
 
-def _looked_at(result: Answer) -> dict[str, Any]:
+def _looked_at(result: Answer) -> Row:
     """The answer of the chosen role, or the chosen row of the board; else the first answer."""
     looked = st.session_state.get("looked") or {}
     for role in str(looked.get("answer", "")).split("+"):

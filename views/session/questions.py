@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.job.cells import JobError, machines_of
 from calc.job.fields import is_offline
 from calc.job.lengths import split_context
@@ -24,7 +25,7 @@ OFFLINE = {TOKENS: "1e9 tokens", IMAGES: "1e6 images", SOUND: "1000 hours"}
 Kinds = list[tuple[str | None, int]]
 
 
-def widget_of(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
+def widget_of(key: str, value: Any, take: Callable[[Any], None]) -> Row:
     """Key and callback of a widget that shows a value of the job in its own terms."""
     st.session_state[key] = value
     first_run.takes()[key] = take

@@ -10,6 +10,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.files.apart.reader import CAN_FORK, BusyProblem, Reader
 from calc.files.door import REFUSALS, one_sentence
+from calc.mappings import Arguments
 from views.session.catalogs import base_catalogs
 from views.session.recent_results import recent_result
 
@@ -39,7 +40,7 @@ def read(function: Callable[..., Any], *arguments: Any, catalogs: Catalogs, **na
     return outcome.value
 
 
-def _outcome(function: Callable[..., Any], arguments: tuple, named: dict[str, Any]) -> Outcome:
+def _outcome(function: Callable[..., Any], arguments: tuple, named: Arguments) -> Outcome:
     try:
         if CAN_FORK:
             return Outcome(reader().read(function, *arguments, on_wait=_cancel(), **named), None)

@@ -1,8 +1,8 @@
 """The open tab of each page with tabs: in the session, and as `view` in the link."""
 
-from typing import Any
-
 import streamlit as st
+
+from calc.evaluate import Row
 
 TABS = {  # address of the page -> the ids of its tabs, the first one open at first
     "compare": ("compare", "pay", "tuned", "team", "load", "teams", "actual", "shelf"),
@@ -26,6 +26,6 @@ def page_of(tab: str) -> str:
     return next(page for page, tabs in TABS.items() if tab in tabs)
 
 
-def view(page: str) -> dict[str, Any]:
+def view(page: str) -> Row:
     """The open tab of a page as the link says it; empty on a page without tabs."""
     return {"view": st.session_state.get(key_of(page)) or TABS[page][0]} if page in TABS else {}

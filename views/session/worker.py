@@ -5,7 +5,7 @@ server does the work itself.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
@@ -16,6 +16,7 @@ from typing import Any
 
 from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
+from calc.mappings import Arguments, Cells
 from views.session.catalogs import base_catalogs, read_ahead
 from views.session.recent_results import recent_result
 
@@ -26,12 +27,12 @@ class OtherCatalogsError(LookupError):
     """The files have changed since the session read them."""
 
 
-def is_large(job: Mapping[str, Any]) -> bool:
+def is_large(job: Cells) -> bool:
     """Whether a job may take hundreds of instances."""
     return float(job.get("instances_most") or 0) > MANY_INSTANCES
 
 
-def options(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
+def options(job: Cells, catalogs: Catalogs) -> Answer:
     """The options of a job, those of a large one from beside the server."""
     if not is_large(job):
         return full_answer(job, catalogs)
@@ -41,7 +42,7 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
 
 
 def in_worker(
-    job: Mapping[str, Any],
+    job: Cells,
     catalogs: Catalogs,
     function: Callable[..., Any],
     *arguments: Any,
@@ -78,7 +79,7 @@ def _end_with_server() -> None:
 
 
 def _work_out(
-    version: str, function: Callable[..., Any], arguments: tuple, named: dict[str, Any]
+    version: str, function: Callable[..., Any], arguments: tuple, named: Arguments
 ) -> Any:
     catalogs = read_ahead()
     if catalogs.version != version:

@@ -7,6 +7,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.evaluate import Row
+from calc.mappings import Arguments
 from views.session import SESSION
 from views.session.tabs import key_of
 from views.shared.markdown import plain
@@ -45,7 +47,7 @@ def use_in_plan(
         if chosen is not None:
             act(chosen)
 
-    look: dict[str, Any] = {"placeholder": "Choose one", "on_change": take, "width": 360, **more}
+    look: Arguments = {"placeholder": "Choose one", "on_change": take, "width": 360, **more}
     st.selectbox(label, list(choices), index=None, format_func=choices.__getitem__, key=key, **look)
 
 
@@ -100,7 +102,7 @@ def dialog(title: str, key: str, body: Callable[[], None], **look: Any) -> None:
 
 
 def draw(
-    spec: dict[str, Any], rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None
+    spec: Row, rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None
 ) -> None:
     """A chart: its specification with the table of this run; the cards' rules are a second one."""
     if cards is None:

@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.sources import Source, sources_of
 from calc.charts.tables import for_screen
 from calc.evaluate import Row
+from calc.mappings import Arguments, Cells
 from calc.say.addresses import with_addresses
 from views.session.present_plan import look_at
 from views.session.tabs import open_tab
@@ -18,12 +19,12 @@ from views.shared.markdown import plain
 from views.shared.tables import chosen_in, grid
 
 HOW = "Select a figure to open its source."
-Entries = Mapping[str, tuple[str, Mapping[str, Any]]]
+Entries = Mapping[str, tuple[str, Cells]]
 
 
 def source_table(
     rows: pd.DataFrame,
-    columns: dict[str, Any],
+    columns: Arguments,
     alt: str,
     key: str,
     entries: Callable[[int], Entries] | str,

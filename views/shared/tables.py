@@ -13,7 +13,9 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
+from calc.evaluate import Row
 from calc.files.csv.tables import dated_csv, people_csv
+from calc.mappings import Arguments
 from calc.scenarios.inputs import CATALOG_OF
 from views.session import is_phone
 from views.shared.markdown import plain
@@ -24,7 +26,7 @@ ALL_COLUMNS = (
 )
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
-KINDS: dict[str, Any] = {
+KINDS: Arguments = {
     "tick": st.column_config.CheckboxColumn,
     "progress": st.column_config.ProgressColumn,
     "image": st.column_config.ImageColumn,
@@ -75,13 +77,13 @@ def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more:
     return kind(label or entry.label, help=entry.meaning, **more)
 
 
-def columns_of(table: str, **labels: str) -> dict[str, Any]:
+def columns_of(table: str, **labels: str) -> Row:
     """The columns of a table in table_columns.yaml; `labels` are those that the job decides."""
     named = {name: {"label": label} for name, label in labels.items()}
     return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
 
 
-def filled_columns(columns: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
+def filled_columns(columns: Arguments, table: pd.DataFrame) -> Row:
     """The columns that a table has, without those of which no row knows anything."""
     return {
         name: look
@@ -111,10 +113,10 @@ def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:
 
 def show(
     rows: pd.DataFrame,
-    columns: dict[str, Any],
+    columns: Arguments,
     alt: str,
     key: str,
-    added: dict[str, Any] | None = None,
+    added: Row | None = None,
     **more: Any,
 ) -> None:
     """The named columns of the rows, and those that are added, and no others."""
@@ -125,7 +127,7 @@ def show(
     grid(table[list(columns)], columns, alt, key, **more)
 
 
-def grid(table: Any, columns: dict[str, Any], alt: str, key: str, **look: Any) -> None:
+def grid(table: Any, columns: Arguments, alt: str, key: str, **look: Any) -> None:
     """A table to sort and scroll; a cell of a value that is not known shows a dash.
 
     Names of rows stay in sight on a phone alone: Streamlit writes pinned cells in a grey that is

@@ -1,11 +1,10 @@
 """The assumptions of time and cost: value, unit, meaning and source, all editable."""
 
-from typing import Any
-
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.mappings import Json
 from calc.plan.assumptions import assumptions_of
 from calc.say.numbers import is_missing, span, three
 from calc.scenarios.inputs import Input, bounded_inputs
@@ -72,7 +71,7 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     )
 
 
-def _field(column: Input, entry: dict[str, Any], default: str) -> None:
+def _field(column: Input, entry: Json, default: str) -> None:
     unit = UNITS.get(entry["unit"], entry["unit"])
     field, words = st.columns([1, 2], vertical_alignment="bottom")
     with field:

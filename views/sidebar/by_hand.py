@@ -1,7 +1,5 @@
 """The choices that an answer makes by itself; each says auto until it is set."""
 
-from typing import Any
-
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
@@ -21,7 +19,7 @@ from views.sidebar.fields import choice, instance_names
 TEXT = TEXTS["by_hand"]
 
 
-def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
+def group(fields: Row, by_hand: Row, catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
     by_hand = {
         name: values
@@ -39,9 +37,7 @@ def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -
         )
 
 
-def _fields(
-    fields: dict[str, Any], by_hand: dict[str, Any], chosen: Row, catalogs: Catalogs
-) -> None:
+def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
     work = work_of(fields)
     _summary(by_hand, work, catalogs)
     able = {
@@ -83,7 +79,7 @@ def _fields(
             choice(TEXT[name]["label"], name, TEXT[name]["values"], label_visibility="visible")
 
 
-def _summary(by_hand: dict[str, Any], work: str, catalogs: Catalogs) -> None:
+def _summary(by_hand: Row, work: str, catalogs: Catalogs) -> None:
     """What is set by hand, each with one click back to auto."""
     if not by_hand:
         st.caption(

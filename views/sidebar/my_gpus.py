@@ -7,6 +7,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.job.cells import MOST_MACHINES
+from calc.mappings import Arguments
 from calc.say.place import card_name
 from views.session.questions import Kinds, take_machines, widget_of
 from views.session.questions import machines as kinds_of
@@ -21,7 +22,7 @@ def machines(catalogs: Catalogs) -> None:
         catalogs
     )
     for place, (name, count) in enumerate(kinds):
-        look: dict[str, Any] = {} if place == 0 else {"label_visibility": "collapsed"}
+        look: Arguments = {} if place == 0 else {"label_visibility": "collapsed"}
         with row():
             state = widget_of(f"kind_{place}", name, partial(_take, kinds, place, 0))
             st.selectbox(

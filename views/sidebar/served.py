@@ -1,11 +1,11 @@
 """What a service has to answer: its number format, load, lengths and speed."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.job.columns import PUBLISHED, usual_limits_seconds
 from calc.job.measure import IMAGES, measure
 from calc.job.software import generates
@@ -30,7 +30,7 @@ LOADS = {
 }
 
 
-def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
+def load(fields: Row, catalogs: Catalogs) -> None:
     """The questions of a service, each with the fields of its answer alone."""
     stored = catalogs.models["stored_precision"][fields["model"]]
     measured, words = questions.load(), measure(fields["model"], 1, catalogs).words
@@ -72,7 +72,7 @@ def load_in(measured: str, words: dict[str, str], catalogs: Catalogs, label: str
     select(label, words=words, **state, persist_state=None)
 
 
-def amount(measured: str, job: dict[str, Any], catalogs: Catalogs) -> None:
+def amount(measured: str, job: Row, catalogs: Catalogs) -> None:
     """How much the settled job of a service is asked for, in these terms."""
     if measured == KEYS.people:
         _people(job, catalogs)
@@ -82,7 +82,7 @@ def amount(measured: str, job: dict[str, Any], catalogs: Catalogs) -> None:
         number("Requests per second, at the peak", KEYS.requests_per_second, "")
 
 
-def _shares(fields: dict[str, Any]) -> None:
+def _shares(fields: Row) -> None:
     """For how many requests the limits hold; the first token's where the two differ."""
 
     def take(share: str) -> None:
@@ -92,7 +92,7 @@ def _shares(fields: dict[str, Any]) -> None:
     st.select_slider("Limits are for", list(SHARES), format_func=SHARES.__getitem__, **state)
 
 
-def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
+def _weights(fields: Row, catalogs: Catalogs) -> dict[str, str]:
     """The narrowest format by fewest_bits; as published is 16 bits where nobody publishes fewer."""
     published = published_bits_of(catalogs, fields["model"])
     words = {bits: f"{bits} bits" for bits in ("8", "16", "4")}
@@ -102,7 +102,7 @@ def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
     return {PUBLISHED if bits == str(published) else bits: label for bits, label in words.items()}
 
 
-def _people(job: dict[str, Any], catalogs: Catalogs) -> None:
+def _people(job: Row, catalogs: Catalogs) -> None:
     """How many people, and the share of them who wait for an answer at one moment."""
     share, usual = (
         extra_state.own_assumptions().get("share_active"),

@@ -7,6 +7,7 @@ import streamlit as st
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
 from calc.job.fields import is_offline, work_of
 from calc.say.numbers import count
@@ -109,7 +110,7 @@ def complaints() -> None:
         button("Dismiss", link.complaints.clear, key="dismiss", type="tertiary")
 
 
-def _objective(by_hand_now: dict[str, Any]) -> None:
+def _objective(by_hand_now: Row) -> None:
     """What the training optimises; the next token's is the answer's own where none is named."""
 
     def take(name: str) -> None:
@@ -122,7 +123,7 @@ def _objective(by_hand_now: dict[str, Any]) -> None:
     st.selectbox("Objective", list(words), format_func=words.__getitem__, **state)
 
 
-def _rollouts(by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
+def _rollouts(by_hand_now: Row, catalogs: Catalogs) -> None:
     """How many answers a training generates, how long they are, and what the engine takes."""
     objective = by_hand_now.get(KEYS.objective, [SUPERVISED])[0]
     if catalogs.objectives["rolls_out"].get(objective, 0):
@@ -158,7 +159,7 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
     return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
 
 
-def _training_length(fields: dict[str, Any], by_hand_now: dict[str, Any]) -> None:
+def _training_length(fields: Row, by_hand_now: Row) -> None:
     """The tokens of a run, and how they are cut into sequences and steps."""
     if fields["goal"] == "train":
         number("Tokens of the run", KEYS.run_tokens, "", format="%.0f", step=1e9)

@@ -1,12 +1,12 @@
 """Where and how the machines are paid for: regions, markets, capacity and own prices."""
 
-from typing import Any
-
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.evaluate import Row
 from calc.job.fields import is_offline, work_of
+from calc.mappings import Arguments
 from calc.scenarios.private_prices import discount_percent
 from views.session import SESSION, extra_state, kept_answers
 from views.session.job_state import KEYS
@@ -17,7 +17,7 @@ from views.sidebar.fields import popover
 CAPACITY = TEXTS["sidebar"]["capacity"]
 
 
-def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
+def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
     """A button that says place and market; the fields exist while it is open."""
     names = catalogs.regions["name"].to_dict()
     sold = [market for market in BY_USE if sold_for(market, work_of(fields), is_offline(fields))]
@@ -31,7 +31,7 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
     with popover(label, "where", width="stretch") as pane:
         if not pane.open:
             return
-        look: dict[str, Any] = {
+        look: Arguments = {
             "format_func": lambda region: f"{region} · {names[region]}",
             "placeholder": "Anywhere",
         }

@@ -12,6 +12,7 @@ from calc.charts.against_time import against_time
 from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
+from calc.mappings import Arguments
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
 from calc.say.numbers import three, with_noun
@@ -154,7 +155,7 @@ def _three_charts(
         if ends
         else ("Time of a token", "milliseconds", "time_per_output_token_ms")
     )
-    charts: dict[str, Any] = {
+    charts: Arguments = {
         "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["needed_gib"], card),
         "time": (time[0], (time[1], THREE), shown[time[2]], []),
         "money": (

@@ -1,7 +1,6 @@
 """The Method tab: memory, time and bill of the plan, formula by formula, with every source."""
 
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -226,7 +225,7 @@ def _times(plan: Present, catalogs: Catalogs) -> None:
 
 def _costs(plan: Present, catalogs: Catalogs) -> None:
     """The bill and the figures beside it, each with its formulas."""
-    bill: dict[str, Any] = (
+    bill: Row = (
         billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
     )
     if is_missing(bill["usd"]):

@@ -1,7 +1,5 @@
 """Step through: the memory of one step, walked in the browser, and what can be read off it."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.walk import by_moment, line_name, walk_table
+from calc.evaluate import Row
 from calc.explain.calculators import compared_with_ours, slips
 from calc.explain.step_through import STOPS
 from calc.memory.moments import components_of
@@ -160,9 +159,7 @@ def _largest(plan: Present, catalogs: Catalogs) -> None:
         expander(words.TWO_SIZES, "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
 
 
-def _batches(
-    changes: dict[str, dict[str, Any]], key: str, plan: Present, catalogs: Catalogs
-) -> None:
+def _batches(changes: dict[str, Row], key: str, plan: Present, catalogs: Catalogs) -> None:
     """The largest batch by card and change of the plan; a cell becomes the plan."""
     of = (plan.scenario, changes, catalogs.version)
     rows = recent_result(

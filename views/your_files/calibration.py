@@ -3,7 +3,6 @@
 from contextlib import suppress
 from datetime import date
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +16,7 @@ from calc.files.calibration.readings import RunReading, measured_words, readings
 from calc.files.door import REFUSALS
 from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import tells
+from calc.mappings import Json
 from calc.say.numbers import with_noun
 from calc.say.place import short_card
 from calc.say.setting import setting
@@ -102,7 +102,7 @@ def panel(
             _presses(entries, bool(fresh), bool(standing))
 
 
-def _presses(entries: dict[str, Any], is_fresh: bool, is_standing: bool) -> None:
+def _presses(entries: Json, is_fresh: bool, is_standing: bool) -> None:
     """Use them, take them off, save them."""
     if is_fresh:
         button(USE, session_catalogs.rest_on, entries, icon="tune", type="primary", key="calibrate")
@@ -146,7 +146,7 @@ def _read(
     return readings_of_runs(several, [uncalibrated], without, date.today().isoformat())
 
 
-def _line(entry: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
+def _line(entry: Json, catalogs: Catalogs) -> dict[str, str]:
     """One reading as a row of the table."""
     ratio, card = (
         entry["ratio"],

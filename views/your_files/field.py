@@ -13,13 +13,14 @@ from calc.files.request import KINDS, PASTED, Request, request_of
 from calc.files.request_answer import check_open, row_of_request, with_model
 from calc.files.request_job import assumption_sentence, job_choices, job_of_columns
 from calc.files.words.understood import Question
+from calc.mappings import Arguments
 from views.session import address, job_state, reading
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
 from views.your_files.simulate import SIMULATES, is_bounded
 
 LABEL = "Paste or say anything"
-SMALL: dict[str, Any] = {
+SMALL: Arguments = {
     "height": 68,
     "width": 226,
     "label_visibility": "collapsed",
@@ -134,7 +135,7 @@ def make_plan(request: Request, text: str = "") -> str:
     )
 
 
-def _as_stored(request: Request, columns: dict[str, Any]) -> dict[str, str]:
+def _as_stored(request: Request, columns: Arguments) -> dict[str, str]:
     """The precision of an added model whose weights are quantised, where the work can use it."""
     stored = request.models.get(columns["model"], {}).get("stored_precision", "")
     able = stored in job_state.possible_precisions(request.catalogs)

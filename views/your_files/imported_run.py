@@ -16,6 +16,7 @@ from calc.files.imported_run import Documents, ImportedRun, import_run, sorted_d
 from calc.files.request import PASTED, Request, request_of
 from calc.files.request_answer import row_of_request
 from calc.job.fields import job_of
+from calc.mappings import Arguments
 from calc.say.differences import in_words
 from calc.say.job import job_sentence, short_job
 from calc.say.numbers import gib, with_noun
@@ -48,7 +49,7 @@ STANDINGS = {  # of a line, in the order of the table -> what became of it
     "aside": "another command",
 }
 OUTSIDE = {"assumed": "settled by the tool's default", "open": STANDINGS["open"]}
-WIDTHS: dict[str, Any] = {
+WIDTHS: Arguments = {
     "Field": "medium",
     "In the file": "medium",
     "What became of it": "small",

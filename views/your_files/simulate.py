@@ -14,6 +14,7 @@ from calc.commands.simulate import interpreter, read_off
 from calc.evaluate import Row
 from calc.files.imported_run import Documents, is_model
 from calc.files.simulated_models import simulated_id
+from calc.mappings import Json
 from calc.models.huggingface.not_covered import read_documents
 from calc.scenarios.problems import TableError
 from views.shared.elements import button
@@ -98,7 +99,7 @@ def _watch(simulation: Simulation) -> None:
     st.progress(share, text)
 
 
-def _begin(config: dict[str, Any], catalogs: Catalogs) -> None:
+def _begin(config: Json, catalogs: Catalogs) -> None:
     """Callback: the model waits for its turn, or is on its way already."""
     worker, simulations = _queue()
     model = simulated_id(config)

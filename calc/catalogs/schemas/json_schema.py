@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from calc.catalogs.schemas.kinds import Entry
+from calc.mappings import Json
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NULL = {"type": "null"}
@@ -20,12 +21,12 @@ def file_class(name: str) -> type[Entry]:
 
 
 @cache
-def json_schema_of(name: str) -> dict[str, Any]:
+def json_schema_of(name: str) -> Json:
     """Return the JSON Schema of a catalog."""
     return json_schema(file_class(name))
 
 
-def json_schema(file: type[Entry]) -> dict[str, Any]:
+def json_schema(file: type[Entry]) -> Json:
     """Return the JSON Schema of a file's class, with the classes that it uses under `$defs`.
 
     A field that may be left out is None in Python, but null is no value in a file. The docstring
@@ -50,7 +51,7 @@ def _classes_of(module: str) -> dict[str, type[Entry]]:
     return {name: entry for other in others for name, entry in _classes_of(other).items()} | names
 
 
-def _definition(schema: dict[str, Any], entry: type[Entry]) -> dict[str, Any]:
+def _definition(schema: Json, entry: type[Entry]) -> Json:
     """The schema of one class, with the rules that hold between its fields."""
     fields = {key: value for key, value in schema.items() if key not in ("title", "description")}
     title = (entry.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -72,7 +73,7 @@ def _without_null(schema: Any) -> Any:
     return {**_one_of_several(kinds), **plain}
 
 
-def _one_of_several(kinds: list[dict[str, Any]]) -> dict[str, Any]:
+def _one_of_several(kinds: list[Json]) -> Json:
     """The schema of a value of one of several kinds.
 
     A list of types beside the bounds of each, which JSON Schema applies to the type they are for,

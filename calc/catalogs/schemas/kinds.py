@@ -1,9 +1,11 @@
 """Parts that the classes of several catalogs share: bases, hints, kinds of text and numbers."""
 
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
+
+from calc.mappings import Json
 
 Name = TypeVar("Name")
 Item = TypeVar("Item")
@@ -91,7 +93,7 @@ SourceKeys = Annotated[
 class Entry(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A mapping with fixed fields; a field that is None was left out of the file."""
 
-    schema_rules: ClassVar[dict[str, Any]] = {}  # JSON Schema of what holds between fields
+    schema_rules: ClassVar[Json] = {}  # JSON Schema of what holds between fields
 
 
 class CatalogFile(Entry, kw_only=True):
@@ -115,7 +117,7 @@ def required_fields(entry: type[Entry]) -> list[str]:
     return [field.encode_name for field in fields(entry) if field.required]
 
 
-def given_fields(entry: Entry) -> dict[str, Any]:
+def given_fields(entry: Entry) -> Json:
     """Return the fields of an entry that its file gives, by name."""
     return {
         name: value

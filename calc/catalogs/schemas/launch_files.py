@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from calc.catalogs.schemas.kinds import CatalogFile, Column, Entry, Filled, FilledMap, Text, hint
+from calc.mappings import Json
 
 Conditions = dict[str, Text]
 
@@ -36,7 +37,7 @@ class FieldSpec(Entry, kw_only=True):
     when: Annotated[Conditions | None, hint("column -> its values, joined by |")] = None
     script: Annotated[str | None, hint("a word of a shell as it stands")] = None
     values: Annotated[
-        list[Any] | dict[str, Any] | int | float | None,
+        list[Any] | Json | int | float | None,
         hint("a list, a mapping or a number of a structured file"),
     ] = None
 

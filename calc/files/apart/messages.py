@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.mappings import Json
 
 LENGTH_BYTES = 8
 NOT_SHARED = (str, int, type(None))
@@ -61,7 +62,7 @@ def _names() -> list[str]:
     return [field.name for field in fields(Catalogs) if field.init]
 
 
-def _catalogs(values: dict[str, Any]) -> Catalogs:
+def _catalogs(values: Json) -> Catalogs:
     return Catalogs(**values)
 
 

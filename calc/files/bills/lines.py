@@ -8,6 +8,7 @@ import pandas as pd
 
 from calc.catalogs.schemas.bill_files import LineKind
 from calc.files.bills.formats import BillForm, bill_files, tag_of, usage_of
+from calc.mappings import Json
 from calc.plan.bill_lines import DISCOUNT, IDLE, MACHINE, OTHER, TAGS, sum_lines
 from calc.scenarios.problems import TableError, quote_cell
 
@@ -156,7 +157,7 @@ def _tags_of_pairs(text: str) -> dict[str, str] | None:
     return {tag: found.get(tag, "") for tag in TAGS} if found else None
 
 
-def _pairs(text: str) -> dict[str, Any]:
+def _pairs(text: str) -> Json:
     """The pairs of a JSON object, or of a list of pairs; empty for any other text."""
     if not text or text[0] not in "{[":
         return {}

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calc.files.bills.formats import BillForm, bill_files, tag_of, usage_of
+from calc.mappings import Json
 from calc.plan.bill_lines import (
     KEYS,
     MACHINE,
@@ -58,7 +59,7 @@ def cost_explorer_lines(content: bytes, name: str) -> BillLines:
     return BillLines(sum_lines(table), (COST_EXPLORER,), len(dated), days[0], ends)
 
 
-def _of_row(header: list[str], row: list[str], name: str) -> Iterator[dict[str, Any]]:
+def _of_row(header: list[str], row: list[str], name: str) -> Iterator[Json]:
     """The dollars of one day or month by value; its total where the report has no dimension."""
     total = bill_files().cost_explorer.total
     amounts, day = dict(zip(header, row, strict=False)), row[0].strip()[:10]

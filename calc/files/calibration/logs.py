@@ -18,6 +18,7 @@ from calc.files.oom.logs import logged_figures
 from calc.files.oom.problem import LogProblem
 from calc.files.oom.sizes import in_bytes
 from calc.files.oom.snapshots import peaks_of
+from calc.mappings import Json
 
 MOST_CHARACTERS, MOST = 4_000_000, 1e15  # of a text; of a figure
 MOST_DOCUMENTS, MOST_PART_CHARACTERS = 500, 8_000_000  # of one JSON text; of all its parts
@@ -51,7 +52,7 @@ class LoggedRun(NamedTuple):
 
     tools: tuple[str, ...]
     figures: dict[str, float]
-    facts: dict[str, Any]
+    facts: Json
     day: str
 
 
@@ -102,7 +103,7 @@ def _run(text: str) -> LoggedRun:
     """What one text says of one run."""
     tools: dict[str, None] = {}
     figures: dict[str, float] = {}
-    facts: dict[str, Any] = {}
+    facts: Json = {}
     for line in printed_of_runs().lines:
         values = list(_values(line.pattern, text))
         if not values:
@@ -145,7 +146,7 @@ def _steady(values: list[tuple[float, Any]]) -> tuple[float, float]:
     return usual, median(steady[len(steady) // 2 :])
 
 
-def _with_rates(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
+def _with_rates(facts: Json, figures: dict[str, float]) -> Json:
     """The facts, with those that follow: lengths, requests in flight, sequences of a step.
 
     Without a limit on them, the requests in flight are their rate times the time of one (Little).

@@ -14,6 +14,7 @@ from calc.files.calibration.logs import LoggedRun, printed_of_runs
 from calc.files.configs.model_names import model_id
 from calc.files.oom.parts import cards_of_capacity
 from calc.layout import at_once, replicas
+from calc.mappings import Json
 from calc.memory.moments import FORWARD_PASS
 from calc.say.numbers import is_missing, three, with_noun
 from calc.say.place import card_name
@@ -143,7 +144,7 @@ class RunReading(NamedTuple):
         end = high if self.ratio > 1 else low
         return bool(abs(np.log(self.ratio)) > FAR * abs(np.log(end / central)))
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> Json:
         """The reading as an entry of catalogs/own/calibration.yaml."""
         about = {
             "made_on": self.made_on,

@@ -1,6 +1,7 @@
 """Columns that several fields settle together: GPUs, accumulation, tokens, LoRA targets."""
 
 from math import prod
+from typing import Any
 
 import pandas as pd
 
@@ -284,7 +285,8 @@ def _lengths(settings: RunSettings) -> None:
     )
     if longest and both and int(longest) < int(both):
         _set(settings, "prompt_tokens", int(longest), ("most_prompt_tokens",))
-        most = min(int(both) - int(longest), int(settings.values.get("most_new_tokens", both)))
+        new: Any = settings.values.get("most_new_tokens", both)
+        most = min(int(both) - int(longest), int(new))
         _set(
             settings,
             "completion_tokens",

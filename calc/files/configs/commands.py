@@ -15,6 +15,7 @@ from calc.files.configs.problem import (
     MOST_WORDS,
     ConfigProblem,
 )
+from calc.mappings import Json
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^{}]*))?\}|\$([A-Za-z_]\w*)")
@@ -202,12 +203,12 @@ def _split(words: list[str]) -> list[list[str]]:
 
 def fields_of(
     words: list[str], file: str, short: dict[str, str], switches: frozenset[str] = frozenset()
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[Json, list[str]]:
     """The flags of a command as fields, true where a flag has no value, and its other words.
 
     `short` maps abbreviated flags (-tp) to the field; `switches` are flags that take no value.
     """
-    fields: dict[str, Any] = {}
+    fields: Json = {}
     others: list[str] = []
     place = 0
     while place < len(words):

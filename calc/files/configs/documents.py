@@ -2,7 +2,6 @@
 
 import re
 from pathlib import PurePath
-from typing import Any
 
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import facts_of
@@ -24,6 +23,7 @@ from calc.files.configs.tool_commands import (
     best_tool,
     runs_of_script,
 )
+from calc.mappings import Json
 
 PARAMETERS = "parameters."  # where mcli keeps a training config
 WITHIN = "deepspeed."  # fields of DeepSpeed written into a trainer's file
@@ -73,7 +73,7 @@ def several_readings(
     return _on_machines(fields, text, file, _trains(tool, fields, file))
 
 
-def _runs_of_task(text: str, file: str, fields: dict[str, Any]) -> list[list[Reading]]:
+def _runs_of_task(text: str, file: str, fields: Json) -> list[list[Reading]]:
     """The runs of a SkyPilot task: of its commands, on each of the machines that it may take."""
     task = tools()[TASK]
     try:
@@ -92,7 +92,7 @@ CHOICES = ("resources.any_of.", "resources.ordered.", "resources.accelerators.")
 MACHINES = ("run", "num_nodes", "resources.accelerators", "resources.instance_type")
 
 
-def _fields_of(text: str, file: str, form: str, base: tuple[str, str] | None) -> dict[str, Any]:
+def _fields_of(text: str, file: str, form: str, base: tuple[str, str] | None) -> Json:
     """The dotted fields of a config, over those of its base."""
     written = [
         flat(read_mapping(*part, form), part[1])
@@ -106,7 +106,7 @@ def _fields_of(text: str, file: str, form: str, base: tuple[str, str] | None) ->
     return {name: value for name, value in fields.items() if name not in taken}
 
 
-def _of_config(fields: dict[str, Any], file: str, tool: Tool) -> list[Reading]:
+def _of_config(fields: Json, file: str, tool: Tool) -> list[Reading]:
     """A config as the reading of its tool, and of DeepSpeed where its fields are inside."""
     inner = (
         {name: value for name, value in fields.items() if name.startswith(WITHIN)}
@@ -122,7 +122,7 @@ def _of_config(fields: dict[str, Any], file: str, tool: Tool) -> list[Reading]:
     ]
 
 
-def _on_machines(fields: dict[str, Any], text: str, file: str, tool: Tool) -> list[list[Reading]]:
+def _on_machines(fields: Json, text: str, file: str, tool: Tool) -> list[list[Reading]]:
     """A config on each of the instances that its file names beside the fields of its tool."""
     named = {
         ".".join(fact.path): fact
@@ -155,7 +155,7 @@ def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
 
 def _of_script(text: str, file: str) -> Reading | None:
     """The fields of a Python script: the arguments of the trainer's and PEFT's classes, or None."""
-    fields: dict[str, Any] = {}
+    fields: Json = {}
     names = []
     for name, arguments in calls_of(text, file, tuple(field_catalog().calls)):
         call = field_catalog().calls[name]
@@ -169,7 +169,7 @@ def _of_script(text: str, file: str) -> Reading | None:
     return Reading(file, tools()[max(names)], fields, CONFIG, {}) if names else None
 
 
-def _trains(tool: Tool, fields: dict[str, Any], file: str) -> Tool:
+def _trains(tool: Tool, fields: Json, file: str) -> Tool:
     """The tool of a config; raises ConfigProblem where its fields are of work that is not read."""
     other = next((name for name in tool.other_work if fields.get(name) is not None), "")
     if other:

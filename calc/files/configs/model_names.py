@@ -2,7 +2,6 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,6 +11,7 @@ import pandas as pd
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.files.configs.fields import field_catalog
+from calc.mappings import Json
 
 # Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what
 # was done to it.
@@ -117,7 +117,7 @@ def nearest_id(name: str, catalogs: Any) -> str:
     return close[0] if close else ""
 
 
-def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> tuple[list[str], str]:
+def by_sizes(sizes: Json, catalogs: Any, named: str = "") -> tuple[list[str], str]:
     """The models with all these sizes and traits, one of each shape, and the closest of all.
 
     Of models of one shape, the preferred one (`named`), else the base model, which has the shortest

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from calc.files.configs.commands import fields_of, shell_commands
 from calc.files.configs.fields import field_catalog
@@ -10,6 +9,7 @@ from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import flat, format_of, read_mapping
 from calc.files.configs.tool_commands import LAUNCHERS
 from calc.files.configs.values import as_word
+from calc.mappings import Json
 
 OTHER_TRAINERS = ("open_instruct", "swift")  # whose scripts have names and flags of TRL's
 SUPERVISED = ("sft", "pt", "normal")
@@ -90,7 +90,7 @@ def _of_name(name: str) -> str:
     )
 
 
-def _of_fields(fields: dict[str, Any]) -> str:
+def _of_fields(fields: Json) -> str:
     """The objective that fields name, or a field that only preference or reward training has."""
     for name in ("rl", "train_impl", "stage"):  # of axolotl, GPT-NeoX, LLaMA-Factory
         word = as_word(fields.get(name))

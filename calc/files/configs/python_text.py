@@ -5,19 +5,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from calc.files.configs.problem import ConfigProblem
+from calc.mappings import Json
 
 MOST_NUMBER = 10**18
 LONGEST_SCRIPT = 200_000  # characters
 
 
-def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
+def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
     """The calls of these names in a script, in order, with the values of their arguments.
 
     A name that the script gives one literal stands for it; any other expression is a variable,
     ${expression}.
     """
     tree = parse_python(text, file)
-    literals: dict[str, Any] = {}
+    literals: Json = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             literals[node.targets[0].id] = None if node.targets[0].id in literals else node.value
@@ -55,7 +56,7 @@ def _dotted_name(node: Any) -> str:
     return ".".join(reversed([*names, node.id] if isinstance(node, ast.Name) else names))
 
 
-def _literal(node: Any, literals: dict[str, Any]) -> Any:
+def _literal(node: Any, literals: Json) -> Any:
     node = literals.get(node.id) or node if isinstance(node, ast.Name) else node
     try:
         return ast.literal_eval(node)
@@ -82,7 +83,7 @@ def parse_python(text: str, file: str) -> ast.Module:
         raise ConfigProblem(f"{file}: this is not Python ({reason}); correct it there.") from None
 
 
-def read_python(text: str, file: str) -> dict[str, Any]:
+def read_python(text: str, file: str) -> Json:
     """The keyword arguments of the call that the only function returns; raises ConfigProblem.
 
     Nested calls are mappings: `class` is the callable, a number the position of an argument without
@@ -111,7 +112,7 @@ def _return_value(function: Any) -> Any:
     return calls[0] if calls and calls[0].keywords else None
 
 
-def _arguments(call: Any) -> dict[str, Any]:
+def _arguments(call: Any) -> Json:
     placed = {str(place): _value(argument) for place, argument in enumerate(call.args)}
     return placed | {
         argument.arg: _value(argument.value) for argument in call.keywords if argument.arg

@@ -10,6 +10,7 @@ from calc.files.configs.fields import Field, field_catalog
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
+from calc.mappings import Json
 
 SPECIAL = {reader.__name__: reader for reader in formulas_of(field_rules)}
 
@@ -22,7 +23,7 @@ class RunSettings:
     `left`: named by a file, but without a value that can be read.
     """
 
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Json = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
@@ -161,7 +162,7 @@ def _take(
         settings.leave(meaning.to)
 
 
-def _parts(meaning: Field, value: Any, where: str) -> dict[str, Any]:
+def _parts(meaning: Field, value: Any, where: str) -> Json:
     """The columns and parts of a value; None for one that stays open."""
     if meanings := field_catalog().lists.get(meaning.read):
         return field_rules.words_of_list(value, meanings)

@@ -7,6 +7,7 @@ from calc.columns import GLOSSARY
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import tools
 from calc.files.configs.values import whole
+from calc.mappings import Json
 from calc.say.numbers import is_missing
 from calc.say.reading import reading_lines
 from calc.scenarios.inputs import BY_NAME
@@ -49,8 +50,8 @@ class RunSummary(NamedTuple):
 def summary_of(
     run: Mapping[str, str],
     lines: Sequence[Line],
-    estimated: Mapping[str, Any],
-    said: Mapping[str, Any],
+    estimated: Json,
+    said: Json,
 ) -> RunSummary:
     """What a run's files say, with the values of its estimate for what they leave open.
 
@@ -91,8 +92,8 @@ def _understood(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...
 def _assumptions(
     run: Mapping[str, str],
     lines: Sequence[Line],
-    estimated: Mapping[str, Any],
-    said: Mapping[str, Any],
+    estimated: Json,
+    said: Json,
 ) -> tuple[str, ...]:
     """Defaults of the tool and of this planner that decide the answer."""
     defaults, left = run["source_defaults"].split("+"), run["not_said"].split("+")

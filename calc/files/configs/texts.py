@@ -15,6 +15,7 @@ from calc.files.configs.problem import (
 )
 from calc.files.configs.python_text import read_python
 from calc.files.configs.yaml_text import read_yaml
+from calc.mappings import Json
 
 FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".py": "Python"}
 REFERENCE = re.compile(
@@ -64,7 +65,7 @@ def format_of(text: str, file: str) -> str:
     return FORMATS.get(PurePath(file).suffix.lower()) or next(begun, "command")
 
 
-def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
+def read_mapping(text: str, file: str, form: str) -> Json:
     """A config file as nested mappings; raises ConfigProblem."""
     try:
         value = READERS[form](text, file)
@@ -90,7 +91,7 @@ def read_json(text: str, file: str) -> Any:
     )
 
 
-def read_toml(text: str, file: str) -> dict[str, Any]:
+def read_toml(text: str, file: str) -> Json:
     """Read a TOML text; raises ConfigProblem for keys too deep, ValueError if it is none.
 
     tomllib takes quadratic time and memory for deep keys.
@@ -110,8 +111,8 @@ READERS = {
 }
 
 
-def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _once(pairs: list[tuple[str, Any]], file: str) -> Json:
+    fields: Json = {}
     for key, value in pairs:
         if key in fields:
             raise ConfigProblem(f"{file}: {key[:60]} appears twice; keep one of the two.")
@@ -119,13 +120,13 @@ def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
     return fields
 
 
-def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
+def flat(value: Json, file: str, path: tuple[str, ...] = ()) -> Json:
     """Nested mappings as dotted fields; lists of mappings by position, other lists as values."""
     if len(path) > DEEPEST:
         raise ConfigProblem(
             f"{file}: values are nested deeper than {DEEPEST}; give the config alone."
         )
-    fields: dict[str, Any] = {}
+    fields: Json = {}
     for key, inner in value.items():
         full = (*path, str(key).strip().replace("-", "_"))
         if (
@@ -149,7 +150,7 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
     return fields
 
 
-def resolve_references(fields: dict[str, Any], file: str) -> dict[str, Any]:
+def resolve_references(fields: Json, file: str) -> Json:
     """The fields, with references to others (${variables.max_seq_len}) replaced by their values."""
     return {
         name: _resolve_value(value, name, fields, file) if isinstance(value, str) else value
@@ -157,7 +158,7 @@ def resolve_references(fields: dict[str, Any], file: str) -> dict[str, Any]:
     }
 
 
-def _resolve_value(value: Any, name: str, fields: dict[str, Any], file: str) -> Any:
+def _resolve_value(value: Any, name: str, fields: Json, file: str) -> Any:
     """A value with what it refers to; as it stands where that is not there."""
     for _ in range(DEEPEST_REFERENCE):
         match = REFERENCE.search(value) if isinstance(value, str) else None
@@ -184,7 +185,7 @@ def _resolve_value(value: Any, name: str, fields: dict[str, Any], file: str) -> 
     return value
 
 
-def _target(path: str, fields: dict[str, Any], default: Any) -> Any:
+def _target(path: str, fields: Json, default: Any) -> Any:
     """The field that a path names, also where the fields stand below another file's key."""
     while path not in fields and path.count(".") > 1:
         path = path.partition(".")[2]

@@ -10,6 +10,7 @@ from calc.files.configs.commands import fields_of, shell_commands
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
 from calc.files.configs.values import whole
+from calc.mappings import Json
 
 LAUNCHERS = (
     "torchrun",
@@ -46,14 +47,14 @@ class Reading:
 
     file: str
     tool: Tool | None
-    fields: dict[str, Any]
+    fields: Json
     rank: int
-    parts: dict[str, Any]
+    parts: Json
     asides: tuple[str, ...] = ()
     place: str = ""
 
 
-def best_tool(fields: dict[str, Any]) -> Tool | None:
+def best_tool(fields: Json) -> Tool | None:
     """The tool that reads most of the fields, at least half of them, or None."""
     fits = [
         (sum(map(tool.knows, fields)), tool.id)
@@ -89,7 +90,7 @@ def _serves(readings: list[Reading]) -> bool:
 
 def _visible_gpus(variables: dict[str, str], file: str) -> Reading:
     """The GPUs that a script's variables leave visible, or start processes on."""
-    parts: dict[str, Any] = {}
+    parts: Json = {}
     for name in ("NPROC_PER_NODE", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
         value = variables.get(name, "")
         listed = [device for device in value.split(",") if device.strip()]
@@ -149,7 +150,7 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
     )
 
 
-def _any_trainer(fields: dict[str, Any], script: str, best: Tool | None) -> Tool | None:
+def _any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
     """The tool for scripts of nobody's, where it knows more of the flags than the best other."""
     tool = tools()[ANY_TRAINER]
     if best and (
@@ -161,11 +162,11 @@ def _any_trainer(fields: dict[str, Any], script: str, best: Tool | None) -> Tool
     return tool if told and (trains or _known_fields(tool, fields) > 1) else None
 
 
-def _known_fields(tool: Tool, fields: dict[str, Any]) -> int:
+def _known_fields(tool: Tool, fields: Json) -> int:
     return sum(name in tool.fields for name in fields)
 
 
-def _in_container(service: dict[str, Any], file: str) -> list[Reading]:
+def _in_container(service: Json, file: str) -> list[Reading]:
     """The command inside docker run, with the GPUs and the variables that it is given."""
     words = [str(word) for word in service["command"]]
     entry = str(service.get("entrypoint", ""))
@@ -175,7 +176,7 @@ def _in_container(service: dict[str, Any], file: str) -> list[Reading]:
     environment = service["environment"]
     for reading in readings:
         settings_of_variables(reading, environment)
-    parts: dict[str, Any] = _visible_gpus(environment, file).parts
+    parts: Json = _visible_gpus(environment, file).parts
     if gpus := gpus_of_docker(str(service.get("gpus", ""))):
         parts["asked_gpus"] = gpus
     return [*readings, Reading(file, None, {}, LAUNCH, parts)] if readings and parts else readings
@@ -242,7 +243,7 @@ def _of_tool(tool: Tool, words: list[str], file: str, settles: dict[str, str]) -
     return _with_others(Reading(file, tool, fields, COMMAND, parts), others)
 
 
-def _inside(name: str, value: Any, tool: Tool) -> dict[str, Any]:
+def _inside(name: str, value: Any, tool: Tool) -> Json:
     """The fields of a flag whose value is JSON and whose parts the tool has: {"method": "mtp"}."""
     if not str(value).startswith("{") or not any(one.startswith(f"{name}.") for one in tool.fields):
         return {name: value}

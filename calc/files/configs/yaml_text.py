@@ -7,12 +7,13 @@ from typing import Any
 import yaml
 
 from calc.files.configs.problem import DEEPEST, ConfigProblem
+from calc.mappings import Json
 
 MOST_NODES = 50_000
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,17})")
 DECIMAL = re.compile(r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
-WORDS: dict[str, Any] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+WORDS: Json = dict.fromkeys(("", "~", "null", "Null", "NULL"))
 WORDS |= {
     form: word in ("true", "yes", "on")
     for word in ("true", "yes", "on", "false", "no", "off")
@@ -100,9 +101,9 @@ class _Nodes:
             total += size
         return items, total
 
-    def _mapping(self, depth: int) -> tuple[dict[str, Any], int]:
-        mapping: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
+    def _mapping(self, depth: int) -> tuple[Json, int]:
+        mapping: Json = {}
+        merged: Json = {}
         total = 1
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             where = f"{self.file}, line {event.start_mark.line + 1}"

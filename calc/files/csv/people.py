@@ -4,8 +4,6 @@ The layout ends with the other columns that the scenario sets, such as `; batch=
 so that the file opens again with the same estimates.
 """
 
-from typing import Any
-
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
@@ -37,7 +35,7 @@ def people_table(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> pd.Da
     return pd.DataFrame(readable, columns=list(COLUMNS))
 
 
-def _readable(row: Row, catalogs: Catalogs, job: str) -> dict[str, Any]:
+def _readable(row: Row, catalogs: Catalogs, job: str) -> Row:
     """One row; a service pays for its hours whatever its load, so its cost has no range."""
     trains, ends = row["work"] == "training", bool(ends_of(row))
     low, high = (

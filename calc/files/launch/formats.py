@@ -8,6 +8,7 @@ import yaml
 
 from calc.evaluate import Row
 from calc.files.launch.shell import comment_line, shell_word
+from calc.mappings import Json
 
 DELETE, DELETE_ESCAPED = "\x7f", "\\u007f"  # a character that JSON holds and TOML does not
 WIDTH = 1000  # columns, so that YAML breaks no line
@@ -33,9 +34,9 @@ def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
     return head + (_toml_text(tree) if form == "toml" else yaml_text(tree))
 
 
-def yaml_text(tree: dict[str, Any]) -> str:
+def yaml_text(tree: Json) -> str:
     """Return a tree as YAML, in the order of its keys."""
-    look: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": WIDTH}
+    look: Json = {"sort_keys": False, "allow_unicode": True, "width": WIDTH}
     return yaml.dump(tree, Dumper=_Dumper, **look)
 
 
@@ -57,8 +58,8 @@ def _setting(value: Any) -> str:
     return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
-def _nest(fields: Row) -> dict[str, Any]:
-    tree: dict[str, Any] = {}
+def _nest(fields: Row) -> Json:
+    tree: Json = {}
     for name, value in fields.items():
         *path, last = name.split(".")
         place = tree
@@ -68,11 +69,11 @@ def _nest(fields: Row) -> dict[str, Any]:
     return tree
 
 
-def _toml_text(tree: dict[str, dict[str, Any]]) -> str:
+def _toml_text(tree: dict[str, Json]) -> str:
     return "\n".join(_toml_lines(tree)).rstrip() + "\n"
 
 
-def _toml_lines(tree: dict[str, dict[str, Any]]) -> Iterator[str]:
+def _toml_lines(tree: dict[str, Json]) -> Iterator[str]:
     """Lines of TOML, whose strings, numbers and lists are written as those of JSON."""
     for section, fields in tree.items():
         yield f"[{section}]"

@@ -22,6 +22,7 @@ from calc.files.launch.specs import (
     rented_file,
 )
 from calc.files.launch.values import launch_values
+from calc.mappings import Json
 from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
 from calc.units import GIB
 
@@ -63,7 +64,7 @@ def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     return sorted(written, key=lambda kit: len(kit.differences))
 
 
-def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, Any], set[str]]:
+def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[Json, set[str]]:
     """The estimate of the files as `import` reads them, and the columns that they leave open."""
     run = read_run([(name, text.encode()) for name, text in files.items()], catalogs)
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
@@ -71,7 +72,7 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, A
     return row, set(BY_NAME) - set(choices)
 
 
-def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) -> Kit:
+def _kit(spec: KitSpec, row: Row, values: Json, catalogs: Catalogs) -> Kit:
     saves = (
         "yes"
         if spec.saves == values["watched"] == "yes" and values["several_nodes"] == "no"
@@ -115,7 +116,7 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) ->
 
 
 def _files_of(
-    spec: KitSpec, values: dict[str, Any], head: list[str], comments: Sequence[str] = ()
+    spec: KitSpec, values: Json, head: list[str], comments: Sequence[str] = ()
 ) -> dict[str, str]:
     """The tool's own files and the scripts, `head` on top of the one that starts it."""
     files = {
@@ -127,14 +128,14 @@ def _files_of(
     return files | place_files({**values, "head": Script("\n".join(map(comment_line, head)))})
 
 
-def _sky_text(values: dict[str, Any]) -> str:
+def _sky_text(values: Json) -> str:
     """The SkyPilot task that rents the machines and runs the scripts."""
     comments, fields = rented_file()
     head = [filled_text(line.text, values) for line in comments if matches(line.when or {}, values)]
     return file_text(_fields(fields, values), "yaml", head)
 
 
-def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:
+def _fields(specs: tuple[Spec, ...], values: Json) -> Json:
     return {spec.field: value for spec in specs if (value := spec.value(values)) is not None}
 
 
@@ -205,7 +206,7 @@ def _in_words(value: float | str | None) -> str:
     return f"{value:,.10g}" if isinstance(value, int | float) else str(value)
 
 
-def _what(row: Row, values: dict[str, Any]) -> str:
+def _what(row: Row, values: Json) -> str:
     work = "Serving" if row["work"] == "inference" else "Training"
     place = f" on {values['nodes']} x {row['instance']}" if row["instance"] else ""
     gpus = f"{values['gpus']} GPU{'s' if values['gpus'] > 1 else ''}"

@@ -7,8 +7,9 @@ therefore quoted as one word; only a `Script`, which this package writes itself,
 import re
 import shlex
 import unicodedata
-from collections.abc import Mapping
 from typing import Any
+
+from calc.mappings import Json
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 BREAKS = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")  # categories of characters that a comment drops
@@ -29,7 +30,7 @@ def comment_line(text: str) -> str:
     return f"# {' '.join(''.join(plain).split())}"
 
 
-def filled_script(template: str, values: Mapping[str, Any]) -> Script:
+def filled_script(template: str, values: Json) -> Script:
     """Return a template with each {name} replaced by its value as one word; other braces stay."""
 
     def word(match: re.Match[str]) -> str:
@@ -39,6 +40,6 @@ def filled_script(template: str, values: Mapping[str, Any]) -> Script:
     return Script(PLACEHOLDER.sub(word, template))
 
 
-def filled_text(template: str, values: Mapping[str, Any]) -> str:
+def filled_text(template: str, values: Json) -> str:
     """Return a template with each {name} replaced by its value, for a comment."""
     return PLACEHOLDER.sub(lambda match: str(values.get(match[1], match[0])), template)

@@ -11,6 +11,7 @@ from calc.files.configs.fields import tools
 from calc.files.launch.shell import Script
 from calc.files.launch.specs import torchtune_recipes
 from calc.layout import replicas
+from calc.mappings import Json
 from calc.models.foreign import MARK
 from calc.plan.matching import tag_value
 from calc.plan.ownership import OWNERSHIP
@@ -36,7 +37,7 @@ TAGGED = ("instance", "volume")  # kinds of resources that aws.sh starts
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
-def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> dict[str, Any]:
+def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> Json:
     """The row's columns as plain values, and those derived for launch files."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
     gpus, nodes = values["gpus"], _plain(row.get("instances_needed")) or 1
@@ -134,7 +135,7 @@ def _model_names(model: str, catalogs: Catalogs) -> dict[str, str]:
     return {"hub": hub, "shown_model": f"{hub} ({name})" if name.endswith(MARK) else hub}
 
 
-def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, Any]:
+def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> Json:
     """The machines: processor, network cards, how AWS sells them, and what it asks per hour."""
     instance = row.get("instance")
     card = catalogs.instances.loc[instance] if instance else {}
@@ -158,7 +159,7 @@ def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, A
     }
 
 
-def _tags(row: Row) -> dict[str, Any]:
+def _tags(row: Row) -> Json:
     """The tags of all that is rented: plan, team, owner and project, those that the row has."""
     named = {"plan": row.get("scenario"), **{name: row.get(name) for name in OWNERSHIP}}
     tags = {key: value for key, name in named.items() if name and (value := tag_value(str(name)))}
@@ -184,7 +185,7 @@ def _devices(cards: range) -> str:
     return ",".join(map(str, cards))
 
 
-def _names(values: dict[str, Any]) -> dict[str, str]:
+def _names(values: Json) -> dict[str, str]:
     """The model's names in torchtune and torchtitan, where they have any."""
     builder = next(
         (name for name, model in tools()["torchtune"].models.items() if model == values["model"]),
@@ -218,7 +219,7 @@ def _names(values: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
+def _sizes(model: str, catalogs: Catalogs) -> Json:
     """The model's sizes for Megatron's flags, which take dense models with equal blocks only."""
     sizes, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
     stack, grouped = stacks.iloc[0], sizes["kv_heads"] != sizes["heads"]

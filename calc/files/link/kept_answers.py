@@ -14,6 +14,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.job.fields import JOB, is_read, job_fields_of
+from calc.mappings import Json
 from calc.plan.drift import FIGURES, THEN
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
@@ -31,7 +32,7 @@ LONGEST_NAME = 60
 LONGEST_TEXT = 2_000
 
 
-def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[str, list[str]]:
+def compose_kept(choices: Row, word: Callable[[Any], str]) -> dict[str, list[str]]:
     """The query of kept scenarios, the row on view and the answer; `word` writes values."""
     looked, answer = choices.get("looked"), choices.get("then")
     return {
@@ -58,7 +59,7 @@ def _join(first: list[str], pairs: dict[str, float | str], word: Callable) -> st
 def read_kept(
     name: str,
     texts: list[str],
-    choices: dict[str, Any],
+    choices: Row,
     complaints: list[str],
     value_of: Callable[[str, str], Any],
 ) -> None:
@@ -66,7 +67,7 @@ def read_kept(
     if name != "kept":
         parts = texts[0][:LONGEST_TEXT].split(BETWEEN)
         if name == "looked":
-            entry: dict[str, Any] | None = _pairs("row looked at", parts, complaints, value_of)
+            entry: Json | None = _pairs("row looked at", parts, complaints, value_of)
         else:
             entry = _entry("answer of then", parts, complaints, value_of)
         choices.update({name: entry} if entry else {})
@@ -82,9 +83,7 @@ def read_kept(
             choices.setdefault("kept", []).append({"name": scenario_name(label), **entry})
 
 
-def _entry(
-    whose: str, parts: list[str], complaints: list[str], value_of: Callable
-) -> dict[str, Any] | None:
+def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> Row | None:
     """Market, scenario and earlier figures; None and a complaint where the model is unknown."""
     wrong: list[str] = []
     scenario = _pairs(whose, parts, wrong, value_of)
@@ -102,7 +101,7 @@ def _pairs(
     whose: str, parts: list[str], complaints: list[str], value_of: Callable
 ) -> dict[str, float | str]:
     """Columns and values of a text; a complaint for each that cannot be read."""
-    read: dict[str, Any] = {}
+    read: Row = {}
     for name, text in zip(parts[::2], [*parts[1::2], ""], strict=False):
         value = text if name == "answer" else _value(name, text, value_of)
         if value is None:
@@ -146,9 +145,7 @@ def linkable(text: str, longest: int) -> str:
     return " ".join(text.replace(BETWEEN, "-").split())[:longest].strip()
 
 
-def differing(
-    scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()
-) -> dict[str, Any]:
+def differing(scenario: Row, catalogs: Catalogs, assumed: Iterable[str] = ()) -> Row:
     """The columns of a scenario that differ from the defaults of its work, and the model.
 
     Assumptions stay where they are set by hand (`assumed`).

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.catalogs.load import Catalogs, catalog_ids
+from calc.evaluate import Row
 from calc.files.link import kept_answers as link_kept
 from calc.files.link import models as link_models
 from calc.files.link import readings as link_readings
@@ -67,7 +68,7 @@ COLUMNS: dict[str, Input] = {
 }  # a field of the job stands for the column of its name
 
 
-def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
+def compose(choices: Row) -> dict[str, list[str]]:
     """The query of a job: ids of fields and choices, kept scenarios, own models, own runs."""
     query = {"v": [VERSION]}
     for name, value in choices.items():
@@ -82,9 +83,9 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
     return {name: values for name, values in query.items() if values}
 
 
-def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, Any], list[str]]:
+def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[str]]:
     """The choices of a query, and a sentence for each part that falls back to its default."""
-    choices: dict[str, Any] = {}
+    choices: Row = {}
     complaints: list[str] = []
     version = str((query.get("v") or [VERSION])[0])
     if version != VERSION:
@@ -141,7 +142,7 @@ def in_short(complaints: list[str]) -> str:
 
 
 def _read_choice(
-    name: str, texts: list[str], catalogs: Catalogs, custom: dict[str, Any]
+    name: str, texts: list[str], catalogs: Catalogs, custom: Row
 ) -> tuple[list[Any], list[str]]:
     if name == "prices_as_of" and DAY.fullmatch(texts[0]):
         return texts[:1], []

@@ -4,13 +4,14 @@ import json
 from collections.abc import Container
 from typing import Any
 
+from calc.mappings import Json
 from calc.models.foreign import MODEL_ID, left_out_fields, visible
 
 PREFIX = "custom."
 LONGEST_SIZE = 600
 
 
-def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+def compose_models(models: dict[str, Json]) -> dict[str, list[str]]:
     """The query of these models."""
     return {
         f"{PREFIX}{model}.{field}": [json.dumps(value)]
@@ -22,12 +23,12 @@ def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
 
 def read_models(
     query: dict[str, list[str]], taken: Container[str], complaints: list[str]
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Json]:
     """Return the models of a query, without those whose ids are `taken` by the catalog.
 
     A complaint names each value that is not a size of a model, and each model that is left out.
     """
-    models: dict[str, dict[str, Any]] = {}
+    models: dict[str, Json] = {}
     for name, texts in query.items():
         if not name.startswith(PREFIX):
             continue

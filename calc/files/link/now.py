@@ -1,24 +1,21 @@
 """The answers that links were written with, estimated today."""
 
-from typing import Any
-
 import pandas as pd
 
 from calc.catalogs.load import Catalogs, add_models, with_readings
+from calc.evaluate import Row
 from calc.files.link import link
 from calc.plan.drift import rows_now
 from calc.plan.plan_bill import first_month
 
 
-def answers_now(
-    queries: list[dict[str, list[str]]], catalogs: Catalogs
-) -> list[dict[str, Any] | None]:
+def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list[Row | None]:
     """The answer of each query estimated today, with its earlier figures as then_*.
 
     If a query keeps answers, usd and then_usd are the first month of their bill.
     """
     read = [link.parse(query, catalogs)[0] for query in queries]
-    answers: list[dict[str, Any] | None] = [None] * len(read)
+    answers: list[Row | None] = [None] * len(read)
     plain = [
         place
         for place, choices in enumerate(read)
@@ -39,7 +36,7 @@ def answers_now(
     ]
 
 
-def _bill_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> dict[str, float]:
+def _bill_now(entries: list[Row], catalogs: Catalogs) -> dict[str, float]:
     """The bill of kept answers, today (usd) and by their records (then_usd); empty if unknown."""
     if not entries or any(
         entry["scenario"]["model"] not in catalogs.models.index for entry in entries
@@ -60,7 +57,7 @@ def _bill_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> dict[str, fl
     }
 
 
-def _with_its_own(choices: dict[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
+def _with_its_own(choices: Row, catalogs: Catalogs) -> Row | None:
     """The row of an answer whose model or runs are in its link; None where sizes are missing."""
     entries = {
         model: {"name": model, **entry} for model, entry in choices.get("custom_models", {}).items()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from calc.catalogs.tables import READING, SET_UP
+from calc.evaluate import Row
 from calc.files.link.kept_answers import BETWEEN, linkable
 from calc.scenarios.read import number
 
@@ -18,9 +19,7 @@ WORDS = {
 }
 
 
-def compose_readings(
-    entries: dict[str, dict[str, Any]], word: Callable[[Any], str]
-) -> dict[str, list[str]]:
+def compose_readings(entries: dict[str, Row], word: Callable[[Any], str]) -> dict[str, list[str]]:
     """The query of readings; `word` writes values."""
     return {
         NAME: [
@@ -30,7 +29,7 @@ def compose_readings(
     }
 
 
-def read_readings(texts: list[str], complaints: list[str]) -> dict[str, dict[str, Any]]:
+def read_readings(texts: list[str], complaints: list[str]) -> dict[str, Row]:
     """The readings of a query; a complaint for each that cannot be read."""
     entries = {}
     for position, text in enumerate(texts[:MOST_READINGS], start=1):

@@ -10,6 +10,7 @@ from calc.files.configs.inside.programs import known_command
 from calc.files.oom.findings import named_tensor
 from calc.files.oom.logs import log_patterns, logged_figures, silent
 from calc.files.oom.sizes import MOST_CHARACTERS
+from calc.mappings import Json
 
 LONGEST_ARGUMENTS = 20_000  # characters of the arguments that an engine prints
 NOTHING_SET = ("", "None", "auto", "[]", "{}")  # values that name no setting
@@ -96,7 +97,7 @@ def _inside(text: str, form: str) -> str:
     return ""
 
 
-def _settings(inside: str, form: str) -> dict[str, Any]:
+def _settings(inside: str, form: str) -> Json:
     """The arguments by name; those without a literal value are left out."""
     if form == "debug":
         return {name: text or number for name, text, number in PRINTED_FIELD.findall(inside)}
@@ -124,7 +125,7 @@ def _settings(inside: str, form: str) -> dict[str, Any]:
     return {str(name): node.value for name, node in pairs if isinstance(node, ast.Constant)}
 
 
-def _command(command: str, settings: dict[str, Any]) -> str:
+def _command(command: str, settings: Json) -> str:
     """The settings that change memory, as flags behind the engine's command."""
     words = []
     for name, value in settings.items():

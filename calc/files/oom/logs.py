@@ -8,6 +8,7 @@ from typing import Any
 from calc.catalogs.load import read_catalog, read_once
 from calc.catalogs.schemas import memory_logs
 from calc.files.oom.sizes import MOST_CHARACTERS, SIZE, in_bytes, one_line
+from calc.mappings import Json
 
 NUMBER, COUNT = r"(\d{1,12}(?:\.\d{1,9})?)", r"(\d[\d,]{0,14})"
 STARTUP = re.compile(
@@ -86,7 +87,7 @@ def _stats(text: str) -> dict[str, float]:
         stats: Any = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    values: dict[str, Any] = (
+    values: Json = (
         {name: stats.get(key) for key, name in log_patterns().stats.items()}
         if isinstance(stats, dict)
         else {}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
@@ -11,6 +11,7 @@ from calc.files.configs.inside.cards import cards_in
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import is_other_work
 from calc.files.oom.logs import log_patterns
+from calc.mappings import Json
 from calc.memory.moments import FORWARD_PASS
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
@@ -30,7 +31,7 @@ class MeasuredPart(NamedTuple):
     estimated: float | None
     meaning: str
 
-    def in_gib(self) -> dict[str, Any]:
+    def in_gib(self) -> Json:
         """The part as a table row: measured, estimated and difference, None if incomparable.
         [GiB]
         """
@@ -65,7 +66,7 @@ def cards_of_log(text: str, total: float | None, catalogs: Catalogs) -> list[str
     return by_capacity
 
 
-def on_card(row: Row, cards: list[str], catalogs: Catalogs) -> dict[str, Any]:
+def on_card(row: Row, cards: list[str], catalogs: Catalogs) -> Json:
     """The row on the card of the message; estimated again where that is another card."""
     if not cards or row["gpu"] in cards:
         return dict(row)

@@ -1,12 +1,11 @@
 """The phase of a step of preference or reward training that failed, and what helps there."""
 
-from typing import Any
-
 from calc.catalogs.load import Catalogs
 from calc.engine.one_scenario import phases_table
 from calc.evaluate import Row
 from calc.files.oom.logs import log_patterns
 from calc.files.oom.parts import estimate_with
+from calc.mappings import Json
 from calc.say.numbers import size
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
@@ -22,7 +21,7 @@ NAMED = {
     "scoring": "while log-probabilities were taken",
     "update": "in the update",
 }
-CURES: dict[str, dict[str, Any]] = {  # what is tried, by the columns that it sets
+CURES: dict[str, Json] = {  # what is tried, by the columns that it sets
     "the newest release": {"library_version": ""},
     "fused log-probabilities": {"loss": "fused"},
     "a precomputed reference": {"reference": "precomputed"},

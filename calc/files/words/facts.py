@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from calc.evaluate import Row
 from calc.files.words.understood import Question
 from calc.files.words.vocabulary import vocabulary
 
@@ -19,7 +20,7 @@ POWERS = frozenset(
 class Facts:
     """Columns with their words, and what is open."""
 
-    columns: dict[str, Any] = field(default_factory=dict)
+    columns: Row = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
     not_counted: list[str] = field(default_factory=list)

@@ -1,11 +1,11 @@
 """Whether a text asks to serve, to tune or to train: by its evidence, never by a default."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
+from calc.mappings import Cells
 
 SERVED = frozenset(
     {"int8", "int4", "awq-4bit", "gptq-4bit", "gguf-q4-k-m", "gguf-q8-0", "nvfp4"}
@@ -16,7 +16,7 @@ MANY_TOKENS = 5e9  # a run of more that is only called training begins from scra
 def goal_of(
     claims: Iterable[Claim],
     items: Iterable[Item],
-    columns: Mapping[str, Any],
+    columns: Cells,
     trains: Mapping[str, bool],
 ) -> str:
     """The goal that the evidence says; empty where nothing or as much speaks for another."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calc.catalogs.load import read_once
+from calc.evaluate import Row
 from calc.files.words.numbers import Number, read_number
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
@@ -35,7 +36,7 @@ class Item:
     text: str
     tags: frozenset[str] = frozenset()
     value: Any = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: Row = field(default_factory=dict)
 
     @property
     def is_silent(self) -> bool:
@@ -121,7 +122,7 @@ def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None
 
 def _number_item(text: str, place: int, number: Number) -> Item:
     """A number; of a range the upper end, with the lower one beside it."""
-    extra: dict[str, Any] = {"scale": number.scale}
+    extra: Row = {"scale": number.scale}
     written, tags = text[place : number.end], {"N"}
     if number.high:
         return Item(

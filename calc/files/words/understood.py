@@ -1,7 +1,8 @@
 """What a text says of a job: columns, the words they are from, and what is open."""
 
 from dataclasses import dataclass, field
-from typing import Any
+
+from calc.evaluate import Row
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Understood:
     answer at all.
     """
 
-    columns: dict[str, Any]
+    columns: Row
     words: dict[str, str] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     not_counted: tuple[str, ...] = ()

@@ -3,10 +3,10 @@
 A fault in it is a ConfigError. torch_dtype is not read: the scenario chooses 16 or 32 bits.
 """
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from calc.mappings import Cells, Json
 from calc.models.huggingface.entries import config_entry, pair_entry, vision_side
 from calc.models.huggingface.images import image_sizes
 from calc.models.huggingface.not_covered import read_documents, refusal, total_entry
@@ -20,7 +20,7 @@ from calc.models.huggingface.values import ConfigError, short_value
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
 
 
-def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
+def read_config_text(text: str, model_id: str, catalogs: Any) -> Json:
     """The entry of a config in JSON text, which may also hold the index of its weights."""
     try:
         config, index = read_documents(text)
@@ -30,8 +30,8 @@ def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
 
 
 def read_config(
-    config: Any, model_id: str, catalogs: Any, index: Mapping[str, Any] = MappingProxyType({})
-) -> dict[str, Any]:
+    config: Any, model_id: str, catalogs: Any, index: Cells = MappingProxyType({})
+) -> Json:
     """The entry of a config, by the model types and families of the catalogs.
 
     `index` is the index of its weights, which gives the parameter count of a type that is not
@@ -121,7 +121,7 @@ def _writes(part, families, model_type):
     )
 
 
-def _pair(part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
+def _pair(part: TextPart, name: str, catalogs: Any) -> Json:
     """The entry of an image-text pair, with a remark where its class does not hold both sides."""
     entry, sides = pair_entry(part.config, name, catalogs)
     _, unknown_class = named_class(part.config, name, "dual", None)
@@ -134,7 +134,7 @@ def _pair(part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
     return entry | ({"remark": remark} if remark else {})
 
 
-def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
+def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> Json:
     """The entry of one model, with remarks on what its config says besides sizes.
 
     These are: parts left out, the class, custom code, how weights are stored, and fields that are
@@ -147,7 +147,7 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
     head, unknown_class = named_class(source, name, family["kind"], model_type)
     precision, unknown_form = stored_precision({**part.config, **source}, catalogs)
     head |= decoder_alone(source, entry, family)
-    remarks: dict[str, Any] = {"stored_precision": precision}
+    remarks: Json = {"stored_precision": precision}
     if part.outer is not None:
         remarks["left_out"], remarks["left_out_parameters"] = left_out(
             part.outer, entry["hidden"], model_types, catalogs.config_defaults
@@ -179,7 +179,7 @@ def custom_entry(
     vocab: int,
     name: str,
     catalogs: Any,
-) -> dict[str, Any]:
+) -> Json:
     """The entry of a Llama-like model of six sizes, whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
@@ -189,6 +189,6 @@ def custom_entry(
     }
 
 
-def refused_entry(model_id: str, why: str) -> dict[str, Any]:
+def refused_entry(model_id: str, why: str) -> Json:
     """The entry of a model whose config cannot be read; rows that name it give the reason."""
     return {"name": model_id, "family": "", "model_type": "", "kind": "decoder", "refused": why}

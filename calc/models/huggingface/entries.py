@@ -1,9 +1,10 @@
 """The checked sizes of one config: of a model, or of both sides of an image-text pair."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
+from calc.mappings import Json
 from calc.models.expressions import worked_out
 from calc.models.huggingface.layers import (
     check_layer_types,
@@ -52,7 +53,7 @@ LIKE = {
 
 def config_entry(
     config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False
-) -> dict[str, Any]:
+) -> Json:
     """The sizes of a model, and how it differs from its family.
 
     With `all_defaults` the defaults of its class also fill in its sizes.
@@ -75,7 +76,7 @@ def config_entry(
         values |= _derived_sizes(model_type.derive, config, values)
     values |= model_type.sets
     need_sizes(values, model_type)
-    entry: dict[str, Any] = {"model_type": model_type.family, "kv_heads": values["heads"], **values}
+    entry: Json = {"model_type": model_type.family, "kv_heads": values["heads"], **values}
     must_divide(
         entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads")
     )
@@ -175,7 +176,7 @@ def _layer_sizes(config, model_type, entry):
             f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} "
             f"experts; correct one of them."
         )
-    sizes: dict[str, Any] = {}
+    sizes: Json = {}
     if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
         sizes["layer_kinds"] = [
             {"kind": kind, "layers": counts[kind, of_layer], **dict(of_layer)}
@@ -210,7 +211,7 @@ def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
     )
 
 
-def _side(config: Mapping[str, Any], name: str) -> ReadFields:
+def _side(config: Json, name: str) -> ReadFields:
     """One side of a pair's config, which early files hold under a second name."""
     sides = {field: config.get(field) or {} for field in (name, f"{name}_dict")}
     for field, side in sides.items():
@@ -219,9 +220,7 @@ def _side(config: Mapping[str, Any], name: str) -> ReadFields:
     return ReadFields({**sides[name], **sides[f"{name}_dict"]})
 
 
-def pair_entry(
-    config: ReadFields, pair: str, catalogs: Any
-) -> tuple[dict[str, Any], list[ReadFields]]:
+def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[Json, list[ReadFields]]:
     """The entry of CLIP or SigLIP from both sides, and the configs that were read."""
     defaults, types = catalogs.config_defaults, catalogs.model_types.types
     vision_config, text_config = _side(config, "vision_config"), _side(config, "text_config")

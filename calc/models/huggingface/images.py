@@ -7,16 +7,14 @@ Whisper's encoder takes it, and its frames are the patches. Source: the classes 
 """
 
 from collections.abc import Mapping
-from typing import Any
 
+from calc.mappings import Cells, Json
 from calc.models.expressions import worked_out
 from calc.models.huggingface.model_types import ModelTypes, Parts
-from calc.models.huggingface.parts import Config, tower_of
+from calc.models.huggingface.parts import tower_of
 
 
-def image_sizes(
-    outer: Config, model_types: ModelTypes, defaults: Mapping[str, Config]
-) -> dict[str, Any]:
+def image_sizes(outer: Cells, model_types: ModelTypes, defaults: Mapping[str, Cells]) -> Json:
     """Sizes of the tower and of an image or a sound; {} without a tower that can be read."""
     usual = model_types.parts.get(str(outer.get("model_type")), Parts()).tower
     part = (

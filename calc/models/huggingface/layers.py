@@ -4,15 +4,15 @@ The rules are those of the config and model classes in transformers 5.23. The co
 the defaults of its class (catalogs/read_off/config_defaults.yaml).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
+from calc.mappings import Cells, Json
 from calc.models.expressions import Expression, worked_out
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.values import ConfigError, short_value, word_of
 
-Config = Mapping[str, Any]
 LAYER_TYPES = {
     "full_attention": False,
     "sliding_attention": True,
@@ -36,7 +36,7 @@ UNREAD_WAYS = {
 }
 
 
-def window_tokens(config: Config, model_type: ModelType) -> Any:
+def window_tokens(config: Cells, model_type: ModelType) -> Any:
     """The window of windowed layers; None without a window. [tokens]"""
     switched_off = model_type.window_switch and not config[model_type.window_switch]
     tokens = None if switched_off else config.get(model_type.window)
@@ -53,12 +53,12 @@ def _sees_both_ways(config, model_type):
     return model_type.two_way_window and config.get("use_bidirectional_attention") in (True, "all")
 
 
-def encodes(config: Config, model_type: ModelType) -> bool:
+def encodes(config: Cells, model_type: ModelType) -> bool:
     """Return whether the config turns a decoder into an encoder, as EmbeddingGemma's does."""
     return model_type.two_way_window == "encoder" and _sees_both_ways(config, model_type)
 
 
-def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[bool]:
+def windowed_layers(config: Cells, model_type: ModelType, layers: int) -> list[bool]:
     """For each layer, whether it sees only a window."""
     if window_tokens(config, model_type) is None:
         return [False] * layers
@@ -74,9 +74,9 @@ def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[
 
 def _by_layer(
     formula: Any,
-    config: Config,
+    config: Cells,
     layers: int,
-    values: Config = MappingProxyType({}),
+    values: Cells = MappingProxyType({}),
     kinds: Sequence[str] = (),
 ) -> list[Any]:
     """A formula's value by layer, from its index and kind, our sizes and the config's fields."""
@@ -97,7 +97,7 @@ def _by_layer(
     return [of(index) for index in range(layers)]
 
 
-def _ways(config: Config, model_type: ModelType, formula: Expression, layers: int) -> list[str]:
+def _ways(config: Cells, model_type: ModelType, formula: Expression, layers: int) -> list[str]:
     """Return the kind of attention of each layer, as a config lists it or by an expression.
 
     The expression says what, or whether it attends at all.
@@ -115,7 +115,7 @@ def _ways(config: Config, model_type: ModelType, formula: Expression, layers: in
     ]
 
 
-def _dense(config: Config, model_type: ModelType, layers: int) -> list[bool]:
+def _dense(config: Cells, model_type: ModelType, layers: int) -> list[bool]:
     """Return whether each layer of a model with experts has none."""
     if model_type.dense_listed and config.get("mlp_layer_types"):
         return [kind == "dense" for kind in config["mlp_layer_types"]]
@@ -127,7 +127,7 @@ def _dense(config: Config, model_type: ModelType, layers: int) -> list[bool]:
 
 
 def layer_kinds(
-    config: Config, model_type: ModelType, values: Mapping[str, Any]
+    config: Cells, model_type: ModelType, values: Json
 ) -> list[tuple[str, dict[str, int]]]:
     """The kind of each layer, as calc/models/stacks.py names it, and its own sizes."""
     layers = values["layers"]
@@ -156,7 +156,7 @@ def layer_kinds(
     return list(zip(kinds, map(_own_sizes, sizes), strict=True))
 
 
-def _own_sizes(row: Mapping[str, Any]) -> dict[str, Any]:
+def _own_sizes(row: Json) -> Json:
     """The sizes that a layer has of its own."""
     return {name: size for name, size in row.items() if size is not None}
 

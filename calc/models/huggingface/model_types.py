@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from calc.mappings import Json
 from calc.models.expressions import Expression
 
 
@@ -66,7 +67,7 @@ class Tower:
     fixed_image: bool = False
     gated: bool = False
     frames_per_token: int = 0
-    sizes: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,12 @@ class ModelTypes:
     pairs: Mapping[str, str]
     parts: Mapping[str, Parts]
     towers: Mapping[str, Tower]
-    tower_sizes: Mapping[str, Any]
+    tower_sizes: Json
     not_covered: Mapping[str, str]
     not_covered_begins: Mapping[str, str]
     nearest: Mapping[str, str]
-    sketches: Mapping[str, Any]
-    beside_sketches: Mapping[str, Mapping[str, Any]]  # type -> part -> its parameters
+    sketches: Json
+    beside_sketches: Mapping[str, Json]  # type -> part -> its parameters
     harmless_fields: Sequence[str]
     rule_fields: Sequence[str]
     tower_fields: Sequence[str]

@@ -4,19 +4,19 @@ The index of its weights counts them.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Any
 
+from calc.mappings import Cells, Json
 from calc.models.huggingface.model_types import ModelTypes
 from calc.models.huggingface.values import ConfigError, short_value
 
-Config = Mapping[str, Any]
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 INDEX = ("metadata", "weight_map")
 
 
-def read_documents(text: str) -> tuple[Any, Config]:
+def read_documents(text: str) -> tuple[Any, Cells]:
     """The config in a text, and the safetensors index before or after it, if any."""
     documents: list[Any] = []
     start, text = 0, text.strip()
@@ -33,7 +33,7 @@ def read_documents(text: str) -> tuple[Any, Config]:
             f"this is not JSON{line}; give a config.json as the hub has it."
         ) from None
     configs: list[Any] = []
-    indexes: list[Config] = []
+    indexes: list[Cells] = []
     for document in documents:
         is_index = isinstance(document, dict) and all(
             isinstance(document.get(name), dict) for name in INDEX
@@ -45,8 +45,8 @@ def read_documents(text: str) -> tuple[Any, Config]:
 
 
 def total_entry(
-    config: Config, model_type: str, index: Config, model_id: str, not_covered: Collection[str]
-) -> dict[str, Any] | None:
+    config: Cells, model_type: str, index: Cells, model_id: str, not_covered: Collection[str]
+) -> Json | None:
     """The entry of a model of which only the total is known; None where it is not.
 
     None as well where `not_covered` explains the type.
@@ -64,7 +64,7 @@ def total_entry(
     }
 
 
-def _total_parameters(config: Config, index: Config) -> int:
+def _total_parameters(config: Cells, index: Cells) -> int:
     """Parameters as the index counts them, or from its bytes; 0 if unknown. [parameters]"""
     metadata = index.get("metadata", {})
     counted, stored = metadata.get("total_parameters"), metadata.get("total_size")
@@ -81,7 +81,7 @@ def _total_parameters(config: Config, index: Config) -> int:
     return int(stored // width) if width and isinstance(stored, int) and 0 < stored < 1e15 else 0
 
 
-def refusal(config: Config, model_type: str, model_types: ModelTypes) -> str:
+def refusal(config: Cells, model_type: str, model_types: ModelTypes) -> str:
     """The reason for a refusal in one sentence, without the model's name."""
     lower, covered = model_type.lower(), model_types.covered()
     if lower != model_type and lower in covered:
@@ -100,7 +100,7 @@ def refusal(config: Config, model_type: str, model_types: ModelTypes) -> str:
     )
 
 
-def _nearest(config: Config, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
+def _nearest(config: Cells, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
     of_text = {*covered} - {name for name, parts in model_types.parts.items() if parts.text}
     candidates = covered if "vision_config" in config or "audio_config" in config else of_text
     by_name = get_close_matches(lower[:60], sorted(candidates), n=3, cutoff=0.7)

@@ -1,14 +1,14 @@
 """Hugging Face configs with several parts: the text part, and the parameters of the towers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from calc.mappings import Cells
 from calc.models.expressions import parameters_by
 from calc.models.huggingface.model_types import ModelTypes, Parts
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.values import ConfigError
 
-Config = Mapping[str, Any]
 # Names of the text part in a config, outermost first; a thinker has a text part of its own.
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
 PARTS = {"vision_config": "vision", "audio_config": "audio"}
@@ -33,7 +33,7 @@ class TextPart(NamedTuple):
 
 
 def text_part(
-    config: ReadFields, model_types: ModelTypes, defaults: Mapping[str, Config]
+    config: ReadFields, model_types: ModelTypes, defaults: Mapping[str, Cells]
 ) -> TextPart:
     """The text part of a config, or the config itself.
 
@@ -68,7 +68,7 @@ def text_part(
     return TextPart(ReadFields(inner), model_type_of(inner), config)
 
 
-def _ties_head(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | None:
+def _ties_head(outer: Cells, inner: Cells, ties: str, defaults: Cells) -> bool | None:
     """Return whether head and embedding are tied; None if the text part's class decides."""
     of_text, of_outer = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
     if ties == "text_part":
@@ -82,7 +82,7 @@ def _ties_head(outer: Config, inner: Config, ties: str, defaults: Config) -> boo
     return defaults.get("tie_word_embeddings", of_text) if of_outer is None else of_outer
 
 
-def model_type_of(config: Config) -> str:
+def model_type_of(config: Cells) -> str:
     """The model_type that a config names; raises ConfigError where it names none."""
     model_type = config.get("model_type")
     if isinstance(model_type, str) and model_type:
@@ -100,7 +100,7 @@ def _instead(config):
     return "give the config.json of a model"
 
 
-def parts_beside(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Config]:
+def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells]:
     """The parts of a config beside its text: those in it, and those that its class fills in."""
     filled = defaults.get(str(outer.get("model_type")), {}).get("sub_configs", ())
     named = [
@@ -125,7 +125,7 @@ def parts_beside(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Con
 
 
 def left_out(
-    outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]
+    outer: Cells, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Cells]
 ) -> tuple[str, int]:
     """The other parts of a config in words, and their count; 0 if unknown. [parameters]"""
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
@@ -162,8 +162,8 @@ def named_parts(named: Sequence[str]) -> str:
 
 
 def tower_of(
-    outer: Config, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Config]
-) -> tuple[str, Config]:
+    outer: Cells, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Cells]
+) -> tuple[str, Cells]:
     """The kind of a tower (the usual one if it names none), and its fields with defaults."""
     fields = outer[name]
     kind = str(

@@ -1,9 +1,10 @@
 """Records which fields of a config are read, so that a remark can name the others."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from calc.mappings import Json
 from calc.models.huggingface.values import short_value
 
 MOST_NAMED = 6
@@ -15,11 +16,11 @@ class ReadFields(dict):
     Copying it or iterating over it records nothing.
     """
 
-    def __init__(self, fields: Mapping[str, Any], read: set[str] | None = None):
+    def __init__(self, fields: Json, read: set[str] | None = None):
         super().__init__(fields)
         self.read: set[str] = set() if read is None else read
 
-    def over(self, defaults: Mapping[str, Any]) -> "ReadFields":
+    def over(self, defaults: Json) -> "ReadFields":
         """Return the config with defaults for missing fields; both share one record."""
         return ReadFields({**defaults, **self}, self.read)
 
@@ -37,7 +38,7 @@ class ReadFields(dict):
 
 
 def unread_fields(
-    configs: Sequence[ReadFields], defaults: Mapping[str, Any], harmless: Collection[str]
+    configs: Sequence[ReadFields], defaults: Json, harmless: Collection[str]
 ) -> list[str]:
     """Fields that a config sets differently from its class and that were never looked up.
 

@@ -4,13 +4,10 @@ What is covered is counted; anything else becomes a sentence, so that no model i
 as the plain one.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
+from calc.mappings import Cells, Json
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.values import labels_of, short_value, whole_number
 
-Config = Mapping[str, Any]
 PLAIN = (
     *(
         "ForCausalLM",
@@ -31,13 +28,13 @@ OF_VISION_SIDE = (
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 
 
-def class_name(config: Config) -> str:
+def class_name(config: Cells) -> str:
     """The class that a config names; "" where it names none."""
     names = config.get("architectures")
     return names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
 
 
-def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, Any]:
+def decoder_alone(config: Cells, entry: Cells, traits: Cells) -> Json:
     """Return how a model differs from its family if its class is only the decoder; else {}.
 
     The decoder of a two-sided model keeps its own tables and norms, and the weights of its unused
@@ -71,7 +68,7 @@ def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, An
 
 
 def named_class(
-    config: Config, name: str, kind: str, model_type: ModelType | None
+    config: Cells, name: str, kind: str, model_type: ModelType | None
 ) -> tuple[dict[str, int], str]:
     """Sizes of the head of the class that a config names, or a sentence where it is not covered.
 
@@ -125,7 +122,7 @@ def named_class(
     )
 
 
-def own_code(config: Config, model_type: str) -> str:
+def own_code(config: Cells, model_type: str) -> str:
     """A sentence about a config with custom code; "" without any."""
     if not config.get("auto_map"):
         return ""

@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from calc.mappings import Cells, Json
 from calc.models.architecture import describe_model
 from calc.models.expressions import worked_out
 from calc.models.huggingface.model_types import ModelTypes
 from calc.models.huggingface.parts import TextPart, named_parts, parts_beside
 from calc.models.huggingface.values import OWN_SIZES, ConfigError
 
-Config = Mapping[str, Any]
 KEPT = ("quantization_config", "compression_config")  # fields that say the same of any type
 USUAL_HEAD = 64  # width of a head where none is stated
 WRITERS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "Decoder")
@@ -23,8 +23,8 @@ OF_WRITERS = ("rope_parameters", "rope_theta", "rms_norm_eps", "num_key_value_he
 
 
 def sketch(
-    config: Config, model_types: ModelTypes, defaults: Config, of_text: bool = False
-) -> dict[str, Any] | None:
+    config: Cells, model_types: ModelTypes, defaults: Cells, of_text: bool = False
+) -> Json | None:
     """The config of the plain model that stands for this one; None without its sizes."""
     fields = model_types.sketches["fields"]
     stated_itself = (
@@ -55,13 +55,13 @@ def sketch(
     return None
 
 
-def usual_sizes(config: Config, fields: Config) -> dict[str, Any]:
+def usual_sizes(config: Cells, fields: Cells) -> Json:
     """Our sizes by their usual names, with heads that divide the width and a network."""
     filled = {
         ours: [config[name] for name in names.split() if _is_size(config.get(name))]
         for ours, names in fields.items()
     }
-    sizes: dict[str, Any] = {ours: values[0] for ours, values in filled.items() if values}
+    sizes: Json = {ours: values[0] for ours, values in filled.items() if values}
     sizes |= _of_stages(sizes)
     if "layers" not in sizes and "decoder_layers" not in sizes and "encoder_layers" in sizes:
         sizes["layers"] = sizes["encoder_layers"]
@@ -83,7 +83,7 @@ def _is_size(value: Any) -> bool:
     )
 
 
-def _of_stages(sizes: Config) -> dict[str, Any]:
+def _of_stages(sizes: Cells) -> Json:
     """All layers of all stages, and the one width that makes as many weights.
 
     Stages of convolutions alone, without heads or patches, are no such layers.
@@ -109,7 +109,7 @@ def _of_stages(sizes: Config) -> dict[str, Any]:
     return single | {"layers": sum(depths), "hidden": hidden, "heads": heads}
 
 
-def writes(config: Config, of_text: bool, model_types: ModelTypes) -> bool:
+def writes(config: Cells, of_text: bool, model_types: ModelTypes) -> bool:
     """Return whether the model generates text: by its class, type, place or fields."""
     classes = config.get("architectures")
     if isinstance(classes, list) and classes:
@@ -119,7 +119,7 @@ def writes(config: Config, of_text: bool, model_types: ModelTypes) -> bool:
     return of_text or any(config.get(name) for name in OF_WRITERS)
 
 
-def beside_parameters(config: Config, model_types: ModelTypes) -> dict[str, int]:
+def beside_parameters(config: Cells, model_types: ModelTypes) -> dict[str, int]:
     """Parameters beside the plain models of a type's sizes, by part; {} where it has none."""
     formulas = model_types.beside_sketches.get(str(config.get("model_type")), {})
     try:
@@ -128,9 +128,7 @@ def beside_parameters(config: Config, model_types: ModelTypes) -> dict[str, int]
         return {}
 
 
-def largest_part(
-    part: TextPart, catalogs: Any, read: Callable[[Config], dict[str, Any]]
-) -> dict[str, Any] | None:
+def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -> Json | None:
     """The entry of the text part, else of the largest; the others are left out."""
     of_text, outer = part.outer is not None, part.config if part.outer is None else part.outer
     siblings = parts_beside(outer, catalogs.config_defaults)
@@ -167,9 +165,7 @@ def largest_part(
     }
 
 
-def sized_parts(
-    outer: Config, catalogs: Any, read: Callable[[Config], dict[str, Any]]
-) -> dict[str, Any]:
+def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> Json:
     """The parts beside a text part that nothing counts, by their sizes; {} without any."""
     parts = parts_beside(outer, catalogs.config_defaults)
     counts = {
@@ -183,7 +179,7 @@ def sized_parts(
     )
 
 
-def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> dict[str, Any]:
+def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> Json:
     """Return what a note says of other parts: sized, or of unknown size."""
     sized = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
     left_out = " and ".join(
@@ -195,8 +191,8 @@ def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) ->
 
 
 def readable(
-    configs: Mapping[str, Config], catalogs: Any, read: Callable[[Config], dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
+    configs: Mapping[str, Cells], catalogs: Any, read: Callable[[Cells], Json]
+) -> dict[str, Json]:
     """The entries of the parts that can be read, over what their classes fill in."""
     entries = {}
     for name, config in configs.items():
@@ -209,7 +205,7 @@ def readable(
     return entries
 
 
-def counted_parameters(entry: dict[str, Any], catalogs: Any) -> int:
+def counted_parameters(entry: Json, catalogs: Any) -> int:
     """Parameters of an entry with what it leaves out. [parameters]"""
     model, _ = describe_model(entry, catalogs.families)
     return int(model.get("parameters", 0)) + entry.get("left_out_parameters", 0)

@@ -8,12 +8,11 @@ transformers, utils/quantization_config.py; compressed-tensors, quant_scheme.py;
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from calc.mappings import Cells
 from calc.models.huggingface.values import short_value
 
-Config = Mapping[str, Any]
 
-
-def stored_precision(config: Config, catalogs: Any) -> tuple[str, str]:
+def stored_precision(config: Cells, catalogs: Any) -> tuple[str, str]:
     """Return the precision of the stored weights, or a sentence if it is not covered."""
     stored = config.get("quantization_config") or config.get("compression_config")
     if not stored:
@@ -36,15 +35,15 @@ def stored_precision(config: Config, catalogs: Any) -> tuple[str, str]:
     return precision, "" if precision else unknown
 
 
-def _lower(config: Mapping[str, Any], name: str) -> str:
+def _lower(config: Cells, name: str) -> str:
     return str(config.get(name) or "").lower()
 
 
-def _by_bits(method: str) -> Callable[[Mapping[str, Any]], tuple[str, ...]]:
+def _by_bits(method: str) -> Callable[[Cells], tuple[str, ...]]:
     return lambda stored: (f"{method} {stored.get('bits', 4)}",)
 
 
-def _bitsandbytes(stored: Mapping[str, Any]) -> tuple[str, ...]:
+def _bitsandbytes(stored: Cells) -> tuple[str, ...]:
     if stored.get("load_in_8bit"):
         return ("bitsandbytes int8",)
     if _lower(stored, "bnb_4bit_quant_type") != "nf4":
@@ -53,7 +52,7 @@ def _bitsandbytes(stored: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"bitsandbytes nf4{double}",)
 
 
-def _common_form(stored: Mapping[str, Any]) -> tuple[str, ...]:
+def _common_form(stored: Cells) -> tuple[str, ...]:
     """The one form of all groups of weights; none if the groups differ."""
     groups = stored.get("config_groups")
     groups = groups.values() if isinstance(groups, Mapping) else ()
@@ -73,13 +72,13 @@ def _common_form(stored: Mapping[str, Any]) -> tuple[str, ...]:
     return (form,)
 
 
-def _modelopt(stored: Mapping[str, Any]) -> tuple[str, ...]:
+def _modelopt(stored: Cells) -> tuple[str, ...]:
     inner = stored.get("quantization", stored)
     algorithm = _lower(inner if isinstance(inner, Mapping) else {}, "quant_algo")
     return (f"modelopt {algorithm}", *_common_form(stored))
 
 
-FORMS: dict[str, Callable[[Mapping[str, Any]], tuple[str, ...]]] = {
+FORMS: dict[str, Callable[[Cells], tuple[str, ...]]] = {
     **{method: _by_bits(method) for method in ("awq", "gptq", "auto-round")},
     "bitsandbytes": _bitsandbytes,
     "compressed-tensors": _common_form,

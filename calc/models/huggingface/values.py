@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from calc.mappings import Cells
 from calc.models.huggingface.model_types import ModelType
 
 LARGEST = 10**8  # far beyond any size of a model: a larger number is a mistake
@@ -106,7 +107,7 @@ def must_divide(total: int, part: int, words: tuple[str, str]) -> None:
         )
 
 
-def labels_of(config: Mapping[str, Any]) -> int:
+def labels_of(config: Cells) -> int:
     """Number of classes of a classifier; two where its config names none."""
     return whole_number(
         config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels"
@@ -125,9 +126,9 @@ def word_of(kind: Any, names: Mapping[str, str]) -> str:
 
 
 def values_of(
-    config: Mapping[str, Any],
+    config: Cells,
     model_type: ModelType,
-    class_defaults: Mapping[str, Any],
+    class_defaults: Cells,
     all_defaults: bool = False,
 ) -> dict[str, int]:
     """Our fields with their values: from the config, else the default of its class.
@@ -155,7 +156,7 @@ def values_of(
 
 
 def defaults_of(
-    model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False
+    model_type: ModelType, class_defaults: Cells, all_defaults: bool = False
 ) -> dict[str, int]:
     """Our fields as the class fills them in; all flags except `tied` are traits of the family."""
     values: dict[str, int] = {}
@@ -168,9 +169,7 @@ def defaults_of(
     return {**values, **model_type.usual}
 
 
-def check_covered(
-    config: Mapping[str, Any], model_type: ModelType, class_defaults: Mapping[str, Any]
-) -> None:
+def check_covered(config: Cells, model_type: ModelType, class_defaults: Cells) -> None:
     """Refuse a config that sets a field to a value which is not covered in its model_type."""
     for field, values in model_type.covered.items():
         value = config.get(field, class_defaults.get(field))

@@ -3,7 +3,8 @@
 import json
 import re
 import shlex
-from typing import Any
+
+from calc.mappings import Json
 
 RUNNERS = ("docker", "podman", "nerdctl")
 SWITCHES = (
@@ -13,7 +14,7 @@ SWITCHES = (
 INSTRUCTION = re.compile(r"^[ \t]*+(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)[ \t]++(\S[^\n]*)", re.I | re.M)
 
 
-def run_of_docker(words: list[str]) -> dict[str, Any] | None:
+def run_of_docker(words: list[str]) -> Json | None:
     """A docker run command as the mapping of a compose service; None of any other command."""
     names = [word.rpartition("/")[2] for word in words]
     runner = next((place for place, name in enumerate(names) if name in RUNNERS), -1)
@@ -21,7 +22,7 @@ def run_of_docker(words: list[str]) -> dict[str, Any] | None:
         return None
     place = words.index("run", runner) + 1
     environment: dict[str, str] = {}
-    service: dict[str, Any] = {"environment": environment}
+    service: Json = {"environment": environment}
     while place < len(words) and words[place].startswith("-"):
         option, equals, value = words[place].partition("=")
         place += 1
@@ -49,10 +50,10 @@ def gpus_of_docker(value: str) -> int | None:
     return len([name for name in devices[1].split(",") if name]) if devices else None
 
 
-def dockerfile_tree(text: str) -> dict[str, Any]:
+def dockerfile_tree(text: str) -> Json:
     """A Dockerfile as the mapping of a compose service."""
     text = re.sub(r"\\[ \t]*\n", " ", text)
-    service: dict[str, Any] = {"environment": {}}
+    service: Json = {"environment": {}}
     for instruction, rest in INSTRUCTION.findall(text):
         name, rest = instruction.upper(), rest.strip()
         if name == "FROM":

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
+from calc.mappings import Json
 
 Path = tuple[str, ...]
 MOST_LEAVES = 20_000
@@ -260,7 +261,7 @@ def near_facts(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
     return [fact for _, fact in sorted(near, key=lambda each: -each[0])]
 
 
-def unread_memory(tree: Any, program: Path, read: list[Path]) -> dict[str, Any]:
+def unread_memory(tree: Any, program: Path, read: list[Path]) -> Json:
     """Settings near a program whose names speak of memory, and which nothing has read.
 
     They are named to the reader, since what they change is not counted.

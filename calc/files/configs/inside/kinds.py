@@ -1,11 +1,11 @@
 """What a file is, in words, where nothing in it is read."""
 
 import re
-from typing import Any
 
 from calc.files.configs.inside.facts import Fact
 from calc.files.configs.inside.others import unread_engine
 from calc.files.configs.tool_commands import engine_of
+from calc.mappings import Json
 
 MOST_NAMED = 3
 BY_FORM = {
@@ -46,7 +46,7 @@ FOREIGN = re.compile(
 )
 
 
-def unread_kind(tree: dict[str, Any], form: str, text: str, facts: list[Fact]) -> str:
+def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
     """What a file is, what of it was seen, and what to give instead."""
     named = f"this is {_kind_by_name(tree, form, text)}"
     if lacks_gpu(text, facts):
@@ -75,7 +75,7 @@ def lacks_gpu(text: str, facts: list[Fact]) -> bool:
     return bool(foreign_machine(text)) and all(foreign_machine(str(name)) for name in named)
 
 
-def _kind_by_name(tree: dict[str, Any], form: str, text: str) -> str:
+def _kind_by_name(tree: Json, form: str, text: str) -> str:
     manifests = [
         str(part["kind"])
         for part in (tree, *tree.values())

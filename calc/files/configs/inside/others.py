@@ -8,6 +8,7 @@ from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.facts import Path, facts_of, snake
 from calc.files.configs.inside.programs import Program
 from calc.files.configs.problem import DEEPEST
+from calc.mappings import Json
 
 OF_GPUS = ("gpus", "devices", "card")
 LONGEST = 80  # characters of an image
@@ -41,7 +42,7 @@ def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
     return services
 
 
-def _containers(tree: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _containers(tree: Any, path: Path) -> Iterator[tuple[Path, Json]]:
     """Every mapping with an image: a service of compose, a container of a manifest."""
     if len(path) > DEEPEST:
         return

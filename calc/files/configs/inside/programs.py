@@ -11,6 +11,7 @@ from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolve_references
 from calc.files.configs.tool_commands import ANY_TRAINER, LIKE_ANY, engine_of
+from calc.mappings import Json
 
 COMMANDS = ("entrypoint", "command", "commands", "cmd", "run", "script", "args", "extra_args")
 IMAGES = ("image", "repository", "image_uri", "uri")
@@ -39,7 +40,7 @@ class Program(NamedTuple):
     script: str = ""
     words: tuple[str, ...] = ()
     tool: Tool | None = None
-    fields: dict[str, Any] | None = None
+    fields: Json | None = None
 
 
 @cache
@@ -87,7 +88,7 @@ def _of_words(words: list[str], path: Path) -> Program:
     return Program(path, words=tuple(words))
 
 
-def _container(node: dict[str, Any], path: Path, has_fields: bool) -> Program | None:
+def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     """The program of a mapping with a command, arguments or an image that says the engine.
 
     `has_fields`: the mapping has a tool's own fields, which count before bare flags.
@@ -117,7 +118,7 @@ def _container(node: dict[str, Any], path: Path, has_fields: bool) -> Program | 
     return None
 
 
-def _settings(named: dict[str, Any], command: str, words: list[str]) -> list[str]:
+def _settings(named: Json, command: str, words: list[str]) -> list[str]:
     """The fields of an engine beside its image, as a chart's values have them, as flags."""
     tool = next(
         (tool for tool in tools().values() if any(name in command for name in tool.commands)), None
@@ -131,7 +132,7 @@ def _settings(named: dict[str, Any], command: str, words: list[str]) -> list[str
     return settings
 
 
-def _words_of(named: dict[str, Any]) -> list[str]:
+def _words_of(named: Json) -> list[str]:
     """The words of a container's entry point, command and arguments; a script is one word."""
     words = ["vllm", "serve"] if named.get("model_command") == "vllmServe" else []  # of llm-d
     for key in COMMANDS:
@@ -154,7 +155,7 @@ def _engine_of_flags(words: list[str]) -> str:
     return max(known, default=(0, ""))[1]
 
 
-def _engine(named: dict[str, Any]) -> str:
+def _engine(named: Json) -> str:
     """The command of the engine that a mapping names, by its image first."""
     for keys in (IMAGES, ENGINES):
         for key in keys:
@@ -177,7 +178,7 @@ def _split(text: str) -> list[str]:
         return text.split()
 
 
-def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
+def _own_fields(node: Json, path: Path) -> Program | None:
     """A mapping that has a tool's own fields, under whatever spelling."""
     try:
         fields = flat({key: value for key, value in node.items() if key != "class"}, "")
@@ -218,9 +219,9 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
     return Program(path, tool=tools()[best[-1]], fields=fields)
 
 
-def _flags(words: list[Any]) -> dict[str, Any]:
+def _flags(words: list[Any]) -> Json:
     """A list of flags as fields: [--max-model-len, 8192] and [--dtype=half]."""
-    fields: dict[str, Any] = {}
+    fields: Json = {}
     name = ""
     for word in map(str, words):
         if word.startswith("--"):

@@ -4,6 +4,7 @@ import ast
 from typing import Any
 
 from calc.files.configs.python_text import parse_python
+from calc.mappings import Json
 
 CLASS = "class"  # the key under which a call keeps the name of what it calls
 LONGEST_CODE = 60  # characters of an expression that has no literal value
@@ -11,7 +12,7 @@ MOST_CHARACTERS = 20_000  # of one joined text
 DEEPEST = 25
 
 
-def python_tree(text: str, file: str) -> dict[str, Any]:
+def python_tree(text: str, file: str) -> Json:
     """The assignments and calls of a script, those of a function under its name.
 
     Names stand for the literal that the script gives them; text is joined and formatted; any other
@@ -24,16 +25,16 @@ class _Script:
     """The names of a script with their values, as far as its statements have been read."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {}
+        self.names: Json = {}
         self.imported: dict[str, str] = {}
 
-    def block(self, statements: list[ast.stmt], depth: int) -> dict[str, Any]:
-        tree: dict[str, Any] = {}
+    def block(self, statements: list[ast.stmt], depth: int) -> Json:
+        tree: Json = {}
         for statement in statements if depth < DEEPEST else []:
             self._statement(statement, tree, depth)
         return tree
 
-    def _statement(self, statement: ast.stmt, tree: dict[str, Any], depth: int) -> None:
+    def _statement(self, statement: ast.stmt, tree: Json, depth: int) -> None:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             module = getattr(statement, "module", "") or ""
             for alias in statement.names:
@@ -79,7 +80,7 @@ class _Script:
         mapping[key] = value
         return True
 
-    def _expression(self, statement: ast.Expr | ast.Return, tree: dict[str, Any]) -> None:
+    def _expression(self, statement: ast.Expr | ast.Return, tree: Json) -> None:
         match statement.value:
             case ast.Call(
                 func=ast.Attribute(value=target, attr="append" | "extend" as method),
@@ -118,8 +119,8 @@ class _Script:
             return self._call(node, depth)
         return _code(node)
 
-    def _mapping(self, node: ast.Dict, depth: int) -> dict[str, Any]:
-        values: dict[str, Any] = {}
+    def _mapping(self, node: ast.Dict, depth: int) -> Json:
+        values: Json = {}
         for key, value in zip(node.keys, node.values, strict=True):
             inner = self.value(value, depth + 1)
             if key is not None:

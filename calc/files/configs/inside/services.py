@@ -25,6 +25,7 @@ from calc.files.configs.tool_commands import (
     settings_of_variables,
     statements,
 )
+from calc.mappings import Json
 
 MOST_PROGRAMS, MOST_CHOICES = 20, 8
 OF_CLUSTER = re.compile(r"\$\(([A-Za-z_]\w*)\)")  # $(NAME) of a manifest
@@ -125,16 +126,16 @@ MACHINE_FACTS = ("card", "instance", "gpus", "nodes")
 
 
 def machine_choices(
-    tree: dict[str, Any], file: str, kinds: tuple[str, ...] = MACHINE_FACTS
+    tree: Json, file: str, kinds: tuple[str, ...] = MACHINE_FACTS
 ) -> list[list[Reading]]:
     """What a tree says of machines, one list for each choice, for a script that trains."""
     facts = [fact for fact in facts_of(tree) if fact.kind in kinds]
     return [[Reading(file, None, {}, LAUNCH, parts)] for parts in parts_of_machines(facts) if parts]
 
 
-def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
+def parts_of_machines(facts: list[Fact]) -> list[Json]:
     """The parts of each choice of machine that the facts leave, the nearest fact first."""
-    known: dict[str, Any] = {}
+    known: Json = {}
     for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value
@@ -142,7 +143,7 @@ def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
         known["nodes"] = workers
     asked = [fact.value for fact in facts if fact.kind in ("gpus", "devices")]
     known |= {"asked_gpus": asked[0]} if asked else {}
-    choices: list[dict[str, Any]] = []
+    choices: list[Json] = []
     for fact in facts:
         if fact.kind == "instance":
             choices.append({"instance": fact.value})
@@ -190,7 +191,7 @@ def _choices(
     program: Program,
     facts: list[Fact],
     file: str,
-    unread: dict[str, Any],
+    unread: Json,
     name: str,
     configs: list[Reading],
 ) -> list[list[Reading]]:
@@ -218,7 +219,7 @@ def _choices(
     return several
 
 
-def _environment(facts: list[Fact], parts: dict[str, Any]) -> dict[str, str]:
+def _environment(facts: list[Fact], parts: Json) -> dict[str, str]:
     """The variables that a program sees, with those that a scheduler sets itself."""
     usual = 1 if {"gpu", "card_memory_gb"} & parts.keys() else ""  # a card without a number
     gpus, nodes = str(parts.get("asked_gpus", usual)), str(parts.get("nodes", 1))
@@ -277,7 +278,7 @@ def _model(readings: list[Reading], facts: list[Fact], file: str) -> list[Readin
     return [Reading(file, None, {}, CONFIG, {"model": near.value})] if near else []
 
 
-def _fields(tool: Tool | None) -> dict[str, Any]:
+def _fields(tool: Tool | None) -> Json:
     return tool.fields if tool else {}
 
 

@@ -9,6 +9,7 @@ from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import format_of, read_json, read_mapping, read_toml
 from calc.files.configs.yaml_text import read_yaml_documents
+from calc.mappings import Json
 
 PROPERTIES = (".properties", ".env", ".cfg", ".ini", ".conf")
 ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$", re.M)
@@ -36,7 +37,7 @@ def file_form(text: str, file: str) -> str:
     return form
 
 
-def tree_of(text: str, file: str) -> dict[str, Any]:
+def tree_of(text: str, file: str) -> Json:
     """The nested values of a text; raises ConfigProblem where it has another form."""
     form = file_form(text, file)
     try:
@@ -90,7 +91,7 @@ def _tree(text: str, file: str, form: str) -> Any:
     return {"run": text}
 
 
-def _notebook(text: str, file: str) -> dict[str, Any]:
+def _notebook(text: str, file: str) -> Json:
     """The code cells of a notebook: Python, and the commands after ! and %%bash."""
     python: list[str] = []
     shell: list[str] = []

@@ -4,12 +4,9 @@ calc/models/stacks.py names the kinds. The rules are those of the config and mod
 transformers 5.23; the config already holds the defaults of its class.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
+from calc.mappings import Cells, Json
 from calc.models.huggingface.values import whole_number, word_of
 
-Config = Mapping[str, Any]
 Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind and its own sizes
 PATTERN = {"M": "none-linear", "E": "moe-alone", "*": "none", "-": "dense-alone"}
 PATTERN |= {
@@ -21,12 +18,12 @@ PATTERN |= {
 PATTERN |= {"full_attention": "none", "attention": "none"}
 
 
-def nemotron_layers(config: Config, _values: Config) -> Kinds:
+def nemotron_layers(config: Cells, _values: Cells) -> Kinds:
     """Each layer is one of four: attention, a mixer, experts, or a dense network."""
     return [(word_of(kind, PATTERN), {}) for kind in nemotron_pattern(config)]
 
 
-def nemotron_pattern(config: Config) -> list[str]:
+def nemotron_pattern(config: Cells) -> list[str]:
     """The kinds of Nemotron-H's layers as a config writes them: a list, or a letter per layer."""
     named = (
         config.get("layers_block_type")
@@ -36,14 +33,14 @@ def nemotron_pattern(config: Config) -> list[str]:
     return list(named) if named else ["M", "E", "*", "-"]
 
 
-def zamba_pattern(config: Config) -> list[str]:
+def zamba_pattern(config: Cells) -> list[str]:
     """The kinds of Zamba's layers: mixers, and hybrid ones with shared attention before them."""
     return [
         "hybrid" if kind == "hybrid" else "mamba" for kind in config.get("layers_block_type") or ()
     ]
 
 
-def zamba_layers(config: Config, values: Config) -> Kinds:
+def zamba_layers(config: Cells, values: Cells) -> Kinds:
     """A mixer in each layer; before a hybrid one, attention whose weights all hybrids share.
 
     Attention reads the hidden states beside the embeddings, twice the width. Each hybrid has a
@@ -65,7 +62,7 @@ def zamba_layers(config: Config, values: Config) -> Kinds:
     ]
 
 
-def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
+def _gemma_ways(config: Cells, layers: int, period: int) -> list[str]:
     types = config.get("layer_types") or [
         "full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)
     ]
@@ -74,17 +71,17 @@ def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
     ]
 
 
-def _shared_blocks(config: Config, layers: int) -> list[bool]:
+def _shared_blocks(config: Cells, layers: int) -> list[bool]:
     unshared = layers - whole_number(
         config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers"
     )
     return [index >= unshared for index in range(layers)]
 
 
-def gemma4_layers(config: Config, values: Config) -> Kinds:
+def gemma4_layers(config: Cells, values: Cells) -> Kinds:
     """Full layers have different heads; the last layers share keys and values."""
     layers, network = values["layers"], "both" if values.get("experts") else "dense"
-    full: dict[str, Any] = {
+    full: Json = {
         "head_dim": config.get("global_head_dim") or 512,
         "num_key_value_heads": config.get("num_global_key_value_heads"),
     }
@@ -112,7 +109,7 @@ def gemma4_layers(config: Config, values: Config) -> Kinds:
     return kinds
 
 
-def gemma3n_layers(config: Config, values: Config) -> Kinds:
+def gemma3n_layers(config: Cells, values: Cells) -> Kinds:
     """The last layers share keys and values, the first are sparse; inner widths may differ."""
     layers, widths = values["layers"], config["intermediate_size"]
     inner_widths = widths if isinstance(widths, list) else [widths] * layers
@@ -135,7 +132,7 @@ def gemma3n_layers(config: Config, values: Config) -> Kinds:
     ]
 
 
-def mimo_layers(config: Config, values: Config) -> Kinds:
+def mimo_layers(config: Cells, values: Cells) -> Kinds:
     """Windowed layers have twice the heads of keys and values, and sinks; the first is dense."""
     layers = values["layers"]
     windowed = config.get("hybrid_layer_pattern") or [
@@ -168,7 +165,7 @@ DOTS3 = (
 )
 
 
-def dots3_layers(config: Config, values: Config) -> Kinds:
+def dots3_layers(config: Cells, values: Cells) -> Kinds:
     """The first two layers and every fourth attend by an indexer, the others to a window."""
     layers, listed = values["layers"], config.get("per_layer_config")
     types = config.get("layer_types") or [
@@ -178,7 +175,7 @@ def dots3_layers(config: Config, values: Config) -> Kinds:
     dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
     sizes = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
     if listed:
-        windowed: Config = next(
+        windowed: Cells = next(
             (layer for layer in listed.values() if "qk_nope_head_dim" in layer), {}
         )
         sizes = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}

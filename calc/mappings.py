@@ -1,0 +1,12 @@
+"""Names for mappings whose keys are known only at run time.
+
+A mapping with fixed keys is a class instead. `calc.evaluate` has two more: `Row`, the values of one
+row of a result, and `Columns`, a whole table.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+Cells = Mapping[str, Any]  # column -> cell of a job, a scenario or a row, for reading
+Json = dict[str, Any]  # an object of JSON or YAML, as a file or a catalog has it
+Arguments = dict[str, Any]  # keyword arguments of a call, by name
