@@ -29,7 +29,7 @@ from calc.say.numbers import (
 )
 from calc.say.place import obtainable_words, place
 from calc.say.setting import arrangement
-from calc.scenarios.published_weights import publisher_words
+from calc.say.weights import publisher_words
 from calc.search.facts import Reasons, Rented
 from calc.search.reasons import BLOCK, leads
 from calc.units import DAY_HOURS, GIB
@@ -131,8 +131,7 @@ def _of_first(
         )
     if "unpublished" in reasons.codes:
         parts.append(
-            f"nobody is known to publish its weights in {job.least_bits} bits, and quantize_own is "
-            f"no"
+            f"no published weights in {job.least_bits} bits are known, and quantize_own is no"
         )
     if "published-bits" in reasons.codes:
         parts.append(

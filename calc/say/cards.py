@@ -9,7 +9,7 @@ from calc.say.answer import SAME_RATIO, short_title, titles
 from calc.say.numbers import changed_by, is_missing, three, times, with_noun
 from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
-from calc.scenarios.published_weights import publisher_words
+from calc.say.weights import publisher_words
 from calc.studies.own_machines import OwnedOption
 
 GENERATED = {

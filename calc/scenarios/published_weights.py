@@ -116,25 +116,3 @@ def cut_degrees(catalogs: Catalogs, model: str, degrees: tuple[int, ...]) -> dic
         if elements
     }
     return {precision: numbers for precision, numbers in cut.items() if numbers}
-
-
-def publisher_words(catalogs: Catalogs, model: str, precision: str, with_file: bool = True) -> str:
-    """The source of the served file: 8-bit weights as Qwen publishes them (Qwen/Qwen3-32B-FP8)."""
-    width = catalogs.precisions["matrix_bytes_each"].get(precision, 2.0)
-    if width >= 2:
-        return ""
-    bits, entry = (
-        f"{8 if width >= 1 else 4}-bit weights",
-        published_files(catalogs).get((model, precision)),
-    )
-    if entry is None:
-        original = precision == catalogs.models["published_precision"].get(model)
-        return (
-            f"its {bits} are the original"
-            if original
-            else f"nobody is known to publish its {bits}: they are to be made"
-        )
-    by = entry["file"].partition("/")[0] + (
-        "" if entry["publisher"] == MAKER else ", who is not its maker,"
-    )
-    return f"{bits} as {by} publishes them" + (f" ({entry['file']})" if with_file else "")
