@@ -3,11 +3,12 @@
 `python -m validation.fresh` prints the errors by group and writes `results/fresh.csv`, a row per
 published figure, `results/fresh_summary.csv`, and `results/fitted_and_left_out.csv`: the error of
 fitted rows, of rows of the same sources that were held out, and of sources left out whole, side by
-side. Each row is asked twice: with the columns that its source's set-up was first put into, and
-with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low confidence
-ask one engine as another, send a finite burst, or leave settings open: what is said of the sources
-rests on the others. Half of the rows of these sources are here; the other half is kept elsewhere
-and judges.
+side. Each row of `data/fresh` is asked twice: with the columns that its source's set-up was first
+put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
+confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
+the sources rests on the others. Half of the rows of these sources are here; the other half is kept
+elsewhere and judges. `data/second` holds rows of further sources, entered whole and scored before
+anything was changed for them.
 """
 
 from fnmatch import fnmatchcase
@@ -31,7 +32,7 @@ from validation.speed import (
     with_published_models,
 )
 
-FRESH = DATA / "fresh"
+FOLDERS = ("fresh", "second")
 FAMILIES = (
     "training",
     "train_memory",
@@ -57,26 +58,27 @@ SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio",
 def fresh_catalogs():
     """The catalogs with the models of all published rows that they lack."""
     catalogs = with_published_models(load_catalogs())
-    entries = dict(added_models([str(FRESH / "configs")], catalogs))
+    configs = [str(DATA / folder / "configs") for folder in FOLDERS]
+    entries = dict(added_models(configs, catalogs))
     lacking = {name: entry for name, entry in entries.items() if name not in catalogs.models.index}
     return add_models(catalogs, lacking)
 
 
-def expected(family):
+def expected(folder, family):
     """The published figures of a family of rows, one a row."""
-    rows = pd.read_csv(FRESH / f"{family}_expected.csv", keep_default_na=False)
+    rows = pd.read_csv(DATA / folder / f"{family}_expected.csv", keep_default_na=False)
     return rows.astype({"low": float, "high": float})
 
 
-def scenarios(family, asked):
+def scenarios(folder, family, asked):
     """The scenarios of a family by id, as first asked or with what their source states."""
-    rows = pd.read_csv(FRESH / f"{family}_scenarios.csv", keep_default_na=False, dtype=str)
-    rows = rows.set_index("scenario")
-    if asked == FIRST:
+    path = DATA / folder / f"{family}_scenarios.csv"
+    rows = pd.read_csv(path, keep_default_na=False, dtype=str).set_index("scenario")
+    beyond = DATA / folder / "as_published.yaml"
+    if asked == FIRST or not beyond.exists():
         return rows
-    stated = read_strictly(
-        (FRESH / "as_published.yaml").read_text("utf-8"), "validation/data/fresh/as_published.yaml"
-    )["rows"]
+    name = f"validation/data/{folder}/as_published.yaml"
+    stated = read_strictly(beyond.read_text("utf-8"), name)["rows"]
     for entry in stated:
         matches = [fnmatchcase(name, entry["id"]) for name in rows.index]
         for column, value in entry["set"].items():
@@ -94,9 +96,9 @@ def _error(true_low, true_high, low, high):
     )
 
 
-def compared(family, asked, catalogs):
+def compared(folder, family, asked, catalogs):
     """The figures of a family with the estimate, its error, and whether the range holds them."""
-    rows, asks = expected(family), scenarios(family, asked)
+    rows, asks = expected(folder, family), scenarios(folder, family, asked)
     asks = asks[[name for name in asks if name in BY_NAME]].loc[rows["id"]].reset_index(drop=True)
     estimates = estimate(asks, catalogs, solve="max_batch" in set(rows["quantity"]))
     table, problems = time_table(asks, catalogs)
@@ -138,8 +140,14 @@ def compared(family, asked, catalogs):
 
 
 def all_compared(catalogs):
-    """Every fresh figure, asked both ways."""
-    parts = [compared(family, asked, catalogs) for asked in (FIRST, STATED) for family in FAMILIES]
+    """Every figure; those of the folder that was first asked otherwise, asked both ways."""
+    asks = [("fresh", FIRST), *((folder, STATED) for folder in FOLDERS)]
+    parts = [
+        compared(folder, family, asked, catalogs)
+        for folder, asked in asks
+        for family in FAMILIES
+        if (DATA / folder / f"{family}_expected.csv").exists()
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -172,10 +180,12 @@ def side_by_side(rows, catalogs):
     known["rows"] = np.where(known["held_out"], "held out", "fitted")
     fresh = rows[(rows["asked"] == STATED) & (rows["confidence"] != "low")]
     fresh = fresh[fresh["quantity"].isin(TIMES)]
-    work = np.where(fresh["family"].isin(["fresh_serving", "fresh_encoders"]), "inference", "")
+    served = fresh["family"].str.contains("serving|encoders")
     fresh = fresh.assign(
-        rows="source left out",
-        work=np.where(work == "", "training", work),
+        rows=np.where(
+            fresh["family"].str.startswith("second"), "second sources left out", "source left out"
+        ),
+        work=np.where(served, "inference", "training"),
         measured=fresh["quantity"],
     )
     both = pd.concat([known, fresh], ignore_index=True)
@@ -195,7 +205,7 @@ def main():
     catalogs = fresh_catalogs()
     rows = all_compared(catalogs)
     rows = rows.assign(
-        judged=rows["family"].str.removeprefix("fresh_")
+        judged=rows["family"].str.removeprefix("fresh_").str.replace("_", " ", n=1)
         + " "
         + np.where(rows["quantity"].isin(TIMES), rows["quantity"], "memory")
     )
