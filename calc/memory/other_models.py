@@ -6,6 +6,8 @@ the policy; simulated (validation/data/post_training.csv).
 
 import numpy as np
 
+REFERENCE_BYTES_EACH = 2  # of a reference in CPU memory
+
 
 def model_gpus(tensor_parallel, pipeline_parallel):
     """GPUs that divide a model's weights before sharding. [GPUs]"""
@@ -22,8 +24,27 @@ def trained_value_here(trains_all, trains_value, adapter_parameters_here, value_
     return trains_value * np.where(trains_all > 0, value_parameters_here, adapter_parameters_here)
 
 
+def reference_on_host(keeps_reference, trainer_offloads_reference, fsdp_active):
+    """1 if a reference lives in CPU memory and comes to the card block by block. [0 or 1]
+
+    Source: verl 1dda039b9, workers/engine/fsdp/transformer_impl.py, _build_fsdp_module: CPUOffload
+    of FSDP for an engine that only runs forward, whatever its options say.
+    """
+    return keeps_reference * trainer_offloads_reference * fsdp_active
+
+
+def reference_host_bytes(reference_on_host, model_weights_bytes, outer_bytes_each, weight_shards):
+    """Shard of a reference in CPU memory, in 16 bits. [B]
+
+    Source: verl 1dda039b9, workers/engine/fsdp/transformer_impl.py, _build_module: torch_dtype.
+    """
+    of_policy = reference_on_host * model_weights_bytes / weight_shards
+    return of_policy * REFERENCE_BYTES_EACH / outer_bytes_each
+
+
 def frozen_models_bytes(
     keeps_reference,
+    reference_on_host,
     model_weights_bytes,
     reward_parameters,
     model_gpus,
@@ -33,7 +54,8 @@ def frozen_models_bytes(
 ):
     """Weights of reference, reward and value model, wide and divided as the policy's. [B]"""
     scored = (reward_parameters / model_gpus + value_parameters_here) * outer_bytes_each
-    return (keeps_reference * model_weights_bytes + scored) / weight_shards
+    on_card = keeps_reference * (1 - reference_on_host)
+    return (on_card * model_weights_bytes + scored) / weight_shards
 
 
 def value_states_bytes(

@@ -10,6 +10,7 @@ from calc.evaluate import variant
 from calc.memory.basis import DERIVED
 
 SURE_ODDS = 0.95 / 0.05  # of a run that is said to fit
+MULTICAST_BYTES_PER_SECOND = 900e9  # NVLink of Hopper, both directions
 SCALE = np.sqrt(3) / np.pi  # of a logistic distribution, over its standard deviation
 
 
@@ -130,14 +131,29 @@ def sure_ratio(need_scale_ratio):
     return SURE_ODDS**need_scale_ratio
 
 
+def engine_own_bytes(
+    tensor_parallel,
+    gpu_nvlink_bytes_per_second,
+    serving_own_bytes,
+    serving_parallel_own_bytes,
+    serving_plain_parallel_own_bytes,
+):
+    """Memory of an engine beside the CUDA context: NCCL's multicast buffers most of all. [B]
+
+    Cards whose NVLink is slower than Hopper's have none of these: NCCL_NVLS_ENABLE of NCCL's
+    environment variables. Source: catalogs/edited/serving_engines.yaml.
+    """
+    plain = gpu_nvlink_bytes_per_second < MULTICAST_BYTES_PER_SECOND
+    parallel = np.where(plain, serving_plain_parallel_own_bytes, serving_parallel_own_bytes)
+    return np.where(tensor_parallel > 1, parallel, serving_own_bytes)
+
+
 def context_bytes(
     trains,
     training_gpus,
     replica_gpus,
     is_engine,
-    tensor_parallel,
-    serving_own_bytes,
-    serving_parallel_own_bytes,
+    engine_own_bytes,
     context_held_bytes,
     collective_held_bytes,
 ):
@@ -146,10 +162,7 @@ def context_bytes(
     Serving replicas exchange nothing, so the collectives' part only counts inside a replica.
     Source: catalogs/calibrated/overheads.yaml.
     """
-    engine = (
-        np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes)
-        + context_held_bytes
-    )
+    engine = engine_own_bytes + context_held_bytes
     joined_gpus = np.where(trains > 0, training_gpus, replica_gpus)
     return np.where(
         is_engine > 0, engine, context_held_bytes + collective_held_bytes * (joined_gpus > 1)

@@ -68,15 +68,20 @@ def offloaded_weights_bytes(
 
 
 def moved_bytes(
-    offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes
+    offloaded_states_bytes,
+    offloaded_weights_bytes,
+    reference_host_bytes,
+    offloads_activations,
+    moved_activations_bytes,
 ):
-    """States, weights and saved activations of a training run in CPU memory. [B]
+    """States, weights, reference and saved activations of a training run in CPU memory. [B]
 
     By definition.
     """
     return (
         offloaded_states_bytes
         + offloaded_weights_bytes
+        + reference_host_bytes
         + offloads_activations * moved_activations_bytes
     )
 

@@ -14,14 +14,26 @@ def engine_sequences(
     return np.where(np.isnan(max_sequences), usual, max_sequences)
 
 
+def sorted_logit_bytes_each(serving_sorted_bytes_each, release_sorts_logits, is_tuned):
+    """Bytes per logit in which PyTorch's sampler sorts them, in releases that take it. [B]
+
+    A tuned engine has FlashInfer, which finds the largest without sorting. Source: vLLM,
+    v1/sample/ops/topk_topp_sampler.py, apply_top_k_top_p: logits.sort; pull request 40376.
+    """
+    return serving_sorted_bytes_each * np.nan_to_num(release_sorts_logits) * (1 - is_tuned)
+
+
 def sampler_bytes(
-    engine_sequences, outputs, engine_batched_tokens, hidden, serving_sampler_bytes_each
+    engine_sequences,
+    outputs,
+    engine_batched_tokens,
+    hidden,
+    serving_sampler_bytes_each,
+    sorted_logit_bytes_each,
 ):
     """Logits of every sequence through the sampler, and two hidden states. [B]"""
-    return (
-        engine_sequences * outputs * (2 + serving_sampler_bytes_each)
-        + 2 * 2 * hidden * engine_batched_tokens
-    )
+    logit_bytes_each = 2 + serving_sampler_bytes_each + sorted_logit_bytes_each
+    return engine_sequences * outputs * logit_bytes_each + 2 * 2 * hidden * engine_batched_tokens
 
 
 def image_features_bytes(images_per_sequence, engine_batched_tokens, image_tokens, hidden):

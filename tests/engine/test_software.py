@@ -394,3 +394,22 @@ def test_a_fused_loss_never_takes_more_than_the_whole_logits(implementation, sha
         for loss in ("fused", "full")
     )
     assert fused <= full
+
+
+def test_sorting_all_logits_takes_what_vllm_printed():
+    """gpt-oss-120b on one H100: 65.97 GiB of weights and a pool of 1.71 GiB (issue 27508)."""
+    row = {
+        "work": "inference",
+        "model": "gpt-oss-120b",
+        "precision": "mxfp4",
+        "gpu": "h100-80gb-sxm",
+    }
+    row |= {"implementation": "vllm", "memory_utilization": 0.95, "max_batched_tokens": 1024}
+    sorting = {**row, "software_release": "0.11.0"}
+    pools = [
+        float(estimate(scenario, catalogs())["kv_pool_bytes"])
+        for scenario in (sorting, {**sorting, "engine_flags": "tuned"})
+    ]
+    table = one_scenario(sorting, catalogs())
+    assert pools[0] == pytest.approx(1.71 * 2**30, rel=0.05)
+    assert pools[1] - pools[0] == pytest.approx(24 * 1024 * table["outputs"], rel=0.01)

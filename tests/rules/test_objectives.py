@@ -45,6 +45,15 @@ def test_a_kept_reference_is_a_second_copy_of_the_weights():
     assert one(**DPO | {"tuning": "lora"})["reference"] == "adapter-off"
 
 
+def test_verl_keeps_a_reference_in_cpu_memory_under_fsdp():
+    """verl, workers/engine/fsdp/transformer_impl.py: CPUOffload for what only runs forward."""
+    row = GRPO | {"implementation": "verl", "precision": "bf16-mixed", "reference": "kept"}
+    sharded, whole = one(**row), one(**row | {"sharding": "none"})
+    assert sharded["other_models_bytes"] == 0
+    assert whole["other_models_bytes"] == whole["weights_bytes"]
+    assert sharded["offloaded_bytes"] == sharded["weights_bytes"] / 2  # 16 of 32 bits
+
+
 def test_a_pair_is_two_sequences():
     orpo, sft = one(**DPO | {"objective": "orpo"}), one(**DPO | {"objective": "sft", "batch": 8})
     assert orpo["saved_activations_bytes"] == sft["saved_activations_bytes"]

@@ -31,10 +31,16 @@ class ServingEngine(Entry, kw_only=True):
     sampler_bytes_each: Annotated[
         NotNegative, hint("bytes per logit that the sampler holds beside the logits")
     ]
+    sorted_bytes_each: Annotated[
+        NotNegative, hint("bytes per logit that sorting them holds besides")
+    ]
     graphs_gib: Annotated[NotNegative, hint("GiB of CUDA graphs")]
     graphs_ratio: Annotated[NotNegative, hint("more of them, as a share of the weights")]
     own_gib: Annotated[NotNegative, hint("GiB of its own beside the CUDA context")]
     parallel_own_gib: Annotated[NotNegative, hint("the same with tensor parallel")]
+    plain_parallel_own_gib: Annotated[
+        NotNegative, hint("the same on cards whose links do not multicast")
+    ]
     marlin_expert_tile: Annotated[
         WholeNumber,
         hint(

@@ -36,6 +36,9 @@ class Trainer(Entry, kw_only=True):
     leaves_weights: Annotated[
         Flag, hint("1: the policy's weights leave the card while a colocated engine generates")
     ]
+    offloads_reference: Annotated[
+        Flag, hint("1: FSDP keeps a reference in CPU memory and gathers it block by block")
+    ]
     leaves_states: Annotated[Flag, hint("1: so do the optimizer's states")]
     rollout_tensor_parallel: Annotated[Count, hint("GPUs of one copy of the engine")]
     removes_padding: Annotated[
