@@ -20,6 +20,7 @@ READ_TOGETHER = (
     ("mixer",),
     ("beside",),
 )  # matrices that read the same input
+ROW_PARALLEL = ("o", "down")  # matrices divided by their input under tensor parallel
 
 
 def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
@@ -66,14 +67,24 @@ def stack_adapts_experts(stack_adapter_inputs):
     return experts > 0
 
 
-def stack_copied_elements(stack_adapter_inputs):
+def stack_held_inputs(stack_adapter_inputs, tensor_parallel):
+    """Inputs of adapted matrices on one GPU: those of row-parallel matrices lie divided. [elements]
+
+    Those of the others are gathered whole. Shape: (matrices, stacks, rows). Source: Megatron-Bridge,
+    src/megatron/bridge/peft/utils.py, ParallelLinearAdapter (input_is_parallel).
+    """
+    divided = np.array([matrix in ROW_PARALLEL for matrix in ADAPTED])[:, None, None]
+    return stack_adapter_inputs / np.where(divided, tensor_parallel, 1.0)
+
+
+def stack_copied_elements(stack_held_inputs):
     """Inputs of all adapted matrices, one for each. [elements]"""
-    return np.sum(stack_adapter_inputs[: len(IN_BLOCK)], axis=0)
+    return np.sum(stack_held_inputs[: len(IN_BLOCK)], axis=0)
 
 
-def stack_shared_elements(stack_adapter_inputs):
+def stack_shared_elements(stack_held_inputs):
     """Inputs of all adapted matrices, one for those that read the same. [elements]"""
-    alike = (_inputs(stack_adapter_inputs, *together) for together in READ_TOGETHER)
+    alike = (_inputs(stack_held_inputs, *together) for together in READ_TOGETHER)
     return sum(
         np.select(list(inputs > 0), list(inputs)) for inputs in alike
     )  # of each group the first that is adapted

@@ -10,6 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calc import add_models, estimate, phases_table
+from calc.memory.adapters import stack_copied_elements, stack_held_inputs, stack_shared_elements
+from calc.scenarios.stacks import ADAPTED
 from validation.compare import with_fewer_layers
 
 LLAMA_8B = {
@@ -111,6 +113,17 @@ def test_adapters_count_as_peft_counts_them(targets, rank, parameters):
     )
     assert states["gradients_bytes"] == 4 * parameters
     assert states["optimizer_bytes"] == 8 * parameters
+
+
+def test_row_parallel_adapters_read_a_divided_input():
+    """Megatron-Bridge: one input of queries, keys, values, one of gate and up, both gathered whole;
+    the down projection's lies divided.
+    """
+    widths = {"q": 4096, "k": 4096, "v": 4096, "o": 4096, "gate": 4096, "up": 4096, "down": 14_336}
+    inputs = np.array([float(widths.get(matrix, 0)) for matrix in ADAPTED])[:, None, None]
+    held = stack_held_inputs(inputs, 2.0)
+    assert stack_shared_elements(held).item() == 2 * 4096 + 14_336 / 2
+    assert stack_copied_elements(held).item() == 5 * 4096 + 4096 / 2 + 14_336 / 2
 
 
 # Bytes of one block, NF4 base with double quantisation and fp32 adapters of rank 16 on all linear
