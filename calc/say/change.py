@@ -79,19 +79,12 @@ def _batch(batch: float | None, accumulation_steps: float | None, serves: bool) 
     """128 concurrent sequences; micro-batch 4 in 2 accumulation steps."""
     if serves and batch is not None:
         return with_noun(int(batch), "concurrent sequence")
-    several = (accumulation_steps or 0) > 1
-    steps = (
-        ""
-        if accumulation_steps is None
-        else f"{accumulation_steps:.0f} accumulation steps"
-        if several
-        else "no accumulation"
-    )
-    if batch is None:
-        return steps
-    return f"micro-batch {batch:.0f}" + (
-        f" in {steps}" if several else f", {steps}" if steps else ""
-    )
+    micro_batch = "" if batch is None else f"micro-batch {batch:.0f}"
+    if accumulation_steps is None:
+        return micro_batch
+    if accumulation_steps <= 1:
+        return ", ".join(filter(None, (micro_batch, "no accumulation")))
+    return " in ".join(filter(None, (micro_batch, f"{accumulation_steps:.0f} accumulation steps")))
 
 
 def cause_in_words(cause: str) -> str:
@@ -144,30 +137,27 @@ def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> st
 def effect_on_bill(change: Row, ends: bool) -> str:
     """The effect on a job that fits: $42 in 36 min, 21 % less; room for 25 % more requests.
 
-    Per cent are those of the bill. Where the bill of a service stays, the same money answers more
-    requests.
+    Percentages are shares of the bill. If the bill of a service stays the same, the same money
+    answers more requests.
     """
-    saved, stays = (
-        change["saved_work_ratio"],
-        abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"],
-    )
+    saved = change["saved_work_ratio"]
+    same_bill = abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"]
     memory = f"{_memory(change)} on each GPU" if abs(change["saved_gib"]) >= TELLING_GIB else ""
-    if not ends and stays:
-        room = 1 / (1 - saved) if saved < 1 else 1
-        requests = (
-            f"room for {f'{percent(room - 1)} more' if room < 2 else f'{room:.1f} times the'} "
-            f"requests, for the same bill"
-        )
-        parts = [
-            requests
-            if room > 1 + TELLING_RATIO
-            else f"{memory}, for the same bill"
-            if memory
-            else ""
-        ]
-    else:
+    if ends or not same_bill:
         parts = ["" if saved > TELLING_RATIO else memory, money(change, ends)]
+    else:
+        gain = _room_for_requests(saved) or memory
+        parts = [f"{gain}, for the same bill"] if gain else []
     return "; ".join(filter(None, (*parts, _tight(change))))
+
+
+def _room_for_requests(saved_ratio: float) -> str:
+    """Room for 25 % more requests; room for 2.4 times the requests; empty for hardly any."""
+    room = 1 / (1 - saved_ratio) if saved_ratio < 1 else 1
+    if room <= 1 + TELLING_RATIO:
+        return ""
+    more = f"{percent(room - 1)} more" if room < 2 else f"{room:.1f} times the"
+    return f"room for {more} requests"
 
 
 def effect_on_memory(change: Row, ends: bool) -> str:

@@ -261,43 +261,43 @@ def _machines(job: Cells, catalogs: Catalogs) -> str:
 
 
 def _limits(job: Cells, ends: bool) -> Iterator[str]:
-    """What the job allows where that is not usual; a deadline wherever there is one."""
-    hours, usd, hourly = (
-        number_in(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most")
+    """Each limit of the job that differs from the default; a deadline wherever there is one."""
+    yield from _limits_of_cost(job, ends)
+    instances = 0 if job.get("have") else number_in(job, "instances_most")
+    if instances not in (0, _usual("instances_most")):
+        yield f"on at most {with_noun(int(instances), 'instance')}"
+    if spare := number_in(job, "spare"):
+        yield f"with {with_noun(int(spare), 'spare instance')}"
+    bits = str(job.get("fewest_bits") or "")
+    if bits not in ("", _usual("fewest_bits")):
+        yield f"in {bits} bits" if bits == "16" else f"in {bits} bits or more"
+    obtainable = str(job.get("obtainable") or "")
+    if obtainable == "by-agreement":
+        yield "what comes by agreement with AWS included"
+    elif obtainable not in ("", _usual("obtainable")):
+        yield f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
+    confidence = str(job.get("confidence") or "")
+    if confidence not in ("", _usual("confidence")):
+        yield f"limits met with {confidence} % confidence"
+    if not is_missing(job.get("admits")) and job.get("admits"):
+        yield f"{' and '.join(str(job['admits']).split('+'))} admitted"
+
+
+def _limits_of_cost(job: Cells, ends: bool) -> Iterator[str]:
+    """The limits of time, of money and of GPU-hours."""
+    hours, usd, hourly, gpu_hours = (
+        number_in(job, name)
+        for name in ("hours_most", "usd_most", "usd_per_hour_most", "gpu_hours_most")
     )
-    gpu_hours = number_in(job, "gpu_hours_most")
     if ends and 0 < hours < NO_LIMIT:
         number, unit = (hours / DAY_HOURS, "day") if hours >= DAY_HOURS else (hours, "hour")
         yield f"within {amount(number)} {unit}{'' if number == 1 else 's'}"
-    yield f"for at most ${amount(usd)}{'' if ends else ' a month'}" if 0 < usd < NO_LIMIT else ""
-    yield f"at most ${amount(hourly)} an hour" if 0 < hourly < NO_LIMIT else ""
-    yield f"in at most {amount(gpu_hours)} GPU-hours" if 0 < gpu_hours < NO_LIMIT else ""
-    instances = 0 if job.get("have") else number_in(job, "instances_most")
-    yield (
-        ""
-        if instances in (0, _usual("instances_most"))
-        else f"on at most {with_noun(int(instances), 'instance')}"
-    )
-    spare = number_in(job, "spare")
-    yield f"with {with_noun(int(spare), 'spare instance')}" if spare else ""
-    bits = str(job.get("fewest_bits") or "")
-    yield (
-        ""
-        if bits in ("", _usual("fewest_bits"))
-        else f"in {bits} bits" + ("" if bits == "16" else " or more")
-    )
-    obtainable = str(job.get("obtainable") or "")
-    agreed = "what comes by agreement with AWS included"
-    if obtainable not in ("", _usual("obtainable")):
-        yield (
-            agreed
-            if obtainable == "by-agreement"
-            else f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
-        )
-    sure = str(job.get("confidence") or "")
-    yield "" if sure in ("", _usual("confidence")) else f"limits met with {sure} % confidence"
-    admits = "" if is_missing(job.get("admits")) else str(job.get("admits"))
-    yield f"{' and '.join(admits.split('+'))} admitted" if admits else ""
+    if 0 < usd < NO_LIMIT:
+        yield f"for at most ${amount(usd)}{'' if ends else ' a month'}"
+    if 0 < hourly < NO_LIMIT:
+        yield f"at most ${amount(hourly)} an hour"
+    if 0 < gpu_hours < NO_LIMIT:
+        yield f"in at most {amount(gpu_hours)} GPU-hours"
 
 
 def _usual(name: str) -> Any:
@@ -305,32 +305,15 @@ def _usual(name: str) -> Any:
 
 
 def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
-    """What is set by hand in short, and assumptions other than the catalog's."""
+    """What is set by hand, in short, and assumptions other than the catalog's."""
     attempts, paid = number_in(job, "attempts"), number_in(job, "paid_ratio")
-    yield f"{amount(attempts)} attempts paid for" if attempts not in (0, 1) else ""
-    yield (
-        f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed"
-        if paid not in (0, 1)
-        else ""
-    )
-    yield "at your own prices" if job.get("private_prices") else ""
-    stored = catalogs.models["stored_precision"].get(job.get("model", ""), "")
-    rolls_out = _rolls_out(job)
-    values = {
-        name: _readable(name, job)
-        for name in FIXABLE
-        if name not in IN_PLACES and _readable(name, job) and not (rolls_out and name in ROLLED)
-    }
-    values = {
-        name: several
-        for name, several in values.items()
-        if (name, several) != ("precision", [stored])
-    }
-    values = {
-        name: several
-        for name, several in values.items()
-        if name not in COUNTED or not _is_counted(job)
-    }
+    if attempts not in (0, 1):
+        yield f"{amount(attempts)} attempts paid for"
+    if paid not in (0, 1):
+        yield f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed"
+    if job.get("private_prices"):
+        yield "at your own prices"
+    values = _columns_by_hand(job, catalogs)
     single = {
         name: several[0] for name, several in values.items() if len(several) == 1 and name in WORDS
     }
@@ -345,7 +328,22 @@ def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         for name in catalogs.assumptions.index
         if name not in SAID and not is_missing(job.get(name))
     ]
-    yield f"set by hand: {', '.join(words)}" if words else ""
+    if words:
+        yield f"set by hand: {', '.join(words)}"
+
+
+def _columns_by_hand(job: Cells, catalogs: Catalogs) -> dict[str, list[str]]:
+    """The scenario columns that the job sets by hand and no other part of its sentence says."""
+    stored = catalogs.models["stored_precision"].get(job.get("model", ""), "")
+    said = {*IN_PLACES}
+    said |= {*ROLLED} if _rolls_out(job) else set()
+    said |= {*COUNTED} if _is_counted(job) else set()
+    values = {name: _readable(name, job) for name in FIXABLE if name not in said}
+    return {
+        name: several
+        for name, several in values.items()
+        if several and (name, several) != ("precision", [stored])
+    }
 
 
 def _readable(name: str, job: Cells) -> list[Any]:

@@ -98,32 +98,32 @@ def telling_limits(relaxed: list[Relaxed], row: Row) -> list[Relaxed]:
 
 
 def free_limits(relaxed: list[Relaxed], row: Row, job: Row, catalogs: Catalogs) -> str:
-    """The limits of the settled job that cost nothing: N. Virginia and 7 days cost nothing."""
-    dear = {name for limit in telling_limits(relaxed, row) for name in limit.name.split("+")}
+    """The limits of the resolved job that cost nothing: N. Virginia and 7 days cost nothing."""
+    costly = {name for limit in telling_limits(relaxed, row) for name in limit.name.split("+")}
+    words: dict[str, str] = {}
     regions = str(job["regions"]).split("+")
-    words = (
-        {"regions": " and ".join(catalogs.regions["name"][name] for name in regions)}
-        if len(regions) < len(catalogs.regions)
-        else {}
-    )
-    if not ends_of(row) and not dear & set(SPEEDS):
+    if len(regions) < len(catalogs.regions):
+        words["regions"] = " and ".join(catalogs.regions["name"][name] for name in regions)
+    times: tuple[str, ...] = SPEEDS
+    if ends_of(row):
+        times = ("hours_most",)
+    elif not costly & set(SPEEDS):
         words["speed"] = "the speed"
-    limits = ("hours_most",) if ends_of(row) else () if "speed" in words else SPEEDS
-    for name in (*limits, "usd_most", "usd_per_hour_most"):
-        if not is_missing(job.get(name)) and not (
-            name == "token_seconds" and is_missing(row["time_per_output_token_seconds"])
-        ):
-            value = short(name)(float(job[name]))
-            words[name] = value if name in IN_ALL else _limit_words(name, row).format(value)
-    free = [text for name, text in words.items() if name not in dear]
-    return (
-        (
-            f"{', '.join(free[:-1])}{' and ' if free[1:] else ''}{free[-1]} "
-            f"cost{'' if free[1:] else 's'} nothing."
-        )
-        if free
-        else ""
-    )
+        times = ()
+    for name in (*times, "usd_most", "usd_per_hour_most"):
+        if is_missing(job.get(name)):
+            continue
+        if name == "token_seconds" and is_missing(row["time_per_output_token_seconds"]):
+            continue
+        value = short(name)(float(job[name]))
+        words[name] = value if name in IN_ALL else _limit_words(name, row).format(value)
+    free = [text for name, text in words.items() if name not in costly]
+    if not free:
+        return ""
+    *others, last = free
+    if not others:
+        return f"{last} costs nothing."
+    return f"{', '.join(others)} and {last} cost nothing."
 
 
 def share_words(name: str, job: Cells) -> str:

@@ -255,13 +255,12 @@ def _frame(row: Row, dials: dict[str, Dial]) -> pd.DataFrame:
 
 def _own(dials: dict[str, Dial], row: Row) -> tuple[str, ...]:
     """The plan's own value on each dial."""
+
+    def is_set(change: Row) -> bool:
+        return all((row.get(name) or "") == value for name, value in change.items())
+
     return tuple(
-        next(
-            value
-            for value, change in dial.items()
-            if all((row.get(name) or "") == set_to for name, set_to in change.items())
-        )
-        for dial in dials.values()
+        next(value for value, change in dial.items() if is_set(change)) for dial in dials.values()
     )
 
 

@@ -28,8 +28,8 @@ from views.sidebar import assumptions
 
 
 def draw(title: DeltaGenerator) -> None:
-    """The tab; its heading goes above the tabs, into `title`."""
-    catalogs, ink = session_catalogs.catalogs(), INKS[st.context.theme.type or "light"]
+    """Draw the tab; its heading goes above the tabs, into `title`."""
+    catalogs = session_catalogs.catalogs()
     plan = present(catalogs)
     job, is_refused = short_job(plan.job, catalogs), is_missing(plan.row["memory_bytes"])
     machines = "" if is_refused else row_words.where(plan.row, catalogs, True)
@@ -48,11 +48,21 @@ def draw(title: DeltaGenerator) -> None:
     row = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
     markets = bill.on_markets(row, catalogs)
     market_line = markets[markets["market"] == plan.market].iloc[0].to_dict()
-    ends, today = bool(ends_of(row)), date.today()
+    _prices(row, plan, markets, market_line, catalogs)
+    _details(row, plan, markets, market_line, catalogs)
+    assumptions.editor(row, catalogs)
+    _downloads(row, markets, catalogs)
+
+
+def _prices(
+    row: Row, plan: Present, markets: pd.DataFrame, market_line: Row, catalogs: Catalogs
+) -> None:
+    """Every price of the job, how certain it is, and what it leaves out."""
+    today = date.today()
     if row["misses"]:
         st.warning(plain(outside(row, plan.options.problem)), icon=":material/rule:")
     st.header("Every price of this job", anchor=False)
-    st.markdown(plain(prices.cheapest(markets, plan.market, ends)))
+    st.markdown(plain(prices.cheapest(markets, plan.market, bool(ends_of(row)))))
     prices.markets(markets, today)
     if missing := prices.no_commitments(markets):
         st.caption(missing)
@@ -65,6 +75,12 @@ def draw(title: DeltaGenerator) -> None:
         st.header("Not in it", anchor=False)
         points([*prices.not_in_it(row), prices.energy(row, catalogs)])
 
+
+def _details(
+    row: Row, plan: Present, markets: pd.DataFrame, market_line: Row, catalogs: Catalogs
+) -> None:
+    """The panels that are closed at first; which ones there are depends on the job."""
+    ink, ends = INKS[st.context.theme.type or "light"], bool(ends_of(row))
     if market_line["basis"]:
         expander(
             "What is paid, line by line",
@@ -99,7 +115,10 @@ def draw(title: DeltaGenerator) -> None:
             "token_costs",
             partial(_service_panel, row, plan, catalogs, ink),
         )
-    assumptions.editor(row, catalogs)
+
+
+def _downloads(row: Row, markets: pd.DataFrame, catalogs: Catalogs) -> None:
+    """The bill and every price as CSV."""
     name = f"headroom-bill-{row['model']}-{row['work']}"
     csvs = {
         "This bill as CSV": ("bill_csv", pd.DataFrame([row]), name),
@@ -107,7 +126,8 @@ def draw(title: DeltaGenerator) -> None:
     }
     with st.container(horizontal=True):
         for label, (key, rows, file) in csvs.items():
-            tables.download(label, partial(csv_tables.dated_csv, rows, catalogs, today), file, key)
+            csv = partial(csv_tables.dated_csv, rows, catalogs, date.today())
+            tables.download(label, csv, file, key)
 
 
 def _run_panel(row: Row, market_line: Row, catalogs: Catalogs) -> None:

@@ -164,13 +164,10 @@ def _with(entry: Json, columns: Arguments) -> Row:
 
 def tick(index: int, places: list[int]) -> None:
     """Callback: of the answers of its job, at `places`, this one is in the bill."""
-    ticked = [
-        {name: value for name, value in entry.items() if name != "in_bill"}
-        if place in places
-        else entry
-        for place, entry in enumerate(entries())
-    ]
-    ticked[index] |= {"in_bill": "yes"}
+    ticked = [*entries()]
+    for place in places:
+        ticked[place] = {name: cell for name, cell in ticked[place].items() if name != "in_bill"}
+    ticked[index] = ticked[index] | {"in_bill": "yes"}
     _set(ticked)
 
 
