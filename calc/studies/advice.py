@@ -199,73 +199,74 @@ def _try_changes(
     rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
     markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
     before = pd.DataFrame([{name: row[name] for name in _READ}])
-    base, done = (
-        job_of_rows(before, [job["markets"]], 0, catalogs),
-        job_of_rows(rows, markets, 0, catalogs),
-    )
+    base = job_of_rows(before, [job["markets"]], 0, catalogs)
+    done = job_of_rows(rows, markets, 0, catalogs)
     rate, rate_before = _rate(rows, markets), _rate(before, [job["markets"]])
     numbers = {
         name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
     }
-    timed = ~np.isnan(rate)
-    stays = np.array([not change.keys() & {"instance", "gpu"} for change in changes])
-    stands = status(rows)
-    # What is emulated at a known speed is better than what is refused on the same card; elsewhere
-    # something runs as it should.
-    sound = (stands == 0) | ((stands == _EMULATED) & timed & stays & (row["runs"] != "yes"))
-    sound &= (
-        timed | ~(timed & sound).any()
-    )  # a card of which no time is known only where none of any is
-    widths = dict(
-        zip(
-            catalogs.precisions.index,
-            map(tuple, catalogs.precisions[_WIDTHS].to_numpy()),
-            strict=True,
-        )
-    )
+    free_bytes = numbers["gpu_memory_bytes"] - numbers["needed_bytes"]
+    free_before_bytes = row["gpu_memory_bytes"] - row["needed_bytes"]
     with np.errstate(divide="ignore", invalid="ignore"):
-        token_ratio = done.usd_per_hour / rate / (base.usd_per_hour / rate_before)
+        token_usd, token_usd_before = done.usd_per_hour / rate, base.usd_per_hour / rate_before
+        token_ratio = token_usd / token_usd_before
         work_ratio = np.where(np.isnan(done.usd / base.usd), token_ratio, done.usd / base.usd)
-        if (
-            row["work"] == "inference"
-        ):  # where the month costs the same, that of a token; a faster layout serves no more users
+        if row["work"] == "inference":
+            # Where the month costs the same, the cost of a token counts; but a faster layout serves
+            # no more users.
             same = (np.abs(work_ratio - 1) <= _TELLING_RATIO) & ~np.isin(kinds, _PLACED)
             work_ratio = np.where(same, token_ratio, work_ratio)
-        return pd.DataFrame(
-            {
-                "kind": kinds,
-                "same_machine": [not change.keys() & MACHINE for change in changes],
-                "same_work": [
-                    _keeps_work(row, kind, change, widths)
-                    for kind, change in zip(kinds, changes, strict=True)
-                ],
-                "saved_gib": (row["needed_bytes"] - numbers["needed_bytes"]) / GIB,
-                "freed_gib": (
-                    numbers["gpu_memory_bytes"]
-                    - numbers["needed_bytes"]
-                    - row["gpu_memory_bytes"]
-                    + row["needed_bytes"]
-                )
-                / GIB,
-                "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,
-                "saved_work_ratio": 1 - work_ratio,
-                "work_ratio": work_ratio,
-                "work_usd": np.where(np.isnan(done.usd), done.usd_per_hour / rate, done.usd),
-                "slowdown_ratio": rate_before / rate,
-                "usd_per_hour": done.usd_per_hour,
-                "usd": done.usd,
-                "card_gib": numbers["gpu_memory_bytes"] / GIB,
-                "hours": done.hours,
-                "fits": rows["fits"].astype(str).to_numpy(),
-                "runs": rows["runs"].astype(str).to_numpy(),
-                "holds": sound,
-                **_within_limits(numbers, done, limited),
-                "old_price_days": [
-                    _old_price_days(row, job["markets"], change, catalogs) for change in changes
-                ],
-                "set": changes,
-            }
-        )
+        slowdown_ratio = rate_before / rate
+        work_usd = np.where(np.isnan(done.usd), token_usd, done.usd)
+    return pd.DataFrame(
+        {
+            "kind": kinds,
+            "same_machine": [not change.keys() & MACHINE for change in changes],
+            "same_work": _same_work(row, kinds, changes, catalogs),
+            "saved_gib": (row["needed_bytes"] - numbers["needed_bytes"]) / GIB,
+            "freed_gib": (free_bytes - free_before_bytes) / GIB,
+            "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,
+            "saved_work_ratio": 1 - work_ratio,
+            "work_ratio": work_ratio,
+            "work_usd": work_usd,
+            "slowdown_ratio": slowdown_ratio,
+            "usd_per_hour": done.usd_per_hour,
+            "usd": done.usd,
+            "card_gib": numbers["gpu_memory_bytes"] / GIB,
+            "hours": done.hours,
+            "fits": rows["fits"].astype(str).to_numpy(),
+            "runs": rows["runs"].astype(str).to_numpy(),
+            "holds": _holds(row, rows, changes, has_time=~np.isnan(rate)),
+            **_within_limits(numbers, done, limited),
+            "old_price_days": [
+                _old_price_days(row, job["markets"], change, catalogs) for change in changes
+            ],
+            "set": changes,
+        }
+    )
+
+
+def _holds(row: Row, rows: pd.DataFrame, changes: list[Change], has_time: np.ndarray) -> np.ndarray:
+    """Whether each changed row fits and runs well enough to be advised. Shape (changes,).
+
+    A format that is emulated at a known speed is better than one that the same GPU refuses; on
+    another GPU something runs as it should. A row without a known time counts only if no row that
+    holds has one.
+    """
+    stands = status(rows)
+    stays = np.array([not change.keys() & {"instance", "gpu"} for change in changes])
+    emulated = (stands == _EMULATED) & has_time & stays & (row["runs"] != "yes")
+    holds = (stands == 0) | emulated
+    return holds & (has_time | ~(has_time & holds).any())
+
+
+def _same_work(row: Row, kinds: list[str], changes: list[Change], catalogs: Catalogs) -> list[bool]:
+    """Whether each change keeps the number formats, the method and the work of a step."""
+    table = catalogs.precisions
+    widths = dict(zip(table.index, map(tuple, table[_WIDTHS].to_numpy()), strict=True))
+    return [
+        _keeps_work(row, kind, change, widths) for kind, change in zip(kinds, changes, strict=True)
+    ]
 
 
 def _old_price_days(row: Row, market: str, change: Change, catalogs: Catalogs) -> float:
