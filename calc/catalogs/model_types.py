@@ -134,10 +134,10 @@ def _model_type(name, entries, layouts, families):
         fields = _fields(entries[step], fields, layouts, ("model_types", step))
         unread += _unread(entries[step], layouts)
         merged |= {key: value for key, value in entries[step].items() if key not in LAYOUT}
-    settled = _with_rules(merged, ("model_types", name), RULES | dict.fromkeys(BY_LAYER))
+    traits = _with_rules(merged, ("model_types", name), RULES | dict.fromkeys(BY_LAYER))
     return ModelType(
         **{
-            **settled,
+            **traits,
             "name": name,
             "family": _family(name, entries, families),
             "fields": fields,

@@ -1,4 +1,4 @@
-"""The lengths of a job: prompt, answer and context, as far as the model's positions go."""
+"""The lengths of a job: its prompt, answer and context, within the model's positions."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,17 @@ from calc.mappings import Cells
 
 
 def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
-    """Lengths cut to a model's positions; an answer takes half of them at most. [tokens]"""
+    """Return lengths that fit in a model's positions; an answer takes at most half. [tokens]"""
     first, *answers = lengths
     answers = [answer if answer < longest else int(longest) // 2 for answer in answers]
     return int(min(first, longest - sum(answers))), *answers
 
 
 def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> None:
-    """Fill in the usual lengths where the job sets none, as far as the positions go."""
+    """Fill in the default of each length that the job does not set, within `longest` positions.
+
+    Raise JobError if the lengths contradict each other.
+    """
     if job["work"] == TRAINING:
         if "sequence_tokens" not in cells:
             job["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
@@ -36,7 +39,10 @@ def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> Non
 
 
 def split_context(context: int, answer: int = 0) -> tuple[int, int]:
-    """Prompt and answer of a context: an answer so long, at most half, else 7 to 1. [tokens]"""
+    """Divide a context into prompt and answer: the answer as given, at most half; else 7 to 1.
+
+    Lengths are in tokens.
+    """
     answer = min(answer, context // 2) or max(context // CONTEXT_PARTS, 1)
     return max(context - answer, 1), answer
 
@@ -57,7 +63,8 @@ def _split(job: Row, cells: Cells, generates: bool) -> Row:
         job[other] = context - job[set_length]
         if job[other] < 1:
             raise JobError(
-                f"{set_length} {job[set_length]:,.0f} leaves nothing of context_tokens {context:,}",
+                f"{set_length} {job[set_length]:,.0f} uses up the whole context of "
+                f"{context:,} tokens",
                 "raise context_tokens",
             )
     else:

@@ -1,0 +1,53 @@
+"""The lengths of a job: how a context divides, and what fits in a model's positions."""
+
+import pytest
+
+from calc.job.cells import JobError
+from calc.job.lengths import fill_lengths, fitted_lengths, split_context
+
+
+@pytest.mark.parametrize(
+    ("context", "answer", "lengths"),
+    [
+        (8192, 0, (7168, 1024)),  # 7 to 1
+        (8192, 512, (7680, 512)),
+        (1000, 900, (500, 500)),  # an answer takes at most half
+        (1, 0, (1, 1)),
+    ],
+)
+def test_a_context_is_prompt_and_answer(context, answer, lengths):
+    assert split_context(context, answer) == lengths
+
+
+def test_lengths_are_cut_to_the_positions_of_the_model():
+    assert fitted_lengths((4096,), 2048) == (2048,)
+    assert fitted_lengths((3000, 500), 2048) == (1548, 500)
+    assert fitted_lengths((3000, 4000), 2048) == (1024, 1024)
+
+
+def lengths_of(cells, longest=32_768, generates=True):
+    """The prompt, the answer and the sequence of a service with these cells."""
+    usual = {"prompt_tokens": 1024, "answer_tokens": 512, "context_tokens": None}
+    job = {"work": "inference", **usual, **cells}
+    fill_lengths(job, cells, longest, generates)
+    return job["prompt_tokens"], job["answer_tokens"], job["sequence_tokens"]
+
+
+def test_a_length_that_is_not_set_follows_from_the_others():
+    assert lengths_of({}) == (1024, 512, 1536)
+    assert lengths_of({"context_tokens": 4096}) == (3584, 512, 4096)
+    assert lengths_of({"context_tokens": 4096, "answer_tokens": 1000}) == (3096, 1000, 4096)
+    assert lengths_of({}, longest=1000) == (500, 500, 1000)
+    assert lengths_of({"context_tokens": 300}, generates=False) == (300, 512, 300)
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ({"context_tokens": 100, "prompt_tokens": 60, "answer_tokens": 60}, "is not the sum"),
+        ({"context_tokens": 100, "prompt_tokens": 100}, "uses up the whole context of 100 tokens"),
+    ],
+)
+def test_lengths_that_contradict_the_context_are_refused(cells, says):
+    with pytest.raises(JobError, match=says):
+        lengths_of(cells)
