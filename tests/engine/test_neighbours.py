@@ -85,12 +85,12 @@ def chosen(scenarios):
     inputs = scenarios["scenario"].str.partition(" ")[2]
     numbers = scenarios["scenario"].str.partition(" ")[0].astype(int)
     order = {name: place % len(BASES) for place, name in enumerate(inputs.unique())}
-    return scenarios.index[numbers == inputs.map(order)][::6]
+    return scenarios.index[numbers == inputs.map(order)][::12]
 
 
 def test_a_row_of_a_large_table_equals_its_lone_self(scenarios, results):
     rows = chosen(scenarios)
-    assert len(rows) > 60
+    assert len(rows) > 30
     assert (results["problem"] == "").mean() > 0.8
     assert differing(alone(scenarios.loc[rows]), results.loc[rows].reset_index(drop=True)) == {}
 

@@ -88,27 +88,26 @@ def test_paper_has_no_sidebar(browser, address):
     page.context.close()
 
 
-@pytest.mark.parametrize("place", PAGES)
-def test_names_roles_tables_contrast_in_both_themes_zoom_phone_and_motion(
-    browser, address, axe, place
-):
-    faults = {}
-    for scheme in ("light", "dark"):
-        page = page_of(browser, address, place, color_scheme=scheme, reduced_motion="reduce")
-        violations = axe.run(page, context={"exclude": EXCLUDED}, options=RULES).response[
-            "violations"
-        ]
-        faults |= {
-            (scheme, fault["id"]): [node["html"][:160] for node in fault["nodes"][:3]]
-            for fault in violations
-        }
-        if scheme == "light":
-            page.context.close()
+# Every page in light; in dark, whose colors come from the same table, every second one.
+SEEN = [*((place, "light") for place in PAGES), *((place, "dark") for place in PAGES[::2])]
+
+
+@pytest.mark.parametrize(("place", "scheme"), SEEN)
+def test_names_roles_tables_contrast_zoom_phone_and_motion(browser, address, axe, place, scheme):
+    page = page_of(browser, address, place, color_scheme=scheme, reduced_motion="reduce")
+    violations = axe.run(page, context={"exclude": EXCLUDED}, options=RULES).response["violations"]
+    faults = {
+        fault["id"]: [node["html"][:160] for node in fault["nodes"][:3]] for fault in violations
+    }
+    if scheme == "dark":  # the sizes are the same in both
+        page.context.close()
+        assert faults == {}
+        return
     for name, width, height in (("200 %", 720, 450), ("phone", 390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         settled(page)
         over = page.evaluate(WIDER)
-        faults |= {(name, "wider than the screen"): over} if over > 0 else {}
+        faults |= {f"{name}: wider than the screen": over} if over > 0 else {}
     moving = page.evaluate("document.getAnimations().filter(a => a.playState === 'running').length")
     page.context.close()
     assert (faults, moving) == ({}, 0)
