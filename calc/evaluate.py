@@ -50,12 +50,12 @@ def evaluate_all(formulas: Iterable[Callable], table: Columns) -> Columns:
 
 def resting(columns: Iterable[str], formulas: Iterable[Callable]) -> tuple[Callable, ...]:
     """The formulas that depend on these columns, in order."""
-    names, kept = set(columns), []
+    names, dependent = set(columns), []
     for formula in formulas:
         if names.intersection(parameters_of(formula)):
-            kept.append(formula)
+            dependent.append(formula)
             names.add(formula.__name__)
-    return tuple(kept)
+    return tuple(dependent)
 
 
 @cache

@@ -108,9 +108,9 @@ def wider(levels: set[int]) -> int:
 @lru_cache(maxsize=64)
 def needed(formulas: tuple[Callable, ...], wanted: tuple[str, ...]) -> tuple[Callable, ...]:
     """The formulas that the wanted columns depend on, in order."""
-    names, kept = set(wanted), []
+    names, required = set(wanted), []
     for formula in reversed(formulas):
         if formula.__name__ in names:
-            kept.append(formula)
+            required.append(formula)
             names |= set(parameters_of(formula))
-    return tuple(reversed(kept))
+    return tuple(reversed(required))

@@ -42,12 +42,12 @@ def advise(
         quality({"step": ""} if kind == "step" else change, catalogs, serves)
         for kind, change, _ in chosen
     ]
-    told = {
+    text_columns = {
         "change": words,
         "quality": [note for note, _ in notes],
         "source": [source for _, source in notes],
     }
-    texts = {name: pd.Index(values, dtype=object) for name, values in told.items()}
+    texts = {name: pd.Index(values, dtype=object) for name, values in text_columns.items()}
     return useful.assign(**texts)[columns]
 
 

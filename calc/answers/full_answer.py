@@ -133,11 +133,13 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
         limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
     limits_cost = limits_cost or outs_text(answer.outs, catalogs)
     of_first = {"limits_cost": limits_cost, "rivals": "+".join(near)}
-    shown = _text_table(answer.answers, why=sentences, misses=misses[:count], **of_first)
-    shown["problem"] = problem
+    answers_table = _text_table(answer.answers, why=sentences, misses=misses[:count], **of_first)
+    answers_table["problem"] = problem
     board = _text_table(answer.board, why=sentences[:1], misses=misses[count:], **of_first)
     board["problem"] = [problem, *[""] * (len(board) - 1)]
-    return replace(answer, answers=shown, board=board, rows=records(shown), problem=problem)
+    return replace(
+        answer, answers=answers_table, board=board, rows=records(answers_table), problem=problem
+    )
 
 
 def _text_table(table: pd.DataFrame, **texts: Any) -> pd.DataFrame:

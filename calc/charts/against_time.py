@@ -39,16 +39,16 @@ def against_time(rows: pd.DataFrame, trains: bool, cost: str = "usd") -> pd.Data
         across + np.where(left, -0.5, 0.5) * NAME_SHARES[0],
         up + np.where(left, -0.5, 0.5) * NAME_SHARES[1],
     )
-    shown = np.zeros(len(table), dtype=bool)
+    is_shown = np.zeros(len(table), dtype=bool)
     for kind in NAMED_KINDS:
         mine = np.flatnonzero(table["kind"] == kind)
         for point in [*mine[:1], *mine[:0:-1][:1], *mine[1:-1]]:  # its two ends first
             near = (np.abs(centre - centre[point]) < NAME_SHARES[0]) & (
                 np.abs(height - height[point]) < NAME_SHARES[1]
             )
-            shown[point] = not (shown & near).any()
+            is_shown[point] = not (is_shown & near).any()
     return with_ticks(
-        table.assign(name=table["label"].where(shown, ""), side=np.where(left, "left", "right")),
+        table.assign(name=table["label"].where(is_shown, ""), side=np.where(left, "left", "right")),
         x_ticks,
         y_ticks,
     )

@@ -42,13 +42,17 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     plan = last if logs and last.lower().endswith(TABLES) else ""
     logs = logs if plan else options.logs
     rows = records(plan_rows(plan, catalogs)) if plan else []
-    kept: list[RunReading] = []
+    readings: list[RunReading] = []
     for log in logs:
         read, why = _readings(Path(log), rows or [_row_in_log(log, catalogs)], catalogs)
-        kept += read
+        readings += read
         for sentence in why:
             print(f"{log}: {sentence}", file=sys.stderr)
-    return write_result(options, calibration_text(entries_of_readings(kept))) if kept else UNUSABLE
+    return (
+        write_result(options, calibration_text(entries_of_readings(readings)))
+        if readings
+        else UNUSABLE
+    )
 
 
 def _row_in_log(log: str, catalogs: Catalogs) -> Row:

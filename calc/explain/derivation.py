@@ -316,13 +316,13 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
             {},
         )
         sizes = {name: float(values[stack, 0]) for name, values in every_size.items()}
-        kept = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
+        vectors = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
         for moment in ("backward", "recomputed") if trains else ("forward",):
-            kept[moment] = max(
+            vectors[moment] = max(
                 form.get(moment) or [{}],
                 key=lambda vector: sum(vector[size] * sizes[size] for size in vector),
             )
-        for vector, coefficients in kept.items():
+        for vector, coefficients in vectors.items():
             total = sum(coefficients[size] * sizes[size] for size in coefficients)
             alive = vector in block_forms.VECTORS and np.isclose(
                 total, table["stack_kept_bytes_per_token"][stack, 0]

@@ -265,9 +265,9 @@ def _of_form(
     surface, stops = np.concatenate(fitted), np.tile(stops, len(form))
     totals = np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES])
     totals[(len(form) > 1) & np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
-    kept = _ever_largest(totals, stops)
+    largest_places = _ever_largest(totals, stops)
     miss = np.max(np.abs(_most_by_stop(totals, stops) - most) / most.max(axis=0))
-    return float(miss), _rows(surface[kept], kept, stops, page_tokens)
+    return float(miss), _rows(surface[largest_places], largest_places, stops, page_tokens)
 
 
 def _most_by_stop(totals: np.ndarray, stops: np.ndarray) -> np.ndarray:
@@ -287,7 +287,7 @@ def _ever_largest(totals: np.ndarray, stops: np.ndarray) -> np.ndarray:
 
 
 def _rows(
-    surface: np.ndarray, kept: np.ndarray, stops: np.ndarray, page_tokens: float
+    surface: np.ndarray, largest_places: np.ndarray, stops: np.ndarray, page_tokens: float
 ) -> pd.DataFrame:
     """A row for each component that a moment has anything of; a moment without any keeps one."""
     has_any = np.any(np.abs(surface) > 1e-9, axis=2)
@@ -295,8 +295,8 @@ def _rows(
     moment, component = np.nonzero(has_any)
     named: Row = {
         "page_tokens": page_tokens * IN_PAGES[component],
-        "stop": stops[kept][moment],
-        "moment": kept[moment],
+        "stop": stops[largest_places][moment],
+        "moment": largest_places[moment],
     }
     named["component"] = np.array(ALLOCATED, dtype=object)[component]
     return pd.DataFrame(named | dict(zip(COEFFICIENTS, surface[moment, component].T, strict=True)))

@@ -76,11 +76,11 @@ def free_id(text: str, taken: Container[str]) -> str:
 def foreign_entry(model_id: str, entry: Json) -> Json:
     """Return what an entry may say of a foreign model; fields that it may not set are left out."""
     checked = {name: _valid_value(name, value) for name, value in entry.items()}
-    kept = {name: value for name, value in checked.items() if value is not None}
-    if not any(str(value).startswith(SIMULATED_BLOCK) for value in kept.values()):
-        kept.pop("simulated_here", None)  # its figures rest on no simulation of this machine
+    given = {name: value for name, value in checked.items() if value is not None}
+    if not any(str(value).startswith(SIMULATED_BLOCK) for value in given.values()):
+        given.pop("simulated_here", None)  # its figures rest on no simulation of this machine
     name = UNSAFE.sub("", visible(str(entry.get("name") or model_id).removesuffix(MARK)))
-    return {**kept, "name": f"{name}{MARK}"}
+    return {**given, "name": f"{name}{MARK}"}
 
 
 def left_out_fields(entry: Json) -> list[str]:

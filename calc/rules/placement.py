@@ -82,9 +82,9 @@ def untiled_shard_elements(
 
     Marlin is the kernel of cards without fp8. Source: vllm-project/vllm pull request 36807.
     """
-    widened = (trains == 0) & (compute_bytes_each == 1) & np.isnan(gpu_fp8_flops_per_second)
+    is_widened = (trains == 0) & (compute_bytes_each == 1) & np.isnan(gpu_fp8_flops_per_second)
     return expert_shard_elements * (
-        widened & (expert_shard_elements % np.maximum(serving_marlin_expert_tile, 1) > 0)
+        is_widened & (expert_shard_elements % np.maximum(serving_marlin_expert_tile, 1) > 0)
     )
 
 

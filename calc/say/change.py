@@ -123,9 +123,9 @@ def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> st
         effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill,
         cost_in_quality(change, catalogs),
     )
-    told = [say(change, bool(ends_of(row))), old_price_month(change["old_price_days"], catalogs)]
-    told.append(quality if change["same_work"] else "")
-    effects = f"{'; '.join(filter(None, told))}."
+    parts = [say(change, bool(ends_of(row))), old_price_month(change["old_price_days"], catalogs)]
+    parts.append(quality if change["same_work"] else "")
+    effects = f"{'; '.join(filter(None, parts))}."
     if change["same_work"]:
         return effects
     return (

@@ -131,7 +131,7 @@ def _without_column_change(
     best = cheapest_cell(own)
     if best is None or best.plan is None:
         return ""
-    saved_usd, kept = plan["usd"] - best.plan["usd"], choice_name(best.column, catalogs)
+    saved_usd, column_name = plan["usd"] - best.plan["usd"], choice_name(best.column, catalogs)
     if saved_usd <= TIE_RATIO * plan["usd"]:
-        return f"With {kept} kept, nothing costs less than the plan."
-    return f"With {kept} kept, {choice_name(best.row, catalogs)} saves {about(saved_usd)}."
+        return f"With {column_name} kept, nothing costs less than the plan."
+    return f"With {column_name} kept, {choice_name(best.row, catalogs)} saves {about(saved_usd)}."

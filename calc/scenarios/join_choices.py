@@ -116,8 +116,8 @@ def stored_form(
     form = np.where(
         implementation_masters_eight_bit > 0, _forms_of(catalogs, "master_form")[row], row
     )
-    widened = implementation_widens_shards * shards_gradients * (training_gpus > 1) * (1 - adapts)
-    form = np.where(widened > 0, _forms_of(catalogs, "sharded_form")[row], form)
+    widens = implementation_widens_shards * shards_gradients * (training_gpus > 1) * (1 - adapts)
+    form = np.where(widens > 0, _forms_of(catalogs, "sharded_form")[row], form)
     return columns_of(catalogs, "precisions", form, names=OF_STORAGE) | {
         "precision_format": _precision_formats(catalogs)[form]
     }

@@ -112,9 +112,9 @@ def _of_small(
     stays = is_tried & small
     if is_tried.any() and not stays.any():
         stays = is_tried & (least_bytes == least_bytes[is_tried].min())
-    kept = np.full(len(position), -1)
-    kept[able[stays]] = position[able[stays]]
-    return kept
+    new_places = np.full(len(position), -1)
+    new_places[able[stays]] = position[able[stays]]
+    return new_places
 
 
 def least_memory_bytes(table: Table) -> np.ndarray:

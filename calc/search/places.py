@@ -105,15 +105,17 @@ def _own_places(job: Job, catalogs: Catalogs) -> list[Place]:
     """What the team has, a place for each kind; all cards without an instance are together."""
     instances, cards = row_numbers(catalogs, "instances"), row_numbers(catalogs, "gpus")
     fixed = [name for column in ("instance", "gpu") for name in job.fixed.get(column, ())]
-    owned = []
+    own_places = []
     for name, count in job.have.items():
         if name in instances:
-            owned += _places(np.array([instances[name]]), np.array([count]), job, catalogs)
+            own_places += _places(np.array([instances[name]]), np.array([count]), job, catalogs)
         else:
             card = place_numbers(catalogs, np.array([cards[name]]), np.array([-1]))
             island = min(count, int(np.nan_to_num(card["card_node_gpus"][0], nan=1)))
-            owned.append(Place("", count, island, 1, bool(card["gpu_supports_bf16"][0] > 0), name))
-    able = [place for place in owned if not fixed or {place.instance, place.gpu} & {*fixed}]
+            own_places.append(
+                Place("", count, island, 1, bool(card["gpu_supports_bf16"][0] > 0), name)
+            )
+    able = [place for place in own_places if not fixed or {place.instance, place.gpu} & {*fixed}]
     if not able:
         raise JobError(
             f"{' or '.join(fixed)} is not among the machines of have", "leave one of the two empty"

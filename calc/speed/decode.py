@@ -78,8 +78,8 @@ def stack_cache_passes(
     block of threads per query head.
     """
     repeats = np.where(np.isnan(release_repeats_keys), engine_repeats_keys, release_repeats_keys)
-    widened = 1 + repeats * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
-    return engine_cache_copies + engine_cache_passes * widened
+    pass_ratio = 1 + repeats * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
+    return engine_cache_copies + engine_cache_passes * pass_ratio
 
 
 def stack_read_elements(

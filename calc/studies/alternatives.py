@@ -73,8 +73,8 @@ def alternatives(
         if not job.ends and year * tie < row["usd"] and not is_private:
             found = replace(found, commitment_usd=year)
         found = _with_endpoint(found, row, job)
-    told = [limit.step for limit in relaxed if limit.name == "regions"]
-    if there and there["usd"] * tie < row["usd"] and there["region"] not in told:
+    relaxed_regions = [limit.step for limit in relaxed if limit.name == "regions"]
+    if there and there["usd"] * tie < row["usd"] and there["region"] not in relaxed_regions:
         found = replace(found, region_row=there)
     return replace(found, tuned_row=_with_tuned_flags(row, job, catalogs))
 

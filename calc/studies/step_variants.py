@@ -136,11 +136,11 @@ def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
             "precision": {bits: widths[bits] for bits in SERVED_WIDTHS},
             "kv_precision": caches,
         }
-    kept = dict.fromkeys(
+    recomputes = dict.fromkeys(
         ["none", row["recompute"] if row["recompute"] != "full" else "selective", "full"]
     )
     if row["recompute"] == "none":
-        kept = dict.fromkeys(["none", "selective", "full"])
+        recomputes = dict.fromkeys(["none", "selective", "full"])
     present = {"tuning": row["tuning"], "precision": row["precision"]}
     methods = {
         name: present if name == method_name(row, catalogs).lower() else change
@@ -148,7 +148,7 @@ def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
     }
     return {
         "model": sizes,
-        "recompute": {name: {"recompute": name} for name in kept},
+        "recompute": {name: {"recompute": name} for name in recomputes},
         "tuning": methods,
     }
 

@@ -62,7 +62,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
             st.markdown(faint(plain(words)), width="content")
 
 
-def _set_by(limit: Relaxed, settled: Row) -> Row:
+def _set_by(limit: Relaxed, resolved_job: Row) -> Row:
     """The fields of the job that put a limit at its step; none for what is no limit."""
     fields, name, step = job_state.current().fields, limit.name, limit.step
     if name in ("regions", "markets"):
@@ -72,7 +72,7 @@ def _set_by(limit: Relaxed, settled: Row) -> Row:
     if name in BITS:
         return {"fewest_bits": str(step)}
     if name == "+".join(SPEEDS):
-        return stricter_speeds(settled)
+        return stricter_speeds(resolved_job)
     if name == "hours_most":
         return {"days_most": float(str(step)) / DAY_HOURS}
     if name == "spare":

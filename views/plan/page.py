@@ -14,7 +14,7 @@ from views.sidebar import sidebar
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
 plan = present(catalogs)
-is_answered, owned = plan.row["memory_bytes"] > 0, bool(plan.options.job.get("have"))
+is_answered, has_machines = plan.row["memory_bytes"] > 0, bool(plan.options.job.get("have"))
 cards = answer_cards.cards_of(plan, catalogs)
 
 sidebar.sidebar(catalogs)
@@ -23,15 +23,15 @@ heading.since_then(plan.options.rows[0], catalogs)
 heading.heading(plan, ink, catalogs)
 answer_cards.cards(cards, plan, ink, catalogs)
 limits.limits(plan, cards, catalogs)
-if is_answered and not owned:
+if is_answered and not has_machines:
     choices.choices(plan, ink, catalogs)
 if is_answered:
     short_board(plan, ink, catalogs)
-    beside = not is_phone() and not owned
+    beside = not is_phone() and not has_machines
     left, right = st.columns(2, gap="large") if beside else (st.container(), st.container())
     with left:
         memory(plan.row, plan.options.board, ink, catalogs, is_narrow=beside)
-    if not owned:  # what is changed is weighed by its cost
+    if not has_machines:  # what is changed is weighed by its cost
         with right:
             changes.panel(plan.row, plan.market, plan.job, catalogs)
     launch_kit.panel(plan, catalogs)

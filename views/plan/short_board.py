@@ -29,8 +29,8 @@ NUMERIC = ("Cost", "A month", "Time", "A token", "A batch")
 def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Heading, at most six types, and today's full board behind an expander."""
     options, job = plan.options, job_state.current().job
-    owned = bool(options.job.get("have"))
-    if owned and len(options.board) < 2:
+    has_machines = bool(options.job.get("have"))
+    if has_machines and len(options.board) < 2:
         return
     types = near_ties(options)
     turns_at = recent_result(
@@ -40,7 +40,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     if sure := how_sure(types, turns_at, options.ways):
         st.caption(plain(sure))
     with st.container(height=HEAD + ROW * len(types.rows) + 4, border=False):
-        st.html(_table(types.rows, plan.row, owned, ink, catalogs))
+        st.html(_table(types.rows, plan.row, has_machines, ink, catalogs))
     with st.expander("All types: sort, tick, keep", on_change="rerun", key="all_types") as pane:
         if pane.open:
             board.board(options, ink, catalogs)
@@ -49,11 +49,13 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
             )
 
 
-def _table(rows: list[Row], looked: Row, owned: bool, ink: Ink, catalogs: Catalogs) -> str:
+def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs: Catalogs) -> str:
     """The rows as a table of HTML, that of what is shown below tinted."""
     ends = bool(ends_of(rows[0]))
     money, pace = ("Cost", "Time") if ends else ("A month", f"A {row_words.paced_by(rows[0])}")
-    left_out = {money, "Quota, vCPUs"} if owned else {"Quota, vCPUs"} if is_phone() else set()
+    left_out = (
+        {money, "Quota, vCPUs"} if has_machines else {"Quota, vCPUs"} if is_phone() else set()
+    )
     heads = [
         head
         for head in ("Type, at its best", MEMORY, money, pace, "Quota, vCPUs")

@@ -185,9 +185,9 @@ def _widget_value(name: str, value: Any) -> Any:
         _of_kind(column.kind, entry)
         for entry in (value if isinstance(value, (list, tuple)) else [value])
     ]
-    kept = [entry for entry in values if entry is not None and entry != ""]
+    given = [entry for entry in values if entry is not None and entry != ""]
     empty = "" if name in JOB and "" in column.choices else None  # an empty choice of a job is one
-    return kept if name in LISTS else kept[0] if kept else empty
+    return given if name in LISTS else given[0] if given else empty
 
 
 def _of_kind(kind: str, value: Any) -> Any:

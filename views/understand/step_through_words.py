@@ -214,9 +214,11 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
         name_of("model", row["model"], catalogs),
         with_noun(int(row["sequence_tokens"]), "token"),
     )
-    kept = ", activations recomputed as far as it helps" if row["work"] == "training" else ""
+    recompute_words = (
+        ", activations recomputed as far as it helps" if row["work"] == "training" else ""
+    )
     return (
-        f"{model}, {tokens}{kept}; the last of them may be tight. 0: not even one fits. "
+        f"{model}, {tokens}{recompute_words}; the last of them may be tight. 0: not even one fits. "
         f"–: does not run there. A cell becomes the plan."
     )
 

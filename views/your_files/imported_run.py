@@ -253,13 +253,13 @@ def _summary(lines: list[Line]) -> str:
 
 def _line(line: Line, run: ImportedRun) -> dict[str, str]:
     """One field as a row of the table."""
-    settled = [_column_words(column, value, run) for column, value in line.columns.items()]
+    column_texts = [_column_words(column, value, run) for column, value in line.columns.items()]
     default = line.standing == "open" and not line.file
     cells = (
         line.field if line.file else "",
         line.text,
         STANDINGS[line.standing],
-        ", ".join(settled),
+        ", ".join(column_texts),
         line.file or ("" if default else line.field),
     )
     return dict(zip(WIDTHS, cells, strict=True))

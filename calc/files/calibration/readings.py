@@ -192,14 +192,16 @@ def readings_of_runs(
     load that they name.
     """
     tried = [[readings(run, row, catalogs, today) for row in rows] for run in several]
-    kept = [next((read for read, _ in of_rows if read), []) for of_rows in tried]
-    if not any(kept):
+    first_readings = [next((read for read, _ in of_rows if read), []) for of_rows in tried]
+    if not any(first_readings):
         return [], list(dict.fromkeys(of_rows[0][1] for of_rows in tried))
-    service = next(read for read in kept if read)[0].row
+    service = next(read for read in first_readings if read)[0].row
     for number, run in enumerate(several):
-        if not kept[number] and run.facts.keys() >= LOAD:
-            kept[number], _ = readings(run, _at_load(run, service, catalogs), catalogs, today)
-    return [reading for read in kept for reading in read], []
+        if not first_readings[number] and run.facts.keys() >= LOAD:
+            first_readings[number], _ = readings(
+                run, _at_load(run, service, catalogs), catalogs, today
+            )
+    return [reading for read in first_readings for reading in read], []
 
 
 def _at_load(run: LoggedRun, service: Row, catalogs: Catalogs) -> Row:

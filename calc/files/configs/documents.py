@@ -82,8 +82,8 @@ def _runs_of_task(text: str, file: str, fields: Json) -> list[list[Reading]]:
         if started_engine(text) or foreign_machine(text):
             raise
         return [[Reading(file, task, fields, LAUNCH, {})]]  # a launcher of other files
-    told = (*MACHINES, *(name for name in fields if name.startswith(CHOICES)))
-    rest = {name: value for name, value in fields.items() if name not in told}
+    placement_fields = (*MACHINES, *(name for name in fields if name.startswith(CHOICES)))
+    rest = {name: value for name, value in fields.items() if name not in placement_fields}
     return [[*readings, Reading(file, task, rest, LAUNCH, {})] for readings in services]
 
 

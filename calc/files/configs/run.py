@@ -223,11 +223,13 @@ def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) ->
             origin,
         )
     elif not instead:
-        shown = ", ".join(f"{size} {settings.values[name]}" for name, size in sorted(parts.items()))
+        size_words = ", ".join(
+            f"{size} {settings.values[name]}" for name, size in sorted(parts.items())
+        )
         doubt = (
-            SEVERAL.format(shown, " or ".join(models))
+            SEVERAL.format(size_words, " or ".join(models))
             if models
-            else NO_MODEL.format(shown, closest)
+            else NO_MODEL.format(size_words, closest)
         )
         settings.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
 

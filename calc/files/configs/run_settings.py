@@ -95,8 +95,8 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
     for name, value in reading.fields.items():
         meaning = reading.tool.fields.get(name)
         if meaning is None:
-            told = reading.tool.hides(name) and not is_off(value)
-            if told or not reading.tool.is_idle(name):
+            is_reported = reading.tool.hides(name) and not is_off(value)
+            if is_reported or not reading.tool.is_idle(name):
                 settings.unused[name] = None
             continue
         if id(meaning) in seen and meaning.name != "flash_attention":

@@ -157,9 +157,9 @@ def _any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
         best.id not in LIKE_ANY or _known_fields(tool, fields) <= _known_fields(best, fields)
     ):
         return None
-    told = any(mark in fields for mark in tool.marks)
+    has_mark = any(mark in fields for mark in tool.marks)
     trains = re.search(r"train|tun|sft|lora|dpo|clm", script.rpartition("/")[2].lower())
-    return tool if told and (trains or _known_fields(tool, fields) > 1) else None
+    return tool if has_mark and (trains or _known_fields(tool, fields) > 1) else None
 
 
 def _known_fields(tool: Tool, fields: Json) -> int:

@@ -74,11 +74,11 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     )
 
 
-def standings(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
+def standings(rows: pd.DataFrame, kept_rows: pd.DataFrame) -> list[str]:
     """The status of each row: as kept, changed (same name), new or refused."""
     names = [name for name in inputs_by_name() if name != "scenario"] + ["market"]
-    mine = [_choices(row, names) for row in kept.to_dict("records")]
-    named = set(kept["scenario"])
+    mine = [_choices(row, names) for row in kept_rows.to_dict("records")]
+    named = set(kept_rows["scenario"])
     return [
         "refused"
         if row["problem"]

@@ -68,15 +68,15 @@ def people_csv(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> bytes:
 def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """The results, with the table's cells where a row has a problem."""
     wrong = (results["problem"] != "").to_numpy()
-    kept = results.copy()
+    copy = results.copy()
     for name in (
         inputs_by_name().keys() & set(table.columns) & set(results.columns) if wrong.any() else ()
     ):
         cells = table[name].to_numpy(dtype=object)
         restored = wrong & table[name].notna().to_numpy() & (cells != "")
         if restored.any():
-            kept[name] = np.where(restored, cells, results[name].to_numpy(dtype=object))
-    return kept
+            copy[name] = np.where(restored, cells, results[name].to_numpy(dtype=object))
+    return copy
 
 
 def _written_beside(column: str) -> bool:

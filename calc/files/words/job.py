@@ -227,6 +227,6 @@ def read_phrases(understood: Understood) -> Mapping[str, str]:
 
 
 def _plain(value: Any) -> str:
-    shown = value if isinstance(value, list) else [value]
-    words = [f"{one:,.10g}" if isinstance(one, int | float) else str(one) for one in shown]
+    values = value if isinstance(value, list) else [value]
+    words = [f"{one:,.10g}" if isinstance(one, int | float) else str(one) for one in values]
     return "+".join(words if len(words) <= 3 else [*words[:3], "..."])

@@ -90,8 +90,8 @@ def fused_loss_bytes(
 ):
     """Head and loss by chunks: one chunk, the gradients of inputs and of a trained head. [B]"""
     width = np.maximum(compute_bytes_each, 2)
-    kept = width * hidden * logits_tokens + width * trained_head_here
-    return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
+    copies_bytes = width * hidden * logits_tokens + width * trained_head_here
+    return holds_head * (width * chunk_tokens * outputs / vocabulary_split + copies_bytes)
 
 
 def forward_logits_bytes(

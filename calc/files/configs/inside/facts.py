@@ -272,8 +272,8 @@ def unread_memory(tree: Any, program: Path, read: list[Path]) -> Json:
         if not path or not OF_MEMORY.search(snake(path[-1])):
             continue
         near = common_steps(path, program) >= min(len(program), 1)
-        told = value not in (None, "", False, [], 0, "0", "false", "none")
+        has_value = value not in (None, "", False, [], 0, "0", "false", "none")
         known = any(path[:length] in prefixes for length in range(len(path) + 1))
-        if near and told and not known:
+        if near and has_value and not known:
             fields[".".join(snake(name) for name in path)] = value
     return fields

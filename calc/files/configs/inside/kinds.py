@@ -117,6 +117,6 @@ def _found_words(facts: list[Fact]) -> str:
         f"runs '{images[0][:80]}'" if images and not engines else "",
         f"asks for {machines[0]}" if machines else "",
     ]
-    told = " and ".join(part for part in parts if part)
+    findings = " and ".join(part for part in parts if part)
     what = "but no command of an engine or a trainer that is read was found in it"
-    return f" that {told}, {what}" if told else f", {what}"
+    return f" that {findings}, {what}" if findings else f", {what}"

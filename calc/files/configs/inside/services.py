@@ -79,15 +79,15 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
             Reading(file, one.tool, dict(one.fields or {}), CONFIG, {}) for one in configs[place]
         ]
         for readings in _choices(program, near, file, unread, place_name, own):
-            told = repr(
+            identity = repr(
                 [
                     (reading.tool and reading.tool.id, reading.fields, reading.parts)
                     for reading in readings
                 ]
             )
-            if told not in seen:
+            if identity not in seen:
                 services.append(readings)
-                seen.add(told)
+                seen.add(identity)
     services = [readings for readings in services if _says_enough(readings)] or services
     services = [readings for readings in services if _names_model(readings)] or services
     settings = [_settings(readings) for readings in services]
@@ -246,15 +246,15 @@ def _readings(program: Program, environment: dict[str, str], file: str) -> list[
         ]
         return [command_readings([word for word in words if word], file)]
     found, asides = statements(OF_CLUSTER.sub(r"${\1}", program.script), file, environment)
-    told = [Reading(file, None, {}, LAUNCH, {}, asides)] if found and asides else []
+    aside_readings = [Reading(file, None, {}, LAUNCH, {}, asides)] if found and asides else []
     serving = [
         readings
         for readings in found
         if any(reading.tool and reading.tool.work == "inference" for reading in readings)
     ]
     if len(serving) > 1:
-        return [[*readings, *told] for readings in serving]
-    return [[*(reading for readings in found for reading in readings), *told]]
+        return [[*readings, *aside_readings] for readings in serving]
+    return [[*(reading for readings in found for reading in readings), *aside_readings]]
 
 
 def _fill_variables(value: Any, environment: dict[str, str]) -> Any:
