@@ -57,6 +57,8 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 def lines(row: Row) -> pd.DataFrame:
     """The lines of a bill (work, start, spot, spare, attempts, unused, ratio); they sum to it.
 
+    Columns: line, hours, gpu_hours (GPUs paid times hours) and usd.
+
     `row` is one of billed. Work is the steps of the run without interruption, or the month: of a
     service that scales by the hour the hours that each instance runs on average. Further attempts
     have a line of their own. Unused hours are billed beyond the job, such as the rest of a capacity
@@ -91,10 +93,17 @@ def lines(row: Row) -> pd.DataFrame:
         line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio
         for line, hours_of in table.items()
     }
+    paid_gpus = float(row["instances"] * row["gpus_paid"] / row["instances_needed"])
+    gpu_hours = {line: hours_of * shares.get(line, 1.0) for line, hours_of in table.items()}
     if ratio != 1:
         table, usd = table | {"ratio": 0.0}, usd | {"ratio": sum(usd.values()) * (ratio - 1)}
     return pd.DataFrame(
-        {"line": list(table), "hours": list(table.values()), "usd": list(usd.values())}
+        {
+            "line": list(table),
+            "hours": list(table.values()),
+            "gpu_hours": [paid_gpus * gpu_hours.get(line, 0.0) for line in table],
+            "usd": list(usd.values()),
+        }
     )
 
 

@@ -55,6 +55,7 @@ def test_the_lines_of_a_run_sum_to_its_bill(market, tokens, catalogs):
     row = bill(catalogs, market, **RUN, train_tokens=tokens)
     parts = lines(row)
     assert parts["usd"].sum() == pytest.approx(row["usd"])
+    assert parts["gpu_hours"].sum() == pytest.approx(row["billed_gpu_hours"])
     assert (parts["hours"] > 0).all()
     named = {
         "on-demand": [],

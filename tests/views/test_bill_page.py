@@ -85,10 +85,10 @@ def test_a_run_says_what_is_paid_for_its_range_its_market_and_the_quota_that_it_
     line, start, total = paid(app)
     assert line[0] == "1 × p5.48xlarge in N. Virginia, on demand"
     assert line[1].startswith("10.0 billion tokens at")
-    assert dollars(line[4]) + dollars(start[4]) == pytest.approx(
+    assert dollars(line[5]) + dollars(start[5]) == pytest.approx(
         row["run_usd_on_demand"], rel=0.005
     )
-    assert dollars(total[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
+    assert dollars(total[5]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
     assert (
         title(app).replace("\\", "")
         == f"About {about(row['usd'])} once: Train Llama 3.1 8B on 10 billion tokens"
@@ -117,8 +117,8 @@ def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
     app = bill(**RUN, markets="spot")
     *lines, total = paid(app)
     assert [line[1].startswith("Work done twice") for line in lines].count(True) == 1
-    assert sum(dollars(line[4]) for line in lines) == pytest.approx(dollars(total[4]), rel=0.01)
-    assert dollars(total[4]) == pytest.approx(row["run_usd_spot"], rel=0.005)
+    assert sum(dollars(line[5]) for line in lines) == pytest.approx(dollars(total[5]), rel=0.01)
+    assert dollars(total[5]) == pytest.approx(row["run_usd_spot"], rel=0.005)
     for phrase in ("**Interruptions**", "Daly 2006", f"(L-C4BD4855) {QUOTA}"):
         assert phrase in page_text(app)
     commands = "\n".join(block.value for block in app.code)
@@ -160,7 +160,7 @@ def test_the_bill_is_of_the_row_looked_at(catalogs):
         paid(app)[0][0]
         == f"{other['instances_needed']:.0f} × {other['instance']} in N. Virginia, on demand"
     )
-    assert dollars(paid(app)[-1][4]) == pytest.approx(other["usd"], rel=0.005)
+    assert dollars(paid(app)[-1][5]) == pytest.approx(other["usd"], rel=0.005)
 
 
 def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed():

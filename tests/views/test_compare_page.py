@@ -76,7 +76,8 @@ def test_with_nothing_kept_the_present_answer_is_the_bill():
     assert title(app).replace("\\", "") == f"{money} once"
     assert "Keep an answer on Plan to compare it" in page_text(app)
     assert (list(app.checkbox), list(app.menu_button)) == ([], [])
-    assert lines(app)[0][1:] == [money, "", money]
+    assert lines(app)[0][1:4] == [money, "", money]
+    assert lines(app)[0][4].endswith(" once")  # GPU-hours
 
 
 def test_one_answer_of_each_job_is_ticked_and_another_tick_moves_it():
@@ -256,6 +257,7 @@ def test_runs_months_and_a_discount_change_the_bill():
     assert lines(app)[1][0] == "served, 730 h, 50 % less"
     halves = [float(table[1][2].strip("$").replace(",", "")) for table in (before, lines(app))]
     assert halves[1] == pytest.approx(halves[0] / 2, rel=0.01)
+    assert lines(app)[1][4] == before[1][4] != ""  # GPU-hours, which no discount changes
     assert address(app)["paid_ratio"] == ["0.5"]
     run(app.button(key="undo").click())
     assert lines(app)[1] == before[1]

@@ -5,6 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.plan.budgets import with_gpu_hours
 from calc.plan.drift import then_of
 from calc.say.numbers import is_missing, with_noun
 from calc.studies.differences import FEWEST
@@ -35,7 +36,7 @@ def draw(title: DeltaGenerator) -> None:
         title.markdown(NOTHING_TO_BILL)
         return
     every = compared_answers(catalogs)
-    bill = every.rows.iloc[every.ticked]
+    bill = with_gpu_hours(every.rows.iloc[every.ticked], catalogs)
     title.title(plain(the_bill.heading(bill)), anchor=False)
     title.markdown(_count_words(every) if kept_answers.entries() else NOTHING_KEPT)
     if not kept_answers.entries() and every.records[0]["have"]:

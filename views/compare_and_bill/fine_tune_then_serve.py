@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.money import money_over_days
 from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
+from calc.plan.budgets import with_gpu_hours
 from calc.plan.figures import records
 from calc.plan.fine_tune_then_serve import (
     ENDPOINT,
@@ -85,7 +86,7 @@ def draw(title: DeltaGenerator) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        the_bill.draw(plan.bill, [])
+        the_bill.draw(with_gpu_hours(plan.bill, catalogs), [])
     with right:
         _chart(plan)
     columns = tables.columns_of("tuned_months")

@@ -21,8 +21,8 @@ TEXTS = texts_beside(__file__)
 
 
 def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
-    """What is paid, what for, how long, $; `table` is of bill.lines."""
-    heads = ("What is paid", "For", "Time", "$ an hour", "$")
+    """What is paid, what for, how long, GPU-hours, $; `table` is of bill.lines."""
+    heads = ("What is paid", "For", "Time", "GPU-hours", "$ an hour", "$")
     rows = [
         dict(zip(heads, map(plain, line), strict=True))
         for line in _bill_table(row, table, catalogs)
@@ -57,20 +57,24 @@ def summary(row: Row, market_line: Row) -> str:
 
 
 def _bill_table(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
-    """Lines of the bill: what, what for, how long, USD per hour, USD; and their sum."""
+    """Lines of the bill: what, what for, how long, GPU-hours, USD per hour, USD; their sum."""
     lines: list[tuple[str, ...]] = []
     for line in table.to_dict("records"):
         hours = line["hours"]
         timed = (
-            (time(row, hours), usd(line["usd"] / hours))
+            (time(row, hours), three(line["gpu_hours"]), usd(line["usd"] / hours))
             if hours
-            else ("", row_words.own_share(row))
+            else ("", "", row_words.own_share(row))
         )
         lines.append((*_line(row, line["line"], catalogs), *timed, usd(line["usd"])))
     if len(lines) == 1:
         return lines
     total = time(row, table.loc[table["line"] != "spare", "hours"].sum())
-    return [*lines, ("**Together**", "", f"**{total}**", "", f"**{usd(row['usd'])}**")]
+    gpu_hours = f"**{three(table['gpu_hours'].sum())}**"
+    return [
+        *lines,
+        ("**Together**", "", f"**{total}**", gpu_hours, "", f"**{usd(row['usd'])}**"),
+    ]
 
 
 def time(row: Row, hours: float) -> str:

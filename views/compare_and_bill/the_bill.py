@@ -13,7 +13,7 @@ from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
 from calc.say.cases import HOW_CASES, range_words, summands
-from calc.say.numbers import about, is_missing, percent, usd, with_noun
+from calc.say.numbers import about, is_missing, percent, three, usd, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import DECISION
 from views.compare_and_bill.moves import cases_of
@@ -25,6 +25,8 @@ from views.shared.row_words import own_share
 from views.shared.tables import text_table
 
 COLUMNS = {"once_usd": "Once", "monthly_usd": "A month", "year_usd": "12 months"}
+HOURS = "GPU-hours"
+HEADS = ("", *COLUMNS.values(), HOURS)
 PERIODS = dict(zip(PERIOD_MONTHS, ("The first month", "3 months", "12 months"), strict=True))
 HOW = """A run is paid each time that it is repeated, a service by the month. A commitment is paid
 every month of its term, whether it is used or not. To commit to a base load and run peaks
@@ -83,13 +85,17 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
 
 
 def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[str, str]]:
-    """A line for each answer and their sum, all in one rounding; `write` escapes texts."""
+    """A line for each answer and their sum, all in one rounding; `write` escapes texts.
+
+    `bill` is of with_gpu_hours.
+    """
     names_job = "job" in bill and bill["job"].nunique() > 1
     amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
     result = [
         {
             "": write(_what(row, names_job)),
             **{label: write(texts[place]) for label, (texts, _) in amounts.items()},
+            HOURS: _gpu_hours(row["once_gpu_hours"], row["monthly_gpu_hours"]),
         }
         for place, row in enumerate(records(bill))
     ]
@@ -97,8 +103,17 @@ def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[
         sums = {
             label: f"**{write(total)}**" if total else "" for label, (_, total) in amounts.items()
         }
-        result.append({"": "**Together**", **sums})
+        hours = (bill[name].sum(min_count=1) for name in ("once_gpu_hours", "monthly_gpu_hours"))
+        together = _gpu_hours(*hours)
+        result.append({"": "**Together**", **sums, HOURS: f"**{together}**" if together else ""})
     return result
+
+
+def _gpu_hours(once: float, monthly: float) -> str:
+    """117 once, 5,840 a month; empty where neither is known."""
+    words = {"once": once, "a month": monthly}
+    known = {when: hours for when, hours in words.items() if not is_missing(hours)}
+    return ", ".join(f"{three(hours)} {when}" for when, hours in known.items())
 
 
 def _what(row: Row, names_job: bool) -> str:

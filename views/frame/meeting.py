@@ -6,6 +6,7 @@ from html import escape
 from calc.catalogs.load import Catalogs
 from calc.charts.bills import TITLES, answers_table, measures
 from calc.evaluate import Row
+from calc.plan.budgets import with_gpu_hours
 from calc.say.numbers import about
 from calc.say.paid import gpu_hours_of
 from calc.say.setting import arrangement, setting
@@ -16,7 +17,6 @@ from views.frame.report import STYLE, page_of, table_of
 from views.shared.answer_words import pace
 
 HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "GPU-hours", "Memory per GPU")
-BILL_HEADS = ("", *the_bill.COLUMNS.values())
 
 
 def markdown(
@@ -26,7 +26,7 @@ def markdown(
     bill = every.rows.iloc[every.ticked]
     lines = [f"## {the_bill.heading(bill)}", "", *(f"**{text}**\n" for text in said[:1])]
     lines += _table(HEADS, [_answer(row) for row in every.records])
-    lines += ["", "### The bill", "", *_table(BILL_HEADS, _bill(every))]
+    lines += ["", "### The bill", "", *_table(the_bill.HEADS, _bill(every, catalogs))]
     lines += ["", *(f"- {text}" for text in said[1:])]
     lines += ["", "### How each is set", ""]
     lines += [f"- {row['scenario']}: {_set(row, catalogs)}" for row in every.records]
@@ -47,8 +47,8 @@ def html(
     ]
     for name in measures(every.records):
         parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name)]
-    rows = [[escape(cell.strip("*")) for cell in row] for row in _bill(every)]
-    parts += ["<h2>The bill</h2>", table_of(BILL_HEADS, rows)]
+    rows = [[escape(cell.strip("*")) for cell in row] for row in _bill(every, catalogs)]
+    parts += ["<h2>The bill</h2>", table_of(the_bill.HEADS, rows)]
     parts += [f"<p>{escape(text)}</p>" for text in said[1:]]
     settings = [[escape(row["scenario"]), escape(_set(row, catalogs))] for row in every.records]
     parts += ["<h2>How each is set</h2>", table_of(("Answer", "Set so"), settings)]
@@ -76,9 +76,9 @@ def _set(row: Row, catalogs: Catalogs) -> str:
     return f"{arrangement(row, catalogs)}; {setting(row, catalogs)}"
 
 
-def _bill(every: ComparedAnswers) -> list[list[str]]:
+def _bill(every: ComparedAnswers, catalogs: Catalogs) -> list[list[str]]:
     """The lines of the bill and their sum."""
-    bill = every.rows.iloc[every.ticked]
+    bill = with_gpu_hours(every.rows.iloc[every.ticked], catalogs)
     return [[*line.values()] for line in the_bill.lines(bill, str)]
 
 
