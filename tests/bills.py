@@ -78,6 +78,16 @@ def cur(lines, names=CUR_2, **more):
     return rows
 
 
+def legacy_parquet(lines):
+    """The lines as a legacy report for Athena: CUR 2.0's names, a column for each tag."""
+    rows = []
+    for row in cur(lines):
+        tags = json.loads(row.pop("resource_tags"))
+        rows.append(row | {f"resource_tags_{key}": value for key, value in tags.items()})
+    names = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name, "") for name in names} for row in rows]
+
+
 def focus(lines, version="1.2"):
     """The lines as a FOCUS export with AWS's columns; 1.0 has no status of reservations."""
     categories = {"SpotUsage": "Dynamic"}

@@ -6,7 +6,7 @@ import json
 import bills
 import pandas as pd
 import pytest
-from bills import as_csv, as_parquet, cur, focus, line
+from bills import as_csv, as_parquet, cur, focus, legacy_parquet, line
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,8 +41,11 @@ FILES = {
     "CUR 2.0, gzip": as_csv(cur(LINES), packed=True),
     "CUR 2.0, Parquet": as_parquet(cur(LINES), tags="resource_tags"),
     "legacy CUR": as_csv(cur(LINES, bills.LEGACY)),
+    "legacy CUR, Parquet": as_parquet(legacy_parquet(LINES)),
     "FOCUS 1.2": as_csv(focus(LINES)),
+    "FOCUS 1.1": as_csv(focus(LINES, "1.1")),
     "FOCUS 1.0": as_csv(focus(LINES, "1.0")),
+    "FOCUS 1.0, Parquet": as_parquet(focus(LINES, "1.0"), tags="Tags"),
     "FOCUS 1.2, Parquet": as_parquet(focus(LINES), tags="Tags"),
 }
 
@@ -77,6 +80,18 @@ def test_a_reservation_of_a_cur_is_paid_at_its_effective_cost_and_its_rest_is_id
     assert sums(bill_of(as_csv(rows + fee), "f")) == {
         ("machine", "commitment"): (7.5, 5.0),
         ("idle", "on-demand"): (7.0, 0.0),
+    }
+
+
+def test_the_upfront_fee_of_a_reservation_is_counted_once():
+    """In the effective cost of its hours; the fee of a subscription is a cost of its own."""
+    upfront = cur([line(1, 9000.0, 1.0, kind="Fee", instance="", usage="HeavyUsage:p5.48xlarge")])
+    upfront[0]["reservation_reservation_a_r_n"] = "arn:aws:ec2:us-east-1:1:reserved-instances/1"
+    used = cur([line(1, 0.0, 5.0, kind="DiscountedUsage", paid=7.5)])
+    support = cur([line(1, 29.0, 1.0, kind="Fee", instance="", usage="Support")])
+    assert sums(bill_of(as_csv(used + upfront + support), "f")) == {
+        ("machine", "commitment"): (7.5, 5.0),
+        ("other", ""): (29.0, 0.0),
     }
 
 

@@ -13,6 +13,7 @@ class LineKind(Entry, kw_only=True):
     counts_as: Literal["machine", "idle", "other", "discount", "credit", "tax"]
     market: Text | None = None
     unless: Text | None = None
+    unless_filled: Text | None = None
 
 
 class BillFormat(Entry, kw_only=True):

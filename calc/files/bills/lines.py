@@ -120,6 +120,8 @@ def _costs(
         usd[rows] = sum(table.number(field)[rows] for field in added) - sum(
             table.number(field)[rows] for field in taken
         )
+        if rule.unless_filled:
+            usd[rows & (table.text(rule.unless_filled) != "")] = 0.0
     return usd, counts, market
 
 
