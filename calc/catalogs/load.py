@@ -84,6 +84,7 @@ READ_ELSEWHERE = {
     "launch_files",
     "load_curves",
     "memory_logs",
+    "neuron",
     "run_logs",
     "setups",
     "vocabulary",

@@ -55,6 +55,7 @@ COMMANDS = {
     "solve": Command("solve", "Find the largest batch, context or number of users that works."),
     "simulate": Command("simulate", "Simulate a model's own class on this machine without a GPU."),
     "load": Command("load", "Plan a service over a day: machines by hour, scaling, growth."),
+    "neuron": Command("neuron", "Show plans on Trainium and Inferentia, at published rates."),
     "teams": Command("teams", "Sum up plans by team, and check them against budgets."),
     "schedule": Command("schedule", "Plan the jobs of a team on its machines."),
     "tuned": Command("tuned", "Plan fine-tuning and then serving, month by month."),

@@ -16,7 +16,7 @@ from calc.plan import bill, break_even, run_length
 from calc.plan.bill import billed
 from calc.say.job import short_job
 from calc.say.numbers import about, is_missing, usd
-from views.compare_and_bill import prices, quota, sure, use
+from views.compare_and_bill import neuron, prices, quota, sure, use
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, present
 from views.shared import answer_words as plan_words
@@ -115,6 +115,7 @@ def _details(
             "token_costs",
             partial(_service_panel, row, plan, catalogs, ink),
         )
+    expander(neuron.TITLE, "neuron_open", partial(neuron.draw, row))
 
 
 def _downloads(row: Row, markets: pd.DataFrame, catalogs: Catalogs) -> None:

@@ -1,0 +1,62 @@
+"""AWS's own accelerators, in sentences."""
+
+import pandas as pd
+
+from calc.evaluate import Row
+from calc.plan.figures import records
+from calc.plan.neuron import REGION
+from calc.say.numbers import billed_usd, is_missing, short_duration, span, three, usd, with_noun
+
+PORTING = (
+    "Trainium and Inferentia run AWS's Neuron compiler and no CUDA: count the effort of porting, "
+    "compiling and testing the model. Nothing here is estimated from GPUs."
+)
+
+
+def neuron_sentences(rows: pd.DataFrame) -> list[str]:
+    """What is known of a plan there: memory, published rates with their cost, and what is not."""
+    needed = float(rows["needed_gib"].iloc[0])
+    alone = rows[rows["instances_least"] == 1].sort_values("memory_gib", kind="stable")
+    least = alone["instance"].iloc[0] if len(alone) else ""
+    holds = f"{least} is the smallest instance that holds it" if least else "no instance holds it"
+    memory = f"The model itself needs {three(needed)} GiB, working memory left out; {holds}."
+    rated = [row for row in records(rows) if not is_missing(row["rate_tokens_per_second"])]
+    rates = [_rate(row) for row in rated] or [
+        "AWS publishes no rate for this model and work, so there is no time and no price."
+    ]
+    return [memory, *rates]
+
+
+def _rate(row: Row) -> str:
+    """32 × trn1.32xlarge: 392,806 tokens a second, published at ...: 10 h, $6,880."""
+    where = f"{row['rate_instances']:.0f} × {row['instance']}"
+    lengths = (
+        ""
+        if is_missing(row["rate_sequence_tokens"])
+        else f", {row['rate_sequence_tokens']:,.0f} tokens"
+    )
+    flight = (
+        ""
+        if is_missing(row["rate_in_flight"])
+        else f", {with_noun(int(row['rate_in_flight']), 'request')} in flight"
+    )
+    head = (
+        f"{where}: {row['rate_tokens_per_second']:,.0f} tokens a second as published "
+        f"({row['rate_precision']}{lengths}{flight})"
+    )
+    if not is_missing(row["token_seconds"]):
+        head += (
+            f", first token {short_duration(row['first_token_seconds'])}, then "
+            f"{short_duration(row['token_seconds'])} each"
+        )
+    if is_missing(row["usd_per_hour"]):
+        return f"{head}. No price is known."
+    if not is_missing(row["usd"]):
+        return (
+            f"{head}: this run takes {span(row['hours'])} and {billed_usd(row['usd'])} on demand "
+            f"in {REGION}."
+        )
+    return (
+        f"{head}: {usd(row['usd_per_million_tokens'])} a million tokens on demand in {REGION}, at "
+        f"that load alone."
+    )

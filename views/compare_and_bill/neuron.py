@@ -1,0 +1,35 @@
+"""Trainium and Inferentia beside the answer: memory, and published rates alone."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.evaluate import Row
+from calc.plan.neuron import REGION, neuron_rows
+from calc.say.neuron import PORTING, neuron_sentences
+from calc.say.numbers import is_missing, three, usd
+from views.shared import tables
+from views.shared.elements import points
+from views.shared.markdown import plain
+
+TITLE = "Trainium and Inferentia"
+
+
+def draw(row: Row) -> None:
+    """What is known of the plan there, and the instance types."""
+    found = neuron_rows(row)
+    st.markdown(plain(PORTING))
+    points(neuron_sentences(found))
+    lines = [
+        {
+            "Instance": instance["instance"],
+            "Chips": instance["chip"],
+            "Memory, GiB": three(instance["memory_gib"]),
+            "At least": f"{instance['instances_least']:,.0f} of them",
+            f"$ an hour, {REGION}": ""
+            if is_missing(instance["usd_per_hour"])
+            else plain(f"{usd(instance['usd_per_hour'])} ({instance['as_of']})"),
+        }
+        for instance in found.drop_duplicates("instance").to_dict("records")
+    ]
+    tables.text_table(pd.DataFrame(lines), "Instance types with AWS's own accelerators")
+    st.caption("Prices and rates: `catalogs/edited/neuron.yaml`, each with its source and date.")
