@@ -86,6 +86,7 @@ READ_ELSEWHERE = {
     "memory_logs",
     "neuron",
     "run_logs",
+    "service_classes",
     "setups",
     "vocabulary",
     READINGS,

@@ -16,6 +16,7 @@ from calc.files.request_job import assumed_values, assumption_sentence
 from calc.mappings import Cells
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
+from calc.plan.ownership import OWNERSHIP
 from calc.say.change import NOTHING_FITS, effect
 from calc.say.job import job_sentence, short_job
 from calc.say.named_choices import named_choices_words
@@ -66,7 +67,7 @@ def as_mapping(result: RequestAnswer, request: Request) -> Row:
     row = {name: value for name in COLUMNS if not is_missing(value := result.row.get(name))}
     row |= {
         name: result.row[name]
-        for name in ("market", "usd", "hours", "usd_per_hour")
+        for name in ("market", "usd", "hours", "usd_per_hour", *OWNERSHIP)
         if not is_missing(result.row.get(name))
     }
     changes = [] if result.row["problem"] else _changes(result, request.catalogs)

@@ -4,6 +4,8 @@ The command line, the agent's tools and the field on the page take every text th
 """
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
@@ -27,12 +29,14 @@ from calc.files.link import link
 from calc.files.link.address import is_address, link_query
 from calc.files.words.form import is_document
 from calc.files.words.job import job_columns, read_phrases
+from calc.files.words.owners import owners_of
 from calc.files.words.read import read_words
 from calc.files.words.understood import Question, Understood
 from calc.job.fields import BY_HAND, JOB
 from calc.mappings import Cells
 from calc.models.foreign import free_id
 from calc.models.huggingface.config import custom_entry
+from calc.plan.ownership import OWNERSHIP
 
 PASTED = "pasted"
 KINDS = {  # what a text is, in words
@@ -57,6 +61,7 @@ OTHER_ADDRESS = (
 
 
 NOTHING_SAID = Understood({})
+NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 class Request(NamedTuple):
@@ -77,6 +82,7 @@ class Request(NamedTuple):
     logs: tuple[bytes, ...] = ()
     understood: Understood = NOTHING_SAID
     data: tuple[DataSet, ...] = ()
+    owners: Mapping[str, str] = NOBODY  # team, owner and project, those that are named
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -120,8 +126,10 @@ def request_of(
         )
     if is_address(text) and not REPOSITORY.search(text):
         raise ConfigProblem(OTHER_ADDRESS)
+    text, owners = owners_of(text)
     worded = job_columns(read_words(text, catalogs), catalogs) if text.strip() else NOTHING_SAID
     named = columns_of_data(data) | worded.columns | dict(columns or {})
+    owners |= {name: str(named.pop(name)) for name in OWNERSHIP if name in named}
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
     models = model_entries(configs, catalogs)
     if len(sizes) == len(SIZES):
@@ -157,7 +165,7 @@ def request_of(
     return Request(
         kinds,
         named,
-        dict(read_phrases(worded)),
+        dict(read_phrases(worded)) | owners,
         remark.strip(),
         " ".join(question.text for question in worded.questions),
         models,
@@ -166,6 +174,7 @@ def request_of(
         tuple(content for _, content in logs),
         worded,
         data,
+        owners,
     )
 
 

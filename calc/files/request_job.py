@@ -7,6 +7,7 @@ from calc.files.request import Request
 from calc.job.cells import listed
 from calc.job.fields import JOB, SEVERAL, job_fields_of, job_of
 from calc.job.resolve import resolve
+from calc.job.service_classes import with_class_defaults
 from calc.mappings import Cells
 from calc.say.place import region_name
 from calc.scenarios.inputs import BY_NAME
@@ -85,6 +86,8 @@ def job_of_columns(columns: Cells) -> Row:
 
 def job_choices(columns: Cells) -> Row:
     """Columns as the fields of a job and what is set by hand, as screen and link have them."""
+    serves = columns.get("goal") == "serve" or columns.get("work") == "inference"
+    columns = with_class_defaults(columns, "inference" if serves else "training")
     choices = {
         name: _cell(name, value) for name, value in columns.items() if name not in SAID_OTHERWISE
     }

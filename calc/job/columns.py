@@ -65,8 +65,11 @@ SHARES = (
 # made
 PUBLISHED = "published"
 
+SERVICE_CLASSES = ("interactive", "batch", "critical")
+
 JOB_INPUTS = (
     Input("job", "text"),
+    Input("service_class", "choice", "", ("", *SERVICE_CLASSES)),
     Input("goal", "choice", "tune", ("train", "tune", "serve")),
     Input("examples", "count", None),
     Input("example_tokens", "count", None),

@@ -23,6 +23,7 @@ USUAL_ANSWER_TOKENS = int(str(JOB_BY_NAME["answer_tokens"].default))
 # The defaults are the first visit: a job that people know, answered before anything is clicked.
 JOB_FIELDS = (
     JOB_BY_NAME["goal"],
+    JOB_BY_NAME["service_class"],
     JOB_BY_NAME["method"],
     Input("model", "text", "llama-3.1-8b", catalog="models"),
     Input("examples", "count", 50_000),
@@ -59,7 +60,7 @@ MAY_BE_EMPTY = (
     "have",
 )
 OF_TRAINING = (*EXAMPLES, "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
-OF_ALL = ("fewest_bits", "confidence", "obtainable", "have")
+OF_ALL = ("fewest_bits", "confidence", "obtainable", "have", "service_class")
 LENGTHS = ("prompt_tokens", "answer_tokens")
 OF_SERVING = (
     *(

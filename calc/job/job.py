@@ -31,6 +31,7 @@ class Job:
     """
 
     job: str
+    service_class: str
     goal: str
     examples: float | None
     example_tokens: float | None

@@ -35,6 +35,7 @@ from calc.job.job import Job
 from calc.job.lengths import fill_lengths
 from calc.job.measure import tokens_in_all
 from calc.job.rollouts import rolls_out, with_rollouts
+from calc.job.service_classes import with_class_defaults
 from calc.job.software import (
     TRAINING,
     compiles_blocks,
@@ -70,6 +71,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     Raise JobError, in one sentence with its cure, if the row cannot be answered as it is written.
     """
     cells = {str(name): value for name, value in row.items() if not blank(value)}
+    cells = with_class_defaults(cells, _work(cells))
     fixed = {name: cell_values(name, cells[name]) for name in FIXABLE if name in cells}
     generating = rolls_out(fixed, catalogs)
     columns = _columns(cells, generating, catalogs)

@@ -17,6 +17,7 @@ from calc.job.columns import (
     JOB_BY_NAME,
     STEP_TOKENS,
 )
+from calc.job.service_classes import service_classes
 from calc.layout import at_once
 from calc.mappings import Cells
 from calc.say.amounts import (
@@ -276,6 +277,8 @@ def _limits(job: Cells, ends: bool) -> Iterator[str]:
         yield "what comes by agreement with AWS included"
     elif obtainable not in ("", _usual("obtainable")):
         yield f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
+    if entry := service_classes().get(str(job.get("service_class") or "")):
+        yield entry.phrase
     confidence = str(job.get("confidence") or "")
     if confidence not in ("", _usual("confidence")):
         yield f"limits met with {confidence} % confidence"

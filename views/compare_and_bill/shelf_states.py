@@ -11,6 +11,7 @@ from shelf import states as shelf_states
 from shelf.plans import LONGEST, Plan, Run, ShelfError
 from shelf.states import DECIDED, FOLLOWS, LONGEST_OF, PROPOSED, State
 from views.session import kept_answers
+from views.session.owners import owners
 from views.shared.elements import button
 from views.shared.markdown import plain
 
@@ -42,7 +43,9 @@ def may_decide(name: str) -> bool:
 
 def propose(run: Run, plan: Plan) -> None:
     """A plan that was put on the shelf for the first time is proposed, for its teams."""
-    teams = sorted({entry["team"] for entry in kept_answers.entries() if entry.get("team")})
+    teams = sorted(
+        {entry["team"] for entry in kept_answers.entries() or [owners()] if entry.get("team")}
+    )
     if shelf_states.newest_states(run).get(plan.name) is None:
         with suppress(ShelfError):  # another has proposed it at the same moment
             team = ", ".join(teams)[: LONGEST_OF["team"]]

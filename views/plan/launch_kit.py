@@ -5,10 +5,13 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.launch.kit import Kit, comment, kits, not_to_launch
 from calc.files.launch.specs import kit_specs
 from calc.files.launch_files import files_of, zip_files
+from calc.say.answer_name import answer_name
 from calc.say.setting import name_of
+from views.session import kept_answers
 from views.session.present_plan import Present
 from views.session.recent_results import recent_result
 from views.shared.elements import expander, segments
@@ -39,10 +42,11 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
     if reason := not_to_launch(plan.row):
         st.markdown(plain(f"{reason} No files are written for it."))
         return
+    row = _named(plan, catalogs)
     result = recent_result(
         "kits",
-        (plan.row, plan.market, catalogs.version),
-        lambda: kits(plan.row, catalogs, plan.market),
+        (row, plan.market, catalogs.version),
+        lambda: kits(row, catalogs, plan.market),
     )
     if not result:
         software = name_of("implementation", plan.row["implementation"], catalogs)
@@ -57,7 +61,7 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = segments("Tool", names, "kit_tool", default=result[0].id, width="content")
         kit = next((option for option in result if option.id == chosen), result[0])
-        files = files_of(kit, plan.row, plan.market)
+        files = files_of(kit, row, plan.market)
         st.download_button(
             "Launch kit, zip",
             zip_files(files),
@@ -81,6 +85,15 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
                 else content.decode()
             )
             st.code(shown, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
+
+
+def _named(plan: Present, catalogs: Catalogs) -> Row:
+    """The row with the name that tags what it rents: of the kept answer, else of the answer."""
+    place = kept_answers.place_of(plan.row)
+    name = (
+        answer_name(plan.row, catalogs) if place is None else kept_answers.entries()[place]["name"]
+    )
+    return {**plan.row, "scenario": name}
 
 
 def _summary(kit: Kit) -> str:

@@ -241,7 +241,7 @@ def _restore() -> None:
     state = st.session_state
     last = state.setdefault("last_values", {})
     for name, first in FIRST_VISIT.items():
-        if name in MAY_BE_EMPTY or name == "regions":
+        if name in MAY_BE_EMPTY or name == "regions" or "" in JOB[name].choices:
             continue
         if state.get(name) in (None, "", []):
             state[name] = last.get(name, first)

@@ -16,6 +16,7 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.search.first_rows import first_row
 from calc.search.row_status import scenario_of
 from views.session import job_state
+from views.session.owners import owners
 from views.session.recent_results import recent_result
 from views.session.worker import in_worker, options
 
@@ -42,6 +43,7 @@ def present(catalogs: Catalogs) -> Present:
     """What the plan is now."""
     result = options(job_state.current().job, catalogs)
     row = _with_other_choices(result, catalogs) or _looked_at(result)
+    row |= owners()
     if row["memory_bytes"] == row["memory_bytes"]:
         row["problem"] = ""
     return Present(result, result.job, row, scenario_of(row), row.get("market") or "on-demand")

@@ -5,12 +5,16 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.evaluate import Row
-from calc.job.fields import is_offline, work_of
+from calc.files.request_job import job_choices
+from calc.job.fields import JOB, is_offline, work_of
+from calc.job.service_classes import class_defaults, service_classes
 from calc.mappings import Arguments
+from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.scenarios.private_prices import discount_percent
-from views.session import SESSION, extra_state, kept_answers
+from views.session import SESSION, extra_state, job_state, kept_answers
 from views.session.job_state import KEYS
 from views.session.questions import widget_of
+from views.shared.markdown import plain
 from views.shared.texts import TEXTS
 from views.sidebar.fields import popover
 
@@ -65,6 +69,30 @@ def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
             placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5",
             **SESSION,
         )
+        _whose(fields)
+
+
+def _whose(fields: Row) -> None:
+    """The service class of the job, and the team, owner and project that pay for it."""
+    state = widget_of("class_chosen", fields["service_class"], lambda new: _take_class(new, fields))
+    st.selectbox(
+        "Service class",
+        JOB[KEYS.service_class].choices,
+        format_func=lambda name: name.capitalize() or "None",
+        **state,
+    )
+    if entry := service_classes().get(fields["service_class"]):
+        st.caption(plain(f"{entry.about[:1].upper()}{entry.about[1:]}."))
+    for name in OWNERSHIP:
+        st.text_input(name.capitalize(), key=name, max_chars=LONGEST_OWNER, **SESSION)
+
+
+def _take_class(name: str, fields: Row) -> None:
+    """Callback: another service class, whose limits, markets and spare take their fields."""
+    work, first = work_of(fields), job_state.first_visit()
+    before = job_choices(class_defaults(fields["service_class"], work))
+    job_state.put({column: first.get(column) for column in before})
+    job_state.put({KEYS.service_class: name, **job_choices(class_defaults(name, work))})
 
 
 def _list_words(words: list[str], noun: str) -> str:

@@ -14,7 +14,7 @@ from calc.files.request_answer import check_open, row_of_request, with_model
 from calc.files.request_job import assumption_sentence, job_choices, job_of_columns
 from calc.files.words.understood import Question
 from calc.mappings import Arguments
-from views.session import address, job_state, reading
+from views.session import address, job_state, owners, reading
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
 from views.your_files.simulate import SIMULATES, is_bounded
@@ -117,6 +117,7 @@ def make_plan(request: Request, text: str = "") -> str:
     if columns.keys() != {"model"}:
         job_state.start(job_choices(columns))
     job_state.choose(model=columns["model"], **_as_stored(request, columns))
+    owners.take(request.owners)
     st.session_state["introduced"] = True
     st.session_state.pop("looked", None)
     if columns.keys() == {"model"}:  # all else of the plan stays

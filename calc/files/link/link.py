@@ -18,6 +18,7 @@ from calc.files.link import models as link_models
 from calc.files.link import readings as link_readings
 from calc.job.columns import ANYWHERE
 from calc.job.fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
+from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 from calc.scenarios.read import number
@@ -49,10 +50,11 @@ VIEW_CHOICES = {
     "view": VIEWS,
     "tuned_rounds": ("0", "1", "2", "4"),
 }
-VIEW_INPUTS = {  # of the plan's bill, and of fine-tuning that is served
+VIEW_INPUTS = {  # of the plan's bill, whose it is, and of fine-tuning that is served
     "budget_usd": Input("budget_usd", "number", None),
     "contingency_percent": Input("contingency_percent", "number", None, most=100),
     "decision": Input("decision", "text"),
+    **{name: Input(name, "text") for name in OWNERSHIP},
     "tuned_models": Input("tuned_models", "count", None, most=1000),
     "tuned_months": Input("tuned_months", "count", None, most=BY_NAME["plan_months"].most),
 }
@@ -190,6 +192,8 @@ def value_of(
 
     `fields` stand for the scenario columns of their names; a kept scenario has none.
     """
+    if name in OWNERSHIP:
+        return link_kept.linkable(text, LONGEST_OWNER)
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
     column = (

@@ -1,0 +1,25 @@
+"""Whose the plan of this session is: team, owner and project, which change no estimate."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from calc.files.link.kept_answers import linkable
+from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
+
+
+def owners() -> dict[str, str]:
+    """Team, owner and project of the present plan, those that are named."""
+    texts = {name: linkable(st.session_state.get(name) or "", LONGEST_OWNER) for name in OWNERSHIP}
+    return {name: text for name, text in texts.items() if text}
+
+
+def take(named: Mapping[str, str]) -> None:
+    """Set the team, owner and project that a text names; the others stay."""
+    st.session_state.update({name: named[name] for name in OWNERSHIP if name in named})
+
+
+def owned(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the present plan with its team, owner and project."""
+    return rows.assign(**owners())
