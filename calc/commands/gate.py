@@ -9,6 +9,7 @@ from calc.commands.gate_room import add_room_arguments, broken_together, is_aske
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import records
+from calc.plan.plan_bill import in_plan
 from calc.say.numbers import is_missing
 from calc.say.verdict import memory_of
 from calc.scenarios.problems import TableError
@@ -40,7 +41,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
             "gate has nothing to check; name --fits, --usd-most, --hours-most, "
             "--usd-per-hour-most, --gpu-hours-most, --budgets or --quota."
         )
-    rows = plan_rows(options.plan, catalogs)
+    rows = in_plan(plan_rows(options.plan, catalogs))
     sentences = [
         f"{row['scenario']}: {sentence}"
         for row in records(rows)

@@ -1,8 +1,9 @@
 """What was really paid beside what was planned, and the causes of the difference.
 
-All dollars of machines are compared by GPU-hour at the plan's rate: `price`, `market` and
-`machine` are what the actual hours cost beyond that rate; `hours` and `attempts` are hours beyond
-the plan at that rate. With what was idle, and what no plan counts, they sum to the difference.
+Hours of the planned machine are compared at the plan's rate: `price` and `market` are what they
+cost beyond it, `hours` and `attempts` are hours beyond the plan. `machine` is what other machines
+cost beyond the planned hours that they replaced. With what was idle, and what no plan counts, these
+sum to the difference.
 """
 
 from collections.abc import Mapping
@@ -144,9 +145,10 @@ def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalo
     machines = _machines(row, lines, catalogs)
     hours = float((machines["hours"] * machines["planned_hours_each"]).sum())
     is_split = UNSPLIT not in set(lines["counts_as"])
-    causes = _causes(row, lines, machines, rate, planned_hours, hours) if is_split else {}
+    causes = _causes(row, lines, machines, rate, planned_hours) if is_split else {}
     difference = actual_usd - planned_usd
-    seen = _attempts_seen(row, planned_hours, hours) if is_split else np.nan
+    is_same_machine = is_split and not machines["is_other_machine"].any()
+    seen = _attempts_seen(row, planned_hours, hours) if is_same_machine else np.nan
     values = {f"{cause}_usd": causes.get(cause, np.nan) for cause in CAUSES}
     return {
         "plan": row["scenario"],
@@ -206,17 +208,22 @@ def _causes(
     machines: pd.DataFrame,
     rate: float,
     planned_hours: float,
-    hours: float,
 ) -> dict[str, float]:
-    """Dollars of each cause; they sum to the difference. [USD]"""
-    above = machines["usd"] - rate * machines["hours"] * machines["planned_hours_each"]
-    other_machine, other_market = machines["is_other_machine"], machines["is_other_market"]
-    more_hours = hours - planned_hours
+    """Dollars of each cause; they sum to the difference. [USD]
+
+    Other machines took the place of the planned hours that the plan's own did not run.
+    """
+    other = machines["is_other_machine"]
+    own, others = machines[~other], machines[other]
+    above = own["usd"] - rate * own["hours"]
+    own_hours = float(own["hours"].sum())
+    replaced = max(planned_hours - own_hours, 0.0) if len(others) else 0.0
+    more_hours = own_hours + replaced - planned_hours
     attempts = _further_attempts(row, planned_hours, more_hours)
     return {
-        "price": float(above[~other_machine & ~other_market].sum()) + _usd(lines, DISCOUNT),
-        "market": float(above[~other_machine & other_market].sum()),
-        "machine": float(above[other_machine].sum()),
+        "price": float(above[~own["is_other_market"]].sum()) + _usd(lines, DISCOUNT),
+        "market": float(above[own["is_other_market"]].sum()),
+        "machine": float(others["usd"].sum()) - rate * replaced,
         "hours": rate * (more_hours - attempts),
         "attempts": rate * attempts,
         "idle": _usd(lines, IDLE),

@@ -75,11 +75,15 @@ def first_month(rows: pd.DataFrame) -> pd.DataFrame:
     return bill[bill["month_usd"].notna() & (bill["have"] == "") & (bill["problem"] == "")]
 
 
+def in_plan(rows: pd.DataFrame) -> pd.DataFrame:
+    """The ticked rows of a plan with ticks, else all of them."""
+    ticked = rows["in_bill"] == "yes"
+    return rows[ticked] if ticked.any() else rows
+
+
 def ticked_rows(bill: pd.DataFrame) -> pd.DataFrame:
-    """The ticked rows of a bill with ticks, else all of them; those with a problem left out."""
-    bill = bill[bill["problem"] == ""]
-    ticked = bill["in_bill"] == "yes"
-    return bill[ticked] if ticked.any() else bill
+    """The rows of in_plan without those with a problem."""
+    return in_plan(bill[bill["problem"] == ""])
 
 
 def against_budget(bill: pd.DataFrame, budget_usd: float, period: str) -> dict[str, float]:
