@@ -7,6 +7,7 @@
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what estimate, search, command line, a screen and a room of visitors cost, and ten times the tests' generated input
 #   make validate   every launch kit as far as a machine without a GPU starts it, told in validation/results/launch.csv (no GPU; 6 GB with the CUDA libraries of torch)
+#   make queues     simulate caches and days of services with simpy and ciw, written to validation/results/
 #   make league     other estimators of memory on the same peaks, written to validation/results/league.csv
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
@@ -27,7 +28,7 @@ BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule cluster simulate schemas lock
+.PHONY: run serve shelf test long accuracy bench validate queues measure prices hub agent schedule cluster simulate schemas lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -76,6 +77,10 @@ validate: .venv/ready-run .venv-tools/ready
 	rm -rf .venv-tools/kits
 	$(BIN)/python -m validation.launch_files .venv-tools/kits
 	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits validation/results/launch.csv
+
+queues: .venv/ready-queues
+	$(BIN)/python -m validation.queues.sessions
+	$(BIN)/python -m validation.queues.day
 
 league: .venv-league/ready
 	.venv-league/bin/python -m validation.league
@@ -130,7 +135,7 @@ schemas: .venv/ready-run
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
 	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
-	@for name in agent cluster hub measure prices schedule shelf validation; do \
+	@for name in agent cluster hub measure prices queues schedule shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
 	@$(LOCK) --no-deps requirements/league.txt --output-file requirements/lock/league.txt

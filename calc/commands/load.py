@@ -1,25 +1,38 @@
-"""`python -m calc load`: a service over a day whose load is not one number."""
+"""`python -m calc load`: a service whose load is not one number: days, weeks, conversations."""
 
 import argparse
 import sys
+from datetime import datetime, time
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import plan_rows
+from calc.commands.teams import begin_day
 from calc.cost.job import ends_of
+from calc.evaluate import Row
 from calc.files.csv.writer import write_csv
 from calc.files.streams import replacing_stream
 from calc.files.traces import curve_of, load_curves, trace_of_file
 from calc.plan.crossover import Purchase, crossings, over_volume
 from calc.plan.figures import records
-from calc.plan.load_day import Load, Trace, load_day
+from calc.plan.lending import free_windows, lent_pools
+from calc.plan.load_day import Load, LoadDay, Trace, load_day
+from calc.plan.sessions import (
+    LEAST_VARIATION,
+    MOST_TURNS,
+    MOST_VARIATION,
+    Sessions,
+    session_plan,
+)
 from calc.say.crossover import crossing_sentences
-from calc.say.load_day import day_sentences, trace_sentence
+from calc.say.load_day import day_sentences, lending_sentence, trace_sentence
+from calc.say.sessions import session_sentences
 from calc.scenarios.problems import TableError
+from calc.schedule.tables import MOST_POOLS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `load`."""
-    parser.epilog = "Writes a row for each hour of the day; sentences go to standard error."
+    parser.epilog = "Writes a row for each hour; sentences go to standard error."
     parser.add_argument("plan", metavar="plan.csv", help="CSV of scenarios, one of them a service")
     parser.add_argument(
         "--scenario", default="", help="name of the row (default: the first service)"
@@ -31,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "answer_tokens"
     )
     parser.add_argument("--trace", metavar="FILE", help=trace)
+    week = "plan a week from Monday on: a curve with its weekend, 168 numbers, or a trace of 7 days"
+    parser.add_argument("--week", action="store_true", help=week)
     users = "requests in flight at the peak (default: the plan is full then)"
     parser.add_argument("--users", type=float, metavar="NUMBER", help=users)
     growth = "growth of the load a month, in percent"
@@ -43,6 +58,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bought", type=float, metavar="USD", help=bought)
     zero = "run nothing in hours without load"
     parser.add_argument("--to-zero", action="store_true", help=zero)
+    lend = "also write the free hours of machines that stay on, as machines of schedule, as CSV"
+    parser.add_argument("--lend", metavar="FILE", help=lend)
+    begin = "the first day of --lend (default: today)"
+    parser.add_argument("--begin", metavar="DAY", default="", help=begin)
+    days = f"days of --lend, at most {MOST_POOLS} (default: 7)"
+    parser.add_argument("--days", type=int, metavar="DAYS", default=7, help=days)
+    turns = "turns of a conversation; says what the prefix cache still has of earlier ones"
+    parser.add_argument("--turns", type=int, metavar="TURNS", help=turns)
+    think = "mean seconds between an answer and the next prompt (default: 60)"
+    parser.add_argument("--think", type=float, metavar="SECONDS", default=60.0, help=think)
+    variation = "standard deviation of that time over its mean (default: 1)"
+    parser.add_argument(
+        "--think-variation", type=float, metavar="RATIO", default=1.0, help=variation
+    )
+    caches = "also write hit rate, time to first token and cost over the size of the cache, as CSV"
+    parser.add_argument("--caches", metavar="FILE", help=caches)
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -64,25 +95,59 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if not named[0]["instance"]:
         raise TableError(f"{named[0]['scenario']} names no instance; name one.")
     trace = trace_of_file(options.trace) if options.trace else None
-    load = Load(_hours(trace, options.curve), options.growth / 100, options.users)
-    day = load_day(named[0], load, catalogs, options.to_zero, options.most)
+    row = named[0]
+    load = Load(_hours(trace, options.curve, options.week), options.growth / 100, options.users)
+    day = load_day(row, load, catalogs, options.to_zero, options.most)
     with replacing_stream(options.output) as target:
         write_csv(day.table, target)
     said = [trace_sentence(trace)] if trace else []
-    said += day_sentences(day, load, options.most)
+    said += [*day_sentences(day, load, options.most), lending_sentence(day, row)]
+    if options.lend:
+        _lend(day, row, options)
+    if options.turns is not None:
+        said += _conversations(row, options, catalogs)
     if options.volumes:
         purchase = Purchase(options.bought) if options.bought else None
-        table = over_volume(named[0], catalogs, purchase)
+        table = over_volume(row, catalogs, purchase)
         with replacing_stream(options.volumes) as target:
             write_csv(table, target)
         said += crossing_sentences(crossings(table))
-    for sentence in said:
+    for sentence in filter(None, said):
         print(sentence, file=sys.stderr)
     return 0
 
 
-def _hours(trace: Trace | None, curve: str) -> tuple[float, ...]:
-    """The 24 loads: of a trace of a day at least, of a curve, else of office hours."""
+def _hours(trace: Trace | None, curve: str, of_week: bool) -> tuple[float, ...]:
+    """The loads: of a trace that is long enough, of a curve, else of office hours."""
+    if trace and (trace.week if of_week else trace.hours):
+        return trace.week if of_week else trace.hours
     if trace and trace.hours:
-        return trace.hours
-    return curve_of(curve or ("flat" if trace else "office"))
+        return trace.hours * 7
+    return curve_of(curve or ("flat" if trace else "office"), of_week)
+
+
+def _lend(day: LoadDay, row: Row, options: argparse.Namespace) -> None:
+    """Write the free hours as machines of the schedule."""
+    if not 1 <= options.days <= MOST_POOLS:
+        raise TableError(f"--days is a number from 1 to {MOST_POOLS}.")
+    begins = datetime.combine(begin_day(options.begin), time())
+    pools = lent_pools(row, free_windows(day), len(day.table), begins, options.days)
+    with replacing_stream(options.lend) as target:
+        write_csv(pools, target)
+
+
+def _conversations(row: Row, options: argparse.Namespace, catalogs: Catalogs) -> list[str]:
+    """Sentences on conversations of several turns, and their table where it is asked for."""
+    if not 1 <= options.turns <= MOST_TURNS:
+        raise TableError(f"--turns is a number from 1 to {MOST_TURNS}.")
+    if not options.think > 0 or not LEAST_VARIATION <= options.think_variation <= MOST_VARIATION:
+        raise TableError(
+            f"--think is a number above 0, and --think-variation one from {LEAST_VARIATION:g} to "
+            f"{MOST_VARIATION:g}."
+        )
+    sessions = Sessions(options.turns, options.think, options.think_variation)
+    plan = session_plan(row, sessions, catalogs)
+    if options.caches:
+        with replacing_stream(options.caches) as target:
+            write_csv(plan.by_pool, target)
+    return session_sentences(plan)

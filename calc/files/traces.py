@@ -15,11 +15,13 @@ from calc.files.door import one_sentence
 from calc.files.streams import read
 from calc.plan.load_day import Trace
 from calc.scenarios.problems import TableError, quote_cell
-from calc.units import DAY_HOURS, HOUR_SECONDS
+from calc.units import DAY_HOURS, HOUR_SECONDS, WEEK_HOURS
 
 GZIP, BLOCK_BYTES, LONGEST_HEADER_BYTES = b"\x1f\x8b", 2**24, 2**16
 HOUR_TEXT = len("2026-11-28 18")
 MOST_HOURS = 24 * 366 * 5
+DATED_HOURS = MOST_HOURS  # since 1970: times of a file with dates lie beyond
+FIRST_MONDAY = 4 * 24  # hours since 1970 began, on a Thursday
 
 
 @read_once
@@ -28,21 +30,25 @@ def load_curves() -> curves_catalog.File:
     return read_catalog(curves_catalog.File)
 
 
-def curve_of(text: str) -> tuple[float, ...]:
-    """The 24 loads of a named curve, or 24 numbers joined by +; raises TableError."""
+def curve_of(text: str, of_week: bool = False) -> tuple[float, ...]:
+    """The loads of a named curve, of a day or a week, or numbers joined by +; raises TableError."""
     curves = load_curves().curves
     if text in curves:
-        return tuple(map(float, curves[text].hours))
+        day = tuple(map(float, curves[text].hours))
+        weekend = tuple(load * curves[text].weekend_ratio for load in day)
+        return day * 5 + weekend * 2 if of_week else day
     try:
         hours = tuple(float(part) for part in text.split("+"))
     except ValueError:
         hours = ()
-    if len(hours) != DAY_HOURS or not all(0 <= hour < np.inf for hour in hours) or not sum(hours):
+    is_load = all(0 <= hour < np.inf for hour in hours) and sum(hours) > 0
+    if len(hours) not in (DAY_HOURS, WEEK_HOURS) or not is_load:
         raise TableError(
-            f"'{quote_cell(text)}' is no load of a day; give {', '.join(curves)}, or {DAY_HOURS} "
-            f"numbers from midnight on, joined by +, not all 0."
+            f"'{quote_cell(text)}' is no load of a day or a week; give {', '.join(curves)}, or "
+            f"{DAY_HOURS} numbers from midnight on, or {WEEK_HOURS} from Monday's on, joined by +, "
+            f"not all 0."
         )
-    return hours
+    return hours * 7 if of_week and len(hours) == DAY_HOURS else hours
 
 
 def trace_of_file(path: str) -> Trace:
@@ -76,12 +82,13 @@ def _trace(hours: pd.DataFrame, form_name: str, name: str) -> Trace:
     if covered > MOST_HOURS:
         raise TableError(f"{name} covers more than five years; correct its times.")
     requests = hours["requests"].reindex(range(first, last + 1), fill_value=0).to_numpy(dtype=float)
-    of_day = np.arange(first, last + 1) % DAY_HOURS
-    means = [requests[of_day == hour].mean() for hour in range(DAY_HOURS) if (of_day == hour).any()]
+    times = np.arange(first, last + 1)
+    monday = FIRST_MONDAY if first > DATED_HOURS else first // DAY_HOURS * DAY_HOURS
     total = float(requests.sum())
     return Trace(
         form_name,
-        tuple(map(float, means)) if covered >= DAY_HOURS else (),
+        _means(requests, times % DAY_HOURS, DAY_HOURS),
+        _means(requests, (times - monday) % WEEK_HOURS, WEEK_HOURS),
         int(total),
         covered,
         float(hours["prompt"].sum()) / total,
@@ -89,6 +96,13 @@ def _trace(hours: pd.DataFrame, form_name: str, name: str) -> Trace:
         float(requests.max()) / HOUR_SECONDS,
         float(requests.max() / requests.mean()),
     )
+
+
+def _means(requests: np.ndarray, places: np.ndarray, hours: int) -> tuple[float, ...]:
+    """The mean requests at each hour of a day or a week; empty where the file covers less."""
+    if len(requests) < hours:
+        return ()
+    return tuple(float(requests[places == hour].mean()) for hour in range(hours))
 
 
 def _header(stream: BinaryIO, is_packed: bool, name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A service over a day: machines by hour, growth, and when they are full.
+"""A service over a day or a week: machines by hour, growth, and when they are full.
 
 A unit is the least that starts and stops: an instance, or the instances of one replica. Units hold
 the load of the peak as planned; an hour takes as many as its share of the peak needs.
@@ -21,8 +21,9 @@ MOST_MONTHS = 120  # of growth
 
 
 class Load(NamedTuple):
-    """24 loads of a day, of which the ratios count, and their growth a month (0.1: 10 %).
+    """The loads of the hours of a day or a week, of which the ratios count, and their growth.
 
+    24 loads from midnight on, or 168 from Monday's. growth_per_month: 0.1 is 10 %.
     users: requests in flight at the peak; without them the plan's units are taken to be full then.
     """
 
@@ -36,16 +37,23 @@ class Load(NamedTuple):
         hours = np.array(self.hours, dtype=float)
         return hours / hours.max()
 
+    @property
+    def days(self) -> float:
+        """Days that the loads cover: 1 or 7."""
+        return len(self.hours) / DAY_HOURS
+
 
 class Trace(NamedTuple):
     """What requests say of a load: 24 mean requests an hour, their number, hours and lengths.
 
-    hours: empty where the file covers less than a day. peak_requests_per_second: of the busiest
-    hour.
+    hours: empty where the file covers less than a day. week: likewise 168 of a week, from Monday
+    on, or from the first day where the file names no dates. peak_requests_per_second: of the
+    busiest hour.
     """
 
     name: str
     hours: tuple[float, ...]
+    week: tuple[float, ...]
     requests: int
     covered_hours: int
     prompt_tokens: float
@@ -55,12 +63,13 @@ class Trace(NamedTuple):
 
 
 class LoadDay(NamedTuple):
-    """The machines of a day and a month, with and without scaling by the hour.
+    """The machines of a day or a week and of a month, with and without scaling by the hour.
 
-    table: hour, load_ratio, units, instances. *_always: as many as at the peak, all day; *_scaled:
-    with starts, which are paid from the request on. GPU-hours and USD are those of the plan's
-    month; a commitment is paid whatever scales. full_month: the first month of growth in which the
-    peak needs more than `most_instances`, 0 for today; NaN where none of MOST_MONTHS does.
+    table: day, hour, load_ratio, units, instances. *_always: as many as at the peak, all day;
+    *_scaled: with starts, which are paid from the request on. GPU-hours and USD are those of the
+    plan's month; a commitment is paid whatever scales. full_month: the first month of growth in
+    which the peak needs more than `most_instances`, 0 for today; NaN where none of MOST_MONTHS
+    does.
     """
 
     table: pd.DataFrame
@@ -72,7 +81,7 @@ class LoadDay(NamedTuple):
     usd_scaled: float
     cold_start_seconds: float
     starts_per_day: float
-    zero_hours: int
+    zero_hours_per_day: float
     full_month: float
 
 
@@ -83,7 +92,7 @@ def load_day(
     to_zero: bool = False,
     most_instances: float | None = None,
 ) -> LoadDay:
-    """The day of a billed service row; a load of 24 numbers, not all of them 0."""
+    """The day or week of a billed service row; the loads are not all 0."""
     unit = unit_instances(row, catalogs)
     spare = float(row["instances"]) - working_instances(row)
     peak_units = needed_units(row, load, unit)
@@ -93,16 +102,17 @@ def load_day(
     instances = units * unit + np.where(units > 0, spare, 0)
     start_hours = float(np.nan_to_num(row["start_hours"]))
     started = np.maximum(np.diff(instances, prepend=instances[-1]), 0)
-    days = float(row["hours"]) / DAY_HOURS
-    hours_scaled = days * float(instances.sum() + start_hours * started.sum())
-    hours_always = days * DAY_HOURS * float(instances.max())
+    times = float(row["hours"]) / len(instances)  # of the day or the week in the plan's month
+    hours_scaled = times * float(instances.sum() + start_hours * started.sum())
+    hours_always = float(row["hours"]) * float(instances.max())
     price = float(row["usd_per_hour"]) / float(row["instances"])
     is_committed = MARKETS[row["market"]].committed_years > 0
     gpus = float(catalogs.instances["gpus"].get(row["instance"], np.nan))
     return LoadDay(
         pd.DataFrame(
             {
-                "hour": np.arange(DAY_HOURS),
+                "day": np.arange(len(instances)) // DAY_HOURS + 1,
+                "hour": np.arange(len(instances)) % DAY_HOURS,
                 "load_ratio": load.ratios,
                 "units": units,
                 "instances": instances,
@@ -115,8 +125,8 @@ def load_day(
         hours_always * price,
         (hours_always if is_committed else hours_scaled) * price,
         start_hours * HOUR_SECONDS,
-        float(started.sum() / unit),
-        int((units == 0).sum()),
+        float(started.sum() / unit / load.days),
+        float((units == 0).sum() / load.days),
         _full_month(peak_units, load.growth_per_month, unit, spare, most_instances),
     )
 

@@ -82,10 +82,17 @@ def _fewer_tokens(max_position: float, extended_tokens: float, extended_by: str)
 
 
 def _lacks_engine(
-    trains, is_engine, shared_prompt_tokens, speculates, served_adapters, kv_offload_bytes
+    trains,
+    is_engine,
+    shared_prompt_tokens,
+    reused_prompt_tokens,
+    speculates,
+    served_adapters,
+    kv_offload_bytes,
 ):
     asks = (
         (shared_prompt_tokens > 0)
+        | (reused_prompt_tokens > 0)
         | (speculates > 0)
         | (served_adapters > 0)
         | (kv_offload_bytes > 0)
@@ -268,9 +275,9 @@ RULES = (
     ),
     Rule(
         _lacks_engine,
-        "A shared prompt, speculation, served adapters and a cache in CPU memory are "
-        "estimated for implementation vllm; choose it, or "
-        "leave shared_prompt_tokens, speculation, adapters and kv_offload_bytes empty.",
+        "A shared or reused prompt, speculation, served adapters and a cache in CPU memory are "
+        "estimated for implementation vllm; choose it, or leave shared_prompt_tokens, "
+        "reused_prompt_tokens, speculation, adapters and kv_offload_bytes empty.",
     ),
     Rule(
         lambda trains, shared_prompt_tokens, prompt_tokens: (
@@ -281,12 +288,20 @@ RULES = (
         "raise prompt_tokens.",
     ),
     Rule(
-        lambda cached_prompt_tokens, is_decoder, stack_state_bytes: (
-            (cached_prompt_tokens > 0) & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
+        lambda trains, reused_prompt_tokens, prompt_tokens: (
+            (trains == 0) & (reused_prompt_tokens > prompt_tokens)
+        ),
+        "reused_prompt_tokens {reused_prompt_tokens:.0f} exceeds prompt_tokens "
+        "{prompt_tokens:.0f}, which holds them; "
+        "raise prompt_tokens.",
+    ),
+    Rule(
+        lambda prefix_prompt_tokens, is_decoder, stack_state_bytes: (
+            (prefix_prompt_tokens > 0) & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
         ),
         (
             "The memory that a prefix cache saves for {model} is not known; leave "
-            "shared_prompt_tokens empty."
+            "shared_prompt_tokens and reused_prompt_tokens empty."
         ),
     ),
     Rule(

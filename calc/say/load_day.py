@@ -1,7 +1,10 @@
 """A service over a day, in sentences."""
 
+from calc.evaluate import Row
+from calc.plan.lending import free_windows
 from calc.plan.load_day import MOST_MONTHS, Load, LoadDay, Trace
 from calc.say.numbers import billed_usd, is_missing, percent, short_duration, three, with_noun
+from calc.units import DAY_HOURS
 
 SAME = 0.005  # of the always-on cost; a smaller saving is none
 
@@ -37,15 +40,15 @@ def start_sentence(day: LoadDay) -> str:
     """What a start takes, how often a day has one, and what scaling to zero means."""
     takes = f"A start takes {short_duration(day.cold_start_seconds)}"
     if not day.starts_per_day:
-        return f"{takes}; the day has none."
-    starts = with_noun(round(day.starts_per_day), "start")
+        return f"{takes}; the load needs none."
+    starts = f"{three(day.starts_per_day)} {'start' if day.starts_per_day == 1 else 'starts'}"
     zero = (
-        f" For {with_noun(day.zero_hours, 'hour')} nothing runs: the first request after it waits "
-        f"for that start."
-        if day.zero_hours
+        f" For {three(day.zero_hours_per_day)} hours of it nothing runs: the first request after "
+        f"it waits for that start."
+        if day.zero_hours_per_day
         else ""
     )
-    return f"{takes}; the day has {starts}, paid from the request on.{zero}"
+    return f"{takes}; a day has {starts}, paid from the request on.{zero}"
 
 
 def full_sentence(day: LoadDay, load: Load, most_instances: float) -> str:
@@ -58,6 +61,25 @@ def full_sentence(day: LoadDay, load: Load, most_instances: float) -> str:
         return f"{machines} do not cover today's peak."
     last_month = f"{day.full_month - 1:.0f}"
     return f"{machines} cover the peak until month {last_month}, {growth}; then it is full."
+
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def lending_sentence(day: LoadDay, row: Row) -> str:
+    """What idle hours could do, where machines are paid all the time; empty where none are."""
+    windows = free_windows(day)
+    if not windows:
+        return ""
+    largest = max(windows, key=lambda window: window.instance_hours)
+    hours = sum(window.instance_hours for window in windows) * float(row["hours"]) / len(day.table)
+    on_day = f"{WEEKDAYS[largest.starts // DAY_HOURS]} " if len(day.table) > DAY_HOURS else ""
+    are = "is" if largest.instances == 1 else "are"
+    return (
+        f"Left on, {with_noun(largest.instances, 'instance')} {are} free for {largest.hours} hours "
+        f"from {on_day}{largest.starts % DAY_HOURS}:00; runs could use {hours:,.0f} instance-hours "
+        f"a month."
+    )
 
 
 def day_sentences(day: LoadDay, load: Load, most_instances: float | None) -> list[str]:

@@ -56,13 +56,13 @@ def pass_tokens(trains, sequence_tokens, prompt_tokens):
 
 
 def stack_pass_tokens(
-    stack_side, pass_tokens, cached_prompt_tokens, decoder_tokens, fixed_tokens, has_source
+    stack_side, pass_tokens, prefix_prompt_tokens, decoder_tokens, fixed_tokens, has_source
 ):
     """Tokens of a sequence that run through each stack; none from the prefix cache. [tokens]
 
     By definition.
     """
-    computed = pass_tokens - cached_prompt_tokens
+    computed = pass_tokens - prefix_prompt_tokens
     decoder = np.where(has_source > 0, np.minimum(decoder_tokens, computed), computed)
     return np.where(stack_side == 0, decoder, np.where(stack_side == 1, computed, fixed_tokens))
 
@@ -148,7 +148,7 @@ def _causal_pairs(tokens, stack_window_tokens):
 def stack_context_tokens(
     stack_side,
     stack_pass_tokens,
-    cached_prompt_tokens,
+    prefix_prompt_tokens,
     stack_window_tokens,
     is_causal,
     computes_all_scores,
@@ -160,8 +160,8 @@ def stack_context_tokens(
     windows as in Mistral, arXiv 2310.06825.
     """
     window = np.minimum(stack_window_tokens, stack_pass_tokens)
-    pairs = _causal_pairs(stack_pass_tokens + cached_prompt_tokens, stack_window_tokens)
-    causal = (pairs - _causal_pairs(cached_prompt_tokens, stack_window_tokens)) / np.maximum(
+    pairs = _causal_pairs(stack_pass_tokens + prefix_prompt_tokens, stack_window_tokens)
+    causal = (pairs - _causal_pairs(prefix_prompt_tokens, stack_window_tokens)) / np.maximum(
         stack_pass_tokens, 1
     )
     looks_back = (stack_side == 0) & (is_causal > 0)

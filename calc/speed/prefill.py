@@ -58,9 +58,9 @@ def dequantize_seconds(dequantize_bytes, streamed_bytes_per_second, prefill_spli
     return dequantize_bytes / streamed_bytes_per_second / prefill_split
 
 
-def computed_tokens(pass_tokens, cached_prompt_tokens):
+def computed_tokens(pass_tokens, prefix_prompt_tokens):
     """Tokens of one prompt that are computed; none from the prefix cache. [tokens]"""
-    return pass_tokens - cached_prompt_tokens
+    return pass_tokens - prefix_prompt_tokens
 
 
 def passed_tokens(computed_tokens, engine_batched_tokens, is_engine):

@@ -1,6 +1,7 @@
 """A service over a day: machines by hour by hand, laws, traces, growth, the command, the page."""
 
 import gzip
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from test_compare_page import PLAIN, SERVED
 from calc.__main__ import main
 from calc.files.door import REFUSALS
 from calc.files.traces import curve_of, load_curves, trace_of
+from calc.plan.lending import Window, free_windows, lent_pools
 from calc.plan.load_day import MOST_MONTHS, Load, load_day, needed_units, unit_instances
-from calc.say.load_day import day_sentences
+from calc.say.load_day import day_sentences, lending_sentence
 from calc.scenarios.problems import TableError
 
 ROW = {
@@ -57,7 +59,7 @@ def test_half_a_day_by_hand(catalogs):
 
 def test_scaled_to_zero_nothing_runs_and_all_are_started(catalogs):
     day = day_of(catalogs, to_zero=True)
-    assert (day.zero_hours, day.starts_per_day) == (12, 4)
+    assert (day.zero_hours_per_day, day.starts_per_day) == (12, 4)
     assert day.gpu_hours_scaled == 30 * (48 + 1)
 
 
@@ -65,7 +67,7 @@ def test_a_flat_load_saves_nothing_and_starts_nothing(catalogs):
     day = day_of(catalogs, FLAT)
     assert day.gpu_hours_scaled == day.gpu_hours_always
     assert day_sentences(day, Load(FLAT), None)[1].endswith("scaling by the hour saves nothing.")
-    assert day_sentences(day, Load(FLAT), None)[2] == "A start takes 15 min; the day has none."
+    assert day_sentences(day, Load(FLAT), None)[2] == "A start takes 15 min; the load needs none."
 
 
 def test_a_replica_over_two_instances_starts_and_stops_whole(catalogs):
@@ -117,7 +119,7 @@ def test_laws_of_a_day(catalogs, hours, instances, to_zero):
     assert units.max() == instances
     assert (units >= np.array(hours) / max(hours) * instances - 1e-6).all()
     assert day.gpu_hours_scaled <= day.gpu_hours_always * (1 + 1e-12)
-    assert (units == 0).sum() == day.zero_hours
+    assert (units == 0).sum() == day.zero_hours_per_day
     turned = day_of(catalogs, hours[7:] + hours[:7], row, to_zero=to_zero)
     assert turned.gpu_hours_scaled == pytest.approx(day.gpu_hours_scaled)
     twice = day_of(catalogs, [2 * hour for hour in hours], row, to_zero=to_zero)
@@ -196,6 +198,45 @@ def test_anything_is_a_trace_or_one_sentence(content):
     assert len(hours) in (0, 1, 24)
 
 
+def test_a_trace_of_a_week_begins_on_monday():
+    """2024-05-10 is a Friday; a trace that counts seconds begins with its first day."""
+    lines = [f"2024-05-{day:02d} 13:00:00,10,20" for day in range(10, 20)]
+    head = "time,prompt_tokens,answer_tokens"
+    trace = trace_of("\n".join([head, *lines[:4], *lines[4:], lines[0]]).encode(), "own.csv")
+    assert {hour: load for hour, load in enumerate(trace.week) if load} == {
+        13 + 24 * day: 1.5 if day == 4 else 1 for day in range(7)
+    }
+    seconds = [f"{86400 * day + 3600},10,20" for day in (0, 0, 6, 7)]
+    counted = trace_of("\n".join([head, *seconds]).encode(), "own.csv")
+    assert (counted.week[1], counted.week[6 * 24 + 1]) == (1.5, 1)
+
+
+def test_a_week_has_its_weekend():
+    week = curve_of("office", of_week=True)
+    assert len(week) == 168
+    assert (week[10], week[5 * 24 + 10]) == (1, 0.1)
+    assert curve_of("+".join(["1"] * 168)) == (1,) * 168
+
+
+def test_free_hours_are_lent_to_the_schedule(catalogs):
+    """Half a day of 1 of 4 instances leaves 3 free for 12 hours; a week's weekend is one window."""
+    day = day_of(catalogs)
+    assert free_windows(day) == [Window(0, 12, 3)]
+    row = ROW | {"scenario": "chat", "region": "us-east-1"}
+    pools = lent_pools(row, free_windows(day), 24, datetime(2026, 12, 1), 2)
+    assert pools[["starts", "ends", "instances"]].to_numpy().tolist() == [
+        ["2026-12-01 00:00", "2026-12-01 12:00", 3],
+        ["2026-12-02 00:00", "2026-12-02 12:00", 3],
+    ]
+    assert "3 instances are free for 12 hours from 0:00; runs could use 1,080 " in (
+        lending_sentence(day, row)
+    )
+    assert free_windows(day_of(catalogs, FLAT)) == []
+    week = day_of(catalogs, HALF * 5 + (0.0,) * 48)
+    saturday = [window for window in free_windows(week) if window.starts == 5 * 24 + 12]
+    assert saturday == [Window(5 * 24 + 12, 24, 3)]
+
+
 def test_named_curves_and_24_numbers():
     for name in load_curves().curves:
         assert len(curve_of(name)) == 24
@@ -229,6 +270,17 @@ def test_the_command_writes_the_hours_of_the_first_service(tmp_path, capsys):
     for wrong in (["--curve", "x"], ["--curve", "flat", "--trace", "x"], ["--scenario", "tune"]):
         assert main([*words, *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+    lent = tmp_path / "lent.csv"
+    more = ["--curve", "office", "--week", "--lend", str(lent), "--begin", "2026-12-01"]
+    assert main([*words, *more]) == 0
+    assert len(written(out)) == 168
+    pools = written(lent)
+    assert {pool["market"] for pool in pools} == {"owned"}
+    run = "job,model,method,train_tokens,starts,deadline,instance\nnight,llama-3.1-8b,lora,1e7,"
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text(f"{run}2026-12-01,2026-12-05,g6e.xlarge\n", "utf-8")
+    assert main(["schedule", str(jobs), str(lent), "-o", str(out)]) == 0
+    assert written(out)[0]["pool"] == "chat 2026-12-01"
 
 
 def test_the_page_shows_the_day_of_a_kept_service():
@@ -236,6 +288,11 @@ def test_the_page_shows_the_day_of_a_kept_service():
     assert title(app).startswith("1 to 4 instances, ")
     run(app.segmented_control(key="load_curve").set_value("flat"))
     assert title(app) == "4 to 4 instances, 4.0 on average (100 % of the peak)"
+    run(app.toggle(key="load_week").set_value(True))
+    run(app.segmented_control(key="load_curve").set_value("office"))
+    run(app.button(key="load_lend").click())
+    assert len(app.session_state["team_pools"]) >= 7
+    run(app.segmented_control(key="load_curve").set_value("flat"))
     run(app.number_input(key="load_most").set_value(3))
     assert "3 instances do not cover today's peak." in page_text(app)
     run(app.segmented_control(key="load_curve").set_value("own"))

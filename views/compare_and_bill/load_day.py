@@ -1,5 +1,6 @@
 """The tab Load over a day: a service's machines by hour, scaling and growth."""
 
+from datetime import date, datetime, time
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,18 @@ from calc.files.door import REFUSALS
 from calc.files.traces import curve_of, load_curves, trace_of
 from calc.mappings import Arguments
 from calc.plan.figures import records
+from calc.plan.lending import free_windows, lent_pools
 from calc.plan.load_day import Load, LoadDay, Trace, load_day
-from calc.say.load_day import day_sentences, machines_sentence, trace_sentence
+from calc.say.load_day import (
+    day_sentences,
+    lending_sentence,
+    machines_sentence,
+    trace_sentence,
+)
 from calc.scenarios.problems import TableError, quote_cell
-from views.charts.load_day import by_hour
-from views.compare_and_bill import crossover
+from calc.units import DAY_HOURS
+from views.charts.load_day import by_hour, place_hours
+from views.compare_and_bill import conversations, crossover, team
 from views.compare_and_bill.teams import plans_in_bill
 from views.session import SESSION, reading
 from views.session import catalogs as session_catalogs
@@ -31,7 +39,8 @@ from views.shared.theme import INKS
 NAME, TRACE, OWN = "Load over a day", "load_trace", "own"
 NO_SERVICE = "Keep a service on Plan, or plan one there: a run has no load of a day."
 ABOUT = "The plan is made for the peak. Other hours take as many as their share of it needs."
-PLACEHOLDER = "24 numbers from midnight on, joined by +"
+PLACEHOLDER = "24 numbers from midnight on, or 168 from Monday's, joined by +"
+LENT_DAYS = 7
 PERCENT = 100
 
 
@@ -64,10 +73,22 @@ def draw(title: DeltaGenerator) -> None:
     day = load_day(row, load, catalogs, to_zero, most)
     heading.title(plain(machines_sentence(day).rstrip(".")), anchor=False)
     _chart(day)
-    points(day_sentences(day, load, most)[1:])
-    name, text = "headroom-load-day", partial(to_csv, day.table)
-    tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
+    lending = [sentence] if (sentence := lending_sentence(day, row)) else []
+    points([*day_sentences(day, load, most)[1:], *lending])
+    with st.container(horizontal=True):
+        name, text = "headroom-load-day", partial(to_csv, day.table)
+        tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
+        if lending:
+            pools = lent_pools(row, free_windows(day), len(day.table), midnight(), LENT_DAYS)
+            button("Lend the free hours of a week to Schedule", team.lend, pools, key="load_lend")
+    conversation = partial(conversations.draw, row, catalogs)
+    expander(conversations.TITLE, "conversations_open", conversation)
     expander(crossover.TITLE, "crossover_open", partial(crossover.draw, row, catalogs))
+
+
+def midnight() -> datetime:
+    """The beginning of today."""
+    return datetime.combine(date.today(), time())
 
 
 def _services(plans: pd.DataFrame) -> list[Row]:
@@ -92,43 +113,45 @@ def _load(catalogs: Catalogs) -> Load | None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = segments(
             "Load",
-            {**curves, OWN: "24 numbers", TRACE: "A trace"},
+            {**curves, OWN: "Numbers", TRACE: "A trace"},
             "load_curve",
             **SESSION,
         )
         growth = st.number_input(
             "Growth a month, %", -50.0, 1000.0, value=0.0, key="load_growth", **look
         )
-    hours = _trace_hours(catalogs) if chosen == TRACE else _typed_hours(chosen)
+        of_week = st.toggle("A week", key="load_week", **SESSION)
+    hours = _trace_hours(catalogs, of_week) if chosen == TRACE else _typed_hours(chosen, of_week)
     if chosen in curves:
         curve = load_curves().curves[chosen]
         st.caption(plain(f"{curve.about.capitalize()} ({curve.basis})."))
     return Load(hours, growth / PERCENT) if hours else None
 
 
-def _typed_hours(chosen: str) -> tuple[float, ...]:
-    """The 24 loads of a curve, or those that are typed; empty where they are none."""
+def _typed_hours(chosen: str, of_week: bool) -> tuple[float, ...]:
+    """The loads of a curve, or those that are typed; empty where they are none."""
     if chosen != OWN:
-        return curve_of(chosen)
+        return curve_of(chosen, of_week)
     text = st.text_input(
-        "Load by hour", key="load_hours", placeholder=PLACEHOLDER, max_chars=400, **SESSION
+        "Load by hour", key="load_hours", placeholder=PLACEHOLDER, max_chars=2000, **SESSION
     )
     if not text:
         return ()
     try:
-        return curve_of(text)
+        return curve_of(text, of_week)
     except TableError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return ()
 
 
-def _trace_hours(catalogs: Catalogs) -> tuple[float, ...]:
-    """The 24 loads of a file of requests; a file that cannot be read costs one sentence."""
+def _trace_hours(catalogs: Catalogs, of_week: bool) -> tuple[float, ...]:
+    """The loads of a file of requests; a file that cannot be read costs one sentence."""
     trace: Trace | None = st.session_state.get(TRACE)
     if trace:
         st.caption(plain(trace_sentence(trace)))
         button("Give another trace", _forget, key="load_forget", type="tertiary")
-        return trace.hours or curve_of("flat")
+        day = trace.hours or curve_of("flat")
+        return (trace.week or day * 7) if of_week else day
     file: Any = st.file_uploader(
         "Requests as CSV, also gzip: Azure's or BurstGPT's trace, or time, prompt_tokens and "
         "answer_tokens",
@@ -156,6 +179,7 @@ def _forget() -> None:
 def _chart(day: LoadDay) -> None:
     """The instances of each hour."""
     hours = day.table["instances"]
-    alt = f"Instances by hour of the day: {', '.join(f'{value:.0f}' for value in hours)}"
+    period = "week" if len(hours) > DAY_HOURS else "day"
+    alt = f"Instances by hour of the {period}: {', '.join(f'{value:.0f}' for value in hours)}"
     ink = INKS[st.context.theme.type or "light"]
-    elements.draw(by_hour(ink), day.table, alt, "load_day_chart")
+    elements.draw(by_hour(ink, period), place_hours(day.table), alt, f"load_{period}_chart")

@@ -157,6 +157,14 @@ def _schedule_of(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) ->
     return st.session_state["team_placed"][1]
 
 
+def lend(pools: pd.DataFrame) -> None:
+    """Callback: machines that are free at times join those of the schedule."""
+    present = st.session_state.get(POOLS, pd.DataFrame(columns=list(POOL_COLUMNS)))
+    names = set(pools["pool"])
+    rest = present[~present["pool"].isin(names)]
+    _replace(POOLS, as_text(pd.concat([rest, pools], ignore_index=True)))
+
+
 def _edit_table(key: str, label: str, columns: Arguments, order: list[str]) -> pd.DataFrame:
     """A table that its reader edits; cells as text, empty ones as ''."""
     version = st.session_state.get(f"{key}_version", 0)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, FilledMap, NotNegative, Text
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, FilledMap, NotNegative, Text, hint
 
 
 class LoadCurve(Entry, kw_only=True):
@@ -14,6 +14,7 @@ class LoadCurve(Entry, kw_only=True):
     basis: Literal["assumed", "measured"]
     about: Text
     hours: Annotated[list[NotNegative], Meta(min_length=24, max_length=24)]
+    weekend_ratio: Annotated[NotNegative, hint("load of Saturday and Sunday over a weekday's")]
 
 
 class TraceFormat(Entry, kw_only=True):

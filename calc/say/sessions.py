@@ -1,0 +1,34 @@
+"""Conversations of several turns and the prefix cache, in sentences."""
+
+from calc.plan.sessions import SessionPlan
+from calc.say.numbers import percent, short_duration, three, usd, with_noun
+
+
+def session_sentences(plan: SessionPlan) -> list[str]:
+    """What the cache keeps, and what that does to time to first token and cost."""
+    plain, cached = plan.plain, plan.cached
+    think = short_duration(plan.sessions.think_seconds)
+    turns = f"{with_noun(plan.sessions.turns, 'turn')} with {think} between them"
+    pool = f"the cache of {plan.pool_tokens:,.0f} tokens"
+    reused = percent(plan.reused_tokens / plan.prompt_tokens)
+    found = (
+        f"{turns}: {percent(plan.hit_ratio)} of the later turns find their conversation in {pool}, "
+        f"where it stays for {short_duration(plan.stay_seconds)}. That is {reused} of all prompt "
+        f"tokens, which are not computed again."
+    )
+    first = (
+        f"Time to first token {short_duration(cached['first_token_seconds'])}, without reuse "
+        f"{short_duration(plain['first_token_seconds'])}."
+    )
+    load = (
+        f"The same machines answer {three(cached['requests_per_second'])} turns a second of "
+        f"{three(cached['sessions'])} conversations, without reuse "
+        f"{three(plain['requests_per_second'])} of {three(plain['sessions'])}."
+    )
+    cost = [cached["usd_per_million_output_tokens"], plain["usd_per_million_output_tokens"]]
+    money = (
+        f"A million answer tokens cost {usd(cost[0])}, without reuse {usd(cost[1])}."
+        if cost[1] == cost[1]
+        else ""
+    )
+    return [sentence for sentence in (found, first, load, money) if sentence]
