@@ -28,13 +28,13 @@ from calc.plan.bill_lines import (
 )
 from calc.plan.budgets import MONTH_DAYS, Budget
 from calc.plan.figures import records
-from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, Matched, match
+from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, BY_TIME, Matched, match
 
 CAUSES = ("price", "market", "machine", "hours", "attempts", "idle", "other")
 CAUSE_COLUMNS = tuple(f"{cause}_usd" for cause in CAUSES)
 NOT_SPLIT, AS_PLANNED = "not-split", "as-planned"  # where no cause can be named
 SAME_RATIO = 0.02  # a difference within it is none
-BASES = (BY_TAG, ASSIGNED, BY_MACHINE)
+BASES = (BY_TAG, ASSIGNED, BY_TIME, BY_MACHINE)
 MOST_DAYS = 3650  # of a budget that lasts longer no day is named
 ROUNDING = 1e-6
 

@@ -12,7 +12,7 @@ from calc.plan.bill_lines import BESIDE, TAGS, BillLines
 from calc.plan.figures import records
 
 NO_PLAN = ""
-BY_TAG, BY_MACHINE, ASSIGNED = "tag", "machine", "assigned"
+BY_TAG, BY_MACHINE, BY_TIME, ASSIGNED = "tag", "machine", "time", "assigned"
 NOT_IN_A_TAG = re.compile(r"[^\w .:/=+@-]")  # of a value, EC2 User Guide, tag restrictions
 LONGEST_TAG = 256  # characters of a value
 GROUP = (*TAGS, "instance", "region")  # what decides whose a line is
@@ -51,7 +51,8 @@ def tag_value(name: str) -> str:
 def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> Matched:
     """Every line with its plan.
 
-    plans: rows with scenario, instance, region and, where they are known, team and project.
+    plans: rows with scenario, instance, region and, where they are known, team, project, and
+    starts and ends, the ISO days between which the plan is at work.
     assigned: plan by the label of a group of lines, NO_PLAN where they are none's.
     """
     lines = bill.lines[~bill.lines["counts_as"].isin(BESIDE)].reset_index(drop=True)
@@ -69,6 +70,12 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
         elif len(candidates) == 1 and how:
             of_plan[places], basis[places] = candidates[0]["scenario"], how
         elif candidates:
+            if how:
+                on_days = _on_days(candidates, lines["day"].to_numpy()[places])
+                of_plan[places], basis[places] = on_days, np.where(on_days == "", "", BY_TIME)
+                places = places[on_days == ""]
+            if not len(places):
+                continue
             usd, hours = (
                 float(lines.iloc[places][name].sum()) for name in ("usd", "instance_hours")
             )
@@ -78,6 +85,21 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
     lines = lines.assign(of_plan=of_plan, basis=basis)
     unplanned = lines[(of_plan == "") & ~is_open]
     return Matched(lines, tuple(sorted(open_groups, key=lambda one: -one.usd)), unplanned)
+
+
+def _on_days(candidates: list[Row], days: np.ndarray) -> np.ndarray:
+    """The plan that alone is at work on each day, empty where none or several are."""
+    alone = {}
+    for day in set(days):
+        at_work = [row["scenario"] for row in candidates if _is_at_work(row, day)]
+        alone[day] = at_work[0] if len(at_work) == 1 else ""
+    return np.array([alone[day] for day in days], dtype=object)
+
+
+def _is_at_work(row: Row, day: str) -> bool:
+    """Whether a day lies between those of a plan; a plan without days is at work on all."""
+    starts, ends = str(row.get("starts") or ""), str(row.get("ends") or "")
+    return starts[: len(day)] <= day and (not ends or day <= ends[: len(day)])
 
 
 def group_parts(group: Mapping[str, str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from calc.plan.actual import AS_PLANNED, CAUSES, NOT_SPLIT, Actual, Runway
 from calc.plan.bill_lines import BillLines
 from calc.plan.budgets import Budget
 from calc.plan.figures import records
-from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, OpenGroup
+from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, BY_TIME, OpenGroup
 from calc.say.budgets import budget_name
 from calc.say.numbers import billed_usd, changed_by, is_missing, more, with_noun, with_sign
 
@@ -26,6 +26,7 @@ SPLIT = 0.01  # of the planned dollars; smaller causes are not named
 BASIS_WORDS = {
     BY_TAG: "by tag",
     BY_MACHINE: "by instance type and region",
+    BY_TIME: "by instance type and day",
     ASSIGNED: "as you said",
 }
 SHOWN = 5  # groups of lines without a plan, or that are asked about

@@ -165,6 +165,18 @@ def test_what_two_plans_may_be_is_asked_and_answered(catalogs):
     assert (none.matched.open_groups, none.matched.unplanned["usd"].sum()) == ((), 15)
 
 
+def test_days_decide_between_plans_on_one_machine(catalogs):
+    first, second = (
+        TUNE | {"scenario": name, "starts": starts, "ends": ends}
+        for name, starts, ends in (("a", "2026-11-01", "2026-11-07"), ("b", "2026-11-06", ""))
+    )
+    lines = [line(day, 10.0**place, 1.0) for place, day in enumerate((2, 6, 9))]
+    result = compared(catalogs, lines, pd.DataFrame([first, second]))
+    assert [of(result, name)["actual_usd"] for name in ("a", "b")] == [1, 100]
+    assert of(result, "a")["basis"] == "time"
+    assert [group.usd for group in result.matched.open_groups] == [10]
+
+
 def test_a_tag_that_no_plan_has_is_never_matched_by_machine_alone(catalogs):
     result = compared(catalogs, [chat(10.0, tags={"plan": "other"})])
     assert result.matched.open_groups[0].plans == ("chat",)

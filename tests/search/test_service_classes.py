@@ -3,6 +3,7 @@
 import pytest
 from pages import address, opened, page_text, run
 
+from calc import answer
 from calc.files.request import PASTED, request_of
 from calc.files.request_answer import answer_request
 from calc.files.words.owners import owners_of
@@ -76,3 +77,18 @@ def test_the_page_takes_class_and_team_to_link_kit_and_kept_answer():
     kept = app.session_state["kept"][0]
     assert (kept["team"], kept["project"]) == ("nlp", "search")
     assert "as critical work" not in page_text(app)
+
+
+def test_answers_are_rows_of_a_plan_in_which_each_job_counts_once(catalogs):
+    jobs = [
+        {"job": "tune", "model": "llama-3.2-1b", "instance": "g6e.xlarge", "train_tokens": 1e8},
+        {"job": "chat", "instance": "g6e.xlarge+g6.xlarge", **SERVED},
+    ]
+    rows = answer(jobs, catalogs)
+    first = rows[rows["in_bill"] == "yes"]
+    assert first["scenario"].tolist() == ["tune", "chat"]
+    assert first["plan_months"].tolist() == [1, 12]
+    others = rows[rows["in_bill"] == "no"]
+    assert all(name.startswith(("tune, ", "chat, ")) for name in others["scenario"])
+    with_months = answer({**jobs[0], "plan_months": 3}, catalogs)
+    assert set(with_months["plan_months"]) == {3}
