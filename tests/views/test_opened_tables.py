@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from examples import table as table_of
-from pages import opened, page_text, run
+from pages import address, opened, page_text, run
 from test_compare_page import EIGHT_BIT, HOLD, PLAIN, names
 
 from calc.files.csv import tables as csv_tables
@@ -191,3 +191,13 @@ def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
         uploaded(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today()))
     )
     assert ("none of 2 has moved" in words, "→" in words) == (True, False)
+
+
+def test_what_a_file_assumes_of_a_row_stays_when_it_is_kept():
+    columns = "scenario,work,model,instance,gpus,implementation,batch,spare"
+    app = uploaded(
+        opened("compare"), f"{columns}\nchat,inference,llama-3.2-1b,g6e.xlarge,1,vllm,4,2\n"
+    )
+    run(accept(app).click())
+    assert app.session_state["kept"][0]["scenario"]["spare"] == 2
+    assert "spare~2" in address(app)["kept"][0]

@@ -11,7 +11,14 @@ from calc import estimate
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.files.link.kept_answers import MOST_KEPT, TEXTS, differing, linkable, scenario_name
+from calc.files.link.kept_answers import (
+    MOST_KEPT,
+    TEXTS,
+    differing,
+    linkable,
+    scenario_name,
+    set_assumptions,
+)
 from calc.job.fields import CHOSEN
 from calc.mappings import Arguments, Json
 from calc.plan.bill import billed
@@ -77,12 +84,18 @@ def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
 def written_down(row: Row) -> Row:
     """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
     catalogs = session_catalogs.catalogs()
-    scenario = differing(row, catalogs, extra_state.own_assumptions())
+    scenario = differing(row, catalogs, _assumed(row))
     return {
         "market": row.get("market") or "on-demand",
         "scenario": scenario,
         "then": figures_of(row, catalogs, date.today()),
     }
+
+
+def _assumed(row: Row) -> set[str]:
+    """The assumptions that the session or the row itself has set."""
+    own = set_assumptions(row, session_catalogs.catalogs())
+    return {*extra_state.own_assumptions(), *own}
 
 
 def is_kept(row: Row) -> bool:
@@ -94,7 +107,7 @@ def place_of(row: Row) -> int | None:
     """The place at which the scenario of a row is kept; None where it is not."""
     if not entries():
         return None
-    scenario = _answer(differing(row, session_catalogs.catalogs(), extra_state.own_assumptions()))
+    scenario = _answer(differing(row, session_catalogs.catalogs(), _assumed(row)))
     for place, entry in enumerate(entries()):
         if _answer(entry["scenario"]) == scenario and entry["market"] == row.get("market"):
             return place

@@ -9,7 +9,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.files.link.kept_answers import differing
+from calc.files.link.kept_answers import differing, set_assumptions
 from calc.plan.figures import records
 from calc.plan.ownership import OWNERSHIP
 from calc.say.setting import arrangement
@@ -66,10 +66,8 @@ def _readable(row: Row, catalogs: Catalogs, job: str) -> Row:
 
 def _layout(row: Row, catalogs: Catalogs) -> str:
     """The layout in words, then what the scenario sets beside the other columns."""
-    usual = catalogs.assumptions["value"]
-    assumed = [name for name in usual.index if name in row and row[name] != usual[name]]
     beside = {name: row.get(name) for name in BESIDE if row.get(name)}
-    sets = differing(row, catalogs, assumed) | beside
+    sets = differing(row, catalogs, set_assumptions(row, catalogs)) | beside
     pairs = [
         f"{name}{SETS}{str(value).replace(BETWEEN, ', ')}"
         for name, value in sets.items()

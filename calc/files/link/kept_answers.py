@@ -145,6 +145,12 @@ def linkable(text: str, longest: int) -> str:
     return " ".join(text.replace(BETWEEN, "-").split())[:longest].strip()
 
 
+def set_assumptions(row: Row, catalogs: Catalogs) -> list[str]:
+    """The assumptions of a row that are not the catalog's."""
+    usual = catalogs.assumptions["value"]
+    return [name for name in usual.index if name in row and row[name] != usual[name]]
+
+
 def differing(scenario: Row, catalogs: Catalogs, assumed: Iterable[str] = ()) -> Row:
     """The columns of a scenario that differ from the defaults of its work, and the model.
 
