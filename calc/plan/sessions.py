@@ -4,7 +4,7 @@ After a turn its tokens stay in the cache until others need the room. They are r
 turn comes before that. How long they stay follows from the size of the cache.
 
 Source: Che, Tung and Wang 2002, IEEE JSAC 20(7), 1305-1314, for least-recently-used caches;
-validation/sessions.py compares it with a simulation of the cache's blocks.
+validation/queues/sessions.py compares it with a simulation of the cache's blocks.
 """
 
 from math import gamma
