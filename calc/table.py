@@ -21,7 +21,7 @@ SAMPLE_ROWS, FEWEST_REPEATS = 1024, 16
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN or the empty text."""
+    """Return whether a value is None, NaN or the empty text."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
@@ -38,7 +38,7 @@ class Table(Row):
         return merged
 
     def copy(self) -> "Table":
-        """The same columns."""
+        """Return a copy of the columns."""
         return Table(self, self["rows"])
 
     def only(self, names: Iterable[str]) -> "Table":
@@ -89,7 +89,7 @@ class Chosen(Table):
 
     @cached_property
     def _below(self) -> "Chosen":
-        """The same rows as chosen rows of what the source was chosen from."""
+        """Return the rows as chosen rows of what the source was chosen from."""
         return Chosen(self.source.source, self.source.chosen[self.chosen])
 
     def __missing__(self, name: str) -> Any:
@@ -102,7 +102,7 @@ class Chosen(Table):
         return values
 
     def copy(self) -> "Chosen":
-        """The same rows, with the columns gathered so far."""
+        """Return the rows with the columns gathered so far."""
         same = Chosen(self.source, self.chosen)
         same.update(dict.items(self))
         return same
@@ -144,7 +144,10 @@ class Words(NamedTuple):
         return np.array([value_of(word) for word in self.vocabulary])[self.codes]
 
     def are(self, wanted: Callable[[str], Any] | str) -> np.ndarray:
-        """Whether each row's word is the wanted one, or passes a test; shape (rows,) or (1,)."""
+        """Return whether each row's word is the wanted one, or passes a test.
+
+        Shape (rows,) or (1,).
+        """
         test = wanted if callable(wanted) else wanted.__eq__
         return self.mapped(lambda word: bool(test(word)))
 
@@ -271,7 +274,7 @@ def _lines(values: Any) -> Iterable[Any]:
 
 
 def _some_repeat(columns: list[Any], rows: int) -> bool:
-    """Whether so many rows of a sample repeat that looking at all rows pays."""
+    """Return whether so many rows of a sample repeat that looking at all rows pays."""
     sample = np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False)
     first, _ = distinct([take_rows(values, rows, sample) for values in columns], SAMPLE_ROWS)
     return SAMPLE_ROWS - len(first) >= FEWEST_REPEATS

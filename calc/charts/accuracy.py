@@ -146,7 +146,7 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def measured_label(measured: str) -> str:
-    """What a published figure of time is, by its column; rates and steps are taken together."""
+    """Quantity of a published time, by its column; rates and steps count as one."""
     return GLOSSARY[measured].label.lower() if measured in GLOSSARY else measured
 
 

@@ -22,7 +22,7 @@ MOMENTS = {
 
 
 def has_rollout(row: Row) -> bool:
-    """Whether a step of this row generates answers and its time is known."""
+    """Return whether a step of this row generates answers and its time is known."""
     return bool((row.get("rollout_seconds") or 0) > 0)
 
 
@@ -37,7 +37,7 @@ def pools(row: Row) -> dict[str, int]:
 
 
 def timeline(row: Row) -> pd.DataFrame:
-    """What each pool does in one step: pool, rank, activity, start, end, share_ratio.
+    """Activities of each pool in one step: pool, rank, activity, start, end, share_ratio.
 
     One-step-off the rollout is that of the next step and begins with the update of this one.
     """
@@ -99,7 +99,7 @@ def idle_sentence(row: Row) -> str:
 
 
 def memory_by_pool(row: Row, phases: pd.DataFrame) -> pd.DataFrame:
-    """What training and rollout hold of a card in each phase: phase, rank, pool, gib.
+    """Memory of training and rollout in each phase: phase, rank, pool, gib.
 
     `phases`: phase, component, bytes (phases_table). Apart, the engine keeps its share of its own
     cards all the time.

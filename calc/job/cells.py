@@ -53,7 +53,7 @@ class JobRow:
         }
 
     def without(self, names: Iterable[str]) -> "JobRow":
-        """The same row without some columns."""
+        """Return the row without some columns."""
         left_out = set(names)
         return JobRow(tuple(pair for pair in self.pairs if pair[0] not in left_out))
 
@@ -66,7 +66,7 @@ def _hashable(value: Any) -> Any:
 
 
 def blank(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, an empty text, or a list of empty cells."""
+    """Return whether a cell is empty: None, NaN, an empty text, or a list of empty cells."""
     if isinstance(value, list | tuple):
         return all(blank(one) for one in value)
     if isinstance(value, str):

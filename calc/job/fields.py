@@ -124,12 +124,12 @@ def method_of(fields: Row) -> str:
 
 
 def is_offline(fields: Row) -> bool:
-    """Whether a service has work that ends, of so many tokens, images or hours in all."""
+    """Return whether a service has work that ends, of so many tokens, images or hours in all."""
     return fields["goal"] == "serve" and bool(fields.get("tokens_total"))
 
 
 def is_read(name: str, fields: Row) -> bool:
-    """Whether a job of this goal and method reads a column or field."""
+    """Return whether a job of this goal and method reads a column or field."""
     if fields["goal"] == "serve":
         if name == "days_most":
             return is_offline(fields)

@@ -89,12 +89,12 @@ class Job:
 
     @property
     def trains(self) -> bool:
-        """Whether the job is a training run."""
+        """Return whether the job is a training run."""
         return self.work == "training"
 
     @property
     def sets_prompts(self) -> bool:
-        """Whether each step generates answers for so many prompts, whatever its micro-batches."""
+        """Return whether the job fixes the prompts of a step, whatever its micro-batches."""
         return self.rolls_out and "prompts_per_step" in self.fixed
 
     @property

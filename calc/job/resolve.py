@@ -254,7 +254,7 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
 
 
 def takes_images(model: str, catalogs: Catalogs) -> bool:
-    """Whether a model has a tower for images or sounds that is modelled."""
+    """Return whether a model has a tower for images or sounds that is modelled."""
     return bool(cells_by_id(catalogs, "models", "usual_image_tokens")[model] > 0)
 
 

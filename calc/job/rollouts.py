@@ -18,7 +18,7 @@ SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
 
 
 def rolls_out(fixed: Mapping[str, list], catalogs: Catalogs) -> bool:
-    """Whether any objective of a job generates its answers."""
+    """Return whether any objective of a job generates its answers."""
     generating = cells_by_id(catalogs, "objectives", "rolls_out")
     return any(generating.get(name, 0) for name in fixed.get("objective", ()))
 
@@ -53,7 +53,7 @@ def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Cata
 
 
 def _is_one_of(tokens: float, known: tuple[float, ...]) -> bool:
-    """Whether a count of tokens is one of some others."""
+    """Return whether a count of tokens is one of some others."""
     return any(abs(tokens / other - 1) <= SAME_TOKENS for other in known)
 
 

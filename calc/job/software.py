@@ -27,14 +27,14 @@ def usual_software(work: str, model: str, catalogs: Catalogs, goal: str = "") ->
 
 
 def divides_matrices(software: str, catalogs: Catalogs) -> bool:
-    """Whether people train with tensor parallel in a software unasked."""
+    """Return whether people train with tensor parallel in a software unasked."""
     return bool(cells_by_id(catalogs, "implementations", "usual_tensor_parallel")[software] > 0)
 
 
 def divides_experts(
     columns: Cells, fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
 ) -> bool:
-    """Whether the experts of a model are divided over GPUs unasked: trained from scratch."""
+    """Return whether the experts of a model are divided over GPUs unasked: trained from scratch."""
     from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
     if not from_scratch or "expert_parallel" in fixed:
         return False
@@ -43,12 +43,15 @@ def divides_experts(
 
 
 def compiles_blocks(columns: Cells, software: list[str], catalogs: Catalogs) -> bool:
-    """Whether compiled blocks are tried unasked: from scratch all batches have one length."""
+    """Return whether compiled blocks are tried by default.
+
+    They are in training from scratch, where all batches have the same length.
+    """
     compiles = cells_by_id(catalogs, "implementations", "compiles_blocks")
     from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
     return from_scratch and all(compiles[name] > 0 for name in software)
 
 
 def generates(model: str, catalogs: Catalogs) -> bool:
-    """Whether a model answers a prompt token by token, as encoders do not."""
+    """Return whether a model answers a prompt token by token, as encoders do not."""
     return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)

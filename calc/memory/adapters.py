@@ -68,10 +68,11 @@ def stack_adapts_experts(stack_adapter_inputs):
 
 
 def stack_held_inputs(stack_adapter_inputs, tensor_parallel):
-    """Inputs of adapted matrices on one GPU: those of row-parallel matrices lie divided. [elements]
+    """Inputs of adapted matrices on one GPU. [elements]
 
-    Those of others are gathered whole. Shape: (matrices, stacks, rows). Source: Megatron-Bridge,
-    src/megatron/bridge/peft/utils.py, ParallelLinearAdapter (input_is_parallel).
+    Those of row-parallel matrices are divided; those of others are gathered whole. Shape:
+    (matrices, stacks, rows). Source: Megatron-Bridge, src/megatron/bridge/peft/utils.py,
+    ParallelLinearAdapter (input_is_parallel).
     """
     divided = np.array([matrix in ROW_PARALLEL for matrix in ADAPTED])[:, None, None]
     return stack_adapter_inputs / np.where(divided, tensor_parallel, 1.0)

@@ -1,4 +1,4 @@
-"""What was really paid beside what was planned, and the causes of the difference.
+"""Paid and planned cost, and the causes of the difference.
 
 Hours of the planned machine are compared at the plan's rate: `price` and `market` are what they
 cost beyond it, `hours` and `attempts` are hours beyond the plan. `machine` is what other machines
@@ -102,7 +102,7 @@ def actual(
 
 
 def runway(result: Actual, budget_usd: float) -> Runway:
-    """How long a budget lasts that began with the bill and is spent at the bill's rate."""
+    """Time until a budget that began with the bill runs out at the bill's rate."""
     spent = float(result.table["actual_usd"].sum())
     return _runway(budget_usd, spent, result.first_day or result.last_day, result.last_day)
 
@@ -116,7 +116,7 @@ def _runway(budget_usd: float, spent_usd: float, first_day: str, last_day: str) 
 
 
 def runway_of_budget(result: Actual, plans: pd.DataFrame, budget: Budget) -> Runway | None:
-    """How long a team's budget lasts at the bill's rate; None without dollars or common days.
+    """Time until a team's budget runs out; None without dollars or common days.
 
     Only the bill's lines count: what was spent before its first day is not known.
     """

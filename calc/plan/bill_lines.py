@@ -24,7 +24,7 @@ BESIDE = (CREDIT, TAX)  # said beside the plans, and part of none
 
 
 class BillLines(NamedTuple):
-    """What one file or several say was paid.
+    """Payments in one or several files of a bill.
 
     lines: a row for each combination of KEYS (texts, empty where not said; day is ISO) with the
     SUMS: usd after discounts and with commitments spread over their use, list_usd at On-Demand

@@ -31,7 +31,7 @@ class Budget(NamedTuple):
     gpu_hours: float | None
 
     def is_of(self, row: Row) -> bool:
-        """Whether a plan is paid from it."""
+        """Return whether a plan is paid from it."""
         named = ((self.team, row.get("team")), (self.project, row.get("project")))
         return all(not mine or mine.casefold() == str(its or "").casefold() for mine, its in named)
 
@@ -63,7 +63,7 @@ class Use(NamedTuple):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether plans take more than there is."""
+        """Return whether plans take more than there is."""
         return bool(self.left_usd < 0 or self.left_gpu_hours < 0)
 
 
@@ -102,7 +102,7 @@ def _known_sum(values: pd.Series) -> float:
 
 
 def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> list[Use]:
-    """What rows of with_gpu_hours take of each budget, if the plans begin on a day.
+    """Use of each budget by rows of with_gpu_hours, if the plans begin on a day.
 
     A run that is made once counts in the budget in which it begins; the rest by the months that
     its time and the budget's have in common.

@@ -21,7 +21,7 @@ def records(rows: pd.DataFrame) -> list[Row]:
 
 
 def figures(row: Cells) -> Row:
-    """What must fit and the card in GiB, the share used, the largest component, hours; ranges."""
+    """Return a row's memory and GPU in GiB, used share, largest component, hours; ranges."""
     memory, card = float(row["needed_bytes"]), float(row["gpu_memory_bytes"])
     parts = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row)
     largest = max(parts, key=lambda name: parts[name])

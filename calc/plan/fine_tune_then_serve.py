@@ -82,12 +82,12 @@ def break_even_tokens_per_day(plan: TunedPlan) -> float:
 
 
 def _endpoint_usd(plan: TunedPlan, day: np.ndarray) -> np.ndarray:
-    """What the endpoint has asked by the end of each day, while the plan serves. [USD]"""
+    """Cost of the endpoint by the end of each day, while the plan serves. [USD]"""
     return plan.endpoint_usd_per_day * np.minimum(day, plan.months * MONTH_DAYS)
 
 
 def _paid_usd(day: np.ndarray, row: Row, rounds: int) -> np.ndarray:
-    """What a row of the bill has cost by the end of each day. [USD]
+    """Cost of a row of the bill by the end of each day. [USD]
 
     Runs are paid as each round begins, round k after k / rounds of a month; a service and a
     commitment evenly.

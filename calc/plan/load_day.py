@@ -44,7 +44,7 @@ class Load(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What requests say of a load: 24 mean requests an hour, their number, hours and lengths.
+    """Load of a file of requests: 24 hourly means, their number, hours and lengths.
 
     hours: empty where the file covers less than a day. week: likewise 168 of a week, from Monday
     on, or from the first day where the file names no dates. peak_requests_per_second: of the

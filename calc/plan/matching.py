@@ -28,7 +28,7 @@ class OpenGroup(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What they share, as `--assign` takes it: p5.48xlarge, us-east-1, team nlp."""
+        """Label of the lines, as `--assign` takes it: p5.48xlarge, us-east-1, team nlp."""
         return ", ".join(self.shared)
 
 
@@ -103,7 +103,7 @@ def _is_at_work(row: Row, day: str) -> bool:
 
 
 def group_parts(group: Mapping[str, str]) -> tuple[str, ...]:
-    """What lines share, in short: p5.48xlarge, us-east-1, team nlp."""
+    """Label of what lines have in common: p5.48xlarge, us-east-1, team nlp."""
     tags = [f"{tag} {group[tag]}" for tag in TAGS if group[tag]]
     parts = [group["instance"] or "no machine", group["region"], *tags]
     return tuple(filter(None, parts))
@@ -137,6 +137,6 @@ def _text_of(row: Row, name: str) -> str:
 
 
 def _is_there(group: Mapping[str, str], row: Row) -> bool:
-    """Whether a plan has the machine of the lines, in their region where both name one."""
+    """Return whether a plan has the machine of the lines, in their region where both name one."""
     regions = {group["region"], row["region"]}
     return row["instance"] == group["instance"] and (len(regions) == 1 or "" in regions)

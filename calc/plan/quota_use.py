@@ -1,4 +1,4 @@
-"""What plans together take of an account's quotas, by quota and region."""
+"""Use of an account's quotas by all plans together, by quota and region."""
 
 from typing import NamedTuple
 

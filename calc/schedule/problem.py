@@ -75,7 +75,7 @@ def problem_of(
 
 
 def weights(problem: Problem, most_usd: float) -> list[float]:
-    """What leaving a run out counts: more than all money and all later priorities. [USD]"""
+    """Penalty of leaving a run out: above all cost and all later priorities. [USD]"""
     weight, of_priority = most_usd + 1, {}
     for priority in sorted({run.priority for run in problem.runs}, reverse=True):
         of_priority[priority] = weight
@@ -127,7 +127,7 @@ def earliest(number: int, placed: list[Placed], problem: Problem) -> Placed | No
 
 
 def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
-    """The same ways in the same order, each as early as it can be for the same money."""
+    """Move each placed run as early as it can be at the same cost; keep their order."""
     numbers = {way: number for number, way in enumerate(problem.ways)}
     early: list[Placed] = []
     waiting = sorted(placed, key=lambda one: one.start)

@@ -88,7 +88,7 @@ def schedule(
 
 
 def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """What one more instance of each pool changes: runs placed and dollars, the best first.
+    """Effect of one more instance of each pool: runs placed and dollars, the best first.
 
     A pool that is as large as a pool may be is left out. `how` says what is known of the larger
     plan, as Schedule.how.
@@ -136,7 +136,7 @@ def _schedule(
 
 
 def how_good(usd: float, least_usd: float, left_out: int) -> str:
-    """What the search found out about a plan: its gap to the bound, and what no proof covers."""
+    """Say how good a plan is: its gap to the bound, and what no proof covers."""
     if not least_usd >= 0:
         found = "no bound was found in time: a better plan may exist, by how much is not known"
     elif usd - least_usd >= 0.01:

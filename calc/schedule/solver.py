@@ -16,7 +16,7 @@ LARGEST_SUM = 2**60  # of weights in cents: CP-SAT counts in 64 bits
 
 
 def is_installed() -> bool:
-    """Whether OR-Tools is here."""
+    """Return whether OR-Tools is here."""
     return find_spec("ortools") is not None
 
 

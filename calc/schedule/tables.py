@@ -72,12 +72,12 @@ class Pool(NamedTuple):
 
     @property
     def bought(self) -> bool:
-        """Whether each instance has a price for the whole time, used or not."""
+        """Return whether each instance has a price for the whole time, used or not."""
         return self.usd > 0
 
     @property
     def by_the_hour(self) -> bool:
-        """Whether hours of use are paid at the market's price or the team's own."""
+        """Return whether hours of use are paid at the market's price or the team's own."""
         return self.usd_per_hour is not None or (self.market != OWNED and not self.bought)
 
 
@@ -183,7 +183,7 @@ def _repetition(cells: Cells, where: str) -> Repetition:
 
 
 def _repeats(starts: pd.Timestamp, until: pd.Timestamp, every: str) -> int:
-    """How many runs start until the end of a day, without listing them."""
+    """Count the runs that start until the end of a day, without listing them."""
     days = (until.normalize() - starts.normalize()).days
     if every == "month":
         months = 12 * (until.year - starts.year) + until.month - starts.month

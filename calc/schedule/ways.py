@@ -1,4 +1,4 @@
-"""What a run takes on a pool: instances, minutes and dollars, from its job's ranked table."""
+"""Needs of a run on a pool: instances, minutes and dollars, from its ranked table."""
 
 from math import ceil
 from typing import NamedTuple
@@ -63,7 +63,7 @@ def ways_of(
 
 
 def finishes(run: Occurrence) -> bool:
-    """Whether the work of a run ends by itself; a service runs from its start to its deadline."""
+    """Return whether a run ends by itself; a service runs from its start to its deadline."""
     return bool(
         ends_of({"work": "inference" if run.job.get("goal") == "serve" else "training"} | run.job)
     )

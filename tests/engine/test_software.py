@@ -19,8 +19,7 @@ from calc.memory.backward.schedule import (
     round_microbatches,
     waiting_microbatches,
 )
-from calc.memory.fit import limit_bytes
-from calc.memory.weights import _segment_waste_bytes, stack_expert_padding_ratio
+from calc.memory.weights import _segment_waste_bytes
 from calc.models.huggingface.config import read_config
 from calc.scenarios.read import as_frame
 from calc.scenarios.releases import newest_known
@@ -261,76 +260,6 @@ def test_each_stage_of_a_pipeline_holds_its_own_blocks():
     assert (first["stack_layers_here"] > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("gpu", "tiles"), [("h100-80gb-sxm", (128, 256)), ("b200", (256, 256)), ("l40s", (128, 256))]
-)
-def test_mxfp4_experts_fill_the_tiles_of_the_cards_kernel(gpu, tiles):
-    """gpt-oss: 2880 wide and 2880 inside; FlashInfer and Marlin round up (vLLM,
-    quantization/mxfp4.py).
-    """
-    tile = catalogs().serving_steps.at[catalogs().utilization.at[gpu, "card_class"], "expert_tile"]
-    assert tile == tiles[0]
-    for degree, inner in ((1, 2880), (2, 1440), (4, 720), (8, 360)):
-        padded = -(-inner // tiles[0]) * tiles[0] * -(-2880 // tiles[1]) * tiles[1]
-        assert stack_expert_padding_ratio(2880, 2880, degree, 1, tile) == pytest.approx(
-            padded / (inner * 2880)
-        )
-    row = one(
-        work="inference",
-        model="gpt-oss-120b",
-        implementation="vllm",
-        precision="mxfp4",
-        gpu="h100-80gb-sxm",
-        sequence_tokens=8192,
-    )
-    assert row["fits"] == "yes"  # as OpenAI says of one card of 80 GB
-
-
-def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():
-    scenario = {
-        "work": "inference",
-        "model": "llama-3.1-8b",
-        "implementation": "vllm",
-        "gpu": "l4",
-        "sequence_tokens": 8192,
-    }
-    usual, less = one(solve=True, **scenario), one(solve=True, **scenario, memory_utilization=0.85)
-    assert usual["memory_utilization"] == 0.92
-    assert less["max_batch"] < usual["max_batch"]
-    assert estimate({**scenario, "memory_utilization": 1.2}, catalogs())["problem"].startswith(
-        "memory_utilization '1.2' is not a number above 0, at most 1"
-    )
-    table = one_scenario(
-        {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"},
-        catalogs(),
-    )
-    names = (
-        "gpu_memory_bytes",
-        "context_bytes",
-        "graphs_bytes",
-        "is_engine",
-        "memory_utilization",
-        "counts_graphs",
-    )
-    limit = limit_bytes(*(table[name] for name in names), 0, 0)
-    assert (
-        limit == 0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
-    )
-
-
-def test_cuda_graphs_lie_beyond_the_share_before_vllm_0_21():
-    """vLLM's log says since which release it counts them; the cache has what they take now."""
-    row = {"work": "inference", "model": "qwen2.5-14b", "implementation": "vllm"}
-    row |= {"gpu": "h100-80gb-sxm", "memory_utilization": 0.9, "max_sequences": 256}
-    pools = [
-        float(estimate({**row, "software_release": release}, catalogs())["kv_pool_bytes"])
-        for release in ("0.20.1", "0.21.0", "")
-    ]
-    graphs = one_scenario(row, catalogs())["graphs_bytes"]
-    assert pools[1] == pools[2] == pytest.approx(41.43 * 2**30, rel=0.03)  # as its log printed
-    assert pools[0] - pools[1] == pytest.approx(graphs)
-
-
 def test_a_pipeline_under_fsdp_keeps_its_stage_whole_and_large_tensors_their_segment():
     """torchtitan, reshard_after_forward_policy; 5120 x 13824 in 16 bits is 135 MiB, its segment
     136; beyond 1 MiB is split off.
@@ -394,22 +323,3 @@ def test_a_fused_loss_never_takes_more_than_the_whole_logits(implementation, sha
         for loss in ("fused", "full")
     )
     assert fused <= full
-
-
-def test_sorting_all_logits_takes_what_vllm_printed():
-    """gpt-oss-120b on one H100: 65.97 GiB of weights and a pool of 1.71 GiB (issue 27508)."""
-    row = {
-        "work": "inference",
-        "model": "gpt-oss-120b",
-        "precision": "mxfp4",
-        "gpu": "h100-80gb-sxm",
-    }
-    row |= {"implementation": "vllm", "memory_utilization": 0.95, "max_batched_tokens": 1024}
-    sorting = {**row, "software_release": "0.11.0"}
-    pools = [
-        float(estimate(scenario, catalogs())["kv_pool_bytes"])
-        for scenario in (sorting, {**sorting, "engine_flags": "tuned"})
-    ]
-    table = one_scenario(sorting, catalogs())
-    assert pools[0] == pytest.approx(1.71 * 2**30, rel=0.05)
-    assert pools[1] - pools[0] == pytest.approx(24 * 1024 * table["outputs"], rel=0.01)
