@@ -20,7 +20,8 @@ READ_TOGETHER = (
     ("mixer",),
     ("beside",),
 )  # matrices that read the same input
-ROW_PARALLEL = ("o", "down")  # matrices divided by their input under tensor parallel
+# Whether each matrix is divided by its input under tensor parallel. Shape: (matrices,).
+ROW_PARALLEL = np.isin(ADAPTED, ("o", "down"))
 
 
 def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
@@ -74,8 +75,7 @@ def stack_held_inputs(stack_adapter_inputs, tensor_parallel):
     (matrices, stacks, rows). Source: Megatron-Bridge, src/megatron/bridge/peft/utils.py,
     ParallelLinearAdapter (input_is_parallel).
     """
-    divided = np.array([matrix in ROW_PARALLEL for matrix in ADAPTED])[:, None, None]
-    return stack_adapter_inputs / np.where(divided, tensor_parallel, 1.0)
+    return stack_adapter_inputs / np.where(ROW_PARALLEL[:, None, None], tensor_parallel, 1.0)
 
 
 def stack_copied_elements(stack_held_inputs):

@@ -1,4 +1,4 @@
-"""What a service's idle hours could do: windows in which so many of its machines are free."""
+"""Idle hours of a service: windows in which some of its machines are free for other runs."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple

@@ -97,7 +97,7 @@ def _on_days(candidates: list[Row], days: np.ndarray) -> np.ndarray:
 
 
 def _is_at_work(row: Row, day: str) -> bool:
-    """Whether a day lies between those of a plan; a plan without days is at work on all."""
+    """Return whether a plan is at work on a day; a plan without days is at work on all."""
     starts, ends = str(row.get("starts") or ""), str(row.get("ends") or "")
     return starts[: len(day)] <= day and (not ends or day <= ends[: len(day)])
 

@@ -64,7 +64,7 @@ def needed_gib(row: Row) -> float:
 
 
 def _is_of(rate: NeuronRate, instance: str, row: Row) -> bool:
-    """Whether a rate is of the plan's model and work; those of training train all weights."""
+    """Return whether a rate is of the plan's model and work; training rates train all weights."""
     same = (rate.instance, rate.model, rate.work) == (instance, row["model"], row["work"])
     return same and (row["work"] != "training" or _trains_all(row))
 

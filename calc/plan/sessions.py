@@ -225,7 +225,7 @@ def hit_ratio(stay: Any, sessions: Sessions) -> Any:
 def stay_seconds(
     free_tokens: float, turns_per_second: Any, sessions: Sessions, contexts: Contexts
 ) -> np.ndarray:
-    """How long a conversation stays in the cache after a turn, for one rate or many. [s]
+    """Time that a conversation stays in the cache after a turn, for one rate or many. [s]
 
     Che's approximation: in the time T that an unused context stays, what the cache holds sums to
     its size. A context that is used again stays for E[min(Z, T)], Z the time to the next prompt;
