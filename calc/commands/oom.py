@@ -51,7 +51,7 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
     text = pasted_text(log, 4 * MOST_CHARACTERS)
     if not run:
-        return _alone(log, text, catalogs)
+        return explained_alone(log, text, catalogs)
     reading: list[str] = []
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
@@ -69,7 +69,7 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     )
 
 
-def _alone(log: str, text: str, catalogs: Catalogs) -> str:
+def explained_alone(log: str, text: str, catalogs: Catalogs) -> str:
     """The text of a log without a plan, beside the command that it prints if it prints one."""
     lines = [f"# {log}", ""]
     if run := _run_in_log(log, text, catalogs):

@@ -1,6 +1,7 @@
 """`python -m calc show "llama-3.1-8b lora on g6e.xlarge"`: one estimate as text or JSON."""
 
 import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -8,7 +9,10 @@ from pathlib import Path
 from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, UNUSABLE, write_result
 from calc.commands.imports import content_of, named_files
+from calc.commands.oom import explained_alone
 from calc.commands.sheet import as_mapping, data_lines, sheet
+from calc.files.imported_run import Documents
+from calc.files.oom.problem import LogProblem
 from calc.files.request import PASTED, request_of
 from calc.files.request_answer import OpenQuestions, answer_request
 
@@ -30,6 +34,9 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     prose = " ".join(word for word in options.words if not _files(word))
     documents += [(PASTED, prose.encode())] if prose else []
     request = request_of(documents, catalogs, options.columns)
+    if request.kinds == ("log",) and not request.columns and not options.json:
+        with contextlib.suppress(LogProblem):  # a benchmark has no error to explain
+            return write_result(options, _log_explained(documents, catalogs))
     try:
         result = answer_request(request, options.assume)
     except OpenQuestions as error:
@@ -46,6 +53,13 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         else "\n".join(sheet(result, request))
     )
     return write_result(options, f"{text}\n")
+
+
+def _log_explained(documents: Documents, catalogs: Catalogs) -> str:
+    """Return what `oom` says of logs without their plan."""
+    names = "+".join(name for name, _ in documents)
+    text = "\n".join(content.decode("utf-8", "replace") for _, content in documents)
+    return explained_alone(names, text, catalogs)
 
 
 def _files(word: str) -> list[str]:

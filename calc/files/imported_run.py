@@ -118,8 +118,15 @@ def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, Json]:
 @one_sentence
 def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
     """The documents as configs and launchers, and as errors, logs and benchmarks."""
-    logs = [document for document in documents if tells(document[1]) or runs(text_of(document[1]))]
+    logs = [document for document in documents if _is_log(*document)]
     return [document for document in documents if document not in logs], logs
+
+
+def _is_log(name: str, content: bytes) -> bool:
+    """Whether a document is an error, a log or a benchmark; a notebook may hold one it printed."""
+    if name.lower().endswith(".ipynb"):
+        return False
+    return bool(tells(content) or runs(text_of(content)))
 
 
 def is_model(content: bytes) -> bool:

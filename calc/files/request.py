@@ -11,6 +11,7 @@ from typing import NamedTuple
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
 from calc.evaluate import Row
 from calc.files.configs.documents import readings_of
+from calc.files.configs.inside.programs import known_command
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import format_of
 from calc.files.data_of_run import amount_of_data, columns_of_data, data_sets
@@ -49,6 +50,9 @@ KINDS = {  # what a text is, in words
 }
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
 LONGEST_PROSE = 5_000  # characters
+SPOKEN = re.compile(
+    r"^[^{}\[\]=:]*?\s(?:with|on|for|and|the|how|what|which|can|at|to)\s", re.IGNORECASE
+)
 REPOSITORY = re.compile(r"(?:huggingface\.co|hf\.co)/([\w.-]{1,96}/[\w.-]{1,96})", re.IGNORECASE)
 TOO_LONG = (
     f"This text has more than {LONGEST_PROSE:,} characters and is no config, command or log that "
@@ -205,6 +209,8 @@ def _is_prose(name: str, content: bytes) -> bool:
     if name != PASTED or is_model(content):
         return False
     text = content.decode("utf-8", "replace")
+    if SPOKEN.search(text) and "\n" not in text.strip() and not known_command().search(text):
+        return True  # a sentence with flags in it
     try:
         readings_of(text, PASTED)
     except ConfigProblem:

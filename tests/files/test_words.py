@@ -264,7 +264,7 @@ def test_a_config_json_is_a_model_and_files_are_a_run(tmp_path, capsys):
     ("words", "code", "sentence"),
     [
         (["lora", "on", "an", "L4"], 3, "No model is named"),
-        (["CUDA out of memory. Tried to allocate 2.00 GiB"], 2, "This is an error or a log"),
+        (["train_runtime: 11832.2, train_samples_per_second: 13.19"], 3, "No model is named"),
     ],
 )
 def test_what_cannot_be_shown_is_one_sentence(capsys, words, code, sentence):

@@ -59,6 +59,7 @@ class Field(Entry, kw_only=True):
             "attention_kinds",
             "slurm_gpus",
             "slurm_node_gpus",
+            "sum_of_counts",
             "components",
             "converters",
             "component",

@@ -275,6 +275,8 @@ def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> 
 
 def _lengths(settings: RunSettings) -> None:
     """The length of prompt and answer together, or what the longest sequence leaves to one."""
+    if decoder := settings.values.get("decoder_tokens"):  # behind an encoder of images
+        _set(settings, "sequence_tokens", int(decoder), ("decoder_tokens",))
     if "sequence_tokens" in settings.explicit and "prompt_tokens" not in settings.explicit:
         settings.values.pop(
             "prompt_tokens", None

@@ -18,7 +18,8 @@ from calc.files.configs.problem import (
 from calc.mappings import Json
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
-VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^{}]*))?\}|\$([A-Za-z_]\w*)")
+INNER = r"(?:[^{}]|\$\{\w{1,100}\})"  # of a default: ${A:-${B}/models/x}
+VARIABLE = re.compile(rf"\$\{{([A-Za-z_]\w*)(?::?[-=]({INNER}{{0,500}}))?\}}|\$([A-Za-z_]\w*)")
 COMPUTED = re.compile(
     r"\$\(\(([\w\s+*/%()-]{1,200})\)\)|\$\(expr ([\w\s+*/%-]{1,200})\)"
 )  # $((GPUS * NODES)) and $(expr 16 / 2), once variables with a $ are filled in
@@ -31,7 +32,7 @@ OPERATORS = {
     ast.Mod: operator.mod,
 }
 ARRAY = re.compile(r"[ \t]*([A-Za-z_]\w{0,100})\+?=\([ \t]*")  # ARGS=( ... ), a line each
-ELEMENTS = re.compile(r"\"?\$\{(\w+)\[[@*]\]\}\"?")
+ELEMENTS = re.compile(r"\"\$\{(\w+)\[[@*]\]\}\"|\$\{(\w+)\[[@*]\]\}")
 HERE = re.compile(r"[ \t]*read[ \t].{0,200}?\b(\w{1,100})[ \t]*<<-?[ \t]*['\"]?(\w{1,100})['\"]?")
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
@@ -39,8 +40,16 @@ BREAKS = ("&&", "||", ";", "|", "&")
 OVERRIDE = re.compile(
     r"[+~]*[A-Za-z_][\w.]*="
 )  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
+BOOLEANS = ("true", "false")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
+CONTINUED = re.compile(r"\\[ \t]*\n")
+COMMENT_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]*#(?!SBATCH)[^\n]*")  # goes on nowhere
 ENDS = "--"  # between a launcher and what it launches
+REDIRECTED = re.compile(r"(?:\d|&)?(?:>>?|<)(?P<target>.*)")  # > server.log, 2>/dev/null
+JOINS_OUTPUT = re.compile(r"(?<=\s)\d?>&\d?|(?<=\s)&(?=>)")  # 2>&1, &> server.log
+ESCAPED_AND = r"\&\&"  # within the arguments of a launcher that hands a command on
+OPENED = re.compile(r"(?:^|[\s=])['\"]")  # where a quotation begins; an apostrophe does not
+MOST_OPEN = 400  # lines that a quotation may go on for
 DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 LONGEST_NUMBER, MOST_NUMBER = 40, 10**18  # characters of a variable in a sum; its value
 
@@ -62,25 +71,28 @@ def shell_commands(
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
     commands: list[list[str]] = []
     words_left = MOST_WORDS
-    for line in _one_command_per_line(text.replace("\r\n", "\n"), variables).split("\n"):
+    lines = _one_command_per_line(text.replace("\r\n", "\n"), variables).split("\n")
+    place = 0
+    while place < len(lines):
+        line, place = lines[place], place + 1
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        filled = _fill_variables(line, variables, file)
-        try:
-            lexer = shlex.shlex(filled, posix=True, punctuation_chars="&;|")
-            lexer.whitespace_split = True
-            words = [word for word in lexer if word not in PASSED_ON]
-        except ValueError:
+        words = _words(line, variables, file)
+        if words is None:
+            line, place = _closed(lines, place)
+            words = _words(line, variables, file)
+        if words is None and OPENED.search(line):
             raise ConfigProblem(
                 f"{file}: the command '{line.strip()[:60]}' leaves a quote open; close it."
-            ) from None
+            )
+        words = words or []  # a sentence with an apostrophe
         words_left -= len(words)
         if words_left < 0 or len(commands) > MOST_COMMANDS:
             raise ConfigProblem(
                 f"{file} has more than {MOST_COMMANDS:,} commands or {MOST_WORDS:,} words; give "
                 f"the launch command alone."
             )
-        for command in _split(words):
+        for command in map(without_redirections, _split(words)):
             assigned: list[str] = []
             while command and (assignment := ASSIGNED.fullmatch(command[0])):
                 variables[assignment[1]] = assignment[2]
@@ -88,6 +100,52 @@ def shell_commands(
             if command or assigned:  # not of export alone
                 commands.append(command or assigned)
     return commands, slurm, variables
+
+
+def _words(line: str, variables: dict[str, str], file: str) -> list[str] | None:
+    """The words of a line with its variables filled in; None where a quote is left open."""
+    filled = JOINS_OUTPUT.sub(" ", _fill_variables(line, variables, file))
+    filled = filled.replace(ESCAPED_AND, ENDS)
+    lexer = shlex.shlex(filled, posix=True, punctuation_chars="&;|")
+    lexer.whitespace_split = True
+    try:
+        return [word for word in lexer if word not in PASSED_ON]
+    except ValueError:
+        return None
+
+
+def _closed(lines: list[str], place: int) -> tuple[str, int]:
+    """The line before a place with those that close its quotation, and the place after them.
+
+    A quotation that nothing closes ends with its line.
+    """
+    whole = lines[place - 1]
+    for after in range(place, min(place + MOST_OPEN, len(lines))):
+        whole = f"{whole}\n{lines[after]}"
+        if is_closed(whole):
+            return whole, after + 1
+    return lines[place - 1], place
+
+
+def is_closed(text: str) -> bool:
+    """Whether each quotation of a text of shell is closed."""
+    try:
+        shlex.split(text)
+    except ValueError:
+        return False
+    return True
+
+
+def without_redirections(words: list[str]) -> list[str]:
+    """The words of a command without where its output goes: > server.log, 2>&1."""
+    left: list[str] = []
+    is_target = False
+    for word in words:
+        match = REDIRECTED.fullmatch(word)
+        if not match and not is_target:
+            left.append(word)
+        is_target = match is not None and not match["target"]
+    return left
 
 
 def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
@@ -113,7 +171,7 @@ def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
         variables[block[1]] = " ".join(
             line.strip().removesuffix("\\") for line in inside if not line.lstrip().startswith("#")
         )
-    return re.sub(r"\\\s*\n", " ", "\n".join(left))
+    return CONTINUED.sub(" ", COMMENT_LINE.sub("", "\n".join(left)))
 
 
 def _ends(line: str, mark: str) -> bool:
@@ -131,7 +189,9 @@ def _last_places(lines: list[str]) -> dict[str, int]:
 
 def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:
     """A line with its variables, or their defaults, and whole-number arithmetic written out."""
-    line = _replace_matches(ELEMENTS, line, file, lambda match: variables.get(match[1], match[0]))
+    line = _replace_matches(
+        ELEMENTS, line, file, lambda match: variables.get(match[1] or match[2], match[0])
+    )
     for _ in range(DEEPEST_DEFAULT):
         before, line = (
             line,
@@ -222,6 +282,8 @@ def fields_of(
         if not equals:
             end = place
             while name not in switches and end < len(words) and not _ends_values(words[end]):
+                end += 1
+            if name in switches and words[end : end + 1] and words[end].lower() in BOOLEANS:
                 end += 1
             values, place = words[place:end], end
             others += [value for value in values[1:] if OVERRIDE.match(value)]

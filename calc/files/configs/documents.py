@@ -28,6 +28,11 @@ from calc.mappings import Json
 PARAMETERS = "parameters."  # where mcli keeps a training config
 WITHIN = "deepspeed."  # fields of DeepSpeed written into a trainer's file
 SCRIPTS = ("Python", "notebook")
+GENERATES = re.compile(r"\.generate\(|for_inference\(")
+LOADS = (
+    "it loads {} and generates without an engine that is read, and trains nothing. Ask for the "
+    "model in words, with its format and its card, as in 'serve qwen3-8b in nf4 on t4'."
+)
 
 
 def base_of(text: str, others: dict[str, str]) -> str:
@@ -156,7 +161,7 @@ def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
 def _of_script(text: str, file: str) -> Reading | None:
     """The fields of a Python script: the arguments of the trainer's and PEFT's classes, or None."""
     fields: Json = {}
-    names = []
+    names, trains = [], False
     for name, arguments in calls_of(text, file, tuple(field_catalog().calls)):
         call = field_catalog().calls[name]
         renamed = call.names
@@ -166,7 +171,11 @@ def _of_script(text: str, file: str) -> Reading | None:
             **{key: value for key, value in read.items() if key and value is not None},
         } | fields
         names += [call.tool] if call.tool else []
-    return Reading(file, tools()[max(names)], fields, CONFIG, {}) if names else None
+        trains = trains or (bool(call.tool) and not name.endswith("from_pretrained"))
+        trains = trains or name == "get_peft_model"
+    if names and not trains and GENERATES.search(text):
+        raise ConfigProblem(f"{file}: {LOADS.format(fields.get('model_name_or_path', 'a model'))}")
+    return Reading(file, tools()[max(names)], fields, CONFIG, {}) if names and trains else None
 
 
 def _trains(tool: Tool, fields: Json, file: str) -> Tool:

@@ -114,6 +114,15 @@ def degree(value: Any) -> dict:
     return {"tensor_parallel": number}
 
 
+def sum_of_counts(value: Any) -> dict:
+    """Return the GPUs of a list with those of each node: 8 8 4."""
+    words = value if isinstance(value, list) else re.split(r"[\s,]+", str(value).strip("[] "))
+    counts = [whole(str(word)) for word in words]
+    if not counts or None in counts:
+        raise NoEqual
+    return {"gpus": sum(count or 0 for count in counts)}
+
+
 ENGINE_PART = re.compile(
     r"(?:(sglang|vllm)[.:])?d(\d{1,4})(?:p(\d{1,4}))?(?:t(\d{1,4}))?(?:c(\d{1,4}))?"
 )

@@ -65,7 +65,8 @@ def model_id(name: str, catalogs: Any) -> str:
     ):
         if len(matches := several.get(key, [])) == 1:
             return matches[0]
-    same = field_catalog().copies.get(_plain(tail), "")
+    copies = field_catalog().copies
+    same = copies.get(name.lower()) or copies.get(_plain(tail), "")
     if same in catalogs.models.index:
         return same
     return _tuned_from(_plain(tail), catalogs) if "/" in name else ""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from calc.files.configs.commands import fields_of, shell_commands
 from calc.files.configs.fields import field_catalog
@@ -12,6 +13,9 @@ from calc.files.configs.values import as_word
 from calc.mappings import Json
 
 OTHER_TRAINERS = ("open_instruct", "swift")  # whose scripts have names and flags of TRL's
+RESULTS = ("hub_model_id", "output_dir", "run_name", "exp_name", "experiment_name")
+BY_RESULT = ("dpo", "orpo", "kto", "simpo", "cpo", "grpo", "rloo")  # no names of anything else
+VAGUE = ("max_prompt_length",)  # which trainers of several objectives have
 SUPERVISED = ("sft", "pt", "normal")
 RUNNERS = (*LAUNCHERS, "uv", "ray", "mpirun", "colossalai")
 MODULES, SUBCOMMANDS = ("-m", "--module"), ("trl", "swift", "megatron")
@@ -104,4 +108,11 @@ def _of_fields(fields: Json) -> str:
         if name == mark or (mark[-1] == "." and name.startswith(mark))
     )
     recipe = (str(value) for value in fields.values() if str(value).startswith("torchtune.rlhf."))
-    return next(telling, "") or next(recipe, "")
+    told = next(telling, "") or next(recipe, "")
+    return _of_results(fields) or told if told in VAGUE else told
+
+
+def _of_results(fields: Json) -> str:
+    """The objective in the name of what a run writes: ORPO of hub_model_id zephyr-orpo."""
+    named = (_of_name(PurePath(str(fields[name])).name) for name in RESULTS if name in fields)
+    return next((name for name in named if name.lower() in BY_RESULT), "")

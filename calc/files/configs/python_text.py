@@ -1,6 +1,7 @@
 """A config function of torchtitan as nested mappings: its source is parsed, never run."""
 
 import ast
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,13 @@ from calc.files.configs.problem import ConfigProblem
 from calc.mappings import Json
 
 MOST_NUMBER = 10**18
+DEEPEST_SUM = 8  # of names and brackets
+OPERATORS: dict[Any, Any] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
 LONGEST_SCRIPT = 200_000  # characters
 
 
@@ -58,6 +66,9 @@ def _dotted_name(node: Any) -> str:
 
 def _literal(node: Any, literals: Json) -> Any:
     node = literals.get(node.id) or node if isinstance(node, ast.Name) else node
+    number = _number(node, literals)
+    if number is not None:
+        return number
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError):  # {[]: 1} has a key without a hash
@@ -67,6 +78,22 @@ def _literal(node: Any, literals: Json) -> Any:
         if code.startswith("torch.") and "(" not in code
         else f"${{{code[:60]}}}"
     )
+
+
+def _number(node: Any, literals: Json, depth: int = 0) -> int | None:
+    """The whole number of a sum over names with one value; None for any other expression."""
+    if depth > DEEPEST_SUM:
+        return None
+    if isinstance(node, ast.Name):
+        return _number(literals.get(node.id), literals, depth + 1)
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        left, right = (_number(side, literals, depth + 1) for side in (node.left, node.right))
+        if left is None or right is None or (isinstance(node.op, ast.FloorDiv) and not right):
+            return None
+        value = OPERATORS[type(node.op)](left, right)
+        return value if abs(value) < MOST_NUMBER else None
+    is_whole = isinstance(node, ast.Constant) and type(node.value) is int
+    return node.value if is_whole else None
 
 
 def parse_python(text: str, file: str) -> ast.Module:

@@ -1,5 +1,6 @@
 """The columns that the files of a run settle, their sources, and what is left open."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,6 +13,9 @@ from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
 from calc.mappings import Json
 
+STAGE = re.compile(
+    r"(?:zero|stage|(?:^|[_-])z)[_-]?(?:stage)?[_-]?([0-3])(?!\d)"
+)  # ds_z3, zero_stage1
 SPECIAL = {reader.__name__: reader for reader in formulas_of(field_rules)}
 
 
@@ -92,7 +96,7 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
         settings.unused |= dict.fromkeys(reading.fields)
         return
     seen: dict[int, str] = {}
-    for name, value in reading.fields.items():
+    for name, value in _files_first(reading.fields):
         meaning = reading.tool.fields.get(name)
         if meaning is None:
             is_reported = reading.tool.hides(name) and not is_off(value)
@@ -100,7 +104,8 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
                 settings.unused[name] = None
             continue
         if id(meaning) in seen and meaning.name != "flash_attention":
-            if as_word(reading.fields[seen[id(meaning)]]) == as_word(value):
+            first = reading.fields[seen[id(meaning)]]
+            if as_word(first) == as_word(value) or (meaning.read == "document" and value is True):
                 continue
             settings.problems.append(
                 f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep "
@@ -137,9 +142,11 @@ def _take(
     elif meaning.read == "document":
         if word in ("null", "false", "") or meaning.to in others:
             return
-        shipped = field_catalog().shipped.get(meaning.to, {}).get(PurePosixPath(word).name)
+        file = PurePosixPath(word).name
+        shipped = field_catalog().shipped.get(meaning.to, {}).get(file)
         if not shipped:
             settings.unused[name] = None
+            shipped = _by_name(meaning.to, file)
         if not shipped and reading.tool and meaning.to == reading.tool.id:
             settings.absent.add(meaning.to)
         for part, setting in (shipped or {meaning.to: "named"}).items():
@@ -160,6 +167,23 @@ def _take(
         if not isinstance(value, int | float | None) and word not in OPEN:
             settings.unused[name] = None
         settings.leave(meaning.to)
+
+
+def _files_first(fields: Json) -> list[tuple[str, Any]]:
+    """The fields, a switch such as --deepspeed behind the file that --deepspeed_config names."""
+    return sorted(fields.items(), key=lambda each: each[1] is True)
+
+
+def _by_name(tool: str, file: str) -> dict[str, str]:
+    """What the name of a config of DeepSpeed says, which is not here: zero3_offload.json."""
+    stage = STAGE.search(file)
+    if tool not in ("deepspeed", "accelerate") or not stage:
+        return {}
+    parts = {"zero": f"zero{stage[1]}" if stage[1] != "0" else "none", "deepspeed": "named"}
+    if "offload" in file and stage[1] != "0":
+        parts["ds_offload_optimizer"] = "yes"
+        parts |= {"ds_offload_param": "yes"} if stage[1] == "3" else {}
+    return parts
 
 
 def _parts(meaning: Field, value: Any, where: str) -> Json:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from calc.files.configs.commands import fields_of, shell_commands
+from calc.files.configs.commands import fields_of, shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
 from calc.files.configs.values import whole
@@ -118,6 +118,7 @@ def statements(
 
 def command_readings(words: list[str], file: str) -> list[Reading]:
     """A command of a tool, or of a script whose flags are a tool's, after its launcher."""
+    words = without_redirections(words)
     contained = run_of_docker(words)
     if contained:
         return _in_container(contained, file)

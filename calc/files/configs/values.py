@@ -11,6 +11,9 @@ PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
 SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
 VARIABLE = re.compile(r"\$[\w{(]|`|<[A-Z][A-Z_]+>")
+UNKNOWN_FOLDER = re.compile(
+    r"\A.*\$(?:\{\w+\}|\w+)[^$]*/(?=[^/$]*[a-zA-Z][^/$]*/?$)"
+)  # $HOME/models/qwen3-8b says the model all the same
 WHOLE = re.compile(r"[0-9]{1,15}")
 OPEN = ("auto", "none", "null", "")
 
@@ -35,6 +38,8 @@ def is_off(value: Any) -> bool:
 
 def read_value(meaning: Field, value: Any, where: str) -> Any:
     """The value for the scenario, None where it stays open; raises NoEqual or ConfigProblem."""
+    if isinstance(value, str) and meaning.read == "model":
+        value = UNKNOWN_FOLDER.sub("", value)
     if isinstance(value, str) and VARIABLE.search(value):
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
     if meaning.read in ("count", "number", "steps"):

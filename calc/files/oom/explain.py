@@ -42,6 +42,10 @@ NOTHING = (
     "lines from 'CUDA out of memory' or "
     "'Tried to allocate' on."
 )
+CUT_SHORT = (
+    "The card was full. The message is cut short: with its whole text (the card's capacity, what "
+    "is allocated and reserved) the parts stand here."
+)
 HEALTHY = "Nothing ran out in this log: what it prints stands beside the estimate, part by part."
 
 
@@ -123,7 +127,9 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     if sizes:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)
-    if not sentences:
+    if not sentences and worst:
+        sentences = [CUT_SHORT]
+    elif not sentences:
         sentences = [HEALTHY, *findings_of_cache(sizes, here)]
     lacking = (
         worst.tried + SPARE_RATIO * (total or 0.0)

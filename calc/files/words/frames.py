@@ -35,6 +35,8 @@ WEAK_CUES = frozenset(
 )
 WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
 PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
+OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"})
+PLACES = frozenset({"on", "auf", "sur"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
@@ -232,6 +234,8 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     """Whether each time of a match is within the bounds of its role: no deadline of 50 ms."""
     values = [item for item, is_value in match.items if is_value]
     for role, item in zip(frame.roles, values, strict=False):
+        if role in OF_GPUS and item.extra.get("scale") in SIZES:
+            return False  # the GPUs for 70b
         bound = vocabulary().bounds.get(role)
         if bound and "DUR" in item.tags:
             value = item.value / (3600 if role == "hours_most" else 1)
@@ -265,6 +269,7 @@ def _extend(
         and place < len(items)
         and not found
         and not (items[place].text in PREPOSITIONS and _wants_machine(frame, element))  # 8 on H100
+        and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
         and (cost := _skip_cost(items[place], skipped)) is not None
     ):
         used = 0 if items[place].is_silent else 1

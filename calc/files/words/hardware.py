@@ -1,10 +1,14 @@
 """The columns of the machines, places and formats that a text names, and what it excludes."""
 
+from dataclasses import replace
+
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.files.words.amounts import Amounts
 from calc.files.words.items import Item
+from calc.files.words.machines import of_memory
 from calc.files.words.scopes import Scopes, name_entry
+from calc.job.cells import MOST_MACHINES
 
 FAMILIES = {"p": ("p",), "g": ("g", "gr")}
 
@@ -12,6 +16,7 @@ FAMILIES = {"p": ("p",), "g": ("g", "gr")}
 def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
     """Set the columns of machines, regions and markets."""
     _count(amounts)
+    _with_memory(amounts, scopes, catalogs)
     _own_machines(amounts, scopes, catalogs)
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
@@ -29,6 +34,24 @@ def _count(amounts: Amounts) -> float:
     if each := amounts.value("gpus_each"):
         return each * (amounts.value("nodes") or 1)
     return amounts.value("gpus")
+
+
+def _with_memory(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+    """An A100 with 40 GB of memory: the memory says which card of the name it is."""
+    gigabytes = amounts.facts.columns.get("gpu_memory_gb")
+    named = [*scopes.taken["gpu"], *scopes.owned]
+    cards = [item for item in named if "CARD" in item.tags]
+    meant = [of_memory(item, float(gigabytes), catalogs) for item in cards] if gigabytes else []
+    if not any(meant):
+        return
+    amounts.facts.drop("gpu_memory_gb")
+    renamed = {
+        id(item): replace(item, value=value)
+        for item, value in zip(cards, meant, strict=True)
+        if value
+    }
+    scopes.taken["gpu"] = [renamed.get(id(item), item) for item in scopes.taken["gpu"]]
+    scopes.owned[:] = [renamed.get(id(item), item) for item in scopes.owned]
 
 
 def _own_machines(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
@@ -51,6 +74,9 @@ def _own_machines(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
             return
     else:
         count, name = _count(amounts) or 1, item.value[0]
+    if count > MOST_MACHINES:
+        amounts.facts.ask("have", f"{count:,.0f} {item.text}")
+        return
     amounts.facts.put("have", f"{count:.0f} x {name}", item.text)
     if len({one.value for one in own}) > 1:
         amounts.facts.ask("have", ", ".join(one.text for one in own))

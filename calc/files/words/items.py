@@ -21,6 +21,9 @@ CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 PERCENTILE = re.compile(
     r"p(50|75|90|95|99)\b|\b(50|75|90|95|99)(?:th percentile|%ile| ?% percentile)"
 )
+WIDE_MARKS = re.compile("[，；：](?=\\S)")
+TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
+CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
 APOSTROPHES = str.maketrans("’‘`", "'''")
 SOFT = frozenset(
     {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"}
@@ -54,8 +57,10 @@ def normalize(text: str) -> str:
     text = re.sub(
         r"\b(?<!\$)U\.?S\.?(?!\$|\w| ?(?:dollar|Dollar))", "USA", text
     )  # the pronoun is no country
+    text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
+    plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
     plain = re.sub(r"[^\S\n]+", " ", plain)
     return (
         re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain).lower()

@@ -11,9 +11,10 @@ MAKERS = (
     r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?"
     r"(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
 )
+GIGABYTES = r"\d{2,3} ?g(?:i?b)?(?: of)?(?: memory| vram)?"  # 40g, 40 GiB, 40GB of memory
 TRAITS = (
     r"(?:[ -]?(?:sxm\d?|pcie|nvl|ada|server|blackwell|generation|super|ti|tensor core|"
-    r"(?:\d{2,3}) ?gb)(?![a-z0-9]))*"
+    rf"{GIGABYTES})(?![a-z0-9])| ?[(（] ?{GIGABYTES} ?[)）])*"
 )
 BARE_CARD = re.compile(r"\d\d90|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
@@ -78,7 +79,7 @@ def _regions(text: str, catalogs: Catalogs) -> list[Item]:
 
 def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     kinds = card_kinds(catalogs)
-    keys = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))
+    keys = "|".join(map(_hyphenated, sorted(kinds, key=len, reverse=True)))
     items = []
     card = rf"{MEMORY_BEFORE}{MAKERS}({keys})"
     ends = r"(?![a-z0-9]|\.\d|-[a-z0-9])"
@@ -91,7 +92,7 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     )
     for match in re.finditer(pattern, text):
         group = 1 if match[1] else 3 if match[3] else 5
-        words, key = match[group], match[group + 1]
+        words, key = match[group], match[group + 1].replace("-", "")
         if key.isdigit() and "rtx" not in words and not BARE_CARD.fullmatch(words):
             continue
         if key in ("t4",) and re.search(r"t4[ -]?g", words):
@@ -110,6 +111,11 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     return items
 
 
+def _hyphenated(key: str) -> str:
+    """An expression for the word of a card, which people also write as a-100."""
+    return re.sub(r"^([a-z]{1,2})(?=\d)", r"\1-?", re.escape(key))
+
+
 @cached_per_catalogs("gpus")
 def card_kinds(catalogs: Catalogs) -> dict[str, list[str]]:
     """The word that people call a card by -> the cards of that name: a100, l40s, 4090."""
@@ -125,14 +131,24 @@ def card_kinds(catalogs: Catalogs) -> dict[str, list[str]]:
     return kinds
 
 
+def of_memory(item: Item, gigabytes: float, catalogs: Catalogs) -> tuple[str, ...]:
+    """The cards of a name that have so much memory; none where the name has no such card."""
+    sizes = catalogs.gpus["memory_bytes"].astype(float) / 1e9
+    kind = card_kinds(catalogs).get(str(item.extra.get("key", "")), [])
+    near = [gpu for gpu in kind if 0.9 < sizes[gpu] / gigabytes < 1.12]
+    if not near or set(item.value) & set(near):
+        return item.value if near else ()
+    return narrow_cards(near, item.text, catalogs)
+
+
 def narrow_cards(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str, ...]:
     """The card that the words narrow down to; of several the one that AWS rents, the largest.
 
     A version that the words do not name (Ti, SUPER) counts last.
     """
     written = {
-        re.sub(r"^(\d+) ?gb?$", r"\1gb", word)
-        for word in re.split(r"[ -]", re.sub(r"(\d) (gb?)\b", r"\1\2", words))
+        re.sub(r"^(\d+)g(?:i?b)?$", r"\1gb", word)
+        for word in re.split(r"[ ()（）-]+", re.sub(r"(\d) (g(?:i?b)?)\b", r"\1\2", words))
     }
     written |= {re.sub(r"^sxm\d$", "sxm", word) for word in written}
     rented = set(catalogs.instances["gpu"])

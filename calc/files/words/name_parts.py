@@ -8,12 +8,17 @@ from rapidfuzz import fuzz
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
+from calc.files.configs.fields import field_catalog
 
-ATOM = re.compile(r"[^\W_]+(?:\.\d+[^\W_]*)*|[^\s\w]|_")
+SCRIPTS = r"\u3040-\u30ff\u3400-\u9fff"  # written without spaces around names
+ATOM = re.compile(rf"[^\W_{SCRIPTS}]+(?:\.\d+[^\W_{SCRIPTS}]*)*|[{SCRIPTS}]+|[^\s\w]|_")
+HEAD = re.compile(r"[a-z]{3,}")
 SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|\d+x\d+b")
 MINOR = re.compile(
     r"a\d+(\.\d+)?b|\d{4}|\d+e|uncased|instruct|it|chat|base|v\d.*|patch\d+|\d{3}h?|h|small|lv\d+"
 )
+OF_OTHER_WORK = re.compile(r"embed|rerank|-vl-|vision|coder|math|distill")
+SUPERSEDED = ("qwen1.5-",)  # meant where the release is written alone
 CLOSE = 86  # of 100: a part of a name with one typing error
 # Words of the language that are close to a family's name.
 COMMON_WORDS = frozenset({"mistake", "whispers", "falcons", "lama", "gemmas"})
@@ -85,6 +90,7 @@ def first_parts(catalogs: Catalogs) -> frozenset[str]:
         )
         | {"glm", "opt", "bge", "t5", "r1"} - {"flan"}
         | {"flan", "devstral"}
+        | {match[0] for copy in field_catalog().copies if (match := HEAD.match(copy))}
     )
 
 
@@ -139,6 +145,8 @@ def plainest_models(models: frozenset[str], taken: list[str], catalogs: Catalogs
     if SIZE.search(" ".join(taken)) is None and len(closest) > 1 and fewest == 0:
         exact = [model for model in closest if set(parts[model]) <= set(taken)]
         closest = exact or closest
+    current = [model for model in closest if not model.startswith(SUPERSEDED)]
+    closest = current or closest
     later = {model for model in closest if model.rpartition("-")[0] in closest}
     if not any(model.rpartition("-")[2] in taken for model in later):
         closest = [model for model in closest if model not in later]  # a release not written
@@ -161,6 +169,7 @@ def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:
         (models["kind"] == "decoder")
         & (abs(models["parameters"].astype(float) / (size * 1e9) - 1) < 0.18)
     ]
+    near = [model for model in near if not OF_OTHER_WORK.search(str(model))]
     preferred = ("qwen3-", "llama-3", "gemma-", "olmo-", "mistral", "phi", "qwen2.5-")
     ranked = sorted(
         (str(model) for model in near if re.search(r"-\d", str(model))),

@@ -75,7 +75,9 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     ]
     if str(catalogs.models["kind"].get(model, "")) in ANSWERS_ONCE or _embeds(model, catalogs):
         heard = [*heard, Item(0, 0, "", frozenset({"run"}))]  # such models are more often run
-    goal = goal_of(claims, heard, facts.columns, dict(catalogs.implementations["trains"]))
+    trains = dict(catalogs.implementations["trains"])
+    goal = goal_of(claims, heard, facts.columns, trains)
+    goal = goal or goal_of(claims, items, facts.columns, trains)  # I can not fine-tune it
     amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
     put_quantities(amounts)
     put_hardware(amounts, scopes, items, catalogs)

@@ -11,6 +11,8 @@ from calc.files.words.vocabulary import vocabulary
 NameEntry = tuple[str, tuple[str, ...], str]
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
+UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
+ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 
 
@@ -162,13 +164,21 @@ def _in_negation(items: list[Item]) -> set[int]:
         elif "," in item.tags:
             negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
         if item.tags & {"not", "quota_no"}:
-            negation, last_kind = True, ""
+            negation, last_kind = not _is_complaint(items, place), ""
             continue
         if negation:
             covered.add(place)
             if entry := name_entry(item):
                 last_kind = entry[0]
     return covered
+
+
+def _is_complaint(items: list[Item], place: int) -> bool:
+    """Whether a negation tells that something does not work: I can not fine-tune it on an A100."""
+    if items[place].text not in UNABLE:
+        return False
+    after = next((item for item in items[place + 1 : place + 4] if not item.is_silent), None)
+    return after is not None and bool(after.tags & ATTEMPTED)
 
 
 def _goes_on(items: list[Item], place: int, kind: str) -> bool:

@@ -161,7 +161,8 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
     yield from _of_machine(key, parents, str(value), path, text)
     if key == "model_type" and parents[-1:] == ["run"]:  # which trainer a HyperPod recipe runs
         yield Fact("recipe", str(value), path, text)
-    if key in MODEL_KEYS and (match := REPOSITORY.fullmatch(str(value).strip())):
+    of_model = key in MODEL_KEYS or (key in ("id", "name") and parents[-1:] == ["model"])
+    if of_model and (match := REPOSITORY.fullmatch(str(value).strip())):
         yield Fact("model", match[1], path, text)
     elif key == "model_id" and (match := JUMPSTART.fullmatch(str(value).strip())):
         yield Fact("model", _of_jumpstart(match), path, text)

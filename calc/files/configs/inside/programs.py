@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
+from calc.files.configs.inside.kserve import kserve_words
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolve_references
 from calc.files.configs.tool_commands import ANY_TRAINER, LIKE_ANY, engine_of
@@ -30,6 +31,7 @@ RUNS_SCRIPT = re.compile(
 
 RECIPE = re.compile(r"(?<![\w])(?P<model>\w+)\.(?P<work>finetune|pretrain)_recipe$")  # of NeMo 2
 MODEL = re.compile(r"[\w.-]+/[\w.-]+")
+FENCED = re.compile(r"^[ \t]*```[a-z]*[ \t]*\n(.*?)^[ \t]*```", re.M | re.S)  # code in Markdown
 IS_SCRIPT = re.compile(r"[\n;|]|&&")
 
 
@@ -58,6 +60,9 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
     if len(path) > DEEPEST:
         return
     if isinstance(tree, dict):
+        if service := kserve_words(tree):
+            yield Program(path, words=tuple(service))
+            return
         fields = _own_fields(tree, path)
         program = _container(tree, path, bool(fields)) or fields
         if program:
@@ -66,8 +71,9 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
         for key, value in tree.items():
             yield from programs_of(value, (*path, str(key)))
     elif isinstance(tree, str):
-        if known_command().search(tree[:LONGEST]):
-            yield Program(path, script=tree[:LONGEST])
+        for part in FENCED.findall(tree[:LONGEST]) or [tree[:LONGEST]]:
+            if known_command().search(part):
+                yield Program(path, script=part)
     elif isinstance(tree, list):
         if tree and all(isinstance(item, str | int | float) for item in tree):
             words = [str(item) for item in tree]

@@ -14,7 +14,7 @@ from calc.files.configs.inside.facts import (
 )
 from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
 from calc.files.configs.inside.others import other_services
-from calc.files.configs.inside.programs import COMMANDS, Program, programs_of
+from calc.files.configs.inside.programs import COMMANDS, MODEL, Program, programs_of
 from calc.files.configs.inside.trees import file_form, tree_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import (
@@ -274,8 +274,10 @@ def _model(readings: list[Reading], facts: list[Fact], file: str) -> list[Readin
             "/" in str(reading.fields.get(name, "")) or reading.fields.get(name) for name in names
         ):
             return []
-    near = next((fact for fact in facts if fact.kind == "model"), None)
-    return [Reading(file, None, {}, CONFIG, {"model": near.value})] if near else []
+    near = next((fact.value for fact in facts if fact.kind == "model"), "")
+    served = (str(reading.fields.get("served_model_name", "")) for reading in readings)
+    name = near or next((one for one in served if MODEL.fullmatch(one)), "")
+    return [Reading(file, None, {}, CONFIG, {"model": name})] if name else []
 
 
 def _fields(tool: Tool | None) -> Json:

@@ -1,5 +1,6 @@
 """The text of a file of any form as nested values."""
 
+import ast
 import re
 from pathlib import PurePath
 from typing import Any
@@ -15,7 +16,13 @@ PROPERTIES = (".properties", ".env", ".cfg", ".ini", ".conf")
 ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$", re.M)
 DOCKERFILE = re.compile(r"(?:#[^\n]*\n|\s|ARG [^\n]*\n)*FROM\s+\S+", re.I)
 MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
+PASSED = re.compile(r"^(\s*).*")  # a command within a block of Python
 EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\w./-]{1,60}:(?:\s|$)")
+TEMPLATED = re.compile(r"\{\{-? ?[\w.$]")
+TEMPLATE = (
+    "this is a template of a Helm chart, whose values stand in another file. Give the chart's "
+    "values.yaml, or what `helm template` prints of it."
+)
 MOST_EMBEDDED = 8  # texts within a text that are read as YAML
 MOST_PARTS = 5_000  # mappings of a file, however deep
 
@@ -47,6 +54,8 @@ def tree_of(text: str, file: str) -> Json:
             f"{file}: values are nested deeper than {DEEPEST}; give the config alone."
         ) from None
     except ConfigProblem:
+        if form == "YAML" and TEMPLATED.search(text):
+            raise ConfigProblem(f"{file}: {TEMPLATE}") from None
         raise
     except ValueError as error:
         raise ConfigProblem(
@@ -93,21 +102,49 @@ def _tree(text: str, file: str, form: str) -> Any:
 
 def _notebook(text: str, file: str) -> Json:
     """The code cells of a notebook: Python, and the commands after ! and %%bash."""
-    python: list[str] = []
-    shell: list[str] = []
-    for lines in _code_cells(text, file):
-        whole = lines[0].startswith(("%%bash", "%%sh", "! "))
-        for line in lines:
-            magic = MAGIC.match(line)
-            (shell if whole or magic else python).append(MAGIC.sub("", line) if magic else line)
-    tree = python_tree("\n".join(python), file)
+    shell = [
+        MAGIC.sub("", line)
+        for cell in _code_cells(text, file)
+        for line, is_command in _told_apart(cell)
+        if is_command
+    ]
+    tree = python_tree(python_of_notebook(text, file), file)
     return tree | ({"run": "\n".join(shell)} if shell else {})
 
 
 def python_of_notebook(text: str, file: str) -> str:
-    """The Python of a notebook's code cells, its commands left out."""
-    lines = [line for cell in _code_cells(text, file) for line in cell]
-    return "\n".join(line for line in lines if not MAGIC.match(line))
+    """The Python of a notebook's code cells, without their commands and cells of other text."""
+    cells = (
+        "\n".join(
+            PASSED.sub(r"\1pass", line) if is_command else line
+            for line, is_command in _told_apart(cell)
+        )
+        for cell in _code_cells(text, file)
+    )
+    return "\n".join(filter(_is_python, cells))
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _told_apart(lines: list[str]) -> list[tuple[str, bool]]:
+    """The lines of a cell, each with whether it is a command; one may go on over several lines."""
+    told: list[tuple[str, bool]] = []
+    whole = lines[0].startswith(("%%bash", "%%sh", "! "))
+    goes_on = False
+    for line in lines:
+        is_command = whole or goes_on or bool(MAGIC.match(line))
+        if goes_on:  # at the depth of the line where the command began
+            before = told[-1][0]
+            line = before[: len(before) - len(before.lstrip())] + line.lstrip()
+        told.append((line, is_command))
+        goes_on = is_command and line.rstrip().endswith("\\")
+    return told
 
 
 def _code_cells(text: str, file: str) -> list[list[str]]:
