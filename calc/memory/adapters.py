@@ -72,7 +72,7 @@ def stack_held_inputs(stack_adapter_inputs, tensor_parallel):
     """Inputs of adapted matrices on one GPU. [elements]
 
     Those of row-parallel matrices are divided; those of others are gathered whole. Shape:
-    (matrices, stacks, rows). Source: Megatron-Bridge, src/megatron/bridge/peft/utils.py,
+    (matrices, stacks, rows). Source: Megatron-Bridge 067f987, src/megatron/bridge/peft/utils.py,
     ParallelLinearAdapter (input_is_parallel).
     """
     return stack_adapter_inputs / np.where(ROW_PARALLEL[:, None, None], tensor_parallel, 1.0)

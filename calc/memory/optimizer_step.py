@@ -84,24 +84,31 @@ def widened_gradients_bytes(
     shards_weights,
     data_parallel,
     step_shard_parameters,
+    implementation_gradient_bytes_each,
+    gradient_width_bytes_each,
 ):
-    """DeepSpeed's fp32 copy of its gradients; in ZeRO 3 of 1e9 elements at a time. [B]
+    """An fp32 copy of a shard's gradients; DeepSpeed's in ZeRO 3 of 1e9 elements at a time. [B]
 
     Source: deepspeed/runtime/zero/stage_1_and_2.py; stage3.py, sub_group_size. Megatron's fused
-    Adam reads them as they are.
+    Adam reads fp32 gradients as they are and copies narrower ones: Megatron-LM d98e8a64,
+    core/optimizer/distrib_optimizer.py, `shard_main_param.grad = shard_model_grad.float()`.
     """
     widens = (
         np.maximum(implementation_widens_gradients, partitions_master)
         * shards_optimizer
         * (data_parallel > 1)
     )
-    return (
+    deepspeed = (
         widens
         * 6
         * np.where(
             shards_weights > 0, np.minimum(step_shard_parameters, 1e9), step_shard_parameters
         )
     )
+    megatron = (implementation_gradient_bytes_each > gradient_width_bytes_each) * (
+        implementation_gradient_bytes_each * step_shard_parameters
+    )
+    return deepspeed + megatron
 
 
 def step_working_bytes(

@@ -73,11 +73,15 @@ def test_the_accuracy_table_is_the_recorded_one_and_that_of_the_accuracy_tab():
 
 
 def test_the_table_of_times_is_the_recorded_one():
-    """Fitted rows, rows held out and sources left out stand side by side."""
+    """Fitted rows, rows held out and sources left out stand side by side; no further source has
+    requests one by one.
+    """
     table = pd.read_csv(ROOT / "validation" / "results" / "fitted_and_left_out.csv")
     text = read("README.md")
     for _, rows in table.groupby(["work", "measured"]):
-        rows = rows.set_index("rows").loc[["fitted", "held out", "source left out"]]
+        rows = rows.set_index("rows")
+        kinds = ["fitted", "held out", "source left out", "second sources left out"]
+        rows = rows.loc[[kind for kind in kinds if kind in rows.index]]
         names = ("median_error_ratio", "p90_error_ratio", "inside_ratio")
         cells = [
             f"{row['figures']:.0f}: " + ", ".join(f"{row[name]:.0%}" for name in names)

@@ -227,3 +227,13 @@ def test_a_model_of_ones_own_is_estimated_like_its_twin():
     block = added.stacks.set_index("model").loc["mine", "block_parameters"]
     assert (deep["parameters"] - mine["parameters"] == entry["layers"] * block).all()
     assert deep["kv_cache_bytes"][2] == 2 * mine["kv_cache_bytes"][2] > 0
+
+
+def test_gradients_of_megatron_are_as_narrow_as_set():
+    """`--grad-reduce-in-bf16` halves a kept gradient; unset they are in fp32."""
+    asked = {"implementation": "megatron", "model": "llama-3-8b", "precision": "bf16-master"}
+    kept = {
+        width: one(**asked, gradient_precision=width)["gradients_bytes"]
+        for width in ("", "fp32", "bf16")
+    }
+    assert kept[""] == kept["fp32"] == 2 * kept["bf16"] > 0
