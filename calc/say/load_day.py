@@ -10,8 +10,10 @@ SAME = 0.005  # of the always-on cost; a smaller saving is none
 
 
 def machines_sentence(day: LoadDay) -> str:
-    """From 1 to 4 instances, 2.3 on average: 57 % of the peak all day."""
+    """1 to 4 instances, 2.3 on average (57 % of the peak); 4 instances at every hour."""
     least = float(day.table["instances"].min())
+    if least == day.peak_instances:
+        return f"{with_noun(int(least), 'instance')} at every hour."
     mean = f"{day.mean_instances:,.1f} on average"
     share = percent(day.mean_instances / day.peak_instances)
     return f"{least:,.0f} to {day.peak_instances:,.0f} instances, {mean} ({share} of the peak)."

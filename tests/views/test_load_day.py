@@ -287,7 +287,7 @@ def test_the_page_shows_the_day_of_a_kept_service():
     app = opened("load", kept=[PLAIN, SERVED.replace("~batch~8", "~batch~8~gpus~4", 1)])
     assert title(app).startswith("1 to 4 instances, ")
     run(app.segmented_control(key="load_curve").set_value("flat"))
-    assert title(app) == "4 to 4 instances, 4.0 on average (100 % of the peak)"
+    assert title(app) == "4 instances at every hour"
     run(app.toggle(key="load_week").set_value(True))
     run(app.segmented_control(key="load_curve").set_value("office"))
     run(app.button(key="load_lend").click())
