@@ -270,3 +270,20 @@ def test_a_config_json_is_a_model_and_files_are_a_run(tmp_path, capsys):
 def test_what_cannot_be_shown_is_one_sentence(capsys, words, code, sentence):
     assert main(["show", *words]) == code
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [  # from issues of stanford_alpaca, LLaMA-Factory, InstructUIE, vLLM and OpenRLHF
+        ("Can we use A100 40G to finetune llama-7B?", {"gpu": "a100-40gb-sxm"}),
+        ("lora on llama 2 70b, 8*a-100 (80gb)", {"gpus": 8, "gpu": "a100-80gb-sxm"}),
+        ("tune flan-t5 11B with A100 * 8", {"gpus": 8, "model": "flan-t5-xxl"}),
+        ("sft of qwen2.5-7b on a Nvidia A100 with 40GB memory", {"gpu": "a100-40gb-sxm"}),
+        ("qwen2.5-32b can not fine tuning on 80GB A100", {"goal": "tune", "gpu": "a100-80gb-sxm"}),
+        ("llama-3.1-8b, if I set --max-model-len to 29k it throws", {"goal": "serve"}),
+        ("全量微调qwen2-72B，训练maxlen为32768，128张A800", {"have": "128 x a800-80gb-sxm"}),
+    ],
+)
+def test_questions_of_public_threads_keep_their_cards_and_counts(text, columns):
+    read = read_request(text, catalogs()).columns
+    assert {name: read.get(name) for name in columns} == columns
