@@ -10,7 +10,6 @@ from calc.evaluate import variant
 from calc.memory.basis import DERIVED
 
 SURE_ODDS = 0.95 / 0.05  # of a run that is said to fit
-MULTICAST_BYTES_PER_SECOND = 900e9  # NVLink of Hopper, both directions
 SCALE = np.sqrt(3) / np.pi  # of a logistic distribution, over its standard deviation
 
 
@@ -133,18 +132,18 @@ def sure_ratio(need_scale_ratio):
 
 def engine_own_bytes(
     tensor_parallel,
-    gpu_nvlink_bytes_per_second,
+    links_without_multicast,
     serving_own_bytes,
     serving_parallel_own_bytes,
     serving_plain_parallel_own_bytes,
 ):
     """Memory of an engine beside the CUDA context: NCCL's multicast buffers most of all. [B]
 
-    Cards whose NVLink is slower than Hopper's have none of these: NCCL_NVLS_ENABLE of NCCL's
-    environment variables. Source: catalogs/edited/serving_engines.yaml.
+    Source: catalogs/edited/serving_engines.yaml.
     """
-    plain = gpu_nvlink_bytes_per_second < MULTICAST_BYTES_PER_SECOND
-    parallel = np.where(plain, serving_plain_parallel_own_bytes, serving_parallel_own_bytes)
+    parallel = np.where(
+        links_without_multicast > 0, serving_plain_parallel_own_bytes, serving_parallel_own_bytes
+    )
     return np.where(tensor_parallel > 1, parallel, serving_own_bytes)
 
 

@@ -5,6 +5,8 @@ Defaults and constants: catalogs/edited/serving_engines.yaml.
 
 import numpy as np
 
+MULTICAST_BYTES_PER_SECOND = 900e9  # NVLink of Hopper, both directions
+
 
 def is_engine(implementation_reserves_share):
     """1 for software that reserves a share of the card and pages its cache. [0 or 1]"""
@@ -44,6 +46,14 @@ def counts_graphs(serving_counts_graphs, release_leaves_graphs_out):
     Source: catalogs/calibrated/earlier_releases.yaml.
     """
     return serving_counts_graphs * (1 - np.nan_to_num(release_leaves_graphs_out))
+
+
+def links_without_multicast(is_engine, gpu_nvlink_bytes_per_second):
+    """1 if an engine runs on a card whose NVLink is slower than Hopper's. [0 or 1]
+
+    Such links do not multicast. Source: NCCL_NVLS_ENABLE of NCCL's environment variables.
+    """
+    return is_engine * (gpu_nvlink_bytes_per_second < MULTICAST_BYTES_PER_SECOND)
 
 
 def expert_tile(is_engine, experts_only, card_expert_tile):

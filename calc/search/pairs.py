@@ -17,6 +17,7 @@ from calc.memory import fit, rollout_engine, states
 from calc.memory.serving_traits import (
     engine_batched_tokens,
     expert_tile,
+    links_without_multicast,
     on_huge_card,
     on_large_card,
 )
@@ -196,20 +197,20 @@ def _memory_made(table: Table) -> dict[str, np.ndarray]:
 def _by_card_class(
     table: Table, grid: Grid, sound: np.ndarray, cards: Columns
 ) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts of a serving engine for each kind of card: its defaults and its tiles differ."""
+    """Layouts of a serving engine for each kind of card: defaults, tiles and links differ."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
     size = grid.size
     crossed = crossed_with(table, cards, grid)
-    crossed.evaluate_all((*ENGINE_OF_CARD, expert_tile))
-    names = ("on_large_card", "on_huge_card", "expert_tile")
-    large, huge, tile = (
+    crossed.evaluate_all((*ENGINE_OF_CARD, links_without_multicast, expert_tile))
+    names = ("on_large_card", "on_huge_card", "links_without_multicast", "expert_tile")
+    large, huge, plain, tile = (
         np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names
     )
-    kind = large + huge + 3 * tile
+    kind = large + huge + 3 * plain + 6 * tile
     kinds = np.flatnonzero(np.bincount(kind))
     every = take(table, np.tile(np.arange(size), len(kinds)))
-    values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3)
+    values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3 % 2, kinds // 6)
     every |= {
         name: np.repeat(value.astype(float), size)
         for name, value in zip(names, values, strict=True)
