@@ -4,8 +4,6 @@ The command line, the agent's tools and the field on the page take every text th
 """
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
@@ -65,7 +63,6 @@ OTHER_ADDRESS = (
 
 
 NOTHING_SAID = Understood({})
-NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 class Request(NamedTuple):
@@ -86,7 +83,7 @@ class Request(NamedTuple):
     logs: tuple[bytes, ...] = ()
     understood: Understood = NOTHING_SAID
     data: tuple[DataSet, ...] = ()
-    owners: Mapping[str, str] = NOBODY  # team, owner and project, those that are named
+    owners: tuple[tuple[str, str], ...] = ()  # of team, owner and project those that are named
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -178,7 +175,7 @@ def request_of(
         tuple(content for _, content in logs),
         worded,
         data,
-        owners,
+        tuple(owners.items()),
     )
 
 

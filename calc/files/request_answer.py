@@ -67,13 +67,13 @@ def answer_request(request: Request, assume: bool = False) -> RequestAnswer:
     if request.run or (
         "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
     ):
-        return RequestAnswer({**row_of_request(request), **request.owners}, {}, None)
+        return RequestAnswer({**row_of_request(request), **dict(request.owners)}, {}, None)
     if request.data and not request.columns.get("model"):
         raise OpenQuestions((Question(WHICH_MODEL, "model"),))
     if not assume:
         check_open(request)
     ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
-    return RequestAnswer({**ranked.rows[0], **request.owners}, ranked.job, ranked)
+    return RequestAnswer({**ranked.rows[0], **dict(request.owners)}, ranked.job, ranked)
 
 
 def row_of_request(request: Request) -> Row:

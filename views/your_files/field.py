@@ -117,7 +117,7 @@ def make_plan(request: Request, text: str = "") -> str:
     if columns.keys() != {"model"}:
         job_state.start(job_choices(columns))
     job_state.choose(model=columns["model"], **_as_stored(request, columns))
-    owners.take(request.owners)
+    owners.take(dict(request.owners))
     st.session_state["introduced"] = True
     st.session_state.pop("looked", None)
     if columns.keys() == {"model"}:  # all else of the plan stays
