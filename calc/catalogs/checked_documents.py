@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from calc.catalogs.schema_check import check_schema
-from calc.catalogs.strict_yaml import CatalogError, read_strictly
+from calc.catalogs.strict_yaml import read_bytes_strictly
 from calc.mappings import Json
 
 KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents in all; documents per catalog
@@ -33,12 +33,7 @@ def document_text(content: bytes, name: str, file: str) -> str:
         text = path.read_text("utf-8")
         json.loads(text)
         return text
-    try:
-        document = read_strictly(content.decode("utf-8"), file)
-    except UnicodeDecodeError as error:
-        raise CatalogError(
-            f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8."
-        ) from None
+    document = read_bytes_strictly(content, file)
     check_schema(document, name, file)
     text = json.dumps(document)
     with suppress(OSError):

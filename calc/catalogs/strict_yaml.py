@@ -24,6 +24,17 @@ class CatalogError(Exception):
     """One sentence that names the file, the entry, the field and the fix."""
 
 
+def read_bytes_strictly(content: bytes, file: str) -> Json:
+    """Return the plain values of a YAML file in UTF-8; raise CatalogError for another encoding."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CatalogError(
+            f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8."
+        ) from None
+    return read_strictly(text, file)
+
+
 def read_strictly(text: str, file: str) -> Json:
     """The text of a YAML file as plain values; dates stay ISO text."""
     try:

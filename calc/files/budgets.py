@@ -5,7 +5,7 @@ from pathlib import Path
 
 from calc.catalogs.rooms import BUDGETS, FOLDER, label_of, path_of
 from calc.catalogs.schema_check import check_schema
-from calc.catalogs.strict_yaml import CatalogError, read_strictly
+from calc.catalogs.strict_yaml import CatalogError, read_bytes_strictly
 from calc.files.door import one_sentence
 from calc.files.simulated_models import own_folder
 from calc.files.streams import read
@@ -21,12 +21,7 @@ def budgets_of(content: bytes, name: str) -> list[Budget]:
     """The budgets of a file's bytes, by their end; raises CatalogError."""
     if len(content) > LARGEST_BYTES:
         raise CatalogError(f"{name} has more than 200 kB; give the budgets alone, as in {EXAMPLE}.")
-    try:
-        document = read_strictly(content.decode("utf-8"), name)
-    except UnicodeDecodeError as error:
-        raise CatalogError(
-            f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8."
-        ) from None
+    document = read_bytes_strictly(content, name)
     check_schema(document, BUDGETS, name)
     budgets = [_budget(identity, entry, name) for identity, entry in document[BUDGETS].items()]
     return sorted(budgets, key=lambda budget: (budget.ends, budget.id))

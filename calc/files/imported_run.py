@@ -123,7 +123,10 @@ def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
 
 
 def _is_log(name: str, content: bytes) -> bool:
-    """Whether a document is an error, a log or a benchmark; a notebook may hold one it printed."""
+    """Return whether a document is an error, a log or a benchmark.
+
+    A notebook may hold one that it printed, and is none.
+    """
     if name.lower().endswith(".ipynb"):
         return False
     return bool(tells(content) or runs(text_of(content)))

@@ -308,7 +308,7 @@ def _usual(name: str) -> Any:
 
 
 def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
-    """What is set by hand, in short, and assumptions other than the catalog's."""
+    """Name the settings made by hand, and the assumptions that differ from the catalog's."""
     attempts, paid = number_in(job, "attempts"), number_in(job, "paid_ratio")
     if attempts not in (0, 1):
         yield f"{amount(attempts)} attempts paid for"

@@ -146,7 +146,7 @@ def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_cata
 
     first = in_a_new_process()
     (kept,) = (tmp_path / "headroom").iterdir()
-    monkeypatch.setattr(checked_documents, "read_strictly", None)  # no more asked
+    monkeypatch.setattr(checked_documents, "read_bytes_strictly", None)  # no more asked
     assert in_a_new_process() == first
     monkeypatch.undo()
     kept.write_text("{", "utf-8")

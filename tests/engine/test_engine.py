@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from examples import catalogs, one, table
 
-from calc import estimate, phases_table
-from calc.engine.one_scenario import one_scenario
+from calc import phases_table
 from calc.evaluate import evaluate
 from calc.memory.serving_engine import engine_forward_bytes, engine_sequences, sampler_bytes
 from calc.memory.serving_traits import engine_batched_tokens, on_huge_card, on_large_card
@@ -135,22 +134,3 @@ def test_one_card_of_a_tensor_parallel_pair_samples_the_whole_vocabulary():
         for gpus in (1, 2)
     ]
     assert phases[0] == phases[1] > 1.8e9
-
-
-def test_sorting_all_logits_takes_what_vllm_printed():
-    """gpt-oss-120b on one H100: 65.97 GiB of weights and a pool of 1.71 GiB (issue 27508)."""
-    row = {
-        "work": "inference",
-        "model": "gpt-oss-120b",
-        "precision": "mxfp4",
-        "gpu": "h100-80gb-sxm",
-    }
-    row |= {"implementation": "vllm", "memory_utilization": 0.95, "max_batched_tokens": 1024}
-    sorting = {**row, "software_release": "0.11.0"}
-    pools = [
-        float(estimate(scenario, catalogs())["kv_pool_bytes"])
-        for scenario in (sorting, {**sorting, "engine_flags": "tuned"})
-    ]
-    values = one_scenario(sorting, catalogs())
-    assert pools[0] == pytest.approx(1.71 * 2**30, rel=0.05)
-    assert pools[1] - pools[0] == pytest.approx(24 * 1024 * values["outputs"], rel=0.01)

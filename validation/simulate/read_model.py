@@ -93,6 +93,7 @@ def cut(fields, attention, depth):
     blocks = lists_of_blocks(model)[0]
     del blocks[depth:]
     for config in {id(one): one for one in (model.config, model.config.get_text_config())}.values():
+        # Some configs have no such field, or count their layers from other fields.
         with contextlib.suppress(AttributeError, KeyError, NotImplementedError):
             config.num_hidden_layers = depth
     return model

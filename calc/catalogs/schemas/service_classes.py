@@ -4,7 +4,7 @@ from calc.catalogs.schemas.kinds import CatalogFile, Column, Entry, FilledMap, K
 
 
 class ServiceClass(Entry, kw_only=True):
-    """What a job of the class takes where it says nothing else, by its work."""
+    """Defaults of the jobs of a class, by their work: columns and their values."""
 
     phrase: Text
     about: Text

@@ -128,7 +128,7 @@ def _closed(lines: list[str], place: int) -> tuple[str, int]:
 
 
 def is_closed(text: str) -> bool:
-    """Whether each quotation of a text of shell is closed."""
+    """Return whether every quotation in a shell text is closed."""
     try:
         shlex.split(text)
     except ValueError:

@@ -175,7 +175,7 @@ def _files_first(fields: Json) -> list[tuple[str, Any]]:
 
 
 def _by_name(tool: str, file: str) -> dict[str, str]:
-    """What the name of a config of DeepSpeed says, which is not here: zero3_offload.json."""
+    """Return the settings in the name of a DeepSpeed config that is missing: zero3_offload.json."""
     stage = STAGE.search(file)
     if tool not in ("deepspeed", "accelerate") or not stage:
         return {}

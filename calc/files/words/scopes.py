@@ -174,7 +174,7 @@ def _in_negation(items: list[Item]) -> set[int]:
 
 
 def _is_complaint(items: list[Item], place: int) -> bool:
-    """Whether a negation tells that something does not work: I can not fine-tune it on an A100."""
+    """Return whether a negation reports a failure: I can not fine-tune it on an A100."""
     if items[place].text not in UNABLE:
         return False
     after = next((item for item in items[place + 1 : place + 4] if not item.is_silent), None)
