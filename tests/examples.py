@@ -178,3 +178,16 @@ def billed_row(catalogs, market="on-demand", **scenario):
     row = billed(table([scenario]).assign(market=market), catalogs).iloc[0].to_dict()
     assert row["problem"] == ""
     return row
+
+
+# A config.json of a model that no catalog holds.
+SMALL_LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 1024,
+    "num_hidden_layers": 8,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "intermediate_size": 4096,
+    "vocab_size": 32000,
+}

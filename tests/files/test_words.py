@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from examples import catalogs
+from examples import SMALL_LLAMA, catalogs
 
 from calc import read_request
 from calc.__main__ import main
@@ -243,17 +243,7 @@ def test_the_lines_have_components_peak_card_verdict_time_money_and_changes():
 
 
 def test_a_config_json_is_a_model_and_files_are_a_run(tmp_path, capsys):
-    config = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "hidden_size": 1024,
-        "num_hidden_layers": 8,
-        "num_attention_heads": 16,
-        "num_key_value_heads": 8,
-        "intermediate_size": 4096,
-        "vocab_size": 32000,
-    }
-    (tmp_path / "ours.json").write_text(json.dumps(config), encoding="utf-8")
+    (tmp_path / "ours.json").write_text(json.dumps(SMALL_LLAMA), encoding="utf-8")
     assert main(["show", str(tmp_path / "ours.json"), "--instance", "g6.xlarge"]) == 0
     assert "Memory: " in capsys.readouterr().out
     served = lines(FILES[1], instance="g6.xlarge")

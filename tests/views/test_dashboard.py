@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from examples import recorded
+from examples import SMALL_LLAMA, recorded
 from pages import address, by_hand, job_line, opened, pasted, run, title
 
 from calc.catalogs.load import FOLDER
@@ -63,16 +63,7 @@ def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
 def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
     goal, stored, precision
 ):
-    config = {
-        "model_type": "llama",
-        "hidden_size": 1024,
-        "num_hidden_layers": 8,
-        "num_attention_heads": 16,
-        "num_key_value_heads": 8,
-        "intermediate_size": 4096,
-        "vocab_size": 32000,
-    }
-    config |= {"quantization_config": {"quant_method": stored}} if stored else {}
+    config = SMALL_LLAMA | ({"quantization_config": {"quant_method": stored}} if stored else {})
     app = pasted(opened(goal=goal), json.dumps(config))
     assert (
         job_line(app)

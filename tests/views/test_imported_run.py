@@ -5,7 +5,7 @@ a plan with the message beside it.
 import json
 
 import pytest
-from examples import catalogs, recorded
+from examples import SMALL_LLAMA, catalogs, recorded
 from pages import by_hand, job_line, opened, page_text, pasted, run, title
 
 from calc.files.configs.run import read_run
@@ -15,16 +15,6 @@ from calc.files.oom.failures import failures
 
 CASES = recorded("cases/brought.json")
 TRL, MESSAGE = CASES["trl"], CASES["message"]
-HF = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": 1024,
-    "num_hidden_layers": 8,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 8,
-    "intermediate_size": 4096,
-    "vocab_size": 32000,
-}
 
 
 def lines(*documents):
@@ -94,7 +84,8 @@ def test_a_config_json_among_the_files_is_the_model():
     alone = import_run([("a.yaml", unknown.encode())], catalogs())
     assert "ours is not in the catalog" in alone.row["problem"]
     both = import_run(
-        [("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs()
+        [("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(SMALL_LLAMA).encode())],
+        catalogs(),
     )
     assert (both.row["problem"], both.scenario["model"], list(both.models)) == (
         "",
@@ -197,7 +188,10 @@ def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_h
 def test_a_change_of_a_brought_run_becomes_the_plan_with_its_model(app):
     config = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
     app.file_uploader(key="brought_files").set_value(
-        [("a.yaml", config.encode(), "text/yaml"), ("ours-8l.json", json.dumps(HF).encode(), "")]
+        [
+            ("a.yaml", config.encode(), "text/yaml"),
+            ("ours-8l.json", json.dumps(SMALL_LLAMA).encode(), ""),
+        ]
     )
     pasted(app, MESSAGE)
     run(taken(app)[0].click())
