@@ -1,5 +1,5 @@
-"""A dashboard of its own on a free port, and what its process takes: memory, CPU seconds, lines of
-its log (Linux).
+"""A dashboard of its own on a free port, and what its processes take: memory, CPU seconds, bytes of
+the log (Linux).
 """
 
 import os
@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,18 +75,42 @@ class Server:
             return False
 
     def memory_mib(self):
-        """Memory of the process that is in RAM. [MiB]"""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        """Memory in RAM of the process and those beside it; what they share counts once. [MiB]"""
+        rolled_up = [_of_process(number, "smaps_rollup") for number in self._numbers_of_processes()]
+        return sum(int(text.partition("\nPss:")[2].split()[0]) for text in rolled_up if text) / 1024
 
     def cpu_seconds(self):
-        """CPU time of the process since it began. [s]"""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """CPU time of the process and those beside it since they began. [s]"""
+        ticks = 0
+        for number in self._numbers_of_processes():
+            if text := _of_process(number, "stat"):
+                fields = text.rpartition(")")[2].split()
+                ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _numbers_of_processes(self):
+        """The process and all that it started."""
+        parents = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # ended meanwhile
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                parents.setdefault(parent, []).append(int(folder.name))
+        numbers = [self.process.pid]
+        for number in numbers:
+            numbers += parents.get(number, [])
+        return numbers
 
     def log_bytes(self):
         """What it has written to its log. [B]"""
         return os.fstat(self.log.fileno()).st_size
+
+
+def _of_process(number, file):
+    """The text of a file of a process; empty where the process has ended."""
+    try:
+        return Path(f"/proc/{number}/{file}").read_text()
+    except OSError:
+        return ""
 
 
 def machine_cpu_seconds():

@@ -1,5 +1,5 @@
-"""Large jobs are answered beside the server, by another process, with the same answer; without that
-process by the server.
+"""Jobs are answered beside the server, by other processes, with the same answer; without those
+processes by the server.
 """
 
 import os
@@ -12,6 +12,7 @@ from views.session.catalogs import base_catalogs
 
 pytestmark = pytest.mark.long  # a process starts
 JOB = {"model": "llama-3.2-1b", "instances_most": 512, "run_tokens": 1e9}
+SMALL_JOB = {"model": "llama-3.2-1b", "run_tokens": 1e9}
 
 
 def process_of(**_):
@@ -29,7 +30,7 @@ def worked_out(function):
 def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_nothing_but_time(
     monkeypatch,
 ):
-    assert worker.in_worker({"model": "llama-3.2-1b"}, base_catalogs(), process_of) == os.getpid()
+    assert worker.in_worker(SMALL_JOB, base_catalogs(), process_of) == os.getpid()
     assert (first := worked_out(process_of)) != os.getpid()
     there, here = worker.options(JOB, base_catalogs()), answered_here(JOB, base_catalogs())
     assert (there.job, there.tried, there.problem, there.relaxed) == (
@@ -46,3 +47,18 @@ def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_not
         )  # what is asked ends the other process, and then runs in this one
         assert worked_out(end) is None
     assert worked_out(process_of) not in (first, os.getpid())
+
+
+def test_questions_about_one_job_go_to_one_process_once_it_has_read_the_catalogs():
+    worker.start_workers()
+    for started in worker._workers.values():
+        started.reading.result()
+    try:
+        several = {worker.in_worker(SMALL_JOB, base_catalogs(), process_of) for _ in range(3)}
+        assert len(several) == 1
+        assert os.getpid() not in several
+        there = worker.options(SMALL_JOB, base_catalogs())
+        assert there.board.equals(answered_here(SMALL_JOB, base_catalogs()).board)
+    finally:
+        while worker._workers:
+            worker._workers.popitem()[1].pool.shutdown()

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calc.answers.full_answer import Answer, full_answer
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.charts.catalog_tables import has_words
 from calc.charts.tables import for_screen, word_column
@@ -28,6 +28,7 @@ from views.session import SESSION, job_state, kept_answers
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import look_at, present
 from views.session.tabs import open_tab
+from views.session.worker import options
 from views.shared import row_words, tables
 from views.shared.elements import button, expander
 from views.shared.markdown import plain
@@ -66,7 +67,7 @@ def draw(title: DeltaGenerator) -> None:
         filters.region if answered and filters.region and [filters.region] != list(regions) else ""
     )
     result = (
-        full_answer({**job_state.current().job, "regions": [elsewhere]}, catalogs)
+        options({**job_state.current().job, "regions": [elsewhere]}, catalogs)
         if elsewhere
         else plan.options
     )

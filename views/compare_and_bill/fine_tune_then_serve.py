@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calc.answers.full_answer import full_answer
 from calc.catalogs.load import Catalogs
 from calc.charts.money import money_over_days
 from calc.evaluate import Row
@@ -31,6 +30,7 @@ from views.session import SESSION, job_state, kept_answers, questions
 from views.session import catalogs as session_catalogs
 from views.session.job_state import KEYS
 from views.session.present_plan import present
+from views.session.worker import in_worker, options
 from views.shared import elements, row_words, tables
 from views.shared.elements import button, segments
 from views.shared.markdown import plain
@@ -56,9 +56,9 @@ def draw(title: DeltaGenerator) -> None:
         title.title("No fine-tuning to plan", anchor=False)
         title.markdown(plain(row_words.on_screen(problem)))
         return
-    possible = services(service_job, run, state["tuned_models"], catalogs)
+    possible = in_worker(service_job, catalogs, services, service_job, run, state["tuned_models"])
     heading = title.container()
-    serving = full_answer(service_job, catalogs).job
+    serving = options(service_job, catalogs).job
     title.caption(plain(f"{job_sentence(run_job, catalogs)} {job_sentence(serving, catalogs)}"))
     _questions(serving, catalogs)
     if obstacle := possible[0].options.obstacle:
@@ -72,7 +72,7 @@ def draw(title: DeltaGenerator) -> None:
     heading.title(plain(tuned_words.plan_money(plan)), anchor=False)
     if problem:
         st.warning(plain(row_words.on_screen(problem)), icon=":material/rule:")
-    larger = at_more_load(plan, service_job, run, models, catalogs)
+    larger = in_worker(service_job, catalogs, at_more_load, plan, service_job, run, models)
     elements.points(
         [
             tuned_words.serving(possible, catalogs),
@@ -111,7 +111,7 @@ def _run(catalogs: Catalogs) -> tuple[Row, Row, str]:
             plan.job,
             plan.options.problem,
         )
-    answered = full_answer(job_state.job_of_goal("tune"), catalogs)
+    answered = options(job_state.job_of_goal("tune"), catalogs)
     return {**answered.rows[0], "have": answered.job.get("have")}, answered.job, answered.problem
 
 

@@ -21,12 +21,13 @@ def get_ready() -> None:
     from calc import CatalogError
     from calc.answers.full_answer import full_answer
     from calc.job.fields import job_of
-    from views.session import catalogs, job_state, reading
+    from views.session import catalogs, job_state, reading, worker
 
     with suppress(CatalogError):  # the page says which file it is
         read = catalogs.read_ahead()
         reading.reader()
         full_answer(job_of(job_state.first_visit(), {}), read)
+        worker.start_workers()
         for module in walk_packages(import_module(PANELS).__path__, f"{PANELS}."):
             if not module.name.endswith(".page"):  # which is a script
                 import_module(module.name)

@@ -16,6 +16,7 @@ from views.charts.tank import tank_html
 from views.session import is_phone, job_state
 from views.session.present_plan import OTHER_CHOICES, Present, in_other_bits, look_at, over_all
 from views.session.recent_results import recent_result
+from views.session.worker import in_worker
 from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.elements import button
@@ -45,7 +46,7 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
         return recent_result(
             "owned",
             (job, catalogs.version),
-            lambda: owned_cards(own_machines(job, options, catalogs), catalogs),
+            lambda: owned_cards(in_worker(job, catalogs, own_machines, job, options), catalogs),
         )
     least = options.rows[0]
     answered = [row for row in options.rows if row["answer"]]

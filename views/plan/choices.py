@@ -21,6 +21,7 @@ from views.plan.speed_against_money import has_speeds, speed_against_money
 from views.session import SESSION, is_phone, job_state, kept_answers
 from views.session.other_visitors import note_question, others_ask
 from views.session.present_plan import Present, look_at
+from views.session.worker import in_worker
 from views.shared.markdown import plain
 from views.shared.theme import Ink
 
@@ -113,7 +114,8 @@ def _compute(
     for first in range(0, len(missing), TOGETHER):
         some = missing[first : first + TOGETHER]
         pairs = [comparison.pairs[number] for number in some]
-        found.update(zip(some, cells_for(plan.job, pairs, catalogs), strict=True))
+        cells = in_worker(plan.job, catalogs, cells_for, plan.job, pairs)
+        found.update(zip(some, cells, strict=True))
         if perf_counter() > until:
             return
 

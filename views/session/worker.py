@@ -1,41 +1,64 @@
-"""Large jobs are worked out by one process beside the server, and nobody waits for them.
+"""Jobs are worked out by processes beside the server, so that nobody's page waits for another's.
 
-It starts with the first such job and takes as much memory as a server does; when it ends, the
-server does the work itself.
+The server starts them once it is up. All questions about one job go to the same process, which has
+its layouts and places at hand. A process of its own, started with the first such job, works out
+those of hundreds of instances. Where no process is ready, or one has ended, the server does the
+work itself.
 """
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import lru_cache
 from multiprocessing import get_context, parent_process
 from signal import SIG_IGN, SIGINT, signal
-from threading import Thread
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, NamedTuple
+from zlib import crc32
 
+from calc import CatalogError
 from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
+from calc.job.fields import job_of
 from calc.mappings import Arguments, Cells
 from views.session.catalogs import base_catalogs, read_ahead
+from views.session.heap import give_back
+from views.session.job_state import first_visit
 from views.session.recent_results import recent_result
 
 MANY_INSTANCES = 100  # allowed, from which a job can take seconds
+MOST_WORKERS = 2  # for ordinary jobs, each with about 0.3 GB of memory
+LARGE = -1  # the number of the worker for large jobs
 
 
 class OtherCatalogsError(LookupError):
     """The files have changed since the session read them."""
 
 
+class Worker(NamedTuple):
+    """A process beside the server, and what is done once it has read the catalogs."""
+
+    pool: ProcessPoolExecutor
+    reading: Future
+
+
+_workers: dict[int, Worker] = {}
+_starting = Lock()
+
+
+def start_workers() -> None:
+    """Start the processes for ordinary jobs; nobody waits for them."""
+    for number in range(_ordinary_workers()):
+        _started(number)
+
+
 def is_large(job: Cells) -> bool:
-    """Whether a job may take hundreds of instances."""
+    """Return whether a job may take hundreds of instances."""
     return float(job.get("instances_most") or 0) > MANY_INSTANCES
 
 
 def options(job: Cells, catalogs: Catalogs) -> Answer:
-    """The options of a job, those of a large one from beside the server."""
-    if not is_large(job):
-        return full_answer(job, catalogs)
+    """The options of a job, worked out beside the server."""
     return recent_result(
         "options", (job, catalogs.version), lambda: in_worker(job, catalogs, full_answer, job)
     ).copied()
@@ -48,22 +71,50 @@ def in_worker(
     *arguments: Any,
     **named: Any,
 ) -> Any:
-    """What a function of the catalogs makes, for a large job in the process beside the server."""
-    if is_large(job) and catalogs is base_catalogs():
+    """What a function of the catalogs returns for a job, from the process that knows the job."""
+    worker = _worker_of(job) if catalogs is base_catalogs() else None
+    if worker:
         try:
-            return (
-                _worker().submit(_work_out, catalogs.version, function, arguments, named).result()
-            )
+            return worker.pool.submit(
+                _work_out, catalogs.version, function, arguments, named
+            ).result()
         except BrokenProcessPool:
-            _worker.cache_clear()
+            _replace(worker)
         except OtherCatalogsError:
             pass
     return function(*arguments, catalogs=catalogs, **named)
 
 
-@lru_cache(maxsize=1)
-def _worker() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, get_context("spawn"), _begin)
+def _worker_of(job: Cells) -> Worker | None:
+    """The process for a job; None while there is none that has read the catalogs."""
+    if is_large(job):
+        return _started(LARGE)
+    worker = _workers.get(crc32(repr(job).encode()) % _ordinary_workers())
+    return worker if worker and worker.reading.done() else None
+
+
+def _ordinary_workers() -> int:
+    """Half of the cores, at least one: the others draw pages."""
+    return max(1, min(MOST_WORKERS, (os.cpu_count() or 1) // 2))
+
+
+def _started(number: int) -> Worker:
+    with _starting:
+        if number not in _workers:
+            pool = ProcessPoolExecutor(1, get_context("spawn"), _begin)
+            _workers[number] = Worker(pool, pool.submit(_read))
+        return _workers[number]
+
+
+def _replace(ended: Worker) -> None:
+    """Start another process where one has ended; that for large jobs when it is needed."""
+    with _starting:
+        numbers = [number for number, worker in _workers.items() if worker is ended]
+        for number in numbers:
+            del _workers[number]
+    for number in numbers:
+        if number != LARGE:
+            _started(number)
 
 
 def _begin() -> None:
@@ -78,10 +129,21 @@ def _end_with_server() -> None:
         os._exit(0)
 
 
+def _read() -> None:
+    """Read the catalogs and answer a first job, after which others are quick."""
+    full_answer(job_of(first_visit(), {}), read_ahead())
+
+
 def _work_out(
     version: str, function: Callable[..., Any], arguments: tuple, named: Arguments
 ) -> Any:
-    catalogs = read_ahead()
+    try:
+        catalogs = read_ahead()
+    except CatalogError as error:
+        raise OtherCatalogsError from error
     if catalogs.version != version:
         raise OtherCatalogsError
-    return function(*arguments, catalogs=catalogs, **named)
+    try:
+        return function(*arguments, catalogs=catalogs, **named)
+    finally:
+        give_back()
