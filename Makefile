@@ -97,11 +97,11 @@ agent: .venv/ready-agent
 
 simulate: .venv-simulate/ready
 
-.venv-simulate/ready: requirements/lock/simulate.txt | .venv/bin/python
+.venv-simulate/ready: requirements/lock/simulate.txt requirements/lock/simulate-torch.txt | .venv/bin/python
 	@echo "Installing $<: PyTorch for the CPU and transformers, about 250 MB to download, 1.3 GB on disk"
 	@$(BIN)/python -m venv .venv-simulate
 	@.venv-simulate/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
-	@.venv-simulate/bin/python -m pip install --quiet --disable-pip-version-check --index-url https://download.pytorch.org/whl/cpu torch==2.13.0
+	@.venv-simulate/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --index-url https://download.pytorch.org/whl/cpu -r requirements/lock/simulate-torch.txt
 	@touch $@
 
 schedule: .venv/ready-schedule

@@ -42,6 +42,20 @@ def test_every_requirement_is_locked_as_it_is_pinned_with_its_hashes(name):
     assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
 
 
+def test_the_pytorch_of_simulations_is_the_locked_one():
+    text = (ROOT / "requirements/lock/simulate-torch.txt").read_text("utf-8")
+    assert len(set(re.findall(r"--hash=sha256:[0-9a-f]{64}\b", text))) == 12
+    assert (
+        pins("requirements/lock/simulate-torch.txt")["torch"]
+        == pins("requirements/validation.txt")["torch"]
+    )
+    installs = [
+        line for line in (ROOT / "Makefile").read_text("utf-8").splitlines() if "whl/cpu" in line
+    ]
+    assert len(installs) == 1
+    assert "--require-hashes" in installs[0]
+
+
 def test_what_is_installed_is_locked_its_licence_listed_and_nothing_is_sent_home():
     installed = {
         canonicalize_name(package.metadata["Name"]): package.version
