@@ -169,7 +169,7 @@ def least_usd(job, catalogs):
     estimated for it.
     """
     ranked = ranking_of(JobRow.of(job), catalogs)
-    usd = ranked.candidates["usd"][ranked.qualifying] if ranked else ()
+    usd = ranked.candidates.usd[ranked.qualifying] if ranked else ()
     return min(usd, default=np.nan)
 
 

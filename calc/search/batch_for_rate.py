@@ -45,19 +45,19 @@ def request_seconds(
 
 
 def with_batches(
-    grid: Grid, crossed: LayoutPlaceTable, requests_per_second: np.ndarray, job: Job
+    grid: Grid, pair_table: LayoutPlaceTable, requests_per_second: np.ndarray, job: Job
 ) -> Grid:
     """The grid with a layout for each batch that a pair of layout and place needs.
 
     `requests_per_second`: of each pair. Time grows with the sequences: where a number of them does
     not keep up and would need more, none below that need keeps up either.
     """
-    pairs = len(crossed.layout)
+    pairs = len(pair_table.layout)
     few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
     open_pairs, turn = np.arange(pairs), 0
     while len(open_pairs):
         rates = requests_per_second[open_pairs]
-        needed = _busy_sequences(crossed.only(open_pairs), many[open_pairs], rates, job)
+        needed = _busy_sequences(pair_table.only(open_pairs), many[open_pairs], rates, job)
         short = (needed > many[open_pairs]) & (many[open_pairs] < MOST_SEQUENCES)
         open_pairs, needed, turn = open_pairs[short], needed[short], turn + 1
         few[open_pairs] = needed - 1
@@ -66,12 +66,12 @@ def with_batches(
     while len(open_pairs := np.flatnonzero(many - few > 1)):
         middle = np.floor((few[open_pairs] + many[open_pairs]) / 2)
         rates = requests_per_second[open_pairs]
-        needed = _busy_sequences(crossed.only(open_pairs), middle, rates, job)
+        needed = _busy_sequences(pair_table.only(open_pairs), middle, rates, job)
         enough = needed <= middle
         few[open_pairs] = np.where(enough, few[open_pairs], needed - 1)
         many[open_pairs] = np.where(enough, middle, many[open_pairs])
-    first, copies = distinct((crossed.layout.astype(float), many), pairs)
-    source = crossed.layout[first]
+    first, copies = distinct((pair_table.layout.astype(float), many), pairs)
+    source = pair_table.layout[first]
     layouts = {
         name: take_rows(values, grid.size, source) for name, values in grid.layouts.items()
     } | {"batch": many[first]}
@@ -80,7 +80,7 @@ def with_batches(
         layouts,
         len(first),
         copies,
-        crossed.place,
+        pair_table.place,
         grid.first_step[source],
         grid.steps_count[source],
         grid.steps,
@@ -88,15 +88,15 @@ def with_batches(
 
 
 def _busy_sequences(
-    crossed: LayoutPlaceTable, batch: np.ndarray, requests_per_second: np.ndarray, job: Job
+    pair_table: LayoutPlaceTable, batch: np.ndarray, requests_per_second: np.ndarray, job: Job
 ) -> np.ndarray:
     """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""
-    crossed.set("batch", PAIR, batch)
-    add_time(crossed, job.work, READ if generates_nothing(job) else ANSWERED, OF_BATCH)
-    first = crossed.column(first_token_column(job), PAIR)
-    token = np.zeros(1) if generates_nothing(job) else crossed.column(ANSWERED[1], PAIR)
+    pair_table.set("batch", PAIR, batch)
+    add_time(pair_table, job.work, READ if generates_nothing(job) else ANSWERED, OF_BATCH)
+    first = pair_table.column(first_token_column(job), PAIR)
+    token = np.zeros(1) if generates_nothing(job) else pair_table.column(ANSWERED[1], PAIR)
     busy = requests_per_second * request_seconds(first, token, job)
-    needed = np.ceil(busy / crossed.column("data_parallel", PAIR))
+    needed = np.ceil(busy / pair_table.column("data_parallel", PAIR))
     return np.broadcast_to(
         np.minimum(np.nan_to_num(needed, nan=np.inf), MOST_SEQUENCES), len(batch)
     )

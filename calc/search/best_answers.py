@@ -26,36 +26,29 @@ def answers(ranked: Ranking) -> dict[str, int]:
     named = {"least-money": least} | {
         name: number for name, number in others.items() if number >= 0
     }
-    usd = ranked.candidates["usd"].take(qualifying)
-    for name, ratio, column, sign in (
-        ("fastest", np.inf if has_budget(ranked.job) else FASTEST_RATIO, "seconds", 1),
-        ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
+    figures = ranked.candidates
+    usd = figures.usd.take(qualifying)
+    fastest_ratio = np.inf if has_budget(ranked.job) else FASTEST_RATIO
+    for name, usd_ratio, least_values in (
+        ("fastest", fastest_ratio, figures.seconds),
+        ("roomiest", ROOMIEST_RATIO, -figures.headroom_bytes),
     ):
         if name in ranked.job.answers:
-            within = qualifying.take(
-                np.flatnonzero(usd <= ranked.candidates["usd"][least] * ratio * (1 + FEW))
-            )
-            ties = [ranked.candidates["usd"], *ranked.ties]
-            named[name] = int(
-                best_each(
-                    within,
-                    ONE_GROUP,
-                    sign * ranked.candidates[column].take(within),
-                    ties,
-                    TIE_RATIO,
-                )[0]
-            )
+            within = qualifying[usd <= figures.usd[least] * usd_ratio * (1 + FEW)]
+            ties = [figures.usd, *ranked.ties]
+            best = best_each(within, ONE_GROUP, least_values.take(within), ties, TIE_RATIO)
+            named[name] = int(best[0])
     return named
 
 
 def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
     """The candidate of lowest cost; within a tie the easier, then the faster, the plainer."""
     figures, tie = ranked.candidates, ranked.job.judged["tie_ratio"]
-    near = _least(numbers, figures["usd"], tie)
-    near = _least(near, figures["hard"])
+    near = _least(numbers, figures.usd, tie)
+    near = _least(near, figures.obtainability_rank)
     if ranked.job.work == "inference":
-        near = _least(near, figures["gpus"] % place_gpus(figures, ranked.grid) > 0)
-    near = _least(near, figures["seconds"], tie)
+        near = _least(near, figures.gpus % place_gpus(figures, ranked.grid) > 0)
+    near = _least(near, figures.seconds, tie)
     return int(best_each(near, ONE_GROUP, np.zeros(len(near)), ranked.ties)[0])
 
 
@@ -69,11 +62,11 @@ def _knee(ranked: Ranking, least: int) -> int:
     """The candidate that is faster for a little more money; -1 where none is faster."""
     figures, judged = ranked.candidates, ranked.job.judged
     edge = frontier(figures, ranked.qualifying)
-    edge = edge[figures["seconds"][edge] * judged["tie_ratio"] < figures["seconds"][least]]
+    edge = edge[figures.seconds[edge] * judged["tie_ratio"] < figures.seconds[least]]
     points = np.array([least, *edge])
     return (
         int(points[point])
-        if (point := knee(figures["usd"][points], figures["seconds"][points], judged))
+        if (point := knee(figures.usd[points], figures.seconds[points], judged))
         else -1
     )
 
@@ -97,16 +90,18 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: Row) -> int:
 
 
 def _easiest(ranked: Ranking, least: int) -> int:
-    """The lowest cost in an easier class; the lowest cost itself where it is easy; else -1."""
+    """Return the cheapest candidate of an easier class than the cheapest of all.
+
+    It is the cheapest of all (`least`) if that is easy to get already, and -1 if nothing is easier.
+    """
     figures, qualifying = ranked.candidates, ranked.qualifying
-    hard, least_hard = figures["hard"].take(qualifying), figures["hard"][least]
-    most = figures["usd"][least] * ranked.job.judged["easiest_usd_ratio"] * (1 + FEW)
-    easier = qualifying[
-        (hard < least_hard) & (hard != UNKNOWN) & (figures["usd"].take(qualifying) <= most)
-    ]
+    rank, usd = figures.obtainability_rank.take(qualifying), figures.usd.take(qualifying)
+    least_rank = figures.obtainability_rank[least]
+    most_usd = figures.usd[least] * ranked.job.judged["easiest_usd_ratio"] * (1 + FEW)
+    easier = qualifying[(rank < least_rank) & (rank != UNKNOWN) & (usd <= most_usd)]
     if len(easier):
         return least_money(ranked, easier)
-    return least if least_hard <= min(USUALLY, hard.min()) else -1
+    return least if least_rank <= min(USUALLY, rank.min()) else -1
 
 
 def has_budget(job: Job) -> bool:

@@ -25,15 +25,16 @@ from calc.layout_place_table import ONE, LayoutPlaceTable
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search.batch_for_rate import with_batches
-from calc.search.candidates import add_time_of_candidates, sold_on
+from calc.search.candidates import Candidates
+from calc.search.candidates_on_offers import add_time_of_candidates, candidates_on_offers
 from calc.search.grid import Grid
 from calc.search.pairs import (
     ENGINE_OF_CARD,
     LAYOUT_STAGES,
     able_pairs,
     by_pair,
-    crossed_with,
     keep_fitting,
+    pair_table_of,
 )
 from calc.search.places import place_columns
 from calc.search.together import OfJob, Together, together
@@ -57,21 +58,21 @@ OPEN = {
 
 
 class Combinations(NamedTuple):
-    """The candidates, a column per figure; how many were tried; the fault that all share.
+    """The candidates of a grid, how many were tried, and the fault that all of them share.
 
-    `smallest_bytes`: the least memory of a layout where none fits; else NaN.
+    `smallest_bytes`: the least memory of a layout if none fits; else NaN.
     """
 
     grid: Grid
-    candidates: Columns
+    candidates: Candidates
     tried: int
     smallest_bytes: float
     problem: str
 
     @property
     def size(self) -> int:
-        """How many candidates there are."""
-        return len(self.candidates["usd"]) if self.candidates else 0
+        """The number of candidates."""
+        return len(self.candidates)
 
 
 def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ def combinations(
     shared = together(grids, jobs, catalogs)
     table, problems = layouts_table(shared.grid, jobs[0], catalogs)
     results = [
-        Combinations(one.own, {}, one.tried, np.nan, one.shared_fault(problems))
+        Combinations(one.own, Candidates.none(), one.tried, np.nan, one.shared_fault(problems))
         for one in shared.members
     ]
     if not problems.sound.any():
@@ -105,61 +106,63 @@ def combinations(
         shared = _at_rate(shared, table, cards)
         table, problems = layouts_table(shared.grid, jobs[0], catalogs)
     positions = [one.position for one in shared.members]
-    crossed, positions = able_pairs(shared.grid, cards, table, problems.sound, positions, catalogs)
+    pair_table, positions = able_pairs(
+        shared.grid, cards, table, problems.sound, positions, catalogs
+    )
     members = [
         one._replace(position=position)
         for one, position in zip(shared.members, positions, strict=True)
     ]
     shared = shared._replace(members=members)
     results = [
-        _with_reason(result, _pairs_of(one, crossed), crossed, table, catalogs)
+        _with_reason(result, _pairs_of(one, pair_table), pair_table, table, catalogs)
         for result, one in zip(results, members, strict=True)
     ]
-    return _with_candidates(results, shared, crossed)
+    return _with_candidates(results, shared, pair_table)
 
 
-def _pairs_of(one: OfJob, crossed: LayoutPlaceTable) -> np.ndarray:
+def _pairs_of(one: OfJob, pair_table: LayoutPlaceTable) -> np.ndarray:
     """The numbers of the pairs that a job tries."""
-    return np.flatnonzero(one.position[by_pair(crossed, "pair_number")] >= 0)
+    return np.flatnonzero(one.position[by_pair(pair_table, "pair_number")] >= 0)
 
 
 def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
     """The jobs with a layout for each batch that their rate of requests needs."""
-    crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, shared.grid)
-    crossed.evaluate_all(ENGINE_OF_CARD)
+    pair_table = pair_table_of(walk(table | {}, LAYOUT_STAGES), cards, shared.grid)
+    pair_table.evaluate_all(ENGINE_OF_CARD)
     for name in parameters_of(
         cache_pool_bytes
     ):  # nobody waits for a slot where all that are needed must fit
-        crossed.set(name, ONE, EMPTY)
+        pair_table.set(name, ONE, EMPTY)
     rates = shared.requests_per_second[shared.grid.layout]
-    return shared._replace(grid=with_batches(shared.grid, crossed, rates, shared.members[0].job))
+    return shared._replace(grid=with_batches(shared.grid, pair_table, rates, shared.members[0].job))
 
 
 def _with_reason(
     result: Combinations,
     pairs: np.ndarray,
-    crossed: LayoutPlaceTable,
+    pair_table: LayoutPlaceTable,
     table: Table,
     catalogs: Catalogs,
 ) -> Combinations:
     """A result with the least memory of its layouts, or with the reason why none is known."""
     if not len(pairs):
         return result
-    memory_bytes = by_pair(crossed, "memory_bytes")[pairs]
+    memory_bytes = by_pair(pair_table, "memory_bytes")[pairs]
     if np.isnan(memory_bytes).all():
-        layout = int(by_pair(crossed, "row_number")[pairs[0]])
+        layout = int(by_pair(pair_table, "row_number")[pairs[0]])
         return result._replace(problem=not_covered(table, layout, catalogs))
     return result._replace(smallest_bytes=float(np.nanmin(memory_bytes)))
 
 
 def _with_candidates(
-    results: list[Combinations], shared: Together, crossed: LayoutPlaceTable
+    results: list[Combinations], shared: Together, pair_table: LayoutPlaceTable
 ) -> list[Combinations]:
     """The results with the candidates of each job; one that fits nowhere keeps its least memory."""
     members = shared.members
-    parts: list[list[Columns]] = [[] for _ in members]
+    parts: list[list[Candidates]] = [[] for _ in members]
     fits = [False for _ in members]
-    for part in crossed.parts(PAIRS_AT_ONCE) if len(crossed.layout) else ():
+    for part in pair_table.parts(PAIRS_AT_ONCE) if len(pair_table.layout) else ():
         holding = keep_fitting(part)
         add_time_of_candidates(part, shared.grid, members[0].job)
         for number, one in enumerate(members):
@@ -167,24 +170,16 @@ def _with_candidates(
             pairs = _pairs_of(one, part)
             if len(pairs):
                 alone = part if len(pairs) == len(part.layout) else part.only(pairs)
-                parts[number] += [one.own_table(sold) for sold in sold_on(alone, one.sold, one.job)]
+                several = candidates_on_offers(alone, one.offers, one.job)
+                parts[number] += [one.own_candidates(candidates) for candidates in several]
     return [
         result._replace(
             grid=shared.grid._replace(places=result.grid.places),
-            candidates=joined_tables(several) if several else {},
+            candidates=Candidates.joined(several),
             smallest_bytes=np.nan if fit else result.smallest_bytes,
         )
         for result, several, fit in zip(results, parts, fits, strict=True)
     ]
-
-
-def joined_tables(parts: list[Columns]) -> Columns:
-    """The candidates of all parts as one table."""
-    return (
-        parts[0]
-        if len(parts) == 1
-        else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    )
 
 
 def layouts_table(grid: Grid, job: Job, catalogs: Catalogs) -> tuple[Table, Problems]:

@@ -90,7 +90,7 @@ def _sound_inputs(ranked: Ranking) -> list[Row]:
     )
     board = best_of_places(ranked, compared_columns(ranked.job), least)
     missed = np.any([limit.excess[board] > 0 for limit in ranked.limits], axis=0)
-    sound = board[~missed & (ranked.candidates["runs"][board] == RUNS.index("yes"))]
+    sound = board[~missed & (ranked.candidates.runs[board] == RUNS.index("yes"))]
     inputs, count = inputs_of_candidates(ranked, sound), len(sound)
     cells = {
         name: values.by_row(count) if isinstance(values, Words) else np.broadcast_to(values, count)

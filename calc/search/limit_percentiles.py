@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,13 @@ TIMES = ("first_token", "token")
 POINTS = {
     share: NormalDist().inv_cdf(share / 100) for share in (50, 90, 99)
 }  # deviations of a normal distribution
+
+
+class LimitedSeconds(NamedTuple):
+    """The times that the limits of a service hold for, by row; NaN of work that ends. [s]"""
+
+    first_token: np.ndarray
+    token: np.ndarray
 
 
 def limited_columns(job: Job) -> dict[str, str]:
@@ -35,16 +43,20 @@ def _percentile(name: str, job: Job) -> str:
     return f"{name}_p{percentile}_seconds" if percentile else ""
 
 
-def limited_seconds(job: Job, values: Callable[[str], np.ndarray]) -> dict[str, np.ndarray]:
-    """What each limit holds for, by candidate; infinite where arrivals pile up. [s]"""
-    means = mean_columns(job)
-    limited = {}
-    for name, column in limited_columns(job).items():
-        seconds, mean = values(column), values(means[name])
-        limited[f"limited_{name}_seconds"] = np.where(
-            np.isnan(seconds) & ~np.isnan(mean), np.inf, seconds
-        )
-    return limited
+def limited_seconds(job: Job, values: Callable[[str], np.ndarray]) -> LimitedSeconds:
+    """Return the times that the limits hold for, infinite where the queue grows without bound. [s]
+
+    `values`: the values of a column by name.
+    """
+    if job.ends:
+        return LimitedSeconds(np.full(1, np.nan), np.full(1, np.nan))
+    columns, means = limited_columns(job), mean_columns(job)
+    several = []
+    for name in TIMES:
+        seconds, mean = values(columns[name]), values(means[name])
+        never = np.isnan(seconds) & ~np.isnan(mean)
+        several.append(np.where(never, np.inf, seconds))
+    return LimitedSeconds(*several)
 
 
 def goodput_ratio(job: Job, values: Callable[[str], np.ndarray]) -> np.ndarray:

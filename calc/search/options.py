@@ -10,7 +10,7 @@ import pandas as pd
 
 from calc.catalogs.caches import cached_per_catalogs, last_few
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS, USUAL_MARKETS
+from calc.cost.markets import USUAL_MARKETS
 from calc.engine.pipeline import COLUMNS, WORDS
 from calc.engine.results import Results
 from calc.evaluate import Columns, Row
@@ -117,7 +117,7 @@ def on_several_instances(job: Cells, catalogs: Catalogs) -> Options:
     if ranked is None:
         return options(job, catalogs)
     classes = np.where(
-        ranked.candidates["instances"] > 1,
+        ranked.candidates.instances > 1,
         ranked.classes,
         np.maximum(ranked.classes, ranking.OUTSIDE),
     )
@@ -197,7 +197,7 @@ def _reasons(
 ) -> tuple[Reasons, ...]:
     """Why each row is an answer; `row` makes the rows of the answers, then of the board."""
     job, classes, count = ranked.job, ranked.classes, len(answers)
-    usd, bits = ranked.candidates["usd"], published_bits(job.cells, catalogs)
+    usd, bits = ranked.candidates.usd, published_bits(job.cells, catalogs)
     older = [
         row(count + order)
         for order, number in enumerate(board)
@@ -214,7 +214,7 @@ def _reasons(
             "only": possible <= 1,
             "next": has_next,
             "older-price": bool(older),
-            "old-price": _has_old_price(ranked, number),
+            "old-price": ranked.has_old_price(number),
             "published-bits": bool(bits),
             "unpublished": _asks_unpublished(job),
             "budget": has_budget(job),
@@ -238,12 +238,6 @@ def _reasons(
     return tuple(reasons)
 
 
-def _has_old_price(ranked: Ranking, number: int) -> bool:
-    """Whether the price of a candidate is older than what is relied on in its market."""
-    market = MARKETS[ranked.job.markets[ranked.candidates["market"][number]]]
-    return bool(ranked.candidates["price_age_days"][number] > market.old_days)
-
-
 def _asks_unpublished(job: Job) -> bool:
     """Whether a service may have narrower weights than anybody publishes, and makes none itself."""
     makes = job.quantize_own == "yes" or job.trains or "precision" in job.fixed
@@ -253,8 +247,8 @@ def _asks_unpublished(job: Job) -> bool:
 def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:
     """Which board rows rent the candidate's type on demand instead of in a block, or reverse."""
     places, markets = (
-        ranked.candidates["place"],
-        np.array(ranked.job.markets)[ranked.candidates["market"]],
+        ranked.candidates.place_number,
+        np.array(ranked.job.markets)[ranked.candidates.market_number],
     )
     other = [{markets[number], market} == {*USUAL_MARKETS} for market in markets[board]]
     return (places[board] == places[number]) & (ranked.classes[board] <= ranking.YIELDS) & other

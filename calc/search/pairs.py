@@ -53,8 +53,8 @@ ENGINE_OF_CARD = (
 LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB
 
 
-def crossed_with(table: Columns, cards: Columns, grid: Grid) -> LayoutPlaceTable:
-    """Layouts crossed with the cards of their places."""
+def pair_table_of(table: Columns, cards: Columns, grid: Grid) -> LayoutPlaceTable:
+    """Layouts pair_table with the cards of their places."""
     columns = {name: values for name, values in table.items() if name not in cards}
     return LayoutPlaceTable(columns, cards, grid.layout, grid.place)
 
@@ -93,13 +93,13 @@ def able_pairs(
     table = take(table, np.flatnonzero(used))
     table = memory_once(table) if len(able) else table
     table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
-    crossed = crossed_with(
+    pair_table = pair_table_of(
         table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place)
     )
-    crossed.set("pair_number", PAIR, able)
-    crossed.set("runs", PAIR, verdict[of_pair])
-    crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
-    return crossed, list(positions)
+    pair_table.set("pair_number", PAIR, able)
+    pair_table.set("runs", PAIR, verdict[of_pair])
+    pair_table.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
+    return pair_table, list(positions)
 
 
 def _of_small(
@@ -135,20 +135,20 @@ def least_memory_bytes(table: Table) -> np.ndarray:
     return np.broadcast_to(columns["least_bytes"], table["rows"])
 
 
-def by_pair(crossed: LayoutPlaceTable, name: str) -> np.ndarray:
+def by_pair(pair_table: LayoutPlaceTable, name: str) -> np.ndarray:
     """A column with one value for each pair."""
-    return np.broadcast_to(crossed.column(name, PAIR), len(crossed.layout))
+    return np.broadcast_to(pair_table.column(name, PAIR), len(pair_table.layout))
 
 
-def keep_fitting(crossed: LayoutPlaceTable) -> np.ndarray:
+def keep_fitting(pair_table: LayoutPlaceTable) -> np.ndarray:
     """Drop pairs that do not fit or that placement forbids; return which ones fit.
 
     They are told by their `pair_number`, before placement forbids any.
     """
-    crossed.evaluate_all(fit.VERDICT)
-    crossed.keep(np.flatnonzero(by_pair(crossed, "fits") <= FITS.index("tight")))
-    holding = by_pair(crossed, "pair_number")
-    crossed.evaluate_all(
+    pair_table.evaluate_all(fit.VERDICT)
+    pair_table.keep(np.flatnonzero(by_pair(pair_table, "fits") <= FITS.index("tight")))
+    holding = by_pair(pair_table, "pair_number")
+    pair_table.evaluate_all(
         (
             fit.headroom_bytes,
             fit.fit_probability,
@@ -159,10 +159,10 @@ def keep_fitting(crossed: LayoutPlaceTable) -> np.ndarray:
         )
     )
     broken = [
-        np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout))
+        np.broadcast_to(pair_table.value(rule.wrong, PAIR), len(pair_table.layout))
         for rule in placement.RULES
     ]
-    crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
+    pair_table.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return holding
 
 
@@ -201,12 +201,10 @@ def _by_card_class(
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
     size = grid.size
-    crossed = crossed_with(table, cards, grid)
-    crossed.evaluate_all((*ENGINE_OF_CARD, links_without_multicast, expert_tile))
+    pair_table = pair_table_of(table, cards, grid)
+    pair_table.evaluate_all((*ENGINE_OF_CARD, links_without_multicast, expert_tile))
     names = ("on_large_card", "on_huge_card", "links_without_multicast", "expert_tile")
-    large, huge, plain, tile = (
-        np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names
-    )
+    large, huge, plain, tile = (by_pair(pair_table, name).astype(int) for name in names)
     kind = large + huge + 3 * plain + 6 * tile
     kinds = np.flatnonzero(np.bincount(kind))
     every = take(table, np.tile(np.arange(size), len(kinds)))

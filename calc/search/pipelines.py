@@ -13,7 +13,8 @@ from calc.catalogs.load import Catalogs
 from calc.job.job import Job
 from calc.rules.placement import slow_to_join
 from calc.scenarios.lookups import constants
-from calc.search.combinations import Combinations, combinations, joined_tables
+from calc.search.candidates import Candidates
+from calc.search.combinations import Combinations, combinations
 from calc.search.grid import Grid, grid, join_grids
 from calc.search.places import place_columns
 
@@ -59,8 +60,12 @@ def _merge(found: Combinations, wider: Combinations) -> Combinations:
     if not wider.size:
         smallest_bytes = _smaller(found.smallest_bytes, wider.smallest_bytes)
         return found._replace(tried=tried, smallest_bytes=smallest_bytes)
-    moved = wider.candidates | {"layout": wider.candidates["layout"] + found.grid.size}
-    candidates = joined_tables([found.candidates, moved]) if found.size else moved
+    moved = replace(
+        wider.candidates,
+        layout_number=wider.candidates.layout_number + found.grid.size,
+        pair_number=wider.candidates.pair_number + len(found.grid.layout),
+    )
+    candidates = Candidates.joined([found.candidates, moved]) if found.size else moved
     return Combinations(join_grids([found.grid, wider.grid]), candidates, tried, np.nan, "")
 
 
@@ -75,9 +80,9 @@ def _joinable(found: Combinations, catalogs: Catalogs) -> np.ndarray:
         ),
         len(places),
     )
-    held = np.isin(np.arange(len(places)), found.candidates["place"] if found.size else [])
+    has_candidate = np.isin(np.arange(len(places)), found.candidates.place_number)
     several = np.array([place.instance != "" and place.most >= min(MACHINES) for place in places])
-    return np.flatnonzero(several & ~apart & ~held)
+    return np.flatnonzero(several & ~apart & ~has_candidate)
 
 
 def _grid_of(job: Job, whole: Grid, numbers: np.ndarray, gpus: int, catalogs: Catalogs) -> Grid:

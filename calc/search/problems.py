@@ -26,7 +26,7 @@ def problem_of_nearest(ranked: Ranking, number: int, row: Row) -> Problem:
         worst = max(ranked.limits, key=lambda limit: limit.excess[number]).name
         return Problem("limit-exceeded", row=row, misses=misses, worst=worst)
     doubts = []
-    if ranked.candidates["fits"][number] != FITS.index("yes"):
+    if ranked.candidates.fits[number] != FITS.index("yes"):
         doubts.append("tight" if row["fit_probability"] < CERTAIN else "tight-cache")
     if ranked.classes[number] > ranking.TIGHT:
         doubts.append(row["runs"] if row["runs"] in ("emulated", "unknown") else "no-speed")

@@ -9,10 +9,10 @@ import numpy as np
 
 from calc.cost.markets import MARKETS
 from calc.cost.obtainability import CLASSES, WAIT
-from calc.evaluate import Columns
 from calc.job.columns import CONFIDENCE_REACH, JUDGED, LIMITS, SHARDINGS
 from calc.job.job import Job
 from calc.rules.support import RUNS
+from calc.search.candidates import Candidates, LimitedFigures
 from calc.search.free_choices import RECOMPUTES
 from calc.search.grid import Grid
 from calc.search.pairs import FITS
@@ -42,11 +42,14 @@ class Limit:
 
 
 class Ranking(NamedTuple):
-    """The candidates of a grid, the class of each, the job's limits, what breaks ties."""
+    """The candidates of a grid, the class of each, the job's limits, and what breaks ties.
+
+    `classes`: QUALIFIES to LEFT_OUT. `ties`: keys of the candidates, the most important first.
+    """
 
     job: Job
     grid: Grid
-    candidates: Columns
+    candidates: Candidates
     limits: list[Limit]
     classes: np.ndarray
     ties: list[np.ndarray]
@@ -56,19 +59,24 @@ class Ranking(NamedTuple):
         """The numbers of the candidates that qualify."""
         return np.flatnonzero(self.classes == QUALIFIES)
 
+    def has_old_price(self, number: int) -> bool:
+        """Return whether a candidate's price is older than what its market relies on."""
+        market = MARKETS[self.job.markets[self.candidates.market_number[number]]]
+        return bool(self.candidates.price_age_days[number] > market.old_days)
+
     def only(self, numbers: np.ndarray) -> "Ranking":
         """Some candidates alone, given by number."""
         return self._replace(
-            candidates={name: values[numbers] for name, values in self.candidates.items()},
+            candidates=self.candidates.take(numbers),
             limits=[replace(limit, values=limit.values[numbers]) for limit in self.limits],
             classes=self.classes[numbers],
             ties=[key[numbers] for key in self.ties],
         )
 
 
-def ranking(candidates: Columns, grid: Grid, job: Job) -> Ranking:
-    """Candidates ranked under the limits of a settled job; nothing is estimated again."""
-    limits = limits_of(candidates, job)
+def ranking(candidates: Candidates, grid: Grid, job: Job) -> Ranking:
+    """Return the candidates ranked under the limits of a job; nothing is estimated again."""
+    limits = limits_of_candidates(candidates, job)
     return Ranking(
         job,
         grid,
@@ -79,81 +87,97 @@ def ranking(candidates: Columns, grid: Grid, job: Job) -> Ranking:
     )
 
 
-def limits_of(candidates: Columns, job: Job) -> list[Limit]:
-    """The limits that a job sets; those on time are kept at the job's confidence."""
-    reach = CONFIDENCE_REACH[job.confidence]
-    if job.work == "training":
-        distance = np.exp(np.abs(np.log(candidates["step_tokens"] / job.step_tokens)))
-        slow = (candidates["slow_hours"] / candidates["hours"]) ** reach
-        of_work = [("hours_most", job.hours_most, candidates["hours"] * slow)]
-        of_work += [("step_tokens", job.step_factor, distance)]
-    elif job.ends:
-        slow = (candidates["slow_hours"] / candidates["hours"]) ** reach
-        of_work = [("hours_most", job.hours_most, candidates["hours"] * slow)]
-    else:
-        of_work = [
-            (
-                f"{name}_seconds",
-                job.limit(f"{name}_seconds"),
-                candidates[f"limited_{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach,
-            )
-            for name in ("first_token", "token")
-            if not np.all(np.isnan(candidates[f"{name}_seconds"]))  # an encoder answers no token
-        ]
-        of_work.append(
-            (
-                "requests_per_second" if job.requests_per_second else "users",
-                1.0,
-                candidates["load_ratio"],
-            )
-        )
-    of_work += _of_sale(candidates, job) if "hard" in candidates else []
-    columns = {
-        "usd_most": "usd",
-        "usd_per_hour_most": "usd_per_hour",
-        "gpu_hours_most": "billed_gpu_hours",
-    }
-    others = [(name, job.limit(name), candidates[column]) for name, column in columns.items()]
-    if "instance_gpus" in candidates and not job.have:
-        most = job.most_instances(candidates["instance_gpus"])
-        others.append(("instances_most", 1.0, candidates["instances"] / most))
-    return [
-        Limit(name, float(most), values)
-        for name, most, values in (*of_work, *others)
-        if most is not None
-    ]
+def limits_of(figures: LimitedFigures, job: Job) -> list[Limit]:
+    """Return the limits that a job sets on time, load and cost.
 
-
-def _of_sale(candidates: Columns, job: Job) -> list[tuple[str, float, np.ndarray]]:
-    """How hard a candidate may be to get, and how old the price of scarce spot may be."""
-    hard, most = (
-        np.minimum(candidates["hard"], np.fmax(candidates["single_hard"], WAIT)),
-        CLASSES.index(job.obtainable),
-    )
-    on_spot = np.array([MARKETS[name].interrupted > 0 for name in job.markets])[
-        candidates["market"]
-    ]
-    age_seconds = (
-        np.where(on_spot & (hard >= WAIT), candidates["price_age_days"], 0)
-        * DAY_HOURS
-        * HOUR_SECONDS
-    )
-    limits = [
-        ("obtainable", 1 + most, 1 + hard),
-        ("scarce_spot_seconds", job.judged["scarce_spot_seconds"], age_seconds),
-    ]
-    return [limit for limit in limits if np.any(limit[2] > limit[1])]
-
-
-def classes(candidates: Columns, job: Job, limits: list[Limit]) -> np.ndarray:
-    """The class of each candidate: it qualifies, or the lightest reason against it.
-
-    A run on so many machines at once that they come by agreement alone yields to one on fewer
-    (YIELDS), an old price to a fresher one (AGED). Where there is no such other, it qualifies.
+    Limits on time hold at the job's confidence.
     """
-    over = np.any([limit.excess > 0 for limit in limits], axis=0)
-    fits, runs = candidates["fits"], candidates["runs"]
-    lives = (fits <= FITS.index("tight")) & (runs != RUNS.index("no"))
+    return [*_limits_on_time(figures, job), *_limits_on_cost(figures, job)]
+
+
+def limits_of_candidates(candidates: Candidates, job: Job) -> list[Limit]:
+    """Return every limit that a job sets, also on what it rents and how hard that is to get."""
+    return [
+        *_limits_on_time(candidates, job),
+        *_limits_on_availability(candidates, job),
+        *_limits_on_cost(candidates, job),
+        *_limit_on_instances(candidates, job),
+    ]
+
+
+def _limits_on_time(figures: LimitedFigures, job: Job) -> list[Limit]:
+    """Return the limits on the hours of a run, or on the times and the load of a service."""
+    reach = CONFIDENCE_REACH[job.confidence]
+    if job.ends:
+        hours = figures.hours * (figures.slow_hours / figures.hours) ** reach
+        limits = _set_limits(("hours_most", job.hours_most, hours))
+        if job.trains:
+            distance = np.exp(np.abs(np.log(figures.step_tokens / job.step_tokens)))
+            limits += _set_limits(("step_tokens", job.step_factor, distance))
+        return limits
+    first_token_seconds = figures.limited_first_token_seconds * (
+        figures.slow_first_token_ratio**reach
+    )
+    token_seconds = figures.limited_token_seconds * figures.slow_token_ratio**reach
+    limits = []
+    if not np.all(np.isnan(figures.first_token_seconds)):
+        limits += _set_limits(("first_token_seconds", job.first_token_seconds, first_token_seconds))
+    if not np.all(np.isnan(figures.token_seconds)):  # an encoder generates no token
+        limits += _set_limits(("token_seconds", job.token_seconds, token_seconds))
+    load = "requests_per_second" if job.requests_per_second else "users"
+    return limits + _set_limits((load, 1.0, figures.load_ratio))
+
+
+def _limits_on_cost(figures: LimitedFigures, job: Job) -> list[Limit]:
+    """Return the limits on the cost, the cost per hour and the GPU hours."""
+    return _set_limits(
+        ("usd_most", job.usd_most, figures.usd),
+        ("usd_per_hour_most", job.usd_per_hour_most, figures.usd_per_hour),
+        ("gpu_hours_most", job.gpu_hours_most, figures.billed_gpu_hours),
+    )
+
+
+def _limit_on_instances(candidates: Candidates, job: Job) -> list[Limit]:
+    """Return the limit on instances, which depends on the GPUs of each type; none on own ones."""
+    if job.have:
+        return []
+    most = job.most_instances(candidates.instance_gpus)
+    return _set_limits(("instances_most", 1.0, candidates.instances / most))
+
+
+def _limits_on_availability(candidates: Candidates, job: Job) -> list[Limit]:
+    """Return the limits on availability and on the age of scarce Spot prices, if any exceeds them.
+
+    A run on several instances counts as no harder to get than a queue or a quota for one of them.
+    """
+    rank = np.minimum(
+        candidates.obtainability_rank, np.fmax(candidates.single_obtainability_rank, WAIT)
+    )
+    is_spot = np.array([MARKETS[name].interrupted > 0 for name in job.markets])
+    is_scarce_spot = is_spot[candidates.market_number] & (rank >= WAIT)
+    age_seconds = np.where(is_scarce_spot, candidates.price_age_days, 0) * DAY_HOURS * HOUR_SECONDS
+    limits = _set_limits(
+        ("obtainable", 1 + CLASSES.index(job.obtainable), 1 + rank),
+        ("scarce_spot_seconds", job.judged["scarce_spot_seconds"], age_seconds),
+    )
+    return [limit for limit in limits if np.any(limit.values > limit.most)]
+
+
+def _set_limits(*limits: tuple[str, float | None, np.ndarray]) -> list[Limit]:
+    """Return the limits that are set: name, most, and the value of each candidate."""
+    return [Limit(name, float(most), values) for name, most, values in limits if most is not None]
+
+
+def classes(candidates: Candidates, job: Job, limits: list[Limit]) -> np.ndarray:
+    """Return the class of each candidate: it qualifies, or the lightest reason against it.
+
+    A run on so many instances that AWS provides them only by agreement ranks behind a run on fewer
+    (YIELDS), and a stale price behind a fresher one (AGED). Without such an alternative it
+    qualifies.
+    """
+    exceeds_limit = np.any([limit.excess > 0 for limit in limits], axis=0)
+    fits, runs = candidates.fits, candidates.runs
+    may_run = (fits <= FITS.index("tight")) & (runs != RUNS.index("no"))
     result = np.full(len(fits), QUALIFIES)
     if "tight" not in job.admits:
         result = np.where(fits == FITS.index("tight"), TIGHT, result)
@@ -163,47 +187,53 @@ def classes(candidates: Columns, job: Job, limits: list[Limit]) -> np.ndarray:
             EMULATED,
             np.where(runs == RUNS.index("unknown"), UNKNOWN, result),
         )
-    result = np.where(
-        (result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result
-    )  # no time is known for its card
-    result = np.where(lives, np.where(over, OUTSIDE, result), LEFT_OUT)
+    has_no_time = np.isnan(candidates.seconds)  # of a card whose speed is not known
+    result = np.where((result < EMULATED) & has_no_time, UNKNOWN, result)
+    result = np.where(may_run, np.where(exceeds_limit, OUTSIDE, result), LEFT_OUT)
     yields, qualifies = by_agreement(candidates, job), result == QUALIFIES
     result = np.where(qualifies & yields & np.any(qualifies & ~yields), YIELDS, result)
-    age, qualifies = candidates["price_age_days"], result == QUALIFIES
-    old = age > np.array([MARKETS[name].old_days for name in job.markets])[candidates["market"]]
-    freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
-    return np.where(qualifies & old & (age > freshest), AGED, result)
+    age_days, qualifies = candidates.price_age_days, result == QUALIFIES
+    old_days = np.array([MARKETS[name].old_days for name in job.markets])
+    is_old = age_days > old_days[candidates.market_number]
+    is_fresh = qualifies & ~is_old & ~np.isnan(age_days)
+    freshest_days = np.min(age_days, initial=np.inf, where=is_fresh)
+    return np.where(qualifies & is_old & (age_days > freshest_days), AGED, result)
 
 
-def by_agreement(candidates: Columns, job: Job) -> np.ndarray:
-    """Whether each run needs so many machines that they are harder to get than allowed."""
-    return np.asarray(candidates.get("hard", np.zeros(1)) > CLASSES.index(job.obtainable))
+def by_agreement(candidates: Candidates, job: Job) -> np.ndarray:
+    """Return whether each candidate needs so many instances that it is harder to get than allowed.
+
+    The shape is (candidates,).
+    """
+    return np.asarray(candidates.obtainability_rank > CLASSES.index(job.obtainable))
 
 
-def plainness(candidates: Columns, grid: Grid, job: Job) -> list[np.ndarray]:
+def plainness(candidates: Candidates, grid: Grid, job: Job) -> list[np.ndarray]:
     """What decides between candidates of the same cost, the most important first.
 
     In training the step nearest to the requested; in serving no GPU idle, then the fastest. Fewer
     GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs used, FSDP
     before tensor parallel, less sharding, less recompute.
     """
-    count = len(candidates["usd"])
+    count = len(candidates.usd)
     trains = job.work == "training"
     if trains:
-        first = [np.round(np.abs(np.log(candidates["step_tokens"] / job.step_tokens)), 6)]
+        first = [np.round(np.abs(np.log(candidates.step_tokens / job.step_tokens)), 6)]
     else:
         first = [
-            candidates["gpus"] % place_gpus(candidates, grid),
-            np.round(np.log(candidates["seconds"]), 6),
+            candidates.gpus % place_gpus(candidates, grid),
+            np.round(np.log(candidates.seconds), 6),
         ]
-    gpus_paid = place_gpus(candidates, grid) * candidates["instances"]
+    gpus_paid = place_gpus(candidates, grid) * candidates.instances
     in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job.markets])[
-        candidates["market"]
+        candidates.market_number
     ]
-    time = np.where(in_blocks, np.round(np.log(candidates["seconds"]), 2), 0)
+    time = np.where(in_blocks, np.round(np.log(candidates.seconds), 2), 0)
     degrees = [
-        candidates[name]
-        for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
+        candidates.gpus,
+        candidates.tensor_parallel,
+        candidates.pipeline_parallel,
+        candidates.context_parallel,
     ]
     choices = [
         _order_of(name, order, candidates, grid)
@@ -212,22 +242,22 @@ def plainness(candidates: Columns, grid: Grid, job: Job) -> list[np.ndarray]:
     keys = [
         *first,
         gpus_paid,
-        candidates["instances"],
+        candidates.instances,
         time,
         *degrees,
         *choices,
-        candidates["usd"],
-        candidates["accumulation_steps"],
+        candidates.usd,
+        candidates.accumulation_steps,
     ]
     return [key for key in keys if len(key) > 1 or count == 1]
 
 
-def place_gpus(candidates: Columns, grid: Grid) -> np.ndarray:
+def place_gpus(candidates: Candidates, grid: Grid) -> np.ndarray:
     """GPUs of one instance of each candidate's type. [GPUs]"""
-    return np.array([place.gpus for place in grid.places])[candidates["place"]]
+    return np.array([place.gpus for place in grid.places])[candidates.place_number]
 
 
-def _order_of(name: str, order: Sequence[str], candidates: Columns, grid: Grid) -> np.ndarray:
+def _order_of(name: str, order: Sequence[str], candidates: Candidates, grid: Grid) -> np.ndarray:
     """The place of each candidate's choice in an order; one value where all layouts are equal."""
     words = grid.layouts.get(name)
     if not isinstance(words, Words):
@@ -235,7 +265,7 @@ def _order_of(name: str, order: Sequence[str], candidates: Columns, grid: Grid) 
     rank = np.array(
         [order.index(word) if word in order else len(order) for word in words.vocabulary]
     )[words.codes]
-    return rank[candidates["layout"]] if len(rank) > 1 else rank
+    return rank[candidates.layout_number] if len(rank) > 1 else rank
 
 
 def best_each(
@@ -263,26 +293,27 @@ def best_each(
     return numbers[near[order[np.flatnonzero(np.diff(groups[order], prepend=-1))]]]
 
 
-def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
+def fastest_alike(candidates: Candidates, numbers: np.ndarray) -> np.ndarray:
     """The fastest of candidates with the same cost per hour, place and market."""
-    seconds = candidates["seconds"].take(numbers)
-    keys = [
-        candidates[name].take(numbers).astype(int)
-        for name in ("place", "market", "instances", "region")
-    ]
+    seconds = candidates.seconds.take(numbers)
+    alike = (
+        candidates.place_number,
+        candidates.market_number,
+        candidates.instances,
+        candidates.region_number,
+    )
+    keys = [values.take(numbers).astype(int) for values in alike]
     group = np.ravel_multi_index(keys, [key.max(initial=0) + 1 for key in keys])
     least = np.full(group.max(initial=0) + 1, np.inf)
     np.minimum.at(least, group, seconds)
     return numbers[seconds == least[group]]
 
 
-def frontier(candidates: Columns, numbers: np.ndarray, cost: str = "usd") -> np.ndarray:
-    """The candidates that none beats in both time and cost (a column), the least cost first."""
+def frontier(candidates: Candidates, numbers: np.ndarray) -> np.ndarray:
+    """Return the candidates that no other beats in both time and cost, the cheapest first."""
     few = fastest_alike(candidates, numbers)
-    order = few[
-        np.lexsort((candidates["usd"][few], candidates["seconds"][few], candidates[cost][few]))
-    ]
-    seconds = candidates["seconds"][order]
+    order = few[np.lexsort((candidates.seconds[few], candidates.usd[few]))]
+    seconds = candidates.seconds[order]
     before = np.minimum.accumulate(np.concatenate([[np.inf], seconds]))[:-1]
     return order[seconds < before]
 
@@ -301,26 +332,26 @@ def nearest(ranked: Ranking) -> int:
     """
     candidates, ties = ranked.candidates, ranked.ties
     sound = (
-        (candidates["fits"] == FITS.index("yes"))
-        & (candidates["runs"] == RUNS.index("yes"))
-        & ~np.isnan(candidates["seconds"])
+        (candidates.fits == FITS.index("yes"))
+        & (candidates.runs == RUNS.index("yes"))
+        & ~np.isnan(candidates.seconds)
     )
     over = np.flatnonzero(sound & (ranked.classes == OUTSIDE))
     if len(over):
         order = np.lexsort(
             [
                 *(key[over] for key in reversed(ties)),
-                candidates["usd"][over],
+                candidates.usd[over],
                 distance(ranked.limits)[over],
             ]
         )
         return int(over[order[0]])
     able = np.flatnonzero(ranked.classes == ranked.classes.min())
     usd = (
-        candidates["usd"][able]
-        if not np.isnan(candidates["usd"][able]).all()
-        else candidates["usd_per_hour"][able]
+        candidates.usd[able]
+        if not np.isnan(candidates.usd[able]).all()
+        else candidates.usd_per_hour[able]
     )
-    likely = np.round(candidates["fit_probability"][able], 2)
+    likely = np.round(candidates.fit_probability[able], 2)
     surest = likely == likely.max()
     return int(best_each(able[surest], ONE_GROUP, usd[surest], ties)[0])

@@ -15,6 +15,7 @@ from calc.job.job import Job
 from calc.search import ranking
 from calc.search.combinations import inputs_of
 from calc.search.facts import NEVER_RATIO, Miss
+from calc.search.free_choices import COUNTS
 from calc.search.limit_percentiles import goodput_ratio
 from calc.search.ranking import Ranking
 from calc.table import Words, key_codes, stack, take
@@ -25,19 +26,22 @@ EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "mark
 
 def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
     """The best candidate of every type, market and compared value, the best first."""
-    candidates, classes, layouts = ranked.candidates, ranked.classes, ranked.grid.layouts
-    group = candidates["place"] * len(ranked.job.markets) + candidates["market"]
+    candidates, classes = ranked.candidates, ranked.classes
+    group = candidates.place_number * len(ranked.job.markets) + candidates.market_number
     for name in compared:
-        codes, count = key_codes(candidates[name] if name in candidates else layouts[name])
-        group = group * count + (codes if name in candidates else codes[candidates["layout"]])
+        is_count = name in COUNTS
+        codes, count = key_codes(
+            getattr(candidates, name) if is_count else ranked.grid.layouts[name]
+        )
+        group = group * count + (codes if is_count else codes[candidates.layout_number])
     lightest = np.full(group.max(initial=0) + 1, ranking.LEFT_OUT)
     np.minimum.at(lightest, group, classes)
     shown = np.flatnonzero((classes == lightest[group]) & (classes != ranking.LEFT_OUT))
-    usd = np.where(np.isnan(candidates["usd"]), candidates["usd_per_hour"], candidates["usd"])
+    usd = np.where(np.isnan(candidates.usd), candidates.usd_per_hour, candidates.usd)
     outside = classes == ranking.OUTSIDE
     cost = np.where(outside, ranking.distance(ranked.limits), usd)[shown]
     ties = [
-        np.where(outside, 10 * candidates["runs"] + candidates["fits"], 0),
+        np.where(outside, 10 * candidates.runs + candidates.fits, 0),
         np.where(outside, usd, 0),
         *ranked.ties,
     ]
@@ -49,18 +53,18 @@ def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int 
 
 def inputs_of_candidates(ranked: Ranking, chosen: np.ndarray) -> Columns:
     """The layout, place and region of chosen candidates, as columns of a scenario."""
-    grid, candidates = (
-        ranked.grid,
-        {name: values[chosen] for name, values in ranked.candidates.items()},
-    )
-    columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates["layout"])
-    columns |= {name: candidates[name] for name in ("batch", "accumulation_steps")}
+    grid, candidates = ranked.grid, ranked.candidates.take(chosen)
+    columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates.layout_number)
+    columns |= {
+        "batch": candidates.batch,
+        "accumulation_steps": candidates.accumulation_steps,
+    }
     for name in ("instance", "gpu") if ranked.job.have else ("instance",):
         columns[name] = Words(
-            candidates["place"],
+            candidates.place_number,
             np.array([getattr(place, name) for place in grid.places], dtype=object),
         )
-    columns["region"] = Words(candidates["region"], np.array(ranked.job.regions, dtype=object))
+    columns["region"] = Words(candidates.region_number, np.array(ranked.job.regions, dtype=object))
     return columns
 
 
@@ -84,21 +88,18 @@ def rows_of_several(
 
 def _figures_of(ranked: Ranking, chosen: np.ndarray) -> Columns:
     """The market and the cost of chosen candidates, and the limits that they exceed."""
-    job, candidates = (
-        ranked.job,
-        {name: values[chosen] for name, values in ranked.candidates.items()},
-    )
+    job, candidates = ranked.job, ranked.candidates.take(chosen)
     figures: Columns = {
-        "market": [job.markets[market] for market in candidates["market"]],
+        "market": [job.markets[market] for market in candidates.market_number],
         "missed_limits": [
             "+".join(miss.limit for miss in misses) for misses in misses_of(ranked, chosen)
         ],
     }
-    figures |= {name: candidates[name] for name in PAID}
+    figures |= {name: getattr(candidates, name) for name in PAID}
     figures |= (
         dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job.have else {}
     )
-    figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
+    figures["obtainable"] = [CLASSES[rank] for rank in candidates.obtainability_rank]
     return figures
 
 
@@ -112,16 +113,15 @@ def _goodput_ratio(job: Job, results: Results, rows: slice) -> np.ndarray:
 def misses_of(ranked: Ranking, chosen: np.ndarray) -> list[tuple[Miss, ...]]:
     """Return the limits that each of some candidates exceeds."""
     excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
-    candidates = {
-        name: ranked.candidates[name][chosen] for name in ("step_tokens", "instance_gpus")
-    }
+    step_tokens = ranked.candidates.step_tokens[chosen].tolist()
+    instance_gpus = ranked.candidates.instance_gpus[chosen].tolist()
     return [
         tuple(
-            _miss(name, float(ratios[order]), float(step_tokens), float(instance_gpus), ranked.job)
+            _miss(name, float(ratios[row]), step_tokens[row], instance_gpus[row], ranked.job)
             for name, ratios in excess.items()
-            if ratios[order] > 0
+            if ratios[row] > 0
         )
-        for order, (step_tokens, instance_gpus) in enumerate(zip(*candidates.values(), strict=True))
+        for row in range(len(chosen))
     ]
 
 
@@ -141,15 +141,15 @@ def _miss(name: str, ratio: float, step_tokens: float, instance_gpus: float, job
 
 
 def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:
-    """The money, time, instances and place of some candidates."""
-    chosen = {name: values[numbers] for name, values in ranked.candidates.items()}
-    columns = {name: chosen[name] for name in ("hours", "usd", "seconds")}
-    columns["instance"] = [ranked.grid.places[place].instance for place in chosen["place"]]
-    columns |= {
-        "instances_needed": chosen["instances"],
-        "market": [ranked.job.markets[market] for market in chosen["market"]],
+    """Return the cost, the time, the instances and the place of some candidates."""
+    chosen, job, places = ranked.candidates.take(numbers), ranked.job, ranked.grid.places
+    columns = {
+        "hours": chosen.hours,
+        "usd": chosen.usd,
+        "seconds": chosen.seconds,
+        "instance": [places[number].instance for number in chosen.place_number],
+        "instances_needed": chosen.instances,
+        "market": [job.markets[number] for number in chosen.market_number],
+        "region": [job.regions[number] for number in chosen.region_number],
     }
-    return pd.DataFrame(
-        columns | {"region": [ranked.job.regions[region] for region in chosen["region"]]},
-        columns=EDGE_COLUMNS,
-    )
+    return pd.DataFrame(columns, columns=EDGE_COLUMNS)

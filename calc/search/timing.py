@@ -52,7 +52,7 @@ STEPPED = (  # what the money of a candidate is made of
 
 
 def add_time(
-    crossed: LayoutPlaceTable,
+    pair_table: LayoutPlaceTable,
     work: str,
     wanted: tuple[str, ...] = TIMED,
     before: tuple[Callable, ...] = (),
@@ -68,16 +68,16 @@ def add_time(
                 *OTHERS_READ[stage.name],
                 *(name for name in wanted if name in {made.__name__ for made in stage.formulas}),
             }:
-                crossed.set(name, ONE, EMPTY)
+                pair_table.set(name, ONE, EMPTY)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        crossed.evaluate_all(
+        pair_table.evaluate_all(
             needed((*before, *(formula for stage in of_work for formula in stage.formulas)), wanted)
         )
 
 
-def spot_overhead(crossed: LayoutPlaceTable, band_interruption_ratio: np.ndarray) -> np.ndarray:
+def spot_overhead(pair_table: LayoutPlaceTable, band_interruption_ratio: np.ndarray) -> np.ndarray:
     """Time that interruptions add, at a place's share of instances taken back. [ratio]"""
-    crossed.set("band_interruption_ratio", PLACE, band_interruption_ratio)
+    pair_table.set("band_interruption_ratio", PLACE, band_interruption_ratio)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        crossed.evaluate_all(UNTIL_OVERHEAD)
-    return np.asarray(crossed.column("spot_overhead_ratio", WAY))
+        pair_table.evaluate_all(UNTIL_OVERHEAD)
+    return np.asarray(pair_table.column("spot_overhead_ratio", WAY))

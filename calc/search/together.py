@@ -5,15 +5,16 @@ that nearly all of their pairs of layout and place are the same.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Columns
 from calc.job.job import Job
 from calc.scenarios.problems import Problems
+from calc.search.candidates import Candidates
 from calc.search.grid import Grid, join_grids
 from calc.search.places import Offer, Place, offers
 from calc.table import distinct, take_rows
@@ -24,7 +25,7 @@ class OfJob(NamedTuple):
 
     `layouts`: the numbers of its layouts, in its own order; `places`: of each of its places the
     number on the shared grid; `position`: of each shared pair the place in the order of the job's
-    own pairs, -1 of a pair that it does not try; `sold`: offers of the shared places.
+    own pairs, -1 of a pair that it does not try; `offers`: of the shared places.
     """
 
     job: Job
@@ -32,12 +33,12 @@ class OfJob(NamedTuple):
     layouts: np.ndarray
     places: np.ndarray
     position: np.ndarray
-    sold: list[Offer]
+    offers: list[Offer]
 
     @property
     def tried(self) -> int:
         """How many candidates it tries: the ways of each pair times the offers of its place."""
-        offered = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.sold], axis=0)
+        offered = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.offers], axis=0)
         ways = self.own.steps_count[self.own.layout]
         return int((ways * offered[self.places][self.own.place]).sum())
 
@@ -47,17 +48,18 @@ class OfJob(NamedTuple):
             return ""
         return str(problems.text[self.layouts[0]])
 
-    def own_table(self, candidates: Columns) -> Columns:
-        """Its candidates in the order of its own pairs, with the numbers of its own places."""
-        position = self.position[candidates["pair_number"]]
-        table = {name: values for name, values in candidates.items() if name != "pair_number"}
+    def own_candidates(self, candidates: Candidates) -> Candidates:
+        """The candidates in the order of its own pairs, with the numbers of its own grid."""
         own_place = np.full(self.places.max() + 1, -1)
         own_place[self.places] = np.arange(len(self.places))
-        table["place"] = own_place[table["place"]]
-        if (np.diff(position) >= 0).all():
-            return table
-        order = np.argsort(position, kind="stable")
-        return {name: values[order] for name, values in table.items()}
+        own = replace(
+            candidates,
+            pair_number=self.position[candidates.pair_number],
+            place_number=own_place[candidates.place_number],
+        )
+        if (np.diff(own.pair_number) >= 0).all():
+            return own
+        return own.take(np.argsort(own.pair_number, kind="stable"))
 
 
 class Together(NamedTuple):
@@ -71,11 +73,11 @@ class Together(NamedTuple):
 def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> Together:
     """Return the grids of jobs about the same work as one, each pair of layout and place once."""
     places, place_numbers = _shared_places(grids)
-    sold = [offers(job, places, catalogs) for job in jobs]
+    offers_each = [offers(job, places, catalogs) for job in jobs]
     if len(grids) == 1:
         grid = grids[0]
         every_layout, every_pair = np.arange(grid.size), np.arange(len(grid.layout))
-        alone = OfJob(jobs[0], grid, every_layout, place_numbers[0], every_pair, sold[0])
+        alone = OfJob(jobs[0], grid, every_layout, place_numbers[0], every_pair, offers_each[0])
         return Together(grid, [alone], np.full(grid.size, jobs[0].requests_per_second or 0.0))
     whole = join_grids(
         [grid._replace(place=of[grid.place]) for grid, of in zip(grids, place_numbers, strict=True)]
@@ -103,7 +105,7 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
     members = [
         OfJob(job, grid, layouts, numbers, _positions(pairs, len(shared_pairs)), offered)
         for job, grid, layouts, numbers, pairs, offered in zip(
-            jobs, grids, layouts_of, place_numbers, pairs_of, sold, strict=True
+            jobs, grids, layouts_of, place_numbers, pairs_of, offers_each, strict=True
         )
     ]
     return Together(shared, members, rates[first_layout])

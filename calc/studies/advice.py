@@ -20,6 +20,7 @@ from calc.layout import at_once
 from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
+from calc.search.candidates import LimitedFigures
 from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.ranking import limits_of
 from calc.search.row_status import STATUSES, is_offered, status
@@ -296,26 +297,30 @@ def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
 def _within_limits(
     numbers: Mapping[str, np.ndarray], done: JobCost, job: Job
 ) -> dict[str, np.ndarray]:
-    """Whether each row keeps the limits on money and time (`kept`) and the pace (`paced`)."""
-    figures = (
-        done._asdict()
-        | limited_seconds(job, numbers.__getitem__)
-        | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
+    """Return whether each row keeps the limits on cost (`kept`) and on its speed (`paced`)."""
+    first_token_seconds = numbers["time_to_first_token_seconds"]
+    token_seconds = numbers["time_per_output_token_seconds"]
+    limited = limited_seconds(job, numbers.__getitem__)
+    figures = LimitedFigures(
+        hours=done.hours,
+        slow_hours=done.slow_hours,
+        usd=done.usd,
+        usd_per_hour=done.usd_per_hour,
+        billed_gpu_hours=done.billed_gpu_hours,
+        step_tokens=numbers["step_tokens"],
+        first_token_seconds=first_token_seconds,
+        token_seconds=token_seconds,
+        limited_first_token_seconds=limited.first_token,
+        limited_token_seconds=limited.token,
+        slow_first_token_ratio=(numbers["time_to_first_token_high_seconds"] / first_token_seconds),
+        slow_token_ratio=numbers["time_per_output_token_high_seconds"] / token_seconds,
+        load_ratio=np.zeros(len(done.hours)),
     )
-    for name, column in (
-        ("first_token", "time_to_first_token"),
-        ("token", "time_per_output_token"),
-    ):
-        figures[f"{name}_seconds"] = numbers[f"{column}_seconds"]
-        figures[f"slow_{name}_ratio"] = (
-            numbers[f"{column}_high_seconds"] / numbers[f"{column}_seconds"]
-        )
-    over = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
-    pace = over.get("first_token_seconds", False) | over.get(
-        "token_seconds", np.zeros(len(done.hours), dtype=bool)
-    )
-    money = [over[name] for name in OF_MONEY if name in over]
-    return {"kept": ~np.any(money, axis=0), "paced": ~pace}
+    exceeded = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
+    none = np.zeros(len(done.hours), dtype=bool)
+    is_slow = exceeded.get("first_token_seconds", none) | exceeded.get("token_seconds", none)
+    too_dear = [exceeded[name] for name in OF_MONEY if name in exceeded]
+    return {"kept": ~np.any(too_dear, axis=0), "paced": ~is_slow}
 
 
 def _inputs(row: Row, changes: list[Change]) -> Columns:

@@ -143,23 +143,23 @@ def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
     cards = np.array(
         [cells_by_id(catalogs, "instances", "gpu")[place.instance] for place in places],
         dtype=object,
-    )[figures["place"]]
-    dearest_first = ranked.qualifying[np.argsort(-figures["usd"][ranked.qualifying], kind="stable")]
+    )[figures.place_number]
+    dearest_first = ranked.qualifying[np.argsort(-figures.usd[ranked.qualifying], kind="stable")]
     best = {
         cards[number]: number for number in dearest_first.tolist() if cards[number] != cards[least]
     }
     lowest, highest = _money_ends(ranked, cards, least)
     alike = {}
     for card, number in best.items():
-        ratio = float(figures["usd"][number] / figures["usd"][least])
+        ratio = float(figures.usd[number] / figures.usd[least])
         if ranked.job.ends:  # time is money, and both times are uncertain by themselves
             near = np.log(ratio) <= np.hypot(
-                *np.log(figures["slow_hours"][[least, number]] / figures["hours"][[least, number]])
+                *np.log(figures.slow_hours[[least, number]] / figures.hours[[least, number]])
             )
         else:
             near = lowest[card] <= highest * (1 + FEW)
         if near:
-            alike[places[figures["place"][number]].instance] = ratio
+            alike[places[figures.place_number[number]].instance] = ratio
     return dict(sorted(alike.items(), key=lambda pair: pair[1]))
 
 
@@ -168,7 +168,7 @@ def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[st
     figures, job = ranked.candidates, ranked.job
     if job.ends:
         return {}, np.inf
-    token, first = figures["slow_token_ratio"], figures["slow_first_token_ratio"]
+    token, first = figures.slow_token_ratio, figures.slow_first_token_ratio
     ends, counted, asks_rate = (
         [],
         CONFIDENCE_REACH[job.confidence],
@@ -176,11 +176,9 @@ def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[st
     )
     for reach in (-1.0, 1.0):
         load = (
-            figures["load_ratio"] * token**reach if asks_rate else 1.0
+            figures.load_ratio * token**reach if asks_rate else 1.0
         )  # more machines carry what slower ones do not
-        more = (
-            np.maximum(np.ceil(figures["instances"] * load * (1 - FEW)), 1) / figures["instances"]
-        )
+        more = np.maximum(np.ceil(figures.instances * load * (1 - FEW)), 1) / figures.instances
         ratios = {
             "first_token_seconds": first ** (reach - counted),
             "token_seconds": token ** (reach - counted),
@@ -192,8 +190,8 @@ def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[st
         ]
         limits = [limit for limit in limits if limit.name != "requests_per_second"]
         ends.append(
-            np.where(classes(figures, job, limits) == QUALIFIES, figures["usd"] * more, np.inf)
+            np.where(classes(figures, job, limits) == QUALIFIES, figures.usd * more, np.inf)
         )
     lowest = {card: float(ends[0][cards == card].min()) for card in set(cards.tolist())}
     highest = float(ends[1][cards == cards[least]].min())
-    return lowest, highest if np.isfinite(highest) else float(figures["usd"][least] * token[least])
+    return lowest, highest if np.isfinite(highest) else float(figures.usd[least] * token[least])

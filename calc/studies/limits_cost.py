@@ -80,7 +80,7 @@ def relaxed_limits(
     `others`: the limits that leave candidates out (`relaxations`), each at its next step.
     """
     job = ranked.job
-    most = ranked.candidates["usd"][least] / job.judged["tie_ratio"]
+    most = ranked.candidates.usd[least] / job.judged["tie_ratio"]
     relaxed = [*_next_steps(cells, ranked, least, most, catalogs), *others]
     load = "requests_per_second" if job.requests_per_second else "users"
     shares = {load: LESS_LOAD}  # a smaller load has to save more than its share
@@ -110,8 +110,8 @@ def _next_steps(
     Of the steps that people set, the one with the most money saved per unit of the limit; and the
     first that saves most of all, where that is far more.
     """
-    takes_old_prices = _is_old(ranked, least)
-    usd = float(ranked.candidates["usd"][least])
+    takes_old_prices = ranked.has_old_price(least)
+    usd = float(ranked.candidates.usd[least])
     for limit in ranked.limits:
         steps = STEPS.get(limit.name, np.empty(0))
         steps = steps[steps > limit.most * (1 + FEW)]
@@ -195,23 +195,17 @@ def _at(
     figures = other.candidates
     bits: tuple[int, ...] = ()
     if name == "regions":
-        step = other.job.regions[figures["region"][number]]
+        step = other.job.regions[figures.region_number[number]]
     elif name == "instances_most":
-        step = int(figures["instances"][number])
+        step = int(figures.instances[number])
     elif name == "fewest_bits" and not other.job.trains:
         name = _narrower_parts(ranked, least, other, number) or name
         words = (_word(other, number, column) for column in NARROWED)
         bits = tuple(bits_of(catalogs, word) if word else WIDEST for word in words)
-    market = MARKETS[other.job.markets[figures["market"][number]]]
-    days, fresh = figures["price_age_days"][number], ranked.candidates["price_age_days"][least]
+    market = MARKETS[other.job.markets[figures.market_number[number]]]
+    days, fresh = figures.price_age_days[number], ranked.candidates.price_age_days[least]
     old_days = float(days) if days > max(market.old_days, fresh) else 0.0
-    return Relaxed(name, step, float(figures["usd"][number]), old_days, bits)
-
-
-def _is_old(ranked: Ranking, number: int) -> bool:
-    """Whether the price of a candidate is older than what is relied on in its market."""
-    market = MARKETS[ranked.job.markets[ranked.candidates["market"][number]]]
-    return bool(ranked.candidates["price_age_days"][number] > market.old_days)
+    return Relaxed(name, step, float(figures.usd[number]), old_days, bits)
 
 
 def _narrower_parts(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
@@ -223,7 +217,6 @@ def _narrower_parts(ranked: Ranking, least: int, other: Ranking, number: int) ->
 
 def _word(ranked: Ranking, number: int, name: str) -> str:
     """A candidate's choice in a column of words of the grid."""
-    chosen = take_rows(
-        ranked.grid.layouts[name], ranked.grid.size, ranked.candidates["layout"][[number]]
-    )
+    layout_number = ranked.candidates.layout_number[[number]]
+    chosen = take_rows(ranked.grid.layouts[name], ranked.grid.size, layout_number)
     return str(chosen.vocabulary[chosen.codes[0]])

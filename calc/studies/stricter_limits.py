@@ -132,5 +132,5 @@ def _least_usd_each(jobs: Sequence[Cells], catalogs: Catalogs) -> list[float]:
     for number, ranked in rankings_of(jobs, catalogs):
         if len(ranked.qualifying):
             best = least_money(ranked, ranked.qualifying)
-            least_usd[number] = float(ranked.candidates["usd"][best])
+            least_usd[number] = float(ranked.candidates.usd[best])
     return least_usd

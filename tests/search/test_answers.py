@@ -266,10 +266,10 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     }
     for key, column in same.items():
         np.testing.assert_array_equal(
-            combined.candidates[key][some], rows[column].to_numpy(float), err_msg=column
+            getattr(combined.candidates, key)[some], rows[column].to_numpy(float), err_msg=column
         )
-    assert [FITS[fits] for fits in combined.candidates["fits"][some]] == rows["fits"].tolist()
-    assert [RUNS[runs] for runs in combined.candidates["runs"][some]] == rows["runs"].tolist()
+    assert [FITS[fits] for fits in combined.candidates.fits[some]] == rows["fits"].tolist()
+    assert [RUNS[runs] for runs in combined.candidates.runs[some]] == rows["runs"].tolist()
     again = estimate(rows, catalogs)
     done = job_of_rows(again, rows["market"], 0, catalogs)
     for column in ("usd", "hours", "usd_per_hour", "seconds"):

@@ -2,6 +2,7 @@
 definition; how hard types are to get.
 """
 
+from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from calc.cost.obtainability import CLASSES, obtainability
 from calc.job.resolve import resolve
 from calc.say.answer import BY_AGREEMENT
 from calc.search.best_answers import _easiest, answers, knee, least_money
+from calc.search.candidates import Candidates
 from calc.search.ranking import QUALIFIES, Ranking
 
 JUDGED = resolve({"model": "llama-3.2-1b"}, all_catalogs()).judged
@@ -36,15 +38,14 @@ def ranked(usd, seconds, hard=None, idle=None, work="training"):
         if hard is None
         else np.array([CLASSES.index(word) for word in hard])
     )
-    figures = {
+    figures = dict.fromkeys((field.name for field in fields(Candidates)), np.zeros(count, int))
+    figures |= {
         "usd": np.array(usd, float),
         "seconds": np.array(seconds, float),
-        "hard": hard,
+        "gpus": np.where(np.zeros(count) if idle is None else idle, 1, 2),
+        "place_number": np.arange(count),
+        "obtainability_rank": hard,
         "headroom_bytes": np.ones(count),
-    }
-    figures |= {
-        name: np.arange(count) if name == "place" else np.zeros(count, dtype=int)
-        for name in ("place", "market", "instances", "region")
     }
     job = SimpleNamespace(
         work=work,
@@ -55,9 +56,9 @@ def ranked(usd, seconds, hard=None, idle=None, work="training"):
         usd_most=None,
         usd_per_hour_most=None,
     )
-    figures["gpus"] = np.where(np.zeros(count) if idle is None else idle, 1, 2)
     grid = SimpleNamespace(places=[SimpleNamespace(gpus=2)] * count)
-    return Ranking(job, grid, figures, [], np.full(count, QUALIFIES), [np.arange(count)])
+    candidates = Candidates(**figures)
+    return Ranking(job, grid, candidates, [], np.full(count, QUALIFIES), [np.arange(count)])
 
 
 def knee_by_hand(usd, seconds):

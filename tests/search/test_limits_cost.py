@@ -75,7 +75,7 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     }.get(name, relaxed[0].name) in {limit.name for limit in relaxed}
     usd = [limit.usd for limit in relaxed]
     assert usd == sorted(usd)
-    assert max(usd) * 1.01 <= ranked.candidates["usd"][least]
+    assert max(usd) * 1.01 <= ranked.candidates.usd[least]
     for limit in relaxed:
         bits = {
             key: {"fewest_bits": limit.step}
@@ -94,7 +94,7 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
         if limit.name in limits_cost.STEPS and limit is first_of(limit.name, relaxed):
             now = getattr(resolve(job, catalogs), limit.name)
             steps = [step for step in limits_cost.STEPS[limit.name] if step > now * (1 + 1e-9)]
-            start = ranked.candidates["usd"][least]
+            start = ranked.candidates.usd[least]
             rates = [
                 (start - least_usd(job | {limit.name: step}, catalogs)) / (step - now)
                 for step in steps
@@ -230,7 +230,7 @@ def test_a_rate_that_slower_machines_do_not_keep_up_with_takes_more_of_them(cata
     least = least_money(ranked, ranked.qualifying)
     alike = alternatives.rivals(ranked, least, catalogs)
     assert alike
-    assert max(alike.values()) <= ranked.candidates["slow_token_ratio"].max() ** 2 * 1.1
+    assert max(alike.values()) <= ranked.candidates.slow_token_ratio.max() ** 2 * 1.1
 
 
 TRAINED = {

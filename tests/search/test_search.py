@@ -136,15 +136,15 @@ def test_a_search_finds_what_estimating_every_row_finds_and_its_frontier(case):
     figures, qualifying = ranked.candidates, ranked.qualifying
     assert (ranked.classes <= ranking.YIELDS).sum() == many > 0
     for name in ("usd", "usd_per_hour", "seconds"):
-        assert figures[name][qualifying].min() == pytest.approx(rows[name].min())
+        assert getattr(figures, name)[qualifying].min() == pytest.approx(rows[name].min())
     least = rows.groupby(["instance", "market"], observed=True)["usd"].min()
-    names = [ranked.grid.places[place].instance for place in figures["place"][qualifying]]
-    markets = [ranked.job.markets[market] for market in figures["market"][qualifying]]
-    mine = pd.Series(figures["usd"][qualifying]).groupby([names, markets]).min()
+    names = [ranked.grid.places[place].instance for place in figures.place_number[qualifying]]
+    markets = [ranked.job.markets[market] for market in figures.market_number[qualifying]]
+    mine = pd.Series(figures.usd[qualifying]).groupby([names, markets]).min()
     assert mine.index.tolist() == least.index.tolist()
     assert mine.to_numpy() == pytest.approx(least.to_numpy())
     edge = ranking.frontier(ranked.candidates, ranked.qualifying)
-    mine = np.column_stack([ranked.candidates[name][edge] for name in ("usd", "seconds")])
+    mine = np.column_stack([getattr(ranked.candidates, name)[edge] for name in ("usd", "seconds")])
     for point in rows[["usd", "seconds"]].to_numpy():
         assert (mine <= point * (1 + 1e-9)).all(axis=1).any()
     assert (np.diff(mine[:, 0]) >= 0).all()
@@ -155,11 +155,11 @@ def test_limits_on_latency_are_kept_at_both_ends_of_the_range(catalogs):
     limits = {"users": 8, "output_token_seconds": 0.012, "first_token_seconds": 1}
     usual = ranked_of(SERVE, SERVING_SETS, limits, catalogs)
     figures, best = usual.candidates, usual.qualifying
-    assert (figures["token_seconds"][best] <= 0.012).all()
-    assert (figures["first_token_seconds"][best] <= 1).all()
+    assert (figures.token_seconds[best] <= 0.012).all()
+    assert (figures.first_token_seconds[best] <= 1).all()
     slow = ranked_of(SERVE, SERVING_SETS, limits | {"slow_end": 1}, catalogs)
     figures, best = slow.candidates, slow.qualifying
-    assert (figures["token_seconds"] * figures["slow_token_ratio"])[best].max() <= 0.012
+    assert (figures.token_seconds * figures.slow_token_ratio)[best].max() <= 0.012
 
 
 def test_candidates_in_parts_are_those_at_once(catalogs, monkeypatch):
@@ -170,7 +170,7 @@ def test_candidates_in_parts_are_those_at_once(catalogs, monkeypatch):
     parts = ranked_of(TRAIN, sets, {}, catalogs)
     assert len(parts.classes) == len(at_once.classes) > 0
     for name in ("usd", "seconds", "hours"):
-        one, other = (np.sort(each.candidates[name]) for each in (at_once, parts))
+        one, other = (np.sort(getattr(each.candidates, name)) for each in (at_once, parts))
         assert one == pytest.approx(other, rel=1e-12)
     _recent_candidates(catalogs).cache_clear()
 
@@ -186,7 +186,7 @@ def test_an_engine_takes_its_defaults_for_the_card(catalogs, model):
     }
     ranked = ranked_of(SERVE, sets, {"users": 8}, catalogs)
     names = np.array([place.instance for place in ranked.grid.places])
-    qualifying = names[ranked.candidates["place"][ranked.classes <= ranking.YIELDS]]
+    qualifying = names[ranked.candidates.place_number[ranked.classes <= ranking.YIELDS]]
     rows = every_row(SERVE, sets, catalogs)
     assert np.count_nonzero(qualifying == model) == len(
         holding(rows[rows["instance"] == model], SERVE, {"users": 8})
