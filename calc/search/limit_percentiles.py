@@ -44,9 +44,9 @@ def _percentile(name: str, job: Job) -> str:
 
 
 def limited_seconds(job: Job, values: Callable[[str], np.ndarray]) -> LimitedSeconds:
-    """Return the times that the limits hold for, infinite where the queue grows without bound. [s]
+    """Return the times that the limits hold for. [s]
 
-    `values`: the values of a column by name.
+    They are infinite where the queue grows without bound. `values`: the values of a column by name.
     """
     if job.ends:
         return LimitedSeconds(np.full(1, np.nan), np.full(1, np.nan))

@@ -146,7 +146,7 @@ def _limit_on_instances(candidates: Candidates, job: Job) -> list[Limit]:
 
 
 def _limits_on_availability(candidates: Candidates, job: Job) -> list[Limit]:
-    """Return the limits on availability and on the age of scarce Spot prices, if any exceeds them.
+    """Return the limits on availability and on the age of scarce Spot prices, if exceeded.
 
     A run on several instances counts as no harder to get than a queue or a quota for one of them.
     """
@@ -201,7 +201,7 @@ def classes(candidates: Candidates, job: Job, limits: list[Limit]) -> np.ndarray
 
 
 def by_agreement(candidates: Candidates, job: Job) -> np.ndarray:
-    """Return whether each candidate needs so many instances that it is harder to get than allowed.
+    """Return whether so many instances are harder to get than the job allows, by candidate.
 
     The shape is (candidates,).
     """
