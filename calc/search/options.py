@@ -1,6 +1,5 @@
 """The one ranked table of a job: answers, board and frontier, for screen and CSV."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -27,7 +26,7 @@ from calc.search.facts import Miss, Problem, Reasons, Rented
 from calc.search.problems import problem_of_all, problem_of_nearest
 from calc.search.ranking import Ranking
 from calc.search.rankings import ranked_candidates, resolved_job
-from calc.search.reasons import reason_codes
+from calc.search.reasons import RankingFacts, reason_codes
 from calc.search.rows import (
     EDGE_COLUMNS,
     best_of_places,
@@ -119,7 +118,7 @@ def on_several_instances(job: Cells, catalogs: Catalogs) -> Options:
     classes = np.where(
         ranked.candidates.instances > 1,
         ranked.classes,
-        np.maximum(ranked.classes, ranking.OUTSIDE),
+        np.maximum(ranked.classes, ranking.EXCEEDS_LIMIT),
     )
     return _options(row, ranked._replace(classes=classes), combined.tried, catalogs)
 
@@ -133,105 +132,142 @@ def _rental(row: JobRow, catalogs: Catalogs) -> Rented | None:
 
 
 def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs) -> Options:
-    """Answers, board and frontier among ranked candidates."""
+    """Return the answers, the board and the frontier among ranked candidates."""
     job, qualifying = ranked.job, ranked.qualifying
-    answers: dict[int, list[str]] = {}
-    named = answers_of(ranked) if len(qualifying) else {NEAREST: ranking.nearest(ranked)}
-    for name, number in named.items():
-        answers.setdefault(number, []).append(name)
-    first, count = next(iter(answers)), len(answers)
-    board = best_of_places(ranked, compared_columns(job), first)
-    chosen = np.array([*answers, *board])
-    results, figures = rows_of(ranked, chosen, catalogs)
-
-    def row(number: int) -> Row:
-        return results.row(number) | {name: values[number] for name, values in figures.items()}
-
+    rows = _chosen_rows(ranked, catalogs)
     rented = _rental(row_of_job, catalogs)
-    reasons = _reasons(ranked, answers, board, row, rented, catalogs)
-    obstacle = None if len(qualifying) else problem_of_nearest(ranked, first, row(0))
-    possible = int(np.count_nonzero(ranked.classes <= ranking.YIELDS))
-    names = ["+".join(several) for several in answers.values()]
-    codes = ["+".join(reason.codes) for reason in reasons]
-    rest = [""] * (len(board) - 1)
-    head: Columns = dict.fromkeys(CODE_COLUMNS, "") | figures
-    head |= {"answer": [*names, names[0], *rest], "why_codes": [*codes, codes[0], *rest]}
-    head |= {"tried": tried, "possible": possible, "problem": ""}
-    code = obstacle.code if obstacle else ""
-    head |= {"problem_code": [code] * (count + 1) + rest}
-    table = results.plain(
-        **{name: head[name] for name in (*ANSWER_COLUMNS, "obtainable", "problem")}
-    )
-    shown, below = (
-        table.iloc[:count].reset_index(drop=True),
-        table.iloc[count:].reset_index(drop=True),
-    )
+    reasons = _reasons(ranked, rows, rented, catalogs)
+    obstacle = None
+    if not len(qualifying):
+        obstacle = problem_of_nearest(ranked, rows.first, rows.answer(0))
+    table = _table(ranked, rows, reasons, tried, obstacle)
+    count = len(rows.names)
+    answers = table.iloc[:count].reset_index(drop=True)
     on_edge = ranking.frontier(ranked.candidates, qualifying)
-    edge = money_and_place(
-        ranked, on_edge[:0] if job.have else on_edge
-    )  # without a price there is none
+    if job.have:  # nothing is paid
+        on_edge = on_edge[:0]
     return Options(
-        job.cells,
-        job,
-        shown,
-        below,
-        edge,
-        tried,
-        possible,
-        records(shown),
-        reasons,
-        tuple(misses_of(ranked, chosen)),
-        obstacle,
-        rented,
-        first,
+        job=job.cells,
+        resolved=job,
+        answers=answers,
+        board=table.iloc[count:].reset_index(drop=True),
+        edge=money_and_place(ranked, on_edge),
+        tried=tried,
+        possible=ranked.possible,
+        rows=records(answers),
+        reasons=reasons,
+        misses=tuple(misses_of(ranked, rows.numbers)),
+        obstacle=obstacle,
+        rented=rented,
+        first=rows.first,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _ChosenRows:
+    """The rows of the answers, then of the board, of which the first is the first answer again.
+
+    `names`: of each answer by the number of its candidate. `figures`: market, cost and exceeded
+    limits.
+    """
+
+    names: dict[int, list[str]]
+    board_numbers: np.ndarray
+    results: Results
+    figures: Columns
+
+    @property
+    def first(self) -> int:
+        """The number of the first answer's candidate."""
+        return next(iter(self.names))
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The candidate of each row."""
+        return np.array([*self.names, *self.board_numbers])
+
+    def answer(self, order: int) -> Row:
+        """Return the row of an answer."""
+        figures = {name: values[order] for name, values in self.figures.items()}
+        return self.results.row(order) | figures
+
+    def on_board(self, order: int) -> Row:
+        """Return a row of the board."""
+        return self.answer(len(self.names) + order)
+
+
+def _chosen_rows(ranked: Ranking, catalogs: Catalogs) -> _ChosenRows:
+    """Return the rows of the answers and of the board."""
+    named = answers_of(ranked) if len(ranked.qualifying) else {NEAREST: ranking.nearest(ranked)}
+    names: dict[int, list[str]] = {}
+    for name, number in named.items():
+        names.setdefault(number, []).append(name)
+    board = best_of_places(ranked, compared_columns(ranked.job), next(iter(names)))
+    results, figures = rows_of(ranked, np.array([*names, *board]), catalogs)
+    return _ChosenRows(names, board, results, figures)
+
+
+def _table(
+    ranked: Ranking,
+    rows: _ChosenRows,
+    reasons: tuple[Reasons, ...],
+    tried: int,
+    problem: Problem | None,
+) -> pd.DataFrame:
+    """Return the rows as one table; its text columns are still empty."""
+    names = ["+".join(several) for several in rows.names.values()]
+    codes = ["+".join(reason.codes) for reason in reasons]
+    problem_code = problem.code if problem else ""
+    rest = [""] * (len(rows.board_numbers) - 1)
+    columns: Columns = dict.fromkeys(CODE_COLUMNS, "") | rows.figures
+    columns |= {
+        "answer": [*names, names[0], *rest],
+        "why_codes": [*codes, codes[0], *rest],
+        "tried": tried,
+        "possible": ranked.possible,
+        "problem": "",
+        "problem_code": [problem_code] * (len(names) + 1) + rest,
+    }
+    order = (*ANSWER_COLUMNS, "obtainable", "problem")
+    return rows.results.plain(**{name: columns[name] for name in order})
 
 
 def _reasons(
-    ranked: Ranking,
-    answers: dict[int, list[str]],
-    board: np.ndarray,
-    row: Callable[[int], Row],
-    rented: Rented | None,
-    catalogs: Catalogs,
+    ranked: Ranking, rows: _ChosenRows, rented: Rented | None, catalogs: Catalogs
 ) -> tuple[Reasons, ...]:
-    """Why each row is an answer; `row` makes the rows of the answers, then of the board."""
-    job, classes, count = ranked.job, ranked.classes, len(answers)
+    """Return why each row is an answer."""
+    job, board = ranked.job, rows.board_numbers
     usd, bits = ranked.candidates.usd, published_bits(job.cells, catalogs)
-    older = [
-        row(count + order)
-        for order, number in enumerate(board)
-        if classes[number] == ranking.AGED and usd[number] < usd[board[0]]
-    ]
-    has_next = len(board) > 1 and classes[board[1]] == ranking.QUALIFIES
-    possible = int(np.count_nonzero(classes <= ranking.YIELDS))
-    agreed = ranking.by_agreement(ranked.candidates, job)
+    is_stale = ranked.classes[board] == ranking.STALE_PRICE
+    stale = np.flatnonzero(is_stale & (usd[board] < usd[board[0]]))
+    older = min(map(rows.on_board, stale.tolist()), key=lambda row: row["usd"], default=None)
+    has_next = len(board) > 1 and ranked.classes[board[1]] == ranking.QUALIFIES
+    needs_agreement = ranking.by_agreement(ranked.candidates, job)
     reasons = []
-    for order, (number, several) in enumerate(answers.items()):
+    for order, (number, names) in enumerate(rows.names.items()):
         otherwise = np.flatnonzero(_sold_otherwise(ranked, number, board))
-        given = {
-            "by-agreement": bool(np.broadcast_to(agreed, len(classes))[number]),
-            "only": possible <= 1,
-            "next": has_next,
-            "older-price": bool(older),
-            "old-price": ranked.has_old_price(number),
-            "published-bits": bool(bits),
-            "unpublished": _asks_unpublished(job),
-            "budget": has_budget(job),
-            "otherwise": bool(len(otherwise)),
-        }
-        names = tuple(several)
+        facts = RankingFacts(
+            needs_agreement=bool(needs_agreement[number]),
+            is_only=ranked.possible <= 1,
+            has_next=has_next,
+            has_older_price=older is not None,
+            has_old_price=ranked.has_old_price(number),
+            has_published_bits=bool(bits),
+            wants_unpublished=_asks_unpublished(job),
+            has_budget=has_budget(job),
+            is_sold_otherwise=bool(len(otherwise)),
+        )
         reasons.append(
             Reasons(
-                names,
-                reason_codes(names, row(order), row(0), given, job),
-                row(order),
-                row(0),
-                possible,
-                bits,
-                next=row(count + 1) if has_next else None,
-                older=min(older, key=lambda older_row: older_row["usd"], default=None),
-                otherwise=row(count + int(otherwise[0])) if len(otherwise) else None,
+                names=tuple(names),
+                codes=reason_codes(tuple(names), rows.answer(order), rows.answer(0), facts, job),
+                row=rows.answer(order),
+                least=rows.answer(0),
+                possible=ranked.possible,
+                published_bits=bits,
+                next=rows.on_board(1) if has_next else None,
+                older=older,
+                otherwise=rows.on_board(int(otherwise[0])) if len(otherwise) else None,
                 rented=rented,
             )
         )
@@ -245,33 +281,35 @@ def _asks_unpublished(job: Job) -> bool:
 
 
 def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:
-    """Which board rows rent the candidate's type on demand instead of in a block, or reverse."""
-    places, markets = (
-        ranked.candidates.place_number,
-        np.array(ranked.job.markets)[ranked.candidates.market_number],
-    )
-    other = [{markets[number], market} == {*USUAL_MARKETS} for market in markets[board]]
-    return (places[board] == places[number]) & (ranked.classes[board] <= ranking.YIELDS) & other
+    """Return which board rows rent the candidate's type in a block instead of on demand.
+
+    For a candidate in a block it is the reverse. The shape is (rows of the board,).
+    """
+    place = ranked.candidates.place_number
+    markets = np.array(ranked.job.markets)[ranked.candidates.market_number]
+    both = {*USUAL_MARKETS}
+    is_other = np.array([{markets[number], market} == both for market in markets[board]])
+    return (place[board] == place[number]) & ranked.is_possible[board] & is_other
 
 
 def _refusal(
     cells: Row, job: Job | None, problem: Problem, tried: int, rented: Rented | None
 ) -> Options:
-    """The one row of a job without a plan."""
-    frame, edge = _problem_alone(tried, problem.code)
+    """Return the one row of a job without a plan."""
+    table, edge = _problem_alone(tried, problem.code)
     return Options(
-        dict(cells),
-        job,
-        frame,
-        frame,
-        edge,
-        tried,
-        0,
-        records(frame),
-        (),
-        ((), ()),
-        problem,
-        rented,
+        job=dict(cells),
+        resolved=job,
+        answers=table,
+        board=table,
+        edge=edge,
+        tried=tried,
+        possible=0,
+        rows=records(table),
+        reasons=(),
+        misses=((), ()),
+        obstacle=problem,
+        rented=rented,
     )
 
 

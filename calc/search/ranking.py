@@ -21,7 +21,9 @@ from calc.units import DAY_HOURS, HOUR_SECONDS
 
 # Columns of a job that change no candidate, only which of them qualify.
 SORTING = {*LIMITS, "confidence", "obtainable", "answers", *JUDGED} - {"instances_most"}
-QUALIFIES, AGED, YIELDS, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(8)
+QUALIFIES, STALE_PRICE, NEEDS_AGREEMENT, TIGHT, EMULATED, UNKNOWN, EXCEEDS_LIMIT, EXCLUDED = range(
+    8
+)
 FEW = 1e-9
 ONE_GROUP = np.zeros(1, dtype=int)
 
@@ -44,7 +46,7 @@ class Limit:
 class Ranking(NamedTuple):
     """The candidates of a grid, the class of each, the job's limits, and what breaks ties.
 
-    `classes`: QUALIFIES to LEFT_OUT. `ties`: keys of the candidates, the most important first.
+    `classes`: QUALIFIES to EXCLUDED. `ties`: keys of the candidates, the most important first.
     """
 
     job: Job
@@ -58,6 +60,16 @@ class Ranking(NamedTuple):
     def qualifying(self) -> np.ndarray:
         """The numbers of the candidates that qualify."""
         return np.flatnonzero(self.classes == QUALIFIES)
+
+    @property
+    def is_possible(self) -> np.ndarray:
+        """Whether the job may run as each candidate says, though others may rank before it."""
+        return self.classes <= NEEDS_AGREEMENT
+
+    @property
+    def possible(self) -> int:
+        """The number of candidates as which the job may run."""
+        return int(np.count_nonzero(self.is_possible))
 
     def has_old_price(self, number: int) -> bool:
         """Return whether a candidate's price is older than what its market relies on."""
@@ -171,9 +183,8 @@ def _set_limits(*limits: tuple[str, float | None, np.ndarray]) -> list[Limit]:
 def classes(candidates: Candidates, job: Job, limits: list[Limit]) -> np.ndarray:
     """Return the class of each candidate: it qualifies, or the lightest reason against it.
 
-    A run on so many instances that AWS provides them only by agreement ranks behind a run on fewer
-    (YIELDS), and a stale price behind a fresher one (AGED). Without such an alternative it
-    qualifies.
+    NEEDS_AGREEMENT: a run on so many instances that AWS provides them only by agreement, if a run
+    on fewer qualifies. STALE_PRICE: if a candidate with a fresher price qualifies.
     """
     exceeds_limit = np.any([limit.excess > 0 for limit in limits], axis=0)
     fits, runs = candidates.fits, candidates.runs
@@ -189,15 +200,15 @@ def classes(candidates: Candidates, job: Job, limits: list[Limit]) -> np.ndarray
         )
     has_no_time = np.isnan(candidates.seconds)  # of a card whose speed is not known
     result = np.where((result < EMULATED) & has_no_time, UNKNOWN, result)
-    result = np.where(may_run, np.where(exceeds_limit, OUTSIDE, result), LEFT_OUT)
+    result = np.where(may_run, np.where(exceeds_limit, EXCEEDS_LIMIT, result), EXCLUDED)
     yields, qualifies = by_agreement(candidates, job), result == QUALIFIES
-    result = np.where(qualifies & yields & np.any(qualifies & ~yields), YIELDS, result)
+    result = np.where(qualifies & yields & np.any(qualifies & ~yields), NEEDS_AGREEMENT, result)
     age_days, qualifies = candidates.price_age_days, result == QUALIFIES
     old_days = np.array([MARKETS[name].old_days for name in job.markets])
     is_old = age_days > old_days[candidates.market_number]
     is_fresh = qualifies & ~is_old & ~np.isnan(age_days)
     freshest_days = np.min(age_days, initial=np.inf, where=is_fresh)
-    return np.where(qualifies & is_old & (age_days > freshest_days), AGED, result)
+    return np.where(qualifies & is_old & (age_days > freshest_days), STALE_PRICE, result)
 
 
 def by_agreement(candidates: Candidates, job: Job) -> np.ndarray:
@@ -336,7 +347,7 @@ def nearest(ranked: Ranking) -> int:
         & (candidates.runs == RUNS.index("yes"))
         & ~np.isnan(candidates.seconds)
     )
-    over = np.flatnonzero(sound & (ranked.classes == OUTSIDE))
+    over = np.flatnonzero(sound & (ranked.classes == EXCEEDS_LIMIT))
     if len(over):
         order = np.lexsort(
             [

@@ -1,5 +1,6 @@
 """Which facts decided for an answer, as codes."""
 
+from dataclasses import dataclass
 from math import log
 
 from calc.cost.markets import spare_of
@@ -27,31 +28,49 @@ CODES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RankingFacts:
+    """What the ranking knows of an answer beside its row.
+
+    `has_next`: another type qualifies. `has_older_price`: a cheaper type has a stale price.
+    `has_old_price`: the answer's own price is stale. `has_published_bits`: weights are published in
+    fewer bits than the job allows. `wants_unpublished`: the job allows bits in which nobody
+    publishes weights. `is_sold_otherwise`: the type is sold in a block as well as on demand.
+    """
+
+    needs_agreement: bool
+    is_only: bool
+    has_next: bool
+    has_older_price: bool
+    has_old_price: bool
+    has_published_bits: bool
+    wants_unpublished: bool
+    has_budget: bool
+    is_sold_otherwise: bool
+
+
 def leads(names: tuple[str, ...], job: Job) -> bool:
     """Whether an answer of these names is the first of its job, which others are compared with."""
     return names[0] == "least-money" or bool(job.have)
 
 
 def reason_codes(
-    names: tuple[str, ...], row: Row, least: Row, given: dict[str, bool], job: Job
+    names: tuple[str, ...], row: Row, least: Row, facts: RankingFacts, job: Job
 ) -> tuple[str, ...]:
-    """Return the codes of the facts that are worth telling of an answer, in order of CODES.
-
-    `given`: what the ranking knows by itself, by code.
-    """
+    """Return the codes of the facts that are worth telling of an answer, in order of CODES."""
     if names == ("nearest",):
         return ()
     is_first = leads(names, job)
     serves = not job.trains
     holds = {
-        "only": is_first and given["only"],
-        "next": is_first and given["next"],
-        "older-price": is_first and given["older-price"],
-        "old-price": given["old-price"],
-        "published-bits": is_first and given["published-bits"],
-        "unpublished": is_first and given["unpublished"],
+        "only": is_first and facts.is_only,
+        "next": is_first and facts.has_next,
+        "older-price": is_first and facts.has_older_price,
+        "old-price": facts.has_old_price,
+        "published-bits": is_first and facts.has_published_bits,
+        "unpublished": is_first and facts.wants_unpublished,
         **_of_knee(names, row, least, job),
-        "within-budget": not is_first and not given["budget"],
+        "within-budget": not is_first and not facts.has_budget,
         "requests": bool(job.requests_per_second),
         "people": serves and bool(job.people) and not job.requests_per_second,
         "spare": row["standby_instances"] > 0 and spare_of(row) > 0,
@@ -61,9 +80,9 @@ def reason_codes(
         "step": job.trains and abs(log(row["step_tokens"] / job.step_tokens)) > log(STEP_RATIO),
         "attempts": job.ends and row["attempts"] > 1,
         "start-up": job.ends and row["start_hours"] > STARTING_RATIO * row["hours"],
-        "by-agreement": given["by-agreement"],
+        "by-agreement": facts.needs_agreement,
         "block": row["market"] == BLOCK and row["usd"] > 0,
-        "otherwise": given["otherwise"],
+        "otherwise": facts.is_sold_otherwise,
         "not-compiled": is_first and job.trains and not _compares_compiled(job),
         "spot-service": row["market"] == "spot" and not job.ends,
     }

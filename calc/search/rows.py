@@ -34,11 +34,11 @@ def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int 
             getattr(candidates, name) if is_count else ranked.grid.layouts[name]
         )
         group = group * count + (codes if is_count else codes[candidates.layout_number])
-    lightest = np.full(group.max(initial=0) + 1, ranking.LEFT_OUT)
+    lightest = np.full(group.max(initial=0) + 1, ranking.EXCLUDED)
     np.minimum.at(lightest, group, classes)
-    shown = np.flatnonzero((classes == lightest[group]) & (classes != ranking.LEFT_OUT))
+    shown = np.flatnonzero((classes == lightest[group]) & (classes != ranking.EXCLUDED))
     usd = np.where(np.isnan(candidates.usd), candidates.usd_per_hour, candidates.usd)
-    outside = classes == ranking.OUTSIDE
+    outside = classes == ranking.EXCEEDS_LIMIT
     cost = np.where(outside, ranking.distance(ranked.limits), usd)[shown]
     ties = [
         np.where(outside, 10 * candidates.runs + candidates.fits, 0),

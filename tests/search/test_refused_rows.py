@@ -12,7 +12,7 @@ from calc import estimate
 from calc.answers.advice import advise
 from calc.job.cells import JobRow
 from calc.scenarios.inputs import DEFAULTS
-from calc.search.ranking import EMULATED, YIELDS
+from calc.search.ranking import EMULATED, NEEDS_AGREEMENT
 from calc.search.rankings import ranking_of
 from calc.search.row_status import STATUSES, is_offered, rank, status
 from calc.search.rows import best_of_places, rows_of
@@ -72,7 +72,7 @@ def all_of(workload, sets, admits, catalogs):
     table = pd.DataFrame([workload | choice | {"gpu": ""} for choice in choices], dtype=object)
     ranked = ranking_of(JobRow.of(job), catalogs)
     best = best_of_places(ranked)
-    results, figures = rows_of(ranked, best[ranked.classes[best] <= YIELDS], catalogs)
+    results, figures = rows_of(ranked, best[ranked.classes[best] <= NEEDS_AGREEMENT], catalogs)
     return ranked, results.plain(**figures), estimate(table, catalogs, solve=False)
 
 
@@ -88,7 +88,7 @@ def test_a_search_finds_what_runs_and_counts_what_does_not(catalogs, workload, s
         & (every["problem"] == "")
         & every["usd_per_hour_on_demand"].notna()
     ]
-    assert (ranked.classes <= YIELDS).sum() == (sold["runs"] == "yes").sum()
+    assert (ranked.classes <= NEEDS_AGREEMENT).sum() == (sold["runs"] == "yes").sum()
     assert (ranked.classes == EMULATED).sum() == (sold["runs"] == "emulated").sum()
     assert set(named["instance"]) == set(sold.loc[sold["runs"] == "yes", "instance"])
 

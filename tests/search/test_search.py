@@ -134,7 +134,7 @@ def case(request, catalogs):
 def test_a_search_finds_what_estimating_every_row_finds_and_its_frontier(case):
     ranked, rows, many = case
     figures, qualifying = ranked.candidates, ranked.qualifying
-    assert (ranked.classes <= ranking.YIELDS).sum() == many > 0
+    assert (ranked.classes <= ranking.NEEDS_AGREEMENT).sum() == many > 0
     for name in ("usd", "usd_per_hour", "seconds"):
         assert getattr(figures, name)[qualifying].min() == pytest.approx(rows[name].min())
     least = rows.groupby(["instance", "market"], observed=True)["usd"].min()
@@ -186,7 +186,7 @@ def test_an_engine_takes_its_defaults_for_the_card(catalogs, model):
     }
     ranked = ranked_of(SERVE, sets, {"users": 8}, catalogs)
     names = np.array([place.instance for place in ranked.grid.places])
-    qualifying = names[ranked.candidates.place_number[ranked.classes <= ranking.YIELDS]]
+    qualifying = names[ranked.candidates.place_number[ranked.classes <= ranking.NEEDS_AGREEMENT]]
     rows = every_row(SERVE, sets, catalogs)
     assert np.count_nonzero(qualifying == model) == len(
         holding(rows[rows["instance"] == model], SERVE, {"users": 8})

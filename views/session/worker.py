@@ -1,4 +1,4 @@
-"""Jobs are worked out by processes beside the server, so that nobody's page waits for another's.
+"""Processes beside the server that answer jobs, so that no page waits for another's job.
 
 The server starts them once it is up. All questions about one job go to the same process, which has
 its layouts and places at hand. A process of its own, started with the first such job, works out
