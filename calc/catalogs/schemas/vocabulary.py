@@ -74,4 +74,6 @@ class File(CatalogFile, kw_only=True):
     places: Filled[PlaceWords]
     refusals: dict[str, Refusal]
     bounds: dict[str, Bounds]
+    reach: dict[str, Bounds]
+    glued: Text
     silent: Text

@@ -21,7 +21,7 @@ COPIES = re.compile(
     r"|mxfp4|quantized|quant|block|tensorwise|torchao|unsloth|mlx|gguf|dequantized|kv|\d{4})$"
 )
 TUNED = re.compile(
-    r"-(?:instruct|chat|it|base)(?=-v?\d)"
+    r"-(?:instruct|chat|it|base|thinking)(?=-v?\d)"
 )  # before a release: Mistral-7B-Instruct-v0.3
 LONGEST_NAME = 500  # characters, the folders before it included
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
@@ -59,7 +59,7 @@ def model_id(name: str, catalogs: Any) -> str:
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     tail = PurePosixPath(name.rstrip("/")).name
     for key, several in zip(
-        (name.lower(), tail.lower(), _plain(tail), _without_separators(tail)),
+        (name.lower(), tail.lower(), _released(tail), _plain(tail), _without_separators(tail)),
         _spellings(catalogs),
         strict=True,
     ):
@@ -93,6 +93,7 @@ def _spellings(catalogs: Any) -> list[dict[str, list[str]]]:
     for spelling in (
         str.lower,
         _tail,
+        lambda text: _released(_tail(text)),
         lambda text: _plain(_tail(text)),
         lambda text: _without_separators(_tail(text)),
     ):
@@ -182,8 +183,13 @@ def _without_separators(name: str) -> str:
     return _plain(name).replace("-", "").replace("_", "")
 
 
+def _released(name: str) -> str:
+    """A name without what was done to the release that it ends in."""
+    return TUNED.sub("", OWNERS.sub("", name.lower()))
+
+
 def _plain(name: str) -> str:
-    name, shorter = TUNED.sub("", OWNERS.sub("", name.lower())), ""
+    name, shorter = _released(name), ""
     while (shorter := COPIES.sub("", name)) != name:
         name = shorter
     return name

@@ -18,6 +18,7 @@ class Amounts:
     claims: list[Claim]
     goal: str
     is_batch: bool  # the work ends
+    ends: bool  # words say so: a kind of work, a time by which it is done
     embeds: bool  # the model answers with a vector or a number
     weekdays: bool
     compares_endpoint: bool  # with what an endpoint asks for the same tokens
@@ -59,6 +60,10 @@ class Amounts:
         self.used.add(claim.item.start)
         return self.text[claim.start : claim.end]
 
+    def is_open(self, claim: Claim) -> bool:
+        """Whether a claim has had no say yet."""
+        return claim.item.start not in self.used
+
     def left(self) -> list[Claim]:
         """The claims that have had no say."""
-        return [claim for claim in self.claims if claim.item.start not in self.used]
+        return [claim for claim in self.claims if self.is_open(claim)]

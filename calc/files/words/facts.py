@@ -11,6 +11,7 @@ from calc.files.words.vocabulary import vocabulary
 LIMITS = frozenset(
     {"hours_most", "usd_most", "usd_per_hour_most", "first_token_seconds"}
 )  # of two the tighter holds
+PEAKS = frozenset({"requests_per_second"})  # of two rates the higher must be served
 POWERS = frozenset(
     {"context_tokens", "sequence_tokens", "prompt_tokens", "answer_tokens"}
 )  # 8k is 8,192
@@ -27,7 +28,10 @@ class Facts:
     assumed: list[str] = field(default_factory=list)
 
     def put(self, column: str, value: Any, words: str, scale: str = "") -> None:
-        """Set a column by words; of two limits the tighter holds, two other values are asked."""
+        """Set a column by words.
+
+        Of two limits the tighter holds and of two loads the higher; two other values are asked.
+        """
         if isinstance(value, float):
             value = as_counted(
                 value * 1.024 if scale == "k" and _is_power(column, value) else value
@@ -36,6 +40,11 @@ class Facts:
         if self.columns.get(column, value) == value:
             self.columns[column] = value
             self.words.setdefault(column, words)
+            return
+        if column in PEAKS:
+            self.not_counted.append(words if value < self.columns[column] else self.words[column])
+            if value > self.columns[column]:
+                self.columns[column], self.words[column] = value, words
             return
         if column in LIMITS:
             self.not_counted.append(words if value > self.columns[column] else self.words[column])

@@ -8,7 +8,7 @@ from calc.catalogs.schemas.vocabulary import Unit
 from calc.files.words.items import SOFT, Item
 from calc.files.words.vocabulary import QUANTITIES, Frame, frames, vocabulary
 
-UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.35, 1.0, 0.05
+UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
 MOST_SKIPPED = 3  # words inside a frame that have no place in it
 WEAK_CUES = frozenset(
     {
@@ -34,9 +34,12 @@ WEAK_CUES = frozenset(
     }
 )
 WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
+LAST_RESORT = 0.3  # the cost of a noun that the vocabulary lacks: any word of it is surer
 PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
 OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
+BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
+COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
@@ -77,7 +80,8 @@ def compose_quantities(items: list[Item]) -> list[Item]:
 def _by_neighbours(items: list[Item], place: int) -> Item:
     """An item whose word has several meanings, as the words beside it decide."""
     item = items[place]
-    after = next((other for other in items[place + 1 :] if not other.is_silent), None)
+    behind = (one for one in items[place + 1 :] if not one.is_silent and one.tags != {"about"})
+    after = next(behind, None)
     before = items[place - 1] if place else None
     if item.text in ("in", "en") and after is not None:
         if "DUR" in after.tags:
@@ -93,6 +97,9 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
         and items[place + 2].tags & {"people", "user"}
     ):
         return replace(item, tags=frozenset({"silent"}))  # a three-person startup
+    beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
+    if item.text == "/" and beside and all(map(_is_noun, beside)):
+        return replace(item, tags=frozenset({"silent"}))  # up/down
     if "ONE" in item.tags:
         counts = after is not None and after.tags & {
             "CARD",
@@ -227,7 +234,8 @@ def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
     match = _extend(frame, 0, items, place, 0)
     if match and not _is_plausible(frame, match):
         return None
-    return match and match._replace(score=match.score + 0.2 * (values - 1))
+    extra = 0.2 * (values - 1) - (LAST_RESORT if "things" in frame.roles else 0.0)
+    return match and match._replace(score=match.score + extra)
 
 
 def _is_plausible(frame: Frame, match: Match) -> bool:
@@ -236,6 +244,11 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     for role, item in zip(frame.roles, values, strict=False):
         if role in OF_GPUS and item.extra.get("scale") in SIZES:
             return False  # the GPUs for 70b
+        reach = vocabulary().reach.get(role)
+        if reach and not reach.least <= item.value <= reach.most:
+            return False
+        if role == "things" and not _is_plural(match.items[-1][0].text):
+            return False
         bound = vocabulary().bounds.get(role)
         if bound and "DUR" in item.tags:
             value = item.value / (3600 if role == "hours_most" else 1)
@@ -270,6 +283,7 @@ def _extend(
         and not found
         and not (items[place].text in PREPOSITIONS and _wants_machine(frame, element))  # 8 on H100
         and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
+        and not (items[place].text in BESIDE and _counts_before(frame, element))  # users at 8k
         and (cost := _skip_cost(items[place], skipped)) is not None
     ):
         used = 0 if items[place].is_silent else 1
@@ -277,6 +291,19 @@ def _extend(
         if rest and rest.items:
             found.append(rest._replace(score=rest.score - cost))
     return max(found, key=lambda match: match.score, default=None)
+
+
+def _counts_before(frame: Frame, element: int) -> bool:
+    """Whether a frame waits for the number of the things that it begins with: users 20."""
+    before = frame.elements[:element]
+    return "N" in frame.elements[element][0] and all(
+        tags & COUNTED or tags == {"concurrent"} for tags, _ in before
+    )
+
+
+def _is_plural(word: str) -> bool:
+    """Whether a word that the vocabulary lacks may be the name of things that are counted."""
+    return len(word) > MOST_SKIPPED and word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
 def _wants_machine(frame: Frame, element: int) -> bool:
@@ -313,4 +340,10 @@ def _skip_cost(item: Item, skipped: int) -> float | None:
         return None
     if item.tags & SOFT:
         return SOFT_COST
-    return TAGGED_COST if item.tags else UNKNOWN_COST
+    return TAGGED_COST if item.tags & _tags_of_frames() else UNKNOWN_COST
+
+
+@read_once
+def _tags_of_frames() -> frozenset[str]:
+    """The tags that have a place in a frame: words of another kind say nothing of a quantity."""
+    return frozenset(tag for frame in frames() for tags, _ in frame.elements for tag in tags)

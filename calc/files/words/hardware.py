@@ -10,6 +10,8 @@ from calc.files.words.machines import of_memory
 from calc.files.words.scopes import Scopes, name_entry
 from calc.job.cells import MOST_MACHINES
 
+ANYWHERE = "anywhere"
+YEAR = 31536000.0  # seconds
 FAMILIES = {"p": ("p",), "g": ("g", "gr")}
 
 
@@ -143,23 +145,41 @@ def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
     for item in scopes.taken["regions"]:
         regions += [one for one in _ids(item) if one not in regions and one not in excluded]
         words.append(item.text)
+    if len(regions) > 1:  # any region in Europe
+        regions = [one for one in regions if one != ANYWHERE]
     if regions:
         facts.columns["regions"] = regions
         facts.words["regions"] = ", ".join(words)
     markets = [_ids(item)[0] for item in scopes.taken["markets"]]
+    markets += _commitments(amounts, scopes)
     for market, _ in scopes.allowed:
         markets = [*(markets or USUAL_MARKETS), market]
     if markets:
         facts.columns["markets"] = list(dict.fromkeys(markets))
-        facts.words["markets"] = ", ".join(
-            item.text for item in [*scopes.taken["markets"], *(item for _, item in scopes.allowed)]
-        )
+        named = [*scopes.taken["markets"], *(item for _, item in scopes.allowed)]
+        words = [item.text for item in named]
+        words += [amounts.words(claim) for claim in amounts.of("commit_seconds")]
+        facts.words["markets"] = ", ".join(words)
     tags = {
         tag for number, item in enumerate(items) if number not in scopes.aside for tag in item.tags
     }
     if "quality" in tags:
         facts.columns["obtainable"] = "at-once"
         facts.words["obtainable"] = next(item.text for item in items if "quality" in item.tags)
+
+
+def _commitments(amounts: Amounts, scopes: Scopes) -> list[str]:
+    """The markets of commitments for one year or three; another time is asked about."""
+    markets = []
+    for claim in amounts.of("commit_seconds"):
+        years = round(claim.item.value / YEAR, 2)
+        if years not in (1.0, 3.0):
+            amounts.ask("markets", claim)
+        elif claim.first in scopes.negated:
+            amounts.leave_out(claim)
+        else:
+            markets.append(f"commit-{years:.0f}y")
+    return markets
 
 
 def _ids(item: Item) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from typing import Any
 
 from calc.catalogs.load import read_once
 from calc.evaluate import Row
-from calc.files.words.numbers import Number, read_number
+from calc.files.words.clocks import read_clocks
+from calc.files.words.numbers import Number, glued_keys, read_number
+from calc.files.words.spelled import read_spelled
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
 STRONG = re.compile(
@@ -55,7 +57,7 @@ class Item:
 def normalize(text: str) -> str:
     """The text in one form of each character and in lower case; line breaks stay."""
     text = re.sub(
-        r"\b(?<!\$)U\.?S\.?(?!\$|\w| ?(?:dollar|Dollar))", "USA", text
+        r"\b(?<!\$)(?:U\.S\.|US)(?!\$|\w| ?(?:dollar|Dollar))", "USA", text
     )  # the pronoun is no country
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
@@ -103,8 +105,12 @@ def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None
     if text[place] == "%":
         return Item(place, place + 1, "%", frozenset({"percent"}))
     touches = bool(before) and before[-1].end == place  # the item before ends right here
+    if clocks := read_clocks(text, place):
+        end, start_hour, end_hour = clocks
+        tags = frozenset({"RANGE", "CLOCKS"})
+        return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
     phrase, tags = phrase_at(text, spaced, place, touches)
-    number = read_number(text, place)
+    number = read_number(text, place) or read_spelled(text, place)
     if number and len(phrase) < number.end - place:
         return _number_item(text, place, number)
     if phrase:
@@ -154,6 +160,7 @@ def phrase_at(text: str, spaced: str, place: int, touches: bool) -> tuple[str, f
             or CJK.match(phrase[-1])
             or CJK.match(spaced[end])
             or (phrase == "x" and (touches or spaced[end].isdigit()))
+            or (phrase in glued_keys() and spaced[end].isdigit())
         ):
             tags = words.tags.get(phrase, frozenset())
             if (

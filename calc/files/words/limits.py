@@ -10,6 +10,11 @@ LONGEST_MONTH_HOURS = 744.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
 SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
+PERCENTILES = {  # role -> the column of the limit that the share is of
+    "percentile_first": "first_token_percentile",
+    "percentile_token": "token_percentile",
+    "percentile_answer": "first_token_percentile",
+}
 LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"})
 
 
@@ -26,9 +31,11 @@ def _put_money(amounts: Amounts) -> None:
     for claim in amounts.of("usd"):
         amounts.put("usd_most", claim)
     for claim in amounts.of("usd_bare", "usd_bare_rate"):
-        monthly = claim.rate_seconds == MONTH
+        if claim.rate_seconds >= MONTH and serves:
+            amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
+            continue
         large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
-        if (monthly and serves) or (large and (not serves or claim.item.extra.get("scale"))):
+        if large and (not serves or claim.item.extra.get("scale")):
             amounts.put("usd_most", claim)
         else:
             amounts.ask("", claim)
@@ -114,18 +121,24 @@ def _put_latency(amounts: Amounts) -> None:
     facts = amounts.facts
     for claim in amounts.of("token_seconds_rest"):
         amounts.ask("token_seconds", claim)
+    for claim in amounts.of("whole_seconds"):
+        amounts.put("request_seconds", claim)
+    for role, column in PERCENTILES.items():
+        for claim in amounts.of(role):
+            _put_percentile(facts, claim.item.value, amounts.words(claim), column)
     for claim in amounts.of("percentile"):
         share = claim.item.value * (100 if "PCT" in claim.item.tags else 1)
         if facts.columns.keys() & LATENCIES:
-            _put_percentile(facts, share, amounts.words(claim))
+            of_first = facts.columns.keys() & {"first_token_seconds", "request_seconds"}
+            column = "first_token_percentile" if of_first else "token_percentile"
+            _put_percentile(facts, share, amounts.words(claim), column)
         else:
             amounts.ask("first_token_percentile", claim)
 
 
-def _put_percentile(facts: Facts, share: float, words: str) -> None:
+def _put_percentile(facts: Facts, share: float, words: str, column: str) -> None:
     """The share of requests that meet the limit on latency, as the next one that a job takes."""
-    of_first = facts.columns.keys() & {"first_token_seconds", "request_seconds"}
     planned = next((one for one in SHARES if float(one) >= share - 1e-9), SHARES[-1])
-    facts.put("first_token_percentile" if of_first else "token_percentile", planned, words)
+    facts.put(column, planned, words)
     if abs(float(planned) - share) > 1e-9:
         facts.assume(f"'{words}' as {planned} of 100 requests")

@@ -6,7 +6,7 @@ from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.files.words.items import Item
 
-SIZES = r"(?:\d+xlarge|xlarge|large|metal)"
+SIZES = r"(?:\d*xl(?:arge)?|large|metal)"
 MAKERS = (
     r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?"
     r"(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
@@ -51,7 +51,7 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
             if match[0].startswith("x")
             else match.start()
         )
-        exact = f"{family}.{size}" if size else ""
+        exact = f"{family}.{re.sub(r'xl$', 'xlarge', size)}" if size else ""
         ids = [exact] if exact in table.index else families[family] if not size else []
         if ids:
             items.append(

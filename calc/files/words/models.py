@@ -56,6 +56,10 @@ VARIANTS = frozenset(
 )  # words that tell one model of a family from another
 NOT_UNKNOWN = frozenset({"code", "large", "small", "base", "max", "math", "audio", "vision"})
 LONGEST_VARIANT = 3  # parts behind the name
+BEHIND_NAMES = frozenset(
+    {"for", "on", "with", "in", "to", "fp8", "instruct", "für", "pour", "para"}
+)
+RELEASE = re.compile(r"2[3-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])[0-3]\d")  # 2410, 0528
 
 
 class NamedModel(NamedTuple):
@@ -162,6 +166,7 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
         return NamedModel(
             *stretch, "", nearest_in_size(parts[place:other], known, catalogs), "", name
         ), other - place
+    end = _with_release(parts, end)
     choices = plainest_models(known, taken, catalogs)
     written = "-".join(part.text for part in parts[place:end])
     stretch = (parts[start].start, parts[end - 1].end)
@@ -192,6 +197,15 @@ def _unknown_end(
             break
         place += 1
     return variant
+
+
+def _with_release(parts: list[Part], end: int) -> int:
+    """The end of a name with the month of its release behind it: ministral 8b 2410."""
+    if end >= len(parts) or not RELEASE.fullmatch(parts[end].text):
+        return end
+    after = parts[end + 1].text if end + 1 < len(parts) else ""
+    counts = after.isalpha() and after not in BEHIND_NAMES
+    return end if counts or parts[end].start - parts[end - 1].end > 1 else end + 1
 
 
 def _apart(parts: list[Part], place: int) -> bool:
@@ -249,6 +263,7 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
                     and parts[shorter - 1].start > parts[shorter - 2].end
                 ):
                     shorter -= 1
+                shorter = _with_release(parts, shorter)
                 return NamedModel(
                     parts[place].start, parts[shorter - 1].end, model, (), stored_as(name)
                 ), shorter - place

@@ -17,6 +17,7 @@ DIGITS = re.compile(
 TIME_WORDS = re.compile(r" ?(?:s|sec|secs|seconds?|sekunden?|secondes?|segundos?|秒|ms)\b")
 RANGE = re.compile(r" ?(?:-|–|—|to|bis|à|a) ?(?=\d)")
 CLOCK = re.compile(r"(\d{1,2}):00")
+GLUED_KEY = re.compile(r"(?<![a-z0-9_.-])[a-z]+$")  # r of r8
 
 
 class Number(NamedTuple):
@@ -58,6 +59,8 @@ def _in_word(text: str, place: int) -> bool:
         return True
     if not before.isalpha() or before > "\u2fff":
         return before == "_"
+    if (key := GLUED_KEY.search(text[max(place - 8, 0) : place])) and key[0] in glued_keys():
+        return False
     return not (before == "x" and (place < 2 or not text[place - 2].isalpha()))
 
 
@@ -81,6 +84,8 @@ def _single(text: str, place: int) -> Number | None:
     if suffix is None:
         return None
     value = _value(written, text, end + length, suffix)
+    if text[end + length : end + length + 2] in ("+ ", "+,"):  # 40+ tokens
+        length += 1
     return Number(end + length, value * scales().get(suffix, 1.0), suffix)
 
 
@@ -98,6 +103,12 @@ def _value(written: str, text: str, end: int, suffix: str) -> float:
     if last < 0 or "e" in plain:
         return float(plain.replace(",", "."))
     return float(re.sub(r"[.,]", "", plain[:last]) + "." + plain[last + 1 :])
+
+
+@read_once
+def glued_keys() -> frozenset[str]:
+    """Keys that people write right before their number: r8, tp4."""
+    return frozenset(vocabulary().glued.split())
 
 
 @read_once

@@ -8,6 +8,8 @@ from calc.files.words.serving import put_serving
 
 OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts of work
 SHORT_SEQUENCE = 32768  # tokens: below, an amount without a word is of one sequence
+FEWEST_EXAMPLES = 50
+MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
 LARGEST_CARD_GB = 300
 ROLLS_OUT = frozenset({"grpo", "ppo", "rloo", "online-dpo"})
 SAME = {  # roles that are columns of any work
@@ -25,11 +27,18 @@ SAME = {  # roles that are columns of any work
         "words_total",
         "gpu_memory_gb",
     ),
-    "tokens_per_second",
+    *("tokens_per_second", "memory_utilization", "max_batched_tokens"),
 }
+COUNTED = ("examples", "documents", "prompts", "requests_count", "things")  # data of a run
+OF_GOAL = (
+    *("tokens", "each_tokens", "context_tokens", "seq_tokens", "examples", "documents", "images"),
+    *("prompts", "requests_count", "things", "completions", "answers_count", "steps"),
+    *("length_in", "length_out", "question_tokens", "audio_seconds", "tokens_rate", "bare"),
+)
 OF_LOAD = (
     "users_plain",
     "users_session",
+    "users_seqs",
     "users",
     "people",
     "requests_rate",
@@ -44,8 +53,11 @@ def put_quantities(amounts: Amounts) -> None:
             amounts.put(claim.role, claim)
     if amounts.goal == "serve":
         put_serving(amounts)
-    else:
+    elif amounts.goal:
         _put_training(amounts)
+    else:  # what amounts and lengths are of is open with the goal
+        for claim in amounts.of(*OF_GOAL):
+            amounts.words(claim)
     put_limits(amounts)
     _put_memory(amounts)
 
@@ -54,14 +66,18 @@ def _put_training(amounts: Amounts) -> None:
     facts = amounts.facts
     run = "run_tokens" if amounts.goal == "train" else "train_tokens"
     for claim in amounts.of("context_tokens", "seq_tokens"):
-        amounts.put("sequence_tokens", claim)
-    for claim in amounts.of("examples", "documents", "prompts", "requests_count", "images"):
+        of_example = "per" in claim.cues and amounts.of("examples", "users_session")
+        amounts.put("example_tokens" if of_example else "sequence_tokens", claim)
+    for claim in amounts.of(*COUNTED, "images"):
         of_one = claim.role == "prompts" and amounts.words(claim).endswith("prompt")
         amounts.put("prompt_tokens" if of_one else "examples", claim)
     for claim in amounts.of("each_tokens"):
         amounts.put("example_tokens", claim)
     for claim in amounts.of("examples_each"):
         amounts.put("generations", claim)
+    for claim in amounts.of("users_session"):  # chats to learn from
+        if claim.item.value >= FEWEST_EXAMPLES and "examples" not in facts.columns:
+            amounts.put("examples", claim)
     _put_rollouts(amounts)
     for claim in amounts.of("tokens"):
         _put_tokens(amounts, claim, run)
@@ -69,6 +85,8 @@ def _put_training(amounts: Amounts) -> None:
     for claim in amounts.of("audio_seconds"):
         amounts.put("audio_hours", claim, claim.item.value / 3600)
     for claim in amounts.of(*OF_LOAD):
+        if claim.role == "users_session" and not amounts.is_open(claim):
+            continue
         facts.drop(claim.role)
         amounts.leave_out(claim)
     epochs = facts.columns.get("epochs")
@@ -92,8 +110,9 @@ def _put_rollouts(amounts: Amounts) -> None:
     )
     for claim in amounts.of("answer_tokens", "answers_count", "completions"):
         facts.drop("answer_tokens")
+        of_prompt = claim.role != "answer_tokens" and claim.item.value <= MOST_GENERATIONS
         if rolls_out:
-            amounts.put("completion_tokens", claim)
+            amounts.put("generations" if of_prompt else "completion_tokens", claim)
         else:
             amounts.ask("", claim)
     for claim in amounts.of("prompt_tokens"):
@@ -107,7 +126,7 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
     columns, tokens = amounts.facts.columns, claim.item.value
     if tokens >= LONG_RUN:
         amounts.put(run, claim)
-    elif amounts.of("examples", "documents") and "example_tokens" not in columns:
+    elif "examples" in columns and "example_tokens" not in columns:
         amounts.put("example_tokens", claim)
     elif "sequence_tokens" not in columns and (
         tokens <= SHORT_SEQUENCE or ("batch" in columns and tokens <= LONGEST_LENGTH)
@@ -122,9 +141,19 @@ def _put_steps(amounts: Amounts, run: str) -> None:
     for claim in amounts.of("steps"):
         if step_tokens:
             amounts.put(run, claim, claim.item.value * step_tokens)
+        elif step := _sequences_of_a_step(amounts):
+            amounts.put(run, claim, claim.item.value * step)
+            amounts.facts.assume(f"steps of {step:,.0f} tokens")
         else:
             text = f"You wrote '{amounts.words(claim)}'. How many tokens has a step?"
             amounts.ask("step_tokens", claim, text)
+
+
+def _sequences_of_a_step(amounts: Amounts) -> float:
+    """Tokens of a step by its sequences and their length; 0 where either is not said."""
+    columns = amounts.facts.columns
+    batch, length = columns.get("batch", 0), columns.get("sequence_tokens", 0)
+    return float(batch) * float(length) * float(columns.get("accumulation_steps", 1))
 
 
 def _put_memory(amounts: Amounts) -> None:

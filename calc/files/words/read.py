@@ -7,7 +7,7 @@ The page's field, `show`, the agent's tools and `calc.read_request` read words h
 import re
 
 from calc.catalogs.load import Catalogs
-from calc.files.words.amounts import Amounts
+from calc.files.words.amounts import MONTH, Amounts
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim, claims_of, compose_quantities
 from calc.files.words.goal import goal_of
@@ -19,9 +19,11 @@ from calc.files.words.models import NamedModel, named_models
 from calc.files.words.name_parts import of_size
 from calc.files.words.quantities import put_quantities
 from calc.files.words.scopes import Scopes, scopes_of
+from calc.files.words.settings import put_settings
 from calc.files.words.understood import Question, Understood
 from calc.files.words.vocabulary import vocabulary
 
+PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
 GOES_ON = re.compile(r"[-.]\d")  # after a name: that of another release
 NO_MODEL = (
     "No model is named. Write one of the catalog such as qwen3-8b, its address on the Hugging "
@@ -32,11 +34,13 @@ SAME_PARAMETERS = 1.005  # versions of a model differ in a few words of the voca
 SIZES = frozenset({"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"})
 OF_SERVING = ("method", "objective", "epochs", "lora_rank", "sharding", "recompute", "optimizer")
 BATCH_ROLES = frozenset({"requests_count", "answers_count", "documents", "images", "audio_seconds"})
+ENDING_ROLES = frozenset({"hours_most", "duration", "overnight", "weekend", "each_tokens"})
 STEADY_ROLES = frozenset(
     {
         "users",
         "users_plain",
         "users_session",
+        "users_seqs",
         "people",
         "requests_per_second",
         "requests_rate",
@@ -66,8 +70,9 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
         for claim in aside
         if claim.role not in ("bare", "bare_range")
     ]
-    _sets(facts, items, scopes)
+    put_settings(facts, items, scopes)
     model = _model(facts, models, claims, items, scopes, catalogs)
+    claims = [_as_document(claim, plain, model, catalogs) for claim in claims]
     heard = [
         item
         for number, item in enumerate(items)
@@ -143,40 +148,6 @@ def _refusal(items: list[Item], models: list[NamedModel], scopes: Scopes) -> str
         if name and not (models and name in ("closed", "images", "other")):
             return f"You wrote '{item.text}'. {vocabulary().refusals[name].sentence}"
     return ""
-
-
-def _sets(facts: Facts, items: list[Item], scopes: Scopes) -> None:
-    """Columns that a phrase sets; formats that are ruled out are excluded."""
-    for number, item in enumerate(items):
-        entry = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("sets:")), "")
-        if not entry or number in scopes.aside:
-            continue
-        sets = vocabulary().sets[int(entry)].sets
-        if number in scopes.negated:
-            if "precision" in sets:
-                scopes.excluded.append((str(sets["precision"]), item))
-            continue
-        for column, value in sets.items():
-            if (
-                column in ("method", "implementation")
-                and column in facts.columns
-                and facts.columns[column] != value
-            ):
-                _second(facts, column, str(value), item)
-            elif column == "fewest_bits" and "precision" in facts.columns:
-                continue
-            else:
-                facts.put(column, value, item.text)
-
-
-def _second(facts: Facts, column: str, value: str, item: Item) -> None:
-    """A second method or engine: full says less than lora, the first engine stays."""
-    if column == "method" and "full" in (value, facts.columns[column]):
-        facts.columns[column] = value if facts.columns[column] == "full" else facts.columns[column]
-    elif column == "method":
-        facts.columns[column] = "qlora"
-    else:
-        facts.not_counted.append(item.text)
 
 
 def _model(
@@ -279,6 +250,15 @@ def _embeds(model: str, catalogs: Catalogs) -> bool:
     return bool(model) and (kind in VECTORS or bool(re.search(r"embed|rerank|bge-", model)))
 
 
+def _as_document(claim: Claim, plain: str, model: str, catalogs: Catalogs) -> Claim:
+    """Pages for a model that sees no images are documents of text."""
+    if claim.role != "images" or not model or not PAGES.search(plain, claim.start, claim.end):
+        return claim
+    table = catalogs.models.loc[[model]]
+    sees = table["kind"].isin(["vision", "dual"]) | (table["usual_image_tokens"].astype(float) > 0)
+    return claim if bool(sees.iloc[0]) else claim._replace(role="documents")
+
+
 def _amounts(
     plain: str,
     facts: Facts,
@@ -290,9 +270,13 @@ def _amounts(
 ) -> Amounts:
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims}
-    ends = bool("batch_work" in tags or roles & BATCH_ROLES) and not roles & STEADY_ROLES
+    several = BATCH_ROLES | {"things", "examples"} if goal == "serve" else BATCH_ROLES
+    is_batch = bool("batch_work" in tags or roles & several) and not roles & STEADY_ROLES
+    ends = bool("batch_work" in tags or roles & ENDING_ROLES)
     embeds = _embeds(model, catalogs)
-    return Amounts(facts, claims, goal, ends, embeds, "weekday" in tags, "endpoint" in tags, plain)
+    return Amounts(
+        facts, claims, goal, is_batch, ends, embeds, "weekday" in tags, "endpoint" in tags, plain
+    )
 
 
 def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
@@ -313,15 +297,30 @@ def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             claim.role in ("bare", "pair")
             and scale == "k"
             and value <= 1.1e6
+            and (amounts.goal == "serve" or _is_power(value))
             and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
         ):
             amounts.put(context, claim)
+        elif (
+            claim.role == "bare_rate"
+            and amounts.goal == "serve"
+            and claim.rate_seconds >= MONTH
+            and "usd_most" not in facts.columns
+        ):
+            amounts.put("usd_most", claim, value * MONTH / claim.rate_seconds)
+            facts.assume(f"'{words}' as US dollars")
         elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
             facts.not_counted.append(words)
         else:
             facts.ask("", amounts.words(claim))
     for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
         facts.not_counted.append(amounts.words(claim))
+
+
+def _is_power(value: float) -> bool:
+    """Whether a number such as 8k is a power of two in thousands, as lengths of sequences are."""
+    thousands = value / 1000
+    return thousands.is_integer() and thousands > 1 and int(thousands) & int(thousands - 1) == 0
 
 
 def _solve_target(facts: Facts, items: list[Item]) -> None:

@@ -143,7 +143,11 @@ def _is_owned(items: list[Item], place: int) -> bool:
     for other in reversed(items[max(place - 5, 0) : place]):
         if "own" in other.tags:
             return True
-        if not (other.is_silent or other.tags & {"N", "x", "about", "node", "per", "gpu"}):
+        if not (
+            other.is_silent
+            or not other.tags
+            or other.tags & {"N", "x", "about", "node", "per", "gpu"}
+        ):
             return False
     return False
 

@@ -7,15 +7,21 @@ from calc.job.columns import JOB_BY_NAME, USUAL
 
 LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
 MOST_CANDIDATES = 1000  # documents of one request of a reranker
+MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in flight
+SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
+MOST_PASSAGES = 200  # that a prompt quotes
+MOST_IMAGES = 64  # of one request
+OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
 NAMED_USERS = ("users", "users_plain", "people", "users_session")
 
 
 def put_serving(amounts: Amounts) -> None:
     """Set the columns of a service."""
     facts = amounts.facts
+    at_once = bool(amounts.of("people", *OF_ENGINE))  # an engine's users are those in flight
     for claim in amounts.of("users_plain"):  # users are people, of whom few wait at one moment
-        amounts.put("users" if amounts.of("people") else "people", claim)
-    for claim in amounts.of("users_session", "batch"):
+        amounts.put("users" if at_once else "people", claim)
+    for claim in amounts.of("users_session", "users_seqs", "batch"):
         facts.drop("batch")
         amounts.put("users", claim)
     for role, column in (
@@ -25,10 +31,14 @@ def put_serving(amounts: Amounts) -> None:
         ("length_out", "answer_tokens"),
     ):
         for claim in amounts.of(role):
-            amounts.put(column, claim)
+            of_vector = amounts.embeds and "per" in claim.cues  # 30 tokens per query
+            amounts.put("prompt_tokens" if of_vector else column, claim)
     shared = amounts.value("shared_prompt_tokens")
+    passages = _passages(amounts)
     for claim in amounts.of("question_tokens"):
-        amounts.put("prompt_tokens", claim, claim.item.value + shared)
+        amounts.put("prompt_tokens", claim, claim.item.value + shared + passages)
+    if passages and not amounts.of("question_tokens"):
+        amounts.put("prompt_tokens", amounts.of("each_tokens")[0], passages)
     _put_load(amounts)
     _put_work(amounts)
     for claim in amounts.of("share_cached"):
@@ -36,6 +46,19 @@ def put_serving(amounts: Amounts) -> None:
             amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
         else:
             amounts.ask("shared_prompt_tokens", claim)
+
+
+def _passages(amounts: Amounts) -> float:
+    """Tokens of the passages in each prompt: a few documents of a length, in a service."""
+    each, counts = amounts.of("each_tokens"), amounts.of("documents", "things")
+    steady = amounts.of("requests_per_second", "requests_rate", *NAMED_USERS)
+    few = len(counts) == 1 and counts[0].item.value <= MOST_PASSAGES
+    if not (each and few and steady) or amounts.embeds:
+        return 0.0
+    tokens = counts[0].item.value * each[0].item.value
+    amounts.facts.assume(f"'{amounts.words(counts[0])}' in each prompt")
+    amounts.words(each[0])
+    return float(tokens)
 
 
 def _put_load(amounts: Amounts) -> None:
@@ -102,9 +125,10 @@ def _spread_tokens(amounts: Amounts, claim: Claim, per_second: float) -> None:
 def _put_work(amounts: Amounts) -> None:
     """Amounts of work that ends: documents, requests, tokens, images, hours of sound."""
     facts = amounts.facts
-    each = amounts.of("each_tokens")
-    counts = _counts(amounts)
-    if each and counts and "requests_per_second" in facts.columns:
+    each = [claim for claim in amounts.of("each_tokens") if amounts.is_open(claim)]
+    counts = [claim for claim in _counts(amounts) if amounts.is_open(claim)]
+    _put_images_each(amounts)
+    if each and counts and amounts.embeds and "requests_per_second" in facts.columns:
         _put_candidates(amounts, counts[0], each[0])
         return
     for claim in counts:
@@ -116,13 +140,21 @@ def _put_work(amounts: Amounts) -> None:
             pictured = amounts.of("images") and not amounts.embeds
             amounts.put("answer_tokens" if pictured else "prompt_tokens", claim)
     for claim in amounts.of("tokens"):
-        if amounts.is_batch or claim.item.value >= LONG_RUN:
+        is_length = claim.item.value <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
+        of_request = "answer_tokens" in facts.columns or amounts.embeds
+        if is_length and of_request and not (amounts.is_batch and not counts):
+            amounts.put("prompt_tokens", claim)
+        elif amounts.is_batch or claim.item.value >= LONG_RUN:
             amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
-        elif facts.columns.keys() & {"context_tokens", "prompt_tokens"}:
+        elif "text" in claim.cues and "prompt_tokens" not in facts.columns:
+            amounts.put("prompt_tokens", claim)
+        elif facts.columns.keys() & {"context_tokens", "prompt_tokens"} or (
+            claim.item.value < SHORTEST_CONTEXT
+        ):
             amounts.ask("", claim)
         else:
             amounts.put("context_tokens", claim)
-    for claim in amounts.of("images"):
+    for claim in _of_work(amounts.of("images"), amounts):
         amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g} images")
     for claim in amounts.of("audio_seconds"):
         amounts.put_text("tokens_total", claim, f"{as_counted(claim.item.value / HOUR)} hours")
@@ -132,10 +164,32 @@ def _put_work(amounts: Amounts) -> None:
     facts.drop("epochs")
 
 
+def _put_images_each(amounts: Amounts) -> None:
+    """Images of each request of a service; many images are work of their own."""
+    for claim in amounts.of("images_each", "images"):
+        if claim.role == "images_each" or claim not in _of_work([claim], amounts):
+            amounts.put("images_per_sequence", claim)
+
+
+def _of_work(images: list[Claim], amounts: Amounts) -> list[Claim]:
+    """The images that are work that ends, not those of a request."""
+    loads = {"requests_per_second", "users", "people"} & amounts.facts.columns.keys()
+    return [claim for claim in images if not (loads and claim.item.value <= MOST_IMAGES)]
+
+
 def _counts(amounts: Amounts) -> list[Claim]:
     """Counts of documents or requests; 60k prompts of a service are a length."""
     facts = amounts.facts
-    counts = amounts.of("documents", "requests_count", "examples")
+    counts = amounts.of("documents", "examples", "things")
+    if not amounts.ends:  # 24 requests of a service are in flight
+        for claim in amounts.of("requests_count"):
+            if claim.item.value <= MOST_IN_FLIGHT and "users" not in facts.columns:
+                amounts.put("users", claim)
+                facts.assume(f"'{amounts.words(claim)}' in flight at once")
+            else:
+                counts.append(claim)
+    else:
+        counts += amounts.of("requests_count")
     for role, column in (
         ("prompts", "prompt_tokens"),
         ("answers_count", "answer_tokens"),

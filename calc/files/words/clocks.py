@@ -1,0 +1,52 @@
+"""Hours of a day as people write them: 8am to 6pm, 9:00-17:30, 8h à 18h, 9 to 5."""
+
+import re
+
+MARK = r"(?:[ap]\.?m\b\.?|h\b|uhr|o'clock)"
+CLOCKS = re.compile(
+    rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})? ?(-|–|—|to|till|until|til|through|bis|à|a|and|und) ?"
+    rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})?(?![\w%])"
+)
+OFFICE = re.compile(r"(?:9|nine)[ -](?:to[ -])?(?:5|five)(?![\w%:.])")
+HALF_DAY, DAY = 12.0, 24.0
+FRENCH = ("à", "a", "bis", "-", "–")  # between hours written 8h; 2h to 4h is how long it takes
+
+
+def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
+    """(end, first hour, last hour) of the hours of a day that begin at a place of the text.
+
+    The last hour is above 24 where it is of the next day. None where no mark of a clock (am, pm,
+    h, Uhr, minutes) tells hours from other numbers.
+    """
+    if place and (text[place - 1].isalnum() or text[place - 1] in ".,:-"):
+        return None
+    if office := OFFICE.match(text, place):
+        return office.end(), 9.0, 17.0
+    match = CLOCKS.match(text, place)
+    if not match:
+        return None
+    marks = {(match[mark] or "").replace(".", "") for mark in (3, 7)}
+    minutes = any(":" in text[match.start(hour) : match.end(hour) + 1] for hour in (1, 5))
+    only_hours = marks <= {"", "h"} and not minutes
+    if (only_hours and (marks == {""} or match[4] not in FRENCH)) or _is_sentence(match, text):
+        return None
+    first, last = _hour(match[1], match[2], match[3]), _hour(match[5], match[6], match[7])
+    if max(first, last) > DAY:
+        return None
+    if last <= first:
+        last += HALF_DAY if not match[7] and last + HALF_DAY > first else DAY
+    return match.end(), first, last
+
+
+def _is_sentence(match: re.Match[str], text: str) -> bool:
+    """Whether "and" joins two numbers without "between" before them."""
+    before = text[: match.start()].rstrip()
+    return match[4] in ("and", "und") and not before.endswith(("between", "zwischen"))
+
+
+def _hour(hour: str, minute: str | None, mark: str | None) -> float:
+    number = float(hour) + float(minute or 0) / 60
+    plain = (mark or "").replace(".", "")
+    if plain == "pm" and number < HALF_DAY:
+        return number + HALF_DAY
+    return 0.0 if plain == "am" and number == HALF_DAY else number

@@ -1,0 +1,48 @@
+"""The columns that a phrase sets by itself, such as bf16, LoRA or DPO."""
+
+from calc.files.words.facts import Facts
+from calc.files.words.items import Item
+from calc.files.words.scopes import Scopes
+from calc.files.words.vocabulary import vocabulary
+
+
+def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
+    """Columns that a phrase sets; formats that are ruled out are excluded."""
+    for number, item in enumerate(items):
+        entry = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("sets:")), "")
+        if not entry or number in scopes.aside:
+            continue
+        sets = vocabulary().sets[int(entry)].sets
+        if number in scopes.negated:
+            if "precision" in sets:
+                scopes.excluded.append((str(sets["precision"]), item))
+            continue
+        if set(sets) == {"precision"} and _is_of_cache(items, number):
+            sets = {"kv_precision": sets["precision"]}
+        for column, value in sets.items():
+            if (
+                column in ("method", "implementation")
+                and column in facts.columns
+                and facts.columns[column] != value
+            ):
+                _second(facts, column, str(value), item)
+            elif column == "fewest_bits" and "precision" in facts.columns:
+                continue
+            else:
+                facts.put(column, value, item.text)
+
+
+def _is_of_cache(items: list[Item], place: int) -> bool:
+    """Whether a format is that of the KV cache, which stands right before it."""
+    before = next((item for item in reversed(items[:place]) if not item.is_silent), None)
+    return before is not None and "kv_key" in before.tags
+
+
+def _second(facts: Facts, column: str, value: str, item: Item) -> None:
+    """A second method or engine: full says less than lora, the first engine stays."""
+    if column == "method" and "full" in (value, facts.columns[column]):
+        facts.columns[column] = value if facts.columns[column] == "full" else facts.columns[column]
+    elif column == "method":
+        facts.columns[column] = "qlora"
+    else:
+        facts.not_counted.append(item.text)

@@ -1,0 +1,73 @@
+"""Numbers in words: two hundred, four thousand, one and a half million, twenty-five."""
+
+import re
+
+from calc.catalogs.load import read_once
+from calc.files.words.numbers import Number, scales
+from calc.files.words.vocabulary import vocabulary
+
+HUNDRED, THOUSAND = 100.0, 1000.0
+JOINT = re.compile(r"[ -](?:and )?")
+HALF = re.compile(r" and a half\b")
+SHORTEST_SCALE = 3  # letters: m and k are no words
+
+
+def read_spelled(text: str, place: int) -> Number | None:
+    """The number of several words that begins at a place of the text; None where there is none."""
+    if place and text[place - 1].isalnum():
+        return None
+    values: list[float] = []
+    end, following = place, place
+    while word := _word(text, following):
+        if values and not _goes_on(values[-1], word[1]):
+            break
+        values.append(word[1])
+        end = word[0]
+        if half := HALF.match(text, end):
+            values.append(0.5)
+            end = half.end()
+        joint = JOINT.match(text, end)
+        following = joint.end() if joint else len(text)
+    return Number(end, _sum(values), "") if len(values) > 1 else None
+
+
+def _goes_on(before: float, value: float) -> bool:
+    """Whether a word goes on with the number: two hundred, twenty five, hundred fifty."""
+    if value >= HUNDRED:
+        return value > before or before == 0.5
+    return before >= HUNDRED or (before >= 20 and before % 10 == 0 and value < 10)
+
+
+def _sum(values: list[float]) -> float:
+    total, current = 0.0, 0.0
+    for value in values:
+        if value >= THOUSAND:
+            total, current = total + (current or 1.0) * value, 0.0
+        elif value == HUNDRED:
+            current = (current or 1.0) * value
+        else:
+            current += value
+    return total + current
+
+
+def _word(text: str, place: int) -> tuple[int, float] | None:
+    match = _words().match(text, place)
+    return (match.end(), _values()[match[0]]) if match else None
+
+
+@read_once
+def _values() -> dict[str, float]:
+    """Number words and scale words with their values; a and an are one."""
+    counts = {word: float(value) for word, value in vocabulary().counts.items()}
+    long_scales = {
+        word: value
+        for word, value in scales().items()
+        if len(word) >= SHORTEST_SCALE and word.isalpha() and word.isascii() and value >= HUNDRED
+    }
+    return {**long_scales, **{word: value for word, value in counts.items() if word[0] < "\u2fff"}}
+
+
+@read_once
+def _words() -> re.Pattern[str]:
+    longest = sorted(map(re.escape, _values()), key=len, reverse=True)
+    return re.compile(rf"(?:{'|'.join(longest)})\b")
