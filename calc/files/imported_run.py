@@ -46,6 +46,7 @@ class ImportedRun(NamedTuple):
     catalogs: Catalogs  # with the added models
     summary: RunSummary = RunSummary((), (), ())
     others: tuple[dict[str, str], ...] = ()  # rows of the other runs of the files
+    problems: tuple[tuple[str, str], ...] = ()  # sentences, each with the column that it is of
 
     @property
     def lacks_model(self) -> bool:
@@ -90,6 +91,7 @@ def import_run(
         extended,
         summary,
         tuple(other.row for other in others),
+        tuple(run.problems.items()),
     )
 
 

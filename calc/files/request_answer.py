@@ -8,7 +8,7 @@ from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.imported_run import cautious
+from calc.files.imported_run import ImportedRun, cautious
 from calc.files.request import Request
 from calc.files.request_job import job_of_columns, scenario_of_columns
 from calc.files.words.understood import Question
@@ -83,16 +83,22 @@ def row_of_request(request: Request) -> Row:
         row = request.run.row  # with what its files contradict
     else:
         scenario = (
-            {**request.run.scenario, **scenario}
+            {"model": "", **request.run.scenario, **scenario}
             if request.run
             else scenario_of_columns(with_model(request))
         )
         row = estimate(scenario, request.catalogs, solve=False)
-        row = cautious(row, request.run.summary) if request.run else row
+        row = _with_files(row, request.run, request.columns) if request.run else row
     return billed_row(
         {**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]},
         request.catalogs,
     )
+
+
+def _with_files(row: Row, run: ImportedRun, columns: Row) -> Row:
+    """A row with what its files contradict, but for what the columns beside them settle."""
+    problems = [text for text, column in run.problems if column not in columns]
+    return cautious({**row, "problem": " ".join(problems) or row["problem"]}, run.summary)
 
 
 def billed_row(row: Row, catalogs: Catalogs) -> Row:

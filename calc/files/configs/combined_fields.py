@@ -239,9 +239,10 @@ def _accumulation(settings: RunSettings, copies: int | None) -> None:
         # filled up to so many tokens, micro-batches differ in their sequences
         _set(settings, "accumulation_steps", -(-sequences // (copies * batch)), ("global_batch",))
     elif sequences % (copies * batch):
-        settings.problems.append(
+        settings.complain(
             f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} "
-            f"replicas; make them one."
+            f"replicas; make them one.",
+            "batch",
         )
     else:
         _set(settings, "accumulation_steps", sequences // (copies * batch), ("global_batch",))

@@ -31,9 +31,18 @@ OPERATORS = {
     ast.Div: operator.floordiv,
     ast.Mod: operator.mod,
 }
-ARRAY = re.compile(r"[ \t]*([A-Za-z_]\w{0,100})\+?=\([ \t]*")  # ARGS=( ... ), a line each
+DECLARED = r"[ \t]*(?:(?:declare|typeset|local|readonly|export)[ \t]+(?:-\w{1,5}[ \t]+)?)?"
+ARRAY = re.compile(
+    DECLARED + r"(?P<name>[A-Za-z_]\w{0,100})(?P<adds>\+?)=\([ \t]*(?:#.*)?"
+)  # ARGS=( ... ), a line each
+ARRAY_LINE = re.compile(
+    DECLARED + r"(?P<name>[A-Za-z_]\w{0,100})(?P<adds>\+?)=\((?P<words>[^()]*)\)[ \t]*(?:#.*)?"
+)  # ARGS=(--seed 1)
+REMARK = re.compile(r"(?<=\s)#(?!\w+=).*$")  # behind the words of a line
 ELEMENTS = re.compile(r"\"\$\{(\w+)\[[@*]\]\}\"|\$\{(\w+)\[[@*]\]\}")
-HERE = re.compile(r"[ \t]*read[ \t].{0,200}?\b(\w{1,100})[ \t]*<<-?[ \t]*['\"]?(\w{1,100})['\"]?")
+HERE = re.compile(
+    r"[ \t]*read[ \t].{0,200}?\b(?P<name>\w{1,100})[ \t]*<<-?[ \t]*['\"]?(?P<mark>\w{1,100})['\"]?"
+)
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
@@ -156,8 +165,11 @@ def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
     place = 0
     while place < len(lines):
         line, place = lines[place], place + 1
+        if whole := ARRAY_LINE.fullmatch(line):
+            _set_array(variables, whole, [whole["words"]])
+            continue
         here, array = HERE.fullmatch(line), ARRAY.fullmatch(line)
-        mark = here[2] if here else ")"
+        mark = here["mark"] if here else ")"
         block = here or array
         if block is None or ends.get(mark, -1) < place:  # no block, or one that nothing ends
             left.append(line)
@@ -168,10 +180,21 @@ def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
             place += 1
         left.append(lines[place].strip().removeprefix(mark))
         place += 1
-        variables[block[1]] = " ".join(
-            line.strip().removesuffix("\\") for line in inside if not line.lstrip().startswith("#")
-        )
+        _set_array(variables, block, inside)
     return CONTINUED.sub(" ", COMMENT_LINE.sub("", "\n".join(left)))
+
+
+def _set_array(variables: dict[str, str], block: re.Match[str], lines: list[str]) -> None:
+    """Set the variable of an array or a here-document to its words; NAME+=( ... ) adds to it."""
+    words = " ".join(
+        REMARK.sub("", f" {line}").strip().removesuffix("\\")
+        for line in lines
+        if not line.lstrip().startswith("#")
+    )
+    before = variables.get(block["name"], "") if block.groupdict().get("adds") else ""
+    if len(before) + len(words) > LONGEST_VALUE:
+        return
+    variables[block["name"]] = f"{before} {words}".strip()
 
 
 def _ends(line: str, mark: str) -> bool:

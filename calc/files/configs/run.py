@@ -33,6 +33,7 @@ class Run(NamedTuple):
 
     row: dict[str, str]
     lines: list[Line]
+    problems: dict[str, str]  # sentence -> the column that it is of
 
 
 def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "") -> Run:
@@ -96,7 +97,7 @@ def _run(
         settings.values["model"] = model
     _check_model_class(settings, catalogs)
     row = _row(settings, main, readings, catalogs)
-    return Run(row, field_lines(readings, settings, row))
+    return Run(row, field_lines(readings, settings, row), settings.problems)
 
 
 def _named_objective(text: str, file: str) -> tuple[str, str] | None:
@@ -231,7 +232,7 @@ def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) ->
             if models
             else NO_MODEL.format(size_words, closest)
         )
-        settings.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
+        settings.complain(f"{main.name}: {doubt}? Choose it, or add its config.json.", "model")
 
 
 def _check_model_class(settings: RunSettings, catalogs: Catalogs) -> None:
@@ -249,9 +250,10 @@ def _check_model_class(settings: RunSettings, catalogs: Catalogs) -> None:
         and not stem.startswith(kind)
     ):
         settings.values.pop("model")
-        settings.problems.append(
+        settings.complain(
             f"{settings.files['model_class']}: {named} does not load {model}; is it {model}? "
-            f"Choose it, or name another."
+            f"Choose it, or name another.",
+            "model",
         )
 
 
@@ -275,13 +277,14 @@ def _row(
             close = nearest_id(model, catalogs)
             cure = f"the nearest is {close}" if close else "none has a name like it"
             where = f"{settings.files.get('model', main.name)}, {settings.fields['model']}"
-            settings.problems.append(
+            settings.complain(
                 f"{where}: {model[:80]} is not in the catalog ({cure}); choose another, or "
-                f"add its config.json."
+                f"add its config.json.",
+                "model",
             )
-    elif not settings.problems:
-        settings.problems.append(
-            f"{files}: no file names the model; choose it, or add the file that names it."
+    elif "model" not in settings.problems.values():
+        settings.complain(
+            f"{files}: no file names the model; choose it, or add the file that names it.", "model"
         )
     columns["work"] = main.work
     for name in (

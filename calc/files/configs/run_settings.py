@@ -16,6 +16,12 @@ from calc.mappings import Json
 STAGE = re.compile(
     r"(?:zero|stage|(?:^|[_-])z)[_-]?(?:stage)?[_-]?([0-3])(?!\d)"
 )  # ds_z3, zero_stage1
+COLUMN_OF_PART = {
+    **dict.fromkeys(("nodes", "gpus_per_node", "asked_gpus"), "gpus"),
+    **dict.fromkeys(("weights", "quantised", "bf16", "fp16", "eight"), "precision"),
+    **dict.fromkeys(("global_batch", "script_batch"), "batch"),
+    **dict.fromkeys(("epochs", "steps", "samples"), "train_tokens"),
+}
 SPECIAL = {reader.__name__: reader for reader in formulas_of(field_rules)}
 
 
@@ -36,7 +42,7 @@ class RunSettings:
     defaulted: set[str] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)  # sentence -> the column that it is of
     absent: set[str] = field(
         default_factory=set
     )  # tools whose config a command names, and no file is
@@ -65,13 +71,18 @@ class RunSettings:
             self.left.discard(name)
         elif str(self.values[name]) != str(value):
             if reading.rank == self.ranks[name] or min(reading.rank, self.ranks[name]) >= CONFIG:
-                self.problems.append(
+                self.complain(
                     f"{reading.file}, {source}: {value} here and {self.values[name]} in "
                     f"{self.files[name]}; "
-                    f"{self.values[name]} was taken, make them equal."
+                    f"{self.values[name]} was taken, make them equal.",
+                    name,
                 )
             else:
                 self.unused[source] = None
+
+    def complain(self, sentence: str, name: str) -> None:
+        """Keep a sentence on what is wrong with a column, or with a part of one."""
+        self.problems[sentence] = COLUMN_OF_PART.get(name, name)
 
     def leave(self, name: str) -> None:
         """Leave a column open that a file names without a value that can be read."""
@@ -84,9 +95,10 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):
             if not whole(str(value)):
-                settings.problems.append(
+                settings.complain(
                     f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how "
-                    f"many there are."
+                    f"many there are.",
+                    name,
                 )
                 settings.leave(name)
                 continue
@@ -107,9 +119,10 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
             first = reading.fields[seen[id(meaning)]]
             if as_word(first) == as_word(value) or (meaning.read == "document" and value is True):
                 continue
-            settings.problems.append(
+            settings.complain(
                 f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep "
-                f"one of the two."
+                f"one of the two.",
+                meaning.to,
             )
             continue
         seen[id(meaning)] = name
@@ -119,7 +132,7 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
             settings.unused[name] = None
             settings.leave(meaning.to)
         except ConfigProblem as error:
-            settings.problems.append(str(error))
+            settings.complain(str(error), meaning.to)
             settings.leave(meaning.to)
 
 
