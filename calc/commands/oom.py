@@ -11,9 +11,17 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.imported_run import ImportedRun, import_run
-from calc.files.oom.alone import command_in_log, cures_by_cause
-from calc.files.oom.engine import engine_cures
-from calc.files.oom.explain import explain_text, origin
+from calc.files.oom.alone import command_in_log
+from calc.files.oom.causes import (
+    HOST,
+    NO_ROOM,
+    OFF_CARD,
+    cause_of,
+    cures_by_cause,
+    finding_of_host,
+)
+from calc.files.oom.engine import engine_cures, takes_a_share
+from calc.files.oom.explain import OomExplanation, explain_text, origin
 from calc.files.oom.findings import OTHER_WORK
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.parts import MeasuredPart, cards_of_log
@@ -28,6 +36,10 @@ WITHOUT_PLAN = (
     "(python -m calc oom LOG RUN), and each part stands beside its estimate, each cure with "
     "what it saves."
 )
+BY_COLUMNS = (
+    *("logits", "attention scores", "optimizer state", "gradients", "gathered weights"),
+    *("training", "inference", "any"),
+)  # causes that changes of the plan's columns mend
 ENGINE_OPTIONS = "With options of the engine, on the machine you have"
 
 
@@ -85,7 +97,7 @@ def explained_alone(log: str, text: str, catalogs: Catalogs) -> str:
             f"| {part.name} | {part.in_gib()['measured_gib']:.2f} |" for part in explanation.parts
         ]
     if explanation.failed:
-        lines += ["", f"## {WHAT_HELPS}", "", *(f"- {cure}." for cure in cures_by_cause(text))]
+        lines += ["", f"## {WHAT_HELPS}", "", *_cures_in_words(text, explanation)]
     return "\n".join([*lines, "", WITHOUT_PLAN]) + "\n"
 
 
@@ -116,19 +128,59 @@ def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
         ]
     if not explanation.failed:
         return lines
-    cures = engine_cures(explanation.row, logged_figures(text), catalogs)
-    if cures:
-        lines += ["", f"## {ENGINE_OPTIONS}", "", *(f"- {cure.sentence()}." for cure in cures)]
-    changes = advise(explanation.row, catalogs, lacking_bytes=explanation.lacking_bytes)
-    mends = explanation.lacking_bytes > 0
+    cause = cause_of(text, explanation.failure)
+    if cause == HOST:
+        lines += [f"- {one}" for one in finding_of_host(text, explanation.row["host_memory_bytes"])]
+    if cause in OFF_CARD:
+        return [*lines, "", f"## {WHAT_HELPS}", "", *_cures_in_words(text, explanation)]
+    first = _first_cures(text, cause, explanation, catalogs)
+    changes = _changes(explanation, catalogs)
+    return [*lines, *first, *changes] if first or changes else [*lines, "", NOTHING_FITS]
+
+
+def _first_cures(
+    text: str, cause: str, explanation: OomExplanation, catalogs: Catalogs
+) -> list[str]:
+    """What helps by the cause alone, and an engine's own options; as lines of Markdown.
+
+    An engine whose cache has no room takes more of the card; one that ran out beside its cache
+    takes less.
+    """
+    if takes_a_share(explanation.row) and cause == NO_ROOM:
+        cures = engine_cures(explanation.row, logged_figures(text), catalogs)
+        sentences = [f"- {cure.sentence()}." for cure in cures]
+        return ["", f"## {ENGINE_OPTIONS}", "", *sentences] if cures else []
+    if takes_a_share(explanation.row) or cause not in BY_COLUMNS:
+        return ["", f"## {WHAT_HELPS}", "", *_cures_in_words(text, explanation)]
+    return []
+
+
+def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
+    """Changes of the plan that mend it, as lines of Markdown.
+
+    Another machine is named where memory lacks, by the message or by the estimate.
+    """
+    row, lacking_bytes = explanation.row, explanation.lacking_bytes
+    changes = advise(row, catalogs, lacking_bytes=lacking_bytes)
+    lines = []
     for stays, title in MACHINES.items():
+        if not stays and not lacking_bytes > 0 and row["fits"] == "yes":
+            continue
         listed = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
         effects = [
-            f"- {change['change']}: {effect(change, explanation.row, catalogs, mends)}"
+            f"- {change['change']}: {effect(change, row, catalogs, lacking_bytes > 0)}"
             for change in listed
         ]
         lines += ["", f"## {title}", "", *effects] if listed else []
-    return lines if len(changes) or cures else [*lines, "", NOTHING_FITS]
+    return lines
+
+
+def _cures_in_words(text: str, explanation: OomExplanation) -> list[str]:
+    """What helps by the cause, as lines of Markdown; of an engine's unknown cause its options."""
+    return [
+        f"- {cure}."
+        for cure in cures_by_cause(text, explanation.failure, takes_a_share(explanation.row))
+    ]
 
 
 def _part(part: MeasuredPart) -> str:

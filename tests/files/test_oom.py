@@ -9,7 +9,7 @@ from examples import catalogs, published, recorded
 
 from calc import estimate
 from calc.__main__ import main
-from calc.files.oom.alone import command_in_log, cures_by_cause
+from calc.files.oom.alone import command_in_log
 from calc.files.oom.explain import LogProblem, explain_text, tells, text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
@@ -314,21 +314,6 @@ def test_an_error_without_a_plan_has_its_cause_and_what_helps(tmp_path, capsys):
     assert "python -m calc oom LOG RUN" in out
     assert main(["calibrate", str(log)]) == 2
     assert "calibrate LOG plan.csv" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "cure"),
-    [
-        ("exitcode  : -9 (pid: 1)", "More host memory"),
-        ("Not enough memory to handle 8192 prefill tokens.", "Fewer tokens in one prefill"),
-        ("No available memory for the cache blocks", "A larger share of the card"),
-        ("occurred when warming up sampler with 1024 dummy requests", "Fewer sequences"),
-        ("on device 0: cudaMalloc failed: out of memory", "Fewer layers on the GPU"),
-        (message(1, 2, 0.5, 1, 0.1), "Activation checkpointing"),
-    ],
-)
-def test_what_helps_follows_from_what_ran_out(text, cure):
-    assert cures_by_cause(text)[0].startswith(cure)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,14 @@ class MemoryPart(Entry, kw_only=True):
     meaning: Text
 
 
+class SilentFailure(Entry, kw_only=True):
+    """A failure that gives no size: the words that it prints, and which cures help."""
+
+    cures: Text
+    meaning: Text
+    words: Filled[Text]
+
+
 class File(CatalogFile, kw_only=True):
     """Lines that torch, serving engines and drivers print about memory."""
 
@@ -50,12 +58,14 @@ class File(CatalogFile, kw_only=True):
         must_have(*PHASES),
         hint("phase of a step -> words of a trace"),
     ]
-    silent: Annotated[FilledMap[str, Text], hint("words -> meaning")]
+    silent: Filled[SilentFailure]
     releases: Annotated[FilledMap[str, Text], hint("words -> releases")]
     parts: Annotated[FilledMap[str, MemoryPart], hint("figure -> its name and what it counts")]
     tensors: Annotated[
         dict[str, Filled[Text]], hint("what was being made -> words of a trace that name it")
     ]
+    moments: Annotated[dict[str, Filled[Text]], hint("when it failed -> words of a trace")]
+    programs: Annotated[dict[str, Filled[Text]], hint("what ran -> words of a trace")]
     cures: Annotated[
         dict[str, Filled[Text]], hint("what ran out -> what helps, the gentlest first")
     ]

@@ -1,4 +1,4 @@
-"""A log without its plan: the command that it prints, and what helps by cause."""
+"""A log without its plan: the command that it prints."""
 
 import ast
 import re
@@ -7,16 +7,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from calc.files.configs.inside.programs import known_command
-from calc.files.oom.findings import named_tensor
-from calc.files.oom.logs import log_patterns, logged_figures, silent
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.mappings import Json
 
 LONGEST_ARGUMENTS = 20_000  # characters of the arguments that an engine prints
 NOTHING_SET = ("", "None", "auto", "[]", "{}")  # values that name no setting
 PRINTED_FIELD = re.compile(r"(\w+): (?:Some\(\s*)?(?:\"([^\"]*)\"|([\w.+-]+))")  # of Rust's {:?}
-HOST = "host memory"
-ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens", "free_at_start"}
 OPENING, CLOSING = "([{", ")]}"
 
 
@@ -135,23 +131,3 @@ def _command(command: str, settings: Json) -> str:
         flag = f"--{RENAMED.get(name, name).replace('_', '-')}"
         words.append(flag if text in ("True", "true") else f"{flag} {shlex.quote(text)}")
     return " ".join([command, *words])
-
-
-def cures_by_cause(text: str) -> list[str]:
-    """What helps, by the tensor that a log names, or by the kind of memory that ran out."""
-    cures = log_patterns().cures
-    meanings = " ".join(silent(text))
-    figures = logged_figures(text)
-    if "memory of the machine ran out" in meanings:
-        return cures[HOST]
-    if named := named_tensor(text):
-        return cures[named[0]]
-    if "llama.cpp" in meanings:
-        return cures["buffer"]
-    if "sampling" in meanings:
-        return cures["sampler"]
-    if "prefill" in meanings:
-        return cures["prefill"]
-    if ENGINE_FIGURES & figures.keys() or "KV cache" in meanings or "cache blocks" in meanings:
-        return cures["KV cache"]
-    return cures["any"]

@@ -44,12 +44,17 @@ class EngineCure(NamedTuple):
         return f"{words[:1].upper()}{words[1:]} ({FLAGS[self.column]}){gain}"
 
 
+def takes_a_share(row: Row) -> bool:
+    """Whether a row is of a serving engine that takes a share of the card."""
+    return row["work"] == "inference" and not is_missing(row.get("memory_utilization"))
+
+
 def engine_cures(row: Row, figures: Mapping[str, float], catalogs: Catalogs) -> list[EngineCure]:
     """The options that leave more for the cache or ask less of it, the gentlest first.
 
     Each is estimated and left out where the software refuses it.
     """
-    if row["work"] != "inference" or is_missing(row.get("memory_utilization")):
+    if not takes_a_share(row):
         return []
     cures = []
     for column, value in _options(row, figures):

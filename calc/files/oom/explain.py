@@ -7,6 +7,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.door import one_sentence
+from calc.files.oom.causes import finding_of_moment, finding_without_size
 from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import (
     findings_of_cache,
@@ -29,7 +30,7 @@ from calc.say.place import short_card
 
 __all__ = ["LogProblem", "OomExplanation", "explain_text", "origin", "tells", "text_of"]
 
-MOST_CARDS = 3  # that are named by their capacity
+MOST_CARDS = 5  # that are named by their capacity
 SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
 REFUSED = (
     "A pickle or an archive can run code when it is read, and this one is not torch's memory "
@@ -117,20 +118,6 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     total = worst.total if worst else sizes.get("card")
     cards = cards_of_log(text, total, catalogs)
     here = on_card(row, cards, catalogs)
-    parts, sentences = [], list(meanings)
-    if worst:
-        parts += parts_of_failure(worst, here)
-        sentences += [
-            *findings_of_failure(worst, here, catalogs, text),
-            *findings_of_phase(text, here, catalogs),
-        ]
-    if sizes:
-        parts += parts_of_figures(sizes, here, catalogs)
-        sentences += findings_of_figures(sizes, here)
-    if not sentences and worst:
-        sentences = [CUT_SHORT]
-    elif not sentences:
-        sentences = [HEALTHY, *findings_of_cache(sizes, here)]
     lacking = (
         worst.tried + SPARE_RATIO * (total or 0.0)
         if worst
@@ -138,6 +125,22 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     )
     failed = bool(worst or meanings or lacking > 0 or sizes.get("ooms"))
     failed = failed or "free_at_start" in sizes or "request" in sizes
+    parts, sentences = [], list(meanings)
+    if worst:
+        parts += parts_of_failure(worst, here)
+        sentences += [
+            *findings_of_failure(worst, here, catalogs, text),
+            *(findings_of_phase(text, here, catalogs) or finding_of_moment(text)),
+        ]
+    elif failed:
+        sentences += finding_without_size(text)
+    if sizes:
+        parts += parts_of_figures(sizes, here, catalogs)
+        sentences += findings_of_figures(sizes, here)
+    if not sentences and worst:
+        sentences = [CUT_SHORT]
+    elif not failed:
+        sentences = [HEALTHY, *findings_of_cache(sizes, here), *sentences]
     return OomExplanation(
         worst,
         len(messages),

@@ -14,6 +14,7 @@ from calc.files.oom.sizes import first_size, in_bytes, one_line
 BEGINS = "Tried to allocate"
 LONGEST = 1500  # characters of one message
 MOST_FAILURES = 1000  # messages of one text, one for each rank
+MOST_OF_A_CARD = 2  # times its memory: the driver may move some to CPU memory
 OTHER = re.compile(
     r"Process (\d{1,9}) has (\d{1,9}(?:\.\d{1,6})?)\s?(bytes|[KMGT]iB) memory in use"
 )
@@ -95,16 +96,10 @@ def _failure(text: str) -> Failure | None:
     process = first_size(r"this process has {} memory in use", text)
     total = _first(text, r"total capaci?ty of {}", r"{} total capacity")
     free = _first(text, r"of which {} is free", r"{} free")
-    held_bytes = (allocated or 0.0) + (unallocated or 0.0)
-    if (
-        process is None
-        and len(others) == 1
-        and (total or 0.0) - (free or 0.0) - sum(others.values()) < held_bytes
-    ):
-        process, others = (
-            next(iter(others.values())),
-            {},
-        )  # in a container it is this process: both have no room
+    if process is not None and total is not None and process > MOST_OF_A_CARD * total:
+        process = None  # a driver that cannot tell writes an impossible size
+    if process is None and others:
+        process = others.pop(_own(others, (allocated or 0.0) + (unallocated or 0.0)), None)
     return Failure(
         next((release for words, release in log_patterns().releases.items() if words in text), ""),
         int(gpu[1]) if gpu else None,
@@ -118,6 +113,16 @@ def _failure(text: str) -> Failure | None:
         unallocated,
         first_size(r"{} allowed", text),
     )
+
+
+def _own(processes: dict[int, float], held_bytes: float) -> int:
+    """The number of the process that failed among those listed with their memory; 0 if unknown.
+
+    In a container torch does not know its own number and lists itself with the others: it is the
+    smallest that can hold what its allocator reserved. [B]
+    """
+    able = [number for number, used in processes.items() if used >= held_bytes > 0]
+    return min(able, key=processes.__getitem__, default=0)
 
 
 def _first(text: str, *patterns: str) -> float | None:

@@ -6,7 +6,7 @@ from math import floor
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom.failures import Failure
-from calc.files.oom.logs import log_patterns
+from calc.files.oom.logs import last_named, log_patterns
 from calc.say.numbers import is_missing, size
 from calc.units import GIB
 
@@ -45,6 +45,11 @@ def findings_of_failure(
         sentences.append(_of_tensor(*named, tried, row, catalogs))
     elif shape := _shape(tried, row, catalogs):
         sentences.append(f"The request of {size(tried)} has the size of {shape}.")
+    elif tried > GIB and abs(tried / (allocated or 1.0) - 1) <= SAME_RATIO:
+        sentences.append(
+            f"The request of {size(tried)} is as large as all that was allocated: a second copy of "
+            "the weights, such as gradients in one buffer, fp32 copies, or a cast or merge."
+        )
     if total and allocated > total:
         sentences.append(
             f"{size(allocated)} are allocated on a card of {size(total)}: the driver had "
@@ -195,13 +200,7 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
 
 def named_tensor(trace: str) -> tuple[str, str] | None:
     """What the last line of a trace that names a tensor was making, and that word."""
-    last = {
-        (tensor, word): trace.rfind(word)
-        for tensor, words in log_patterns().tensors.items()
-        for word in words
-    }
-    tensor = max(last, key=last.__getitem__)
-    return tensor if last[tensor] >= 0 else None
+    return last_named(trace, log_patterns().tensors)
 
 
 def _of_tensor(tensor: str, word: str, tried: float, row: Row, catalogs: Catalogs) -> str:

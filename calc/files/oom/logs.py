@@ -15,6 +15,9 @@ STARTUP = re.compile(
     r"Free memory on device(?: [\w:]{1,20})? \(([\d.]{1,12})/([\d.]{1,12}) GiB\) on startup "
     r"is less than desired GPU memory utilization \(([\d.]{1,12})"
 )
+HOST = re.compile(
+    r"CPU Virtual Memory: {1,4}used = ([\d.]{1,12}) GB, percent = ([\d.]{1,6})%"
+)  # of DeepSpeed, in GiB
 CELL = rf"\s{{0,20}}{SIZE}\s{{0,20}}"
 
 
@@ -41,15 +44,36 @@ def logged_figures(text: str) -> dict[str, float]:
             "card": in_bytes(start[2], "GiB"),
             "utilization": float(start[3]),
         }
-    return figures | _summary(text[:MOST_CHARACTERS])
+    return figures | _host_memory(line) | _summary(text[:MOST_CHARACTERS])
+
+
+def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
+    """The failures of a text that give no size, in the order of the catalog."""
+    line = one_line(text)
+    return [kind for kind in log_patterns().silent if any(words in line for words in kind.words)]
 
 
 def silent(text: str) -> list[str]:
     """The meaning of failures that give no size."""
-    line = one_line(text)
-    return list(
-        dict.fromkeys(meaning for words, meaning in log_patterns().silent.items() if words in line)
-    )
+    return list(dict.fromkeys(kind.meaning for kind in silent_failures(text)))
+
+
+def last_named(text: str, words_by_name: dict[str, list[str]]) -> tuple[str, str] | None:
+    """The name whose word stands last in a text, and that word; None without one."""
+    places = {
+        (name, word): text.rfind(word) for name, words in words_by_name.items() for word in words
+    }
+    last = max(places, key=places.__getitem__)
+    return last if places[last] >= 0 else None
+
+
+def _host_memory(line: str) -> dict[str, float]:
+    """The RAM of the machine that DeepSpeed last saw in use, and all of it. [B]"""
+    seen = HOST.findall(line)
+    if not seen or not float(seen[-1][1]):
+        return {}
+    used = in_bytes(seen[-1][0], "GiB")
+    return {"host_used": used, "host_total": 100 * used / float(seen[-1][1])}
 
 
 def _values(kind: memory_logs.PrintedFigure, line: str) -> Iterator[float]:

@@ -3,7 +3,7 @@
 from calc.catalogs.load import Catalogs
 from calc.engine.one_scenario import phases_table
 from calc.evaluate import Row
-from calc.files.oom.logs import log_patterns
+from calc.files.oom.logs import last_named, log_patterns
 from calc.files.oom.parts import estimate_with
 from calc.mappings import Json
 from calc.say.numbers import size
@@ -37,12 +37,8 @@ LEAST_BYTES = 0.25 * GIB  # less is not worth a change
 
 def phase_of(text: str) -> str:
     """The phase that the last line of a trace names; empty where none is named."""
-    last = {
-        phase: max((text.rfind(word) for word in words), default=-1)
-        for phase, words in log_patterns().phases.items()
-    }
-    phase = max(last, key=last.__getitem__)
-    return phase if last[phase] >= 0 else ""
+    last = last_named(text, log_patterns().phases)
+    return last[0] if last else ""
 
 
 def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:

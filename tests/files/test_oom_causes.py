@@ -1,0 +1,83 @@
+"""What helps where memory ran out, by what a log says: the tensor, the moment, the program."""
+
+import pytest
+from test_oom import SGLANG_START, message
+
+from calc.__main__ import main
+from calc.files.oom.causes import cures_by_cause
+from calc.files.oom.failures import failures
+from calc.files.oom.logs import log_patterns
+from calc.units import GIB
+
+pytestmark = pytest.mark.usefixtures("read_once")
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("exitcode  : -9 (pid: 1)", "More host memory"),
+        ("['train.py'] exits with return code = -9", "More host memory"),
+        ("NCCL WARN Call to posix_fallocate failed : No space left on device", "More shared"),
+        ("OSError: [Errno 28] No space left on device", "A larger disk"),
+        ("in capture_end\nAcceleratorError: CUDA error: out of memory", "No CUDA graphs"),
+        ("in wake_up\nCUDA Error: out of memory at cumem_allocator.cpp:62", "A smaller share"),
+        (f"in nested_concat\n{message(9, 24, 8, 13, 0.5)}", "No logits kept"),
+        (f"in evaluation_loop\nlogits.float()\n{message(9, 24, 8, 13, 1)}", "A smaller evaluation"),
+        (f"pipe.to(device)\n{message(0.6, 47, 0.1, 46, 0.1)}", "Weights in fewer bits"),
+        (
+            f"flash_causal_lm.py prefill:prefill{{id=1}}: {message(0.2, 39, 0.2, 37, 1)}",
+            "Fewer tok",
+        ),
+        ("Not enough memory to handle 8192 prefill tokens.", "Fewer tokens in one prefill"),
+        ("No available memory for the cache blocks", "A larger share of the card"),
+        ("occurred when warming up sampler with 1024 dummy requests", "Fewer sequences"),
+        ("on device 0: cudaMalloc failed: out of memory", "Fewer layers on the GPU"),
+        (message(1, 2, 0.5, 1, 0.1), "Activation checkpointing"),
+    ],
+)
+def test_what_helps_follows_from_what_ran_out(text, cure):
+    assert cures_by_cause(text)[0].startswith(cure)
+
+
+def test_every_cause_of_the_catalog_has_its_cures():
+    patterns = log_patterns()
+    causes = {kind.cures for kind in patterns.silent} | set(patterns.tensors)
+    assert (causes | set(patterns.programs) | {"other processes"}) <= set(patterns.cures)
+
+
+def test_a_process_in_a_container_finds_itself_among_those_that_torch_lists():
+    listed = " ".join(
+        f"Process {number} has {used} GiB memory in use."
+        for number, used in ((7, 6.79), (8, 4.93), (9, 0.87))
+    )
+    text = message(2.11, 14.74, 1.65, 4.5, 2.14).replace("Of the", f"{listed} Of the")
+    (failure,) = failures(text)
+    assert failure.process == 6.79 * GIB
+    assert failure.others_bytes == pytest.approx((14.74 - 1.65 - 6.79) * GIB)
+    assert cures_by_cause(text, failure)[0].startswith("Stop the other processes")
+    (failure,) = failures(message(0.3, 6, 0, 5, 0.27, process=17179869184.0))
+    assert failure.process is None
+    assert failure.context == pytest.approx(0.73 * GIB)
+
+
+def test_a_killed_run_is_told_what_ram_it_needs(tmp_path, capsys):
+    log, plan_file = tmp_path / "killed.log", tmp_path / "plan.csv"
+    log.write_text(
+        "CPU Virtual Memory:  used = 28.43 GB, percent = 22.6%\nexits with return code = -9\n"
+    )
+    plan_file.write_text("model,gpu,sharding,offload\nllama-3.1-8b,a100-80gb-sxm,zero3,states\n")
+    assert main(["oom", str(log), str(plan_file)]) == 0
+    out = capsys.readouterr().out
+    assert "of RAM, and the machine has 126 GiB." in out
+    assert "- More host memory" in out
+    assert "On another machine" not in out
+
+
+def test_an_engine_that_runs_out_beside_its_cache_takes_less_of_the_card(tmp_path, capsys):
+    log = tmp_path / "sglang.log"
+    log.write_text(f"{SGLANG_START}  in capture_end\nAcceleratorError: CUDA error: out of memory\n")
+    assert main(["oom", str(log)]) == 0
+    out = capsys.readouterr().out
+    assert "It ran out for the CUDA graphs" in out
+    assert "- No CUDA graphs, or smaller ones" in out
+    assert "A larger share of the card" not in out
