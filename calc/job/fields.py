@@ -5,7 +5,15 @@ from calc.cost.markets import USUAL_MARKETS, sold_for
 from calc.evaluate import Row, parameters_of
 from calc.job import columns as inputs
 from calc.job.cells import PERCENTILES, listed
-from calc.job.columns import ANYWHERE, EXAMPLES, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
+from calc.job.columns import (
+    ANYWHERE,
+    EXAMPLE_TOKENS,
+    EXAMPLES,
+    JOB_BY_NAME,
+    JOB_MARKETS,
+    SEQUENCE_TOKENS,
+    USUAL,
+)
 from calc.layout import at_once, data_parallel
 from calc.scenarios.inputs import (
     ASSUMED,
@@ -27,7 +35,7 @@ JOB_FIELDS = (
     JOB_BY_NAME["method"],
     Input("model", "text", "llama-3.1-8b", catalog="models"),
     Input("examples", "count", 50_000),
-    Input("example_tokens", "count", 1_000),
+    Input("example_tokens", "count", EXAMPLE_TOKENS),
     Input("epochs", "number", 3),
     Input("run_tokens", "number", 1e9),
     Input("sequence_tokens", "count", SEQUENCE_TOKENS),

@@ -21,6 +21,7 @@ from calc.job.columns import (
     ADMITS,
     ANYWHERE,
     ASKED_ANSWERS,
+    EXAMPLE_TOKENS,
     EXAMPLES,
     FIXABLE,
     JOB_BY_NAME,
@@ -33,7 +34,7 @@ from calc.job.columns import (
 )
 from calc.job.job import Job
 from calc.job.lengths import fill_lengths
-from calc.job.measure import tokens_in_all
+from calc.job.measure import IMAGES, measure, tokens_in_all
 from calc.job.rollouts import rolls_out, with_rollouts
 from calc.job.service_classes import with_class_defaults
 from calc.job.software import (
@@ -143,8 +144,6 @@ def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:
     check_ids("model", [job["model"]], models)
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
-    if not generating:
-        _examples(job, cells)
     # The text of a pair is no longer than the positions of the text's tower.
     of_pair = cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
     longest = numbers_of(
@@ -153,6 +152,8 @@ def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:
     fill_lengths(
         job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs)
     )
+    if not generating:
+        _examples(job, cells, catalogs)
     if job["people"] and "users" not in cells:
         usual_share = cells_by_id(catalogs, "assumptions", "value")["share_active"]
         share = cell_value(
@@ -212,11 +213,18 @@ def _work(cells: Cells) -> str:
     return str(work)
 
 
-def _examples(job: Row, cells: Cells) -> None:
-    """The tokens of a run that names its examples: examples x tokens each x epochs."""
-    if job["work"] != TRAINING or not (job["examples"] and job["example_tokens"]):
+def _examples(job: Row, cells: Cells, catalogs: Catalogs) -> None:
+    """The tokens of a run that names its examples: examples x tokens each x epochs.
+
+    Without its tokens an example is an image, or the usual text as far as the context holds it.
+    """
+    is_told = job["examples"] and (job["example_tokens"] or "train_tokens" not in cells)
+    if job["work"] != TRAINING or not is_told:
         job |= dict.fromkeys(EXAMPLES)
         return
+    words, positions = measure(job["model"], None, catalogs)
+    usual_tokens = positions if words == IMAGES else min(EXAMPLE_TOKENS, job["sequence_tokens"])
+    job["example_tokens"] = job["example_tokens"] or usual_tokens
     tokens = job["examples"] * job["example_tokens"] * (job["epochs"] or 1)
     if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:
         raise JobError(

@@ -131,11 +131,16 @@ def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         prompts, answers, most = (number_in(job, name) for name in ROLLED)
         of_step = f"{amount(prompts)} prompts a step with " if prompts else ""
         yield f"{of_step}{with_noun(int(answers), 'answer')} each of up to {amount(most)} tokens"
-    if context := number_in(job, "sequence_tokens"):
+    if (context := number_in(job, "sequence_tokens")) and not _reads_images(job, catalogs):
         yield f"context {amount(context)}"
     step = 0.0 if job.get("prompts_per_step") else number_in(job, "step_tokens")
     if step and step != STEP_TOKENS:
         yield f"{amount(step)} tokens a step"
+
+
+def _reads_images(job: Cells, catalogs: Catalogs) -> bool:
+    """Whether the model is an encoder of images, whose sequence is that of an image."""
+    return bool(catalogs.models["kind"].get(job.get("model", "")) == "vision")
 
 
 def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:

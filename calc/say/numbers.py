@@ -169,7 +169,9 @@ def parameter_count(parameters: float) -> str:
 def amount(value: float) -> str:
     """An amount as it was set, to six digits: 150 million, 1.5 billion, 50,000, 0.5."""
     scale, name = next((pair for pair in SCALES if abs(value) >= pair[0]), (1, ""))
-    return f"{value / scale:,.6g}{name}" if scale > 1 else f"{value:,.10g}"
+    if scale == 1 and float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value / scale:,.6g}{name}"
 
 
 def with_noun(number: int, noun: str) -> str:

@@ -117,6 +117,12 @@ def test_examples_are_tokens_of_a_run(row, tokens):
     assert resolve({"model": "llama-3.2-1b", **row}, catalogs()).train_tokens == tokens
 
 
+@pytest.mark.parametrize("model", ["vit-large-patch16", "wav2vec2-base-960h"])
+def test_only_what_has_a_length_of_its_own_is_said_with_a_context(model):
+    said = sentence({"model": model, "examples": 1000})
+    assert ("context" in said) == (model == "wav2vec2-base-960h")
+
+
 @pytest.mark.parametrize(("row", "problem"), CASES["contradictions"])
 def test_a_job_that_contradicts_itself_is_refused_with_the_cure(row, problem):
     assert problem in options({"model": "llama-3.2-1b", **row}, catalogs()).problem
