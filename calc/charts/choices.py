@@ -40,10 +40,10 @@ def choices_table(
     """Return the cells as marks of a chart.
 
     Columns: `row`, `column` (names), `row_rank`, `column_rank`, `value` (the measure, NaN without a
-    plan), `text` (the measure in words), `machine`, `layout`, `detail` (time or pace, or why there
-    is no plan), `quality` (what a choice changes in the result), `mark` (plan, cheapest, least or
-    empty), `cell`, the number of the cell, and texts that are drawn in a mark: `figure`,
-    `headline`, `detail_line` and `summary`.
+    plan), `times` (the value over the least one), `text` (the measure in words), `machine`,
+    `layout`, `detail` (time or pace, or why there is no plan), `quality` (what a choice changes in
+    the result), `mark` (plan, cheapest, least or empty), `cell`, the number of the cell, and texts
+    that are drawn in a mark: `figure`, `headline`, `detail_line` and `summary`.
     """
     rows = list(dict.fromkeys(cell.row.id for cell in cells))
     columns = list(dict.fromkeys(cell.column.id for cell in cells))
@@ -55,6 +55,7 @@ def choices_table(
             "row_rank": [rows.index(cell.row.id) for cell in cells],
             "column_rank": [columns.index(cell.column.id) for cell in cells],
             "value": values,
+            "times": pd.Series(values) / pd.Series(values).min(),
             "text": [
                 WORDS[measure](value) if cell.plan else "no plan"
                 for cell, value in zip(cells, values, strict=True)

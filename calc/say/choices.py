@@ -9,11 +9,14 @@ from calc.mappings import Cells
 from calc.say.change import is_unchanged, quality
 from calc.say.numbers import about, longer, percent, with_noun
 from calc.say.place import place
-from calc.studies.choices import TIE_RATIO, Cell, Choice, cheapest_cell, is_plan
+from calc.studies.choices import PURE, TIE_RATIO, Cell, Choice, cheapest_cell, is_plan
 
 TITLES = {
     "precision-optimizer": "Precision and optimizer",
+    "precision": "Precision of the frozen weights",
+    "optimizer": "Optimizer",
     "weights-cache": "Weights and KV cache",
+    "weights": "Weights",
     "gpus": "GPU count",
     "method": "Method",
     "layout": "Sharding and tensor parallelism",
@@ -52,7 +55,11 @@ def choice_name(choice: Choice, catalogs: Catalogs) -> str:
 
 def quality_note(choice: Choice, work: str, catalogs: Catalogs) -> str:
     """Return what a source says that a choice changes in the result; empty without a change."""
-    sets = {name: value for name, value in choice.sets if not _is_full_cache(name, value, catalogs)}
+    sets = {
+        name: value
+        for name, value in choice.sets
+        if not (_is_full_cache(name, value, catalogs) or _is_as_published(name, value, choice))
+    }
     note, _ = quality(sets, catalogs, work == "inference")
     return "" if is_unchanged(note, catalogs) else note
 
@@ -62,6 +69,11 @@ def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
     choices = {one for cell in cells for one in (cell.row, cell.column)}
     marked = any(quality_note(one, work, catalogs) for one in choices)
     return f"{MARK} Check the quality." if marked else ""
+
+
+def _is_as_published(name: str, value: Any, choice: Choice) -> bool:
+    """Return whether a choice takes the weights in 16 bits and trains none of them in that."""
+    return name == "precision" and value in PURE and not choice.is_pure
 
 
 def _is_full_cache(name: str, value: Any, catalogs: Catalogs) -> bool:

@@ -132,15 +132,9 @@ def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
 
 
 def _of_training(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison, ...]:
-    is_full = plan["tuning"] == "full"
     degrees = TENSOR_DEGREES if divides_matrices(plan["implementation"], catalogs) else ()
-    precisions = TRAINING_PRECISIONS if is_full else FROZEN_PRECISIONS
     several = [
-        Comparison(
-            "precision-optimizer",
-            _precisions(precisions, plan, is_full),
-            _axis("optimizer", OPTIMIZERS, plan),
-        ),
+        *_formats(plan),
         Comparison("gpus", _counts("gpus", GPU_COUNTS, plan)),
         Comparison("method", tuple(Choice(name, (("method", name),)) for name in METHODS)),
         Comparison(
@@ -160,8 +154,9 @@ def _of_serving(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison
     serving = catalogs.implementations.index[catalogs.implementations["serves"].astype(bool)]
     engines = tuple(name for name in ENGINES if name in serving)
     columns = _axis("kv_precision", CACHE_PRECISIONS, plan) if answers else (Choice(""),)
+    weights = "weights-cache" if answers else "weights"
     several = [
-        Comparison("weights-cache", _axis("precision", SERVED_PRECISIONS, plan), columns),
+        Comparison(weights, _axis("precision", SERVED_PRECISIONS, plan), columns),
         Comparison("engine", _axis("implementation", engines, plan)),
         Comparison("gpus", _counts("gpus", GPU_COUNTS, plan)),
         Comparison(
@@ -179,10 +174,20 @@ def _of_serving(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison
     return tuple(several)
 
 
-def _precisions(values: tuple[str, ...], plan: Cells, is_full: bool) -> tuple[Choice, ...]:
-    """An axis over number formats, pure ones marked where all weights are trained."""
-    several = _axis("precision", values, plan)
-    return tuple(replace(one, is_pure=is_full and one.id in PURE) for one in several)
+def _formats(plan: Cells) -> tuple[Comparison, ...]:
+    """Number formats and optimizers: a matrix where all weights are trained, else apart.
+
+    An adapter is so small that its optimizer hardly changes the cost; all columns would be equal.
+    """
+    optimizers = _axis("optimizer", OPTIMIZERS, plan)
+    if plan["tuning"] != "full":
+        frozen = _axis("precision", FROZEN_PRECISIONS, plan)
+        return Comparison("precision", frozen), Comparison("optimizer", optimizers)
+    trained = tuple(
+        replace(one, is_pure=one.id in PURE)
+        for one in _axis("precision", TRAINING_PRECISIONS, plan)
+    )
+    return (Comparison("precision-optimizer", trained, optimizers),)
 
 
 def _axis(name: str, values: tuple[str, ...], plan: Cells) -> tuple[Choice, ...]:

@@ -126,7 +126,7 @@ def test_row_parallel_adapters_read_a_divided_input():
     assert stack_copied_elements(held).item() == 5 * 4096 + 4096 / 2 + 14_336 / 2
 
 
-# Bytes of one block, NF4 base with double quantisation and fp32 adapters of rank 16 on all linear
+# Bytes of one block, NF4 base with double quantization and fp32 adapters of rank 16 on all linear
 # layers, as bitsandbytes 0.50.2 and peft 0.21 store it (validation/data/parallel/qlora.csv).
 @pytest.mark.parametrize(
     ("model", "bytes_each"), [("llama-3.2-1b", 34_200_064), ("llama-3.1-8b", 117_772_288)]
@@ -139,7 +139,7 @@ def test_a_block_in_nf4_weighs_what_bitsandbytes_stores(model, bytes_each):
 
 @pytest.mark.parametrize(("precision", "bits"), recorded("cases/memory.json")["bits_per_weight"])
 def test_bits_per_weight_of_a_matrix_count_its_scales(precision, bits):
-    """Dettmers 2023 (4.127 with double quantisation), OCP MX 1.0, llama.cpp's blocks, GPTQ and AWQ
+    """Dettmers 2023 (4.127 with double quantization), OCP MX 1.0, llama.cpp's blocks, GPTQ and AWQ
     in groups of 128.
     """
     matrices = 218_103_808  # of a block of Llama 3.1 8B; its norms are 8192 more

@@ -14,6 +14,10 @@ PICK = "pick"  # the selection
 CELL, PART, TICK = "cell", "part", "tick"  # its fields, and the part that is no plan
 ROW_HEIGHT, BAR_HEIGHT, LINE_HEIGHT = 62, 34, 210  # pixels
 NARROW_ROW, NARROW_HEAD, HEAD = 36, 88, 34  # of a phone; of the names of columns
+# Whether a column has no room for the name of its machine; `width` says when to look again.
+IS_NARROW = "(0 * width + containerSize()[0]) / length(domain('x')) < 106"
+IS_SMALL = "(0 * width + containerSize()[0]) < 600"  # a line, likewise
+DEAREST = 4  # times the least value, from which on a cell is red
 CHEAP, DEAR = "#10896D", "#C93F03"  # of the palette: green is cheap, red is dear
 SHADE = 0.22
 GAPS = alt.Scale(paddingInner=0.04)  # between cells
@@ -23,18 +27,25 @@ TICKS = ROWS.transform_filter("isValid(datum.value)").transform_calculate(part="
 
 @once
 def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
-    """Cells of two axes, shaded from cheap to dear, each with its value, time and machine.
+    """Cells of two axes, shaded by how often they cost the least, with value, time and machine.
 
-    A narrow one has the value alone. Reads calc.charts.choices.choices_table and `is_kept`.
+    Where a column is narrow its cells have the value alone; the chart follows the window.
+    `is_narrow` makes the rows of a phone low. Reads calc.charts.choices.choices_table and
+    `is_kept`.
     """
     x = alt.X("column:N", sort=alt.EncodingSortField("column_rank", op="min"), title=None).axis(
         orient="top",
-        labelAngle=-90 if is_narrow else 0,
-        **_look(ink, NARROW_HEAD if is_narrow else 140),
+        labelAngle=_either(IS_NARROW, -90, 0),
+        labelAlign=_either(IS_NARROW, "'left'", "'center'"),
+        labelBaseline=_either(IS_NARROW, "'middle'", "'bottom'"),
+        labelOverlap=False,
+        **_look(ink, 140),
     )
     x, y = x.scale(GAPS), _rows(ink, 100 if is_narrow else 150).scale(GAPS)
     place: Spec = {"x": x, "y": y}
-    shade = alt.Color("value:Q", legend=None).scale(type="log", range=[CHEAP, DEAR])
+    shade = alt.Color("times:Q", legend=None).scale(
+        type="log", domain=[1, DEAREST], clamp=True, range=[CHEAP, DEAR]
+    )
     cells = (
         PLANS.transform_filter("isValid(datum.value)")
         .mark_rect(cornerRadius=5, opacity=SHADE, cursor="pointer")
@@ -51,49 +62,61 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         .mark_rect(cornerRadius=5, filled=False, stroke=BLUE, strokeWidth=3)
         .encode(**place)
     )
-    wide: tuple[tuple[str, int, int, Any], ...] = (
-        ("headline", -13, SIZE + 3, "bold"),
-        ("detail_line", 6, SIZE - 1, "normal"),
-        ("machine", 21, SIZE - 1, "normal"),
+    texts: tuple[tuple[str, int, int, Any, Any], ...] = (
+        ("headline", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
+        ("detail_line", 6, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
+        ("machine", 21, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
+        ("figure", 0, SIZE - 2, "bold", _either(IS_NARROW, 1, 0)),
     )
-    texts = (("figure", 0, SIZE - 2, "bold"),) if is_narrow else wide
+    room = alt.ExprRef("bandwidth('x') - 4")
     lines = [
-        _text(ink, dy=dy, fontSize=size, fontWeight=weight, limit=44 if is_narrow else 150).encode(
+        _text(ink, dy=dy, fontSize=size, fontWeight=weight, opacity=opacity, limit=room).encode(
             **place, text=f"{name}:N"
         )
-        for name, dy, size, weight in texts
+        for name, dy, size, weight, opacity in texts
     ]
-    ticks = [] if is_narrow else [_ticks(ink, _band("column", 0.93), _band("row", 0.17))]
-    chart = alt.layer(cells, empty, present, *lines, *ticks)
+    ticks = _ticks(ink, _band("column", 0.93), _band("row", 0.17), IS_NARROW)
+    chart = alt.layer(cells, empty, present, *lines, ticks)
     height = NARROW_ROW * rows + NARROW_HEAD if is_narrow else ROW_HEIGHT * rows + HEAD
     return as_spec(chart, "", ink, height=height)
 
 
 @once
-def line(ink: Ink, is_narrow: bool = False) -> Spec:
+def line(ink: Ink) -> Spec:
     """The value at each count, joined by a line; the plan is orange.
 
     Reads calc.charts.choices.choices_table and `is_kept`.
     """
     x = alt.X("row:N", sort=alt.EncodingSortField("row_rank", op="min"), title=None).axis(
-        labelAngle=-45 if is_narrow else 0, ticks=False, labelFontSize=SIZE, labelColor=ink.text
+        labelAngle=_either(IS_SMALL, -45, 0),
+        labelAlign=_either(IS_SMALL, "'right'", "'center'"),
+        labelBaseline=_either(IS_SMALL, "'middle'", "'top'"),
+        labelOverlap=False,
+        ticks=False,
+        labelFontSize=SIZE,
+        labelColor=ink.text,
     )
     y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, padding=24)
     priced = PLANS.transform_filter("isValid(datum.value)")
     colour = alt.condition("datum.mark == 'plan'", alt.value(ORANGE), alt.value(BLUE))
-    names = [] if is_narrow else [_text(ink, 18, fontSize=SIZE - 1, limit=150, priced=True)]
+    shown, hidden = _either(IS_SMALL, 0, 1), _either(IS_SMALL, 1, 0)
+    values: tuple[tuple[str, Any], ...] = (("headline", shown), ("figure", hidden))
     layers = [
         priced.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
         priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer")
         .encode(x=x, y=y, color=colour, tooltip=_tooltip())
         .add_params(_pick()),
-        _text(ink, -16, fontSize=SIZE - 2 * is_narrow, fontWeight=600, priced=True).encode(
-            x=x, y=y, text="figure:N" if is_narrow else "headline:N"
+        *(
+            _text(ink, -16, fontSize=SIZE, fontWeight=600, opacity=opacity, priced=True).encode(
+                x=x, y=y, text=f"{name}:N"
+            )
+            for name, opacity in values
         ),
-        *(text.encode(x=x, y=y, text="machine:N") for text in names),
+        _text(ink, 18, fontSize=SIZE - 1, limit=150, opacity=shown, priced=True).encode(
+            x=x, y=y, text="machine:N"
+        ),
+        _ticks(ink, x, alt.value(LINE_HEIGHT - 40), IS_SMALL),
     ]
-    if not is_narrow:
-        layers.append(_ticks(ink, x, alt.value(LINE_HEIGHT - 40)))
     return as_spec(alt.layer(*layers), "", ink, height=LINE_HEIGHT)
 
 
@@ -110,12 +133,11 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         PLANS.mark_bar(height=18, cornerRadius=3, cursor="pointer", opacity=0.55)
         .encode(x=x, y=y, color=colour, tooltip=_tooltip())
         .add_params(_pick()),
-        _text(ink, align="left", fontSize=SIZE, limit=240 if is_narrow else 520).encode(
-            x=alt.value(28), y=y, text="figure:N" if is_narrow else "summary:N"
+        _text(ink, align="left", fontSize=SIZE, limit=alt.ExprRef("width - 32")).encode(
+            x=alt.value(28), y=y, text="summary:N"
         ),
+        _ticks(ink, alt.value(13), y),
     ]
-    if not is_narrow:
-        layers.append(_ticks(ink, alt.value(13), y))
     return as_spec(alt.layer(*layers), "", ink, height=BAR_HEIGHT * rows)
 
 
@@ -154,12 +176,21 @@ def _band(name: str, share: float) -> Any:
     return channel(f"{name}:N", sort=sort, bandPosition=share)
 
 
-def _ticks(ink: Ink, x: Any, y: Any) -> alt.Chart:
-    """A box on each plan, filled where it is kept for Compare."""
+def _either(condition: str, then: Any, otherwise: Any) -> alt.ExprRef:
+    """A value, or an expression, that follows the size of the chart."""
+    return alt.ExprRef(f"{condition} ? {then} : {otherwise}")
+
+
+def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false") -> alt.Chart:
+    """A box on each plan, filled where it is kept for Compare; none where `hidden` holds."""
     fill = alt.condition("datum.is_kept", alt.value(BLUE), alt.value(ink.paper))
     tip = [alt.Tooltip("tick_text:N", title=" ")]
     return TICKS.mark_square(
-        size=130, opacity=1, stroke=ink.faint, strokeWidth=1, cursor="pointer"
+        size=_either(hidden, 0, 130),
+        opacity=_either(hidden, 0, 1),
+        stroke=ink.faint,
+        strokeWidth=1,
+        cursor="pointer",
     ).encode(x=x, y=y, color=fill, tooltip=tip)
 
 

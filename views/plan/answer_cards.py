@@ -129,14 +129,14 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     faint = f"color:{ink.faint}"
     money, time = _money_and_time(row)
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
-    hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
-    hourly += "".join(f" · {part}" for part in paid_hours(row))
+    hourly = [] if is_missing(row["usd_per_hour"]) else [f"{usd(row['usd_per_hour'])} an hour"]
+    paid = "".join(f" · {_unbroken(part)}" for part in [*hourly, *paid_hours(row)])
     where = row_words.where(row, catalogs, bool(several))
     memory_and_speed = " · ".join(filter(None, (memory_in_card(row), _speed(row))))
     lines = [
         f"<div style='font-size:13px;{faint}'>{escape(card.title)}</div>",
         f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",
-        f"<div><b>{escape(where)}</b>{escape(hourly)}</div>",
+        f"<div><b>{escape(where)}</b>{paid}</div>",
         f"<div style='margin:7px 2px 6px 0'>{tank_html(row, ink, row_words.tank_alt(row))}</div>",
         f"<div style='font-size:13px;{faint}'>{escape(memory_and_speed)}</div>",
         f"<div style='margin-top:4px'>{escape(card.line)}</div>",
@@ -165,6 +165,11 @@ def _money_and_time(row: Row) -> tuple[str, str]:
         if is_missing(row["usd"])
         else (about(row["usd"]), f"in {escape(time)}{within}")
     )
+
+
+def _unbroken(text: str) -> str:
+    """HTML of a text that stays on one line."""
+    return f"<span style='white-space:nowrap'>{escape(text)}</span>"
 
 
 def _speed(row: Row) -> str:

@@ -191,7 +191,7 @@ def _spec(comparison: Comparison, rows: int, ink: Ink) -> Row:
     if len(comparison.columns) > 1:
         return charts.matrix(ink, rows, is_phone())
     if comparison.id in LINES:
-        return charts.line(ink, is_phone())
+        return charts.line(ink)
     return charts.bars(ink, rows, is_phone())
 
 

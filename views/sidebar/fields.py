@@ -32,11 +32,10 @@ def select(label: str, key: str, words: dict[str, str], **look: Any) -> None:
     st.selectbox(label, list(words), format_func=words.__getitem__, key=key, **(SESSION | look))
 
 
-def count_field(label: str, key: str, empty: str = "") -> None:
+def count_field(label: str, key: str, empty: str = "", **look: Any) -> None:
     """A field of a count; `empty` says what an empty field means, else it is never empty."""
-    st.number_input(
-        label, 1, value=_last(key, empty), step=1, key=key, placeholder=empty, **SESSION
-    )
+    look = {"step": 1, "placeholder": empty, **look, **SESSION}
+    st.number_input(label, 1, value=_last(key, empty), key=key, **look)
 
 
 def number(label: str, key: str, empty: str = NO_LIMIT, **look: Any) -> None:

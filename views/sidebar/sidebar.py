@@ -28,7 +28,8 @@ GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 WORKS = GOALS | {questions.MY_GPUS: "My GPUs"}
 EDITED = "job_is_open"  # on a phone
 ROLLOUT_FIELDS = (KEYS.generations, KEYS.completion_tokens, KEYS.rollout_share)
-USUAL_MOST = f"{USUAL_INSTANCES}, or {USUAL_GPUS} GPUs"
+USUAL_MOST = f"{USUAL_GPUS} GPUs"
+MOST_HELP = f"At most. Without a limit: {USUAL_INSTANCES}, or as many as have {USUAL_GPUS} GPUs."
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 
@@ -91,7 +92,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
                 )
                 number("$ an hour", KEYS.usd_per_hour_most)
                 number("GPU-hours", KEYS.gpu_hours_most)
-                count_field("Most instances", KEYS.instances_most, USUAL_MOST)
+                count_field("Instances", KEYS.instances_most, USUAL_MOST, help=MOST_HELP)
         by_hand.group(fields, by_hand_now, catalogs)
         assumptions.start_time(present(catalogs).row, catalogs)
 
@@ -161,16 +162,26 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
 
 def _training_length(fields: Row, by_hand_now: Row) -> None:
     """The tokens of a run, and how they are cut into sequences and steps."""
-    if fields["goal"] == "train":
+    if named := by_hand_now.get(KEYS.train_tokens):
+        _named_tokens(named[0])
+    elif fields["goal"] == "train":
         number("Tokens of the run", KEYS.run_tokens, "", format="%.0f", step=1e9)
     else:
         with row():
             count_field("Examples", KEYS.examples)
             count_field("Tokens each", KEYS.example_tokens)
             number("Epochs", KEYS.epochs, "", step=1.0)
-    if named := by_hand_now.get(KEYS.train_tokens):
-        st.caption(f"{count(named[0])} tokens, set by hand below")
     with row():
         count_field("Context, tokens", KEYS.sequence_tokens)
         count_field("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")
         number("Days at most", KEYS.days_most)
+
+
+def _named_tokens(tokens: float) -> None:
+    """The tokens of a run that are named as such; without them examples are asked for again."""
+
+    def take(new: float | None) -> None:
+        extra_state.put(KEYS.train_tokens, new or None)
+
+    state = questions.widget_of("train_tokens_named", tokens, take)
+    st.number_input(f"Tokens of the run: {count(tokens)}", 1.0, value=None, format="%.0f", **state)

@@ -13,7 +13,8 @@ from calc.files.request import KINDS, PASTED, Request, request_of
 from calc.files.request_answer import check_open, row_of_request, with_model
 from calc.files.request_job import assumption_sentence, job_choices, job_of_columns
 from calc.files.words.understood import Question
-from calc.mappings import Arguments
+from calc.job.resolve import resolve
+from calc.mappings import Arguments, Cells
 from views.session import address, job_state, owners, reading
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
@@ -115,7 +116,7 @@ def make_plan(request: Request, text: str = "") -> str:
     for model, entry in request.models.items():
         session_catalogs.add_model(model, entry)
     if columns.keys() != {"model"}:
-        job_state.start(job_choices(columns))
+        job_state.start(job_choices(columns) | _own_context(request, columns))
     job_state.choose(model=columns["model"], **_as_stored(request, columns))
     owners.take(dict(request.owners))
     st.session_state["introduced"] = True
@@ -134,6 +135,14 @@ def make_plan(request: Request, text: str = "") -> str:
             ),
         )
     )
+
+
+def _own_context(request: Request, columns: Cells) -> dict[str, int]:
+    """The context of a training whose text names none: what its examples and answers need."""
+    if "sequence_tokens" in columns or columns["model"] not in request.catalogs.models.index:
+        return {}
+    settled = resolve(job_of_columns(columns), request.catalogs)
+    return {"sequence_tokens": settled.sequence_tokens} if settled.trains else {}
 
 
 def _as_stored(request: Request, columns: Arguments) -> dict[str, str]:
