@@ -27,7 +27,7 @@ from views.session.job_state import first_visit
 from views.session.recent_results import recent_result
 
 MANY_INSTANCES = 100  # allowed, from which a job can take seconds
-MOST_WORKERS = 2  # for ordinary jobs, each with about 0.3 GB of memory
+WORKERS = 2  # for ordinary jobs: a quick one need not wait for one that takes seconds
 LARGE = -1  # the number of the worker for large jobs
 
 
@@ -48,7 +48,7 @@ _starting = Lock()
 
 def start_workers() -> None:
     """Start the processes for ordinary jobs; nobody waits for them."""
-    for number in range(_ordinary_workers()):
+    for number in range(WORKERS):
         _started(number)
 
 
@@ -89,13 +89,8 @@ def _worker_of(job: Cells) -> Worker | None:
     """The process for a job; None while there is none that has read the catalogs."""
     if is_large(job):
         return _started(LARGE)
-    worker = _workers.get(crc32(repr(job).encode()) % _ordinary_workers())
+    worker = _workers.get(crc32(repr(job).encode()) % WORKERS)
     return worker if worker and worker.reading.done() else None
-
-
-def _ordinary_workers() -> int:
-    """Half of the cores, at least one: the others draw pages."""
-    return max(1, min(MOST_WORKERS, (os.cpu_count() or 1) // 2))
 
 
 def _started(number: int) -> Worker:
