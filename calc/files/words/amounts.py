@@ -20,8 +20,7 @@ class Amounts:
     is_batch: bool  # the work ends
     ends: bool  # words say so: a kind of work, a time by which it is done
     embeds: bool  # the model answers with a vector or a number
-    weekdays: bool
-    compares_endpoint: bool  # with what an endpoint asks for the same tokens
+    tags: frozenset[str]  # of all words
     text: str
     used: set[int] = field(default_factory=set)  # places of the claims that have had their say
 

@@ -34,11 +34,13 @@ WEAK_CUES = frozenset(
     }
 )
 WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
-LAST_RESORT = 0.3  # the cost of a noun that the vocabulary lacks: any word of it is surer
+LAST_RESORT = 0.3  # the cost of a number without a word of the vocabulary: any word is surer
+UNREAD = 0.4  # the cost of a number that no frame reads
 PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
 OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
+ONE_OF = frozenset({"image", "concurrent"})  # one image each
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
@@ -110,6 +112,8 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
             "epoch",
             "spare",
         }
+        following = items[place + 1].tags if place + 1 < len(items) else frozenset()
+        counts = counts or following & ONE_OF
         return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
     return item
 
@@ -177,7 +181,8 @@ def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
     count = len(items)
     best: list[Step] = [(0.0, count, None)] * (count + 1)
     for place in range(count - 1, -1, -1):
-        chosen: Step = (best[place + 1][0], place + 1, None)
+        lost = UNREAD if "N" in items[place].tags else 0.0
+        chosen: Step = (best[place + 1][0] - lost, place + 1, None)
         for frame in _frames_from(items[place].tags):
             match = _match(frame, items, place)
             if match and (score := match.score + best[match.end][0]) > chosen[0] + 1e-9:
@@ -234,7 +239,8 @@ def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
     match = _extend(frame, 0, items, place, 0)
     if match and not _is_plausible(frame, match):
         return None
-    extra = 0.2 * (values - 1) - (LAST_RESORT if "things" in frame.roles else 0.0)
+    last = sum(role in ("things", "bare") for role in frame.roles)
+    extra = 0.2 * (values - 1) - LAST_RESORT * last
     return match and match._replace(score=match.score + extra)
 
 

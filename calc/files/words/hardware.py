@@ -10,6 +10,7 @@ from calc.files.words.machines import of_memory
 from calc.files.words.scopes import Scopes, name_entry
 from calc.job.cells import MOST_MACHINES
 
+GPUS_OF_DGX = 8  # of a DGX or HGX A100, H100, H200 or B200 (NVIDIA's data sheets)
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
 FAMILIES = {"p": ("p",), "g": ("g", "gr")}
@@ -31,10 +32,12 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
 
 def _count(amounts: Amounts) -> float:
     """Cards in all: so many, or nodes of so many."""
-    for claim in amounts.of("gpus_each", "nodes", "gpus", "instances"):
+    for claim in amounts.of("gpus_each", "nodes", "gpus", "instances", "dgx_boxes"):
         amounts.words(claim)
     if each := amounts.value("gpus_each"):
         return each * (amounts.value("nodes") or 1)
+    if "dgx" in amounts.tags and not amounts.of("gpus"):
+        return GPUS_OF_DGX * (amounts.value("dgx_boxes", "nodes") or 1)
     return amounts.value("gpus")
 
 
@@ -131,7 +134,9 @@ def _cards(amounts: Amounts, scopes: Scopes) -> None:
         return
     counts = amounts.of("gpus", "gpus_each")
     if count := _count(amounts):
-        if len({claim.item.value for claim in counts}) > 1:
+        if not counts:
+            facts.put("gpus", count, facts.words["gpu"])
+        elif len({claim.item.value for claim in counts}) > 1:
             facts.ask("gpus", " and ".join(amounts.words(claim) for claim in counts))
         else:
             amounts.put("gpus", counts[0], count)

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,8 +83,11 @@ def items_of(text: str, names: list[Item]) -> list[Item]:
     spaced, place = text.translate(SPACED), 0
     several: list[Item] = []
     by_start = {name.start: name for name in names}
+    starts = sorted(by_start)
     while place < len(text):
-        item = by_start.get(place) or _next(text, spaced, place, several)
+        later = bisect_right(starts, place)
+        limit = starts[later] if later < len(starts) else len(text)  # no phrase goes into a name
+        item = by_start.get(place) or _next(text, spaced, place, several, limit)
         if item is None:
             place += 1
             continue
@@ -92,7 +96,7 @@ def items_of(text: str, names: list[Item]) -> list[Item]:
     return several
 
 
-def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None:
+def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) -> Item | None:
     """The item that begins at a place; None for a space."""
     if match := STRONG.match(text, place):
         return Item(place, match.end(), match[0], frozenset({"end"}))
@@ -109,7 +113,7 @@ def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None
         end, start_hour, end_hour = clocks
         tags = frozenset({"RANGE", "CLOCKS"})
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
-    phrase, tags = phrase_at(text, spaced, place, touches)
+    phrase, tags = phrase_at(text, spaced, place, touches, limit)
     number = read_number(text, place) or read_spelled(text, place)
     if number and len(phrase) < number.end - place:
         return _number_item(text, place, number)
@@ -147,14 +151,16 @@ def _number_item(text: str, place: int, number: Number) -> Item:
     return Item(place, number.end, written, frozenset(tags), number.value, extra)
 
 
-def phrase_at(text: str, spaced: str, place: int, touches: bool) -> tuple[str, frozenset[str]]:
-    """The longest phrase of the vocabulary that begins here, with its tags."""
+def phrase_at(
+    text: str, spaced: str, place: int, touches: bool, limit: int
+) -> tuple[str, frozenset[str]]:
+    """The longest phrase of the vocabulary that begins here and ends by a limit, with its tags."""
     words = lexicon()
     if place and spaced[place - 1].isalpha() and not touches and not CJK.match(spaced[place]):
         return "", frozenset()
     for phrase in _starting(spaced[place]):
         end = place + len(phrase)
-        if spaced.startswith(phrase, place) and (
+        if (end <= limit and spaced.startswith(phrase, place)) and (
             end == len(spaced)
             or not (spaced[end].isalnum() and phrase[-1].isalnum())
             or CJK.match(phrase[-1])

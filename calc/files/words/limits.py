@@ -3,9 +3,12 @@
 from calc.files.words.amounts import DAY, HOUR, MINUTE, MONTH, Amounts
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim
+from calc.files.words.items import Item
 from calc.units import DAY_HOURS
 
 MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
+MONTH_SIX_DAYS = 26.0
+NO_LATENCY_SECONDS = 3600.0  # a limit that no answer exceeds
 LONGEST_MONTH_HOURS = 744.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
@@ -92,7 +95,8 @@ def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
 
 def _put_hours_up(amounts: Amounts) -> None:
     """The hours of a month in which a service is up."""
-    days = MONTH_WORK_DAYS if amounts.weekdays else MONTH_DAYS
+    six = MONTH_SIX_DAYS if "six_days" in amounts.tags else MONTH_DAYS
+    days = MONTH_WORK_DAYS if "weekday" in amounts.tags else six
     serves = amounts.goal == "serve"
     for claim in amounts.of("clock_range"):
         hours = claim.item.value - claim.item.extra.get("low", 0.0)
@@ -134,6 +138,16 @@ def _put_latency(amounts: Amounts) -> None:
             _put_percentile(facts, share, amounts.words(claim), column)
         else:
             amounts.ask("first_token_percentile", claim)
+
+
+def put_no_latency(facts: Facts, items: list[Item]) -> None:
+    """Lift the limits on latency of a service whose text says that there are none."""
+    words = next((item.text for item in items if "no_latency" in item.tags), "")
+    if not words:
+        return
+    for column in ("first_token_seconds", "token_seconds"):
+        if column not in facts.columns:
+            facts.put(column, NO_LATENCY_SECONDS, words)
 
 
 def _put_percentile(facts: Facts, share: float, words: str, column: str) -> None:

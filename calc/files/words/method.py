@@ -10,6 +10,8 @@ def settle_method(facts: Facts, goal: str) -> None:
     """Settle the base of LoRA by its bits, and what FSDP's CPU offload moves."""
     columns = facts.columns
     bits = str(columns.get("fewest_bits", ""))
+    if columns.get("method") == "qlora" and bits == "4":  # which QLoRA is
+        facts.drop("fewest_bits")
     if goal != "serve" and columns.get("method") == "lora" and bits in BASES:
         column, value = BASES[bits]
         words = facts.words["fewest_bits"]

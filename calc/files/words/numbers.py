@@ -15,7 +15,8 @@ DIGITS = re.compile(
     r"|\.\d+"
 )
 TIME_WORDS = re.compile(r" ?(?:s|sec|secs|seconds?|sekunden?|secondes?|segundos?|秒|ms)\b")
-RANGE = re.compile(r" ?(?:-|–|—|to|bis|à|a) ?(?=\d)")
+RANGE = re.compile(r" ?(?:-|–|—|\.\.|to|bis|à|a|and|und|et|y) ?(?=\d)")
+BETWEEN = re.compile(r"\b(?:between|zwischen|entre) (?:about |around )?$")
 CLOCK = re.compile(r"(\d{1,2}):00")
 GLUED_KEY = re.compile(r"(?<![a-z0-9_.-])[a-z]+$")  # r of r8
 
@@ -41,7 +42,7 @@ def read_number(text: str, place: int) -> Number | None:
         if (
             other is not None
             and other.value > number.value * 0.999
-            and _is_range(text, match, other)
+            and _is_range(text, place, match, other)
         ):
             low = (
                 number.value
@@ -64,11 +65,13 @@ def _in_word(text: str, place: int) -> bool:
     return not (before == "x" and (place < 2 or not text[place - 2].isalpha()))
 
 
-def _is_range(text: str, match: re.Match, other: Number) -> bool:
+def _is_range(text: str, place: int, match: re.Match, other: Number) -> bool:
     """Whether two numbers are the ends of a range: 10-20, 7 to 19; 2 a 4 is none."""
     joined = match[0].strip()
+    if joined in ("and", "und", "et", "y"):
+        return bool(BETWEEN.search(text[max(place - 20, 0) : place]))
     return (
-        joined in ("-", "–", "—", "to", "bis", "à")
+        joined in ("-", "–", "—", "..", "to", "bis", "à")
         and not text[other.end : other.end + 1].isdigit()
     )
 

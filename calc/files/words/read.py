@@ -7,12 +7,14 @@ The page's field, `show`, the agent's tools and `calc.read_request` read words h
 import re
 
 from calc.catalogs.load import Catalogs
-from calc.files.words.amounts import MONTH, Amounts
+from calc.files.words.amounts import Amounts
+from calc.files.words.bare import put_bare, put_target
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim, claims_of, compose_quantities
 from calc.files.words.goal import goal_of
 from calc.files.words.hardware import put_hardware
 from calc.files.words.items import Item, items_of, normalize
+from calc.files.words.limits import put_no_latency
 from calc.files.words.machines import named_machines
 from calc.files.words.method import settle_method
 from calc.files.words.models import NamedModel, named_models
@@ -50,6 +52,7 @@ STEADY_ROLES = frozenset(
         "token_seconds",
     }
 )
+HEARING = ("audio", "sound")
 ANSWERS_ONCE = ("audio", "sound", "vision", "dual")
 VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
 
@@ -73,6 +76,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     put_settings(facts, items, scopes)
     model = _model(facts, models, claims, items, scopes, catalogs)
     claims = [_as_document(claim, plain, model, catalogs) for claim in claims]
+    claims = _as_sound(claims, model, catalogs)
     heard = [
         item
         for number, item in enumerate(items)
@@ -86,7 +90,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
     put_quantities(amounts)
     put_hardware(amounts, scopes, items, catalogs)
-    _bare(amounts, model, catalogs)
+    put_bare(amounts, model, catalogs)
     for claim in amounts.left():
         amounts.ask("", claim)
     if goal:
@@ -100,8 +104,10 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     elif "lora_rank" in facts.columns:
         facts.columns.setdefault("method", "lora")
     settle_method(facts, goal)
-    _solve_target(facts, heard)
+    put_target(facts, heard)
     facts.within_bounds()
+    if goal == "serve":
+        put_no_latency(facts, items)
     _within_context(facts, model, catalogs)
     problem = "" if goal else _no_goal(facts)
     if not model and not facts.columns.keys() >= SIZES:
@@ -259,6 +265,16 @@ def _as_document(claim: Claim, plain: str, model: str, catalogs: Catalogs) -> Cl
     return claim if bool(sees.iloc[0]) else claim._replace(role="documents")
 
 
+def _as_sound(claims: list[Claim], model: str, catalogs: Catalogs) -> list[Claim]:
+    """Hours without a word about them are of sound where a model hears and no others are."""
+    hears = str(catalogs.models["kind"].get(model, "")) in HEARING
+    roles = {claim.role for claim in claims}
+    if not hears or roles & {"audio_seconds", "audio_rate"}:
+        return claims
+    sound = next((claim for claim in claims if claim.role == "duration"), None)
+    return [claim._replace(role="audio_seconds") if claim is sound else claim for claim in claims]
+
+
 def _amounts(
     plain: str,
     facts: Facts,
@@ -274,73 +290,7 @@ def _amounts(
     is_batch = bool("batch_work" in tags or roles & several) and not roles & STEADY_ROLES
     ends = bool("batch_work" in tags or roles & ENDING_ROLES)
     embeds = _embeds(model, catalogs)
-    return Amounts(
-        facts, claims, goal, is_batch, ends, embeds, "weekday" in tags, "endpoint" in tags, plain
-    )
-
-
-def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
-    """Quantities that no frame read: a length such as 16k, the model's size, else a question."""
-    facts = amounts.facts
-    parameters = float(catalogs.models["parameters"].get(model, 0.0)) if model else 0.0
-    context = "context_tokens" if amounts.goal == "serve" else "sequence_tokens"
-    for claim in amounts.of(
-        "bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown"
-    ):
-        value, words, scale = claim.item.value, claim.item.text, claim.item.extra.get("scale", "")
-        if claim.item.tags & {"N"} and not re.search(r"\d", words):
-            continue  # a word such as one
-        if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
-            amounts.words(claim)  # the size of the model
-            continue
-        if (
-            claim.role in ("bare", "pair")
-            and scale == "k"
-            and value <= 1.1e6
-            and (amounts.goal == "serve" or _is_power(value))
-            and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
-        ):
-            amounts.put(context, claim)
-        elif (
-            claim.role == "bare_rate"
-            and amounts.goal == "serve"
-            and claim.rate_seconds >= MONTH
-            and "usd_most" not in facts.columns
-        ):
-            amounts.put("usd_most", claim, value * MONTH / claim.rate_seconds)
-            facts.assume(f"'{words}' as US dollars")
-        elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
-            facts.not_counted.append(words)
-        else:
-            facts.ask("", amounts.words(claim))
-    for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
-        facts.not_counted.append(amounts.words(claim))
-
-
-def _is_power(value: float) -> bool:
-    """Whether a number such as 8k is a power of two in thousands, as lengths of sequences are."""
-    thousands = value / 1000
-    return thousands.is_integer() and thousands > 1 and int(thousands) & int(thousands - 1) == 0
-
-
-def _solve_target(facts: Facts, items: list[Item]) -> None:
-    """What is looked for: how many users, how many tokens."""
-    for number, item in enumerate(items):
-        if "how_many" not in item.tags:
-            continue
-        tags = {tag for other in items[number + 1 : number + 4] for tag in other.tags}
-        if (
-            tags & {"user", "people", "concurrent", "request", "session"}
-            and facts.columns.get("goal") == "serve"
-            and not facts.columns.keys() & {"users", "people", "requests_per_second"}
-        ):
-            facts.columns["solve"] = "users"
-        elif (
-            "token" in tags
-            and facts.columns.get("goal") in ("tune", "train")
-            and not facts.columns.keys() & {"run_tokens", "train_tokens", "examples"}
-        ):
-            facts.columns["solve"] = "train_tokens"
+    return Amounts(facts, claims, goal, is_batch, ends, embeds, frozenset(tags), plain)
 
 
 def _no_goal(facts: Facts) -> str:

@@ -146,7 +146,7 @@ def _is_owned(items: list[Item], place: int) -> bool:
         if not (
             other.is_silent
             or not other.tags
-            or other.tags & {"N", "x", "about", "node", "per", "gpu"}
+            or other.tags & {"N", "x", "about", "node", "per", "gpu", "dgx"}
         ):
             return False
     return False

@@ -1,5 +1,7 @@
 """The columns of a service and of work that ends: load, lengths, amounts."""
 
+import re
+
 from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
@@ -9,6 +11,7 @@ LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
 MOST_CANDIDATES = 1000  # documents of one request of a reranker
 MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in flight
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
+PERSONS = re.compile(r"(?:er|or|ist|ant|ian|ee|yst)s$")  # plural nouns of what people do
 MOST_PASSAGES = 200  # that a prompt quotes
 MOST_IMAGES = 64  # of one request
 OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
@@ -94,7 +97,7 @@ def _put_tokens_a_day(amounts: Amounts, claim: Claim, tokens: float) -> None:
     """Tokens of a day or a month, which leave open how many requests come at the peak."""
     monthly = claim.rate_seconds > 8 * DAY
     period = MONTH if monthly else DAY
-    if amounts.compares_endpoint:
+    if "endpoint" in amounts.tags:  # which asks for the same tokens
         _spread_tokens(amounts, claim, tokens / claim.rate_seconds)
         return
     column = "tokens_per_month" if monthly else "tokens_per_day"
@@ -180,7 +183,16 @@ def _of_work(images: list[Claim], amounts: Amounts) -> list[Claim]:
 def _counts(amounts: Amounts) -> list[Claim]:
     """Counts of documents or requests; 60k prompts of a service are a length."""
     facts = amounts.facts
-    counts = amounts.of("documents", "examples", "things")
+    counts = amounts.of("documents", "examples")
+    for claim in amounts.of("things"):
+        if amounts.is_batch:
+            counts.append(claim)
+        elif not amounts.is_open(claim):
+            continue
+        elif PERSONS.search(amounts.words(claim)) and "people" not in facts.columns:
+            amounts.put("people", claim)
+        else:
+            amounts.ask("", claim)
     if not amounts.ends:  # 24 requests of a service are in flight
         for claim in amounts.of("requests_count"):
             if claim.item.value <= MOST_IN_FLIGHT and "users" not in facts.columns:

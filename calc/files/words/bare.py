@@ -1,0 +1,81 @@
+"""Quantities without a word about them, and what a text looks for instead of naming it."""
+
+import re
+
+from calc.catalogs.load import Catalogs
+from calc.files.words.amounts import MONTH, Amounts
+from calc.files.words.facts import Facts
+from calc.files.words.frames import Claim
+from calc.files.words.items import Item
+
+
+def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
+    """Quantities that no frame read: a length such as 16k, the model's size, else a question."""
+    facts = amounts.facts
+    parameters = float(catalogs.models["parameters"].get(model, 0.0)) if model else 0.0
+    context = "context_tokens" if amounts.goal == "serve" else "sequence_tokens"
+    for claim in amounts.of(
+        "bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown"
+    ):
+        value, words, scale = claim.item.value, claim.item.text, claim.item.extra.get("scale", "")
+        if _is_monthly_budget(claim, amounts):
+            amounts.put("usd_most", claim, value * MONTH / claim.rate_seconds)
+            facts.assume(f"'{words}' as US dollars")
+            continue
+        if claim.item.tags & {"N"} and not re.search(r"\d", words):
+            continue  # a word such as one
+        if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
+            amounts.words(claim)  # the size of the model
+            continue
+        if (
+            claim.role in ("bare", "pair")
+            and scale == "k"
+            and value <= 1.1e6
+            and (amounts.goal == "serve" or _is_power(value))
+            and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
+        ):
+            amounts.put(context, claim)
+        elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
+            facts.not_counted.append(words)
+        else:
+            facts.ask("", amounts.words(claim))
+    for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
+        facts.not_counted.append(amounts.words(claim))
+
+
+def _is_monthly_budget(claim: Claim, amounts: Amounts) -> bool:
+    """Whether a number a month without a noun is what a service may cost."""
+    open_budget = "usd_most" not in amounts.facts.columns and amounts.goal == "serve"
+    return open_budget and claim.role == "bare_rate" and claim.rate_seconds >= MONTH
+
+
+def _is_power(value: float) -> bool:
+    """Whether a number such as 8k is a power of two in thousands, as lengths of sequences are."""
+    thousands = value / 1000
+    return thousands.is_integer() and thousands > 1 and int(thousands) & int(thousands - 1) == 0
+
+
+def put_target(facts: Facts, items: list[Item]) -> None:
+    """What is looked for: how many users, how many tokens."""
+    machines = {"gpu", "gpus", "instance", "have"} & facts.columns.keys()
+    open_load = not facts.columns.keys() & {"users", "people", "requests_per_second"}
+    asked = any("concurrent" in item.tags for item in items)  # in terms of concurrent users
+    if facts.columns.get("goal") == "serve" and machines and open_load and asked:
+        facts.columns["solve"] = "users"
+        return
+    for number, item in enumerate(items):
+        if "how_many" not in item.tags:
+            continue
+        tags = {tag for other in items[number + 1 : number + 4] for tag in other.tags}
+        if (
+            tags & {"user", "people", "concurrent", "request", "session"}
+            and facts.columns.get("goal") == "serve"
+            and not facts.columns.keys() & {"users", "people", "requests_per_second"}
+        ):
+            facts.columns["solve"] = "users"
+        elif (
+            "token" in tags
+            and facts.columns.get("goal") in ("tune", "train")
+            and not facts.columns.keys() & {"run_tokens", "train_tokens", "examples"}
+        ):
+            facts.columns["solve"] = "train_tokens"
