@@ -82,10 +82,13 @@ def find(
 
     def unknown(row: int) -> str:
         word = words.in_row(row)
-        suggested = similar(word, ids, names) or ", ".join(list(ids)[:6])
-        return (
-            f"{column} '{quote_cell(word)}' is not in the catalog; choose one such as {suggested}."
-        )
+        close = similar(word, ids, names)
+        suggested = close or ", ".join(list(ids)[:6])
+        choice = f"choose one such as {suggested}"
+        if "/" in word and column.endswith("model"):
+            choice = f"paste its config.json, or its address, huggingface.co/{quote_cell(word)}"
+            choice += f"; models with a like name are {close}" if close else ""
+        return f"{column} '{quote_cell(word)}' is not in the catalog; {choice}."
 
     problems.add((rows < 0) & ~words.are(""), unknown)
     return rows
@@ -93,7 +96,7 @@ def find(
 
 def similar(word: str, ids: Iterable[str], names: Iterable[str] = ()) -> str:
     """Up to three ids that contain the word, in the id or the name on screen, or resemble it."""
-    typed = str(word).lower()
+    typed = str(word).lower().rstrip("/").rpartition("/")[2]
     named = {one for one, name in zip(ids, names, strict=False) if typed in name.lower()}
     matches = sorted(
         (one for one in ids if typed in one or one in named),

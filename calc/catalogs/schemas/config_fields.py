@@ -131,6 +131,9 @@ class File(CatalogFile, kw_only=True):
         ],
     ]
     cards: dict[str, str]
+    machines: Annotated[
+        Words, hint("a machine of another cloud -> its card and how many, as H100-NVL:2")
+    ]
     objectives: Annotated[
         Words, hint("a trainer's word for what it optimises -> the objective, or empty")
     ]

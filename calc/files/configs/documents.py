@@ -6,6 +6,7 @@ from pathlib import PurePath
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import facts_of
 from calc.files.configs.inside.kinds import foreign_machine, started_engine
+from calc.files.configs.inside.makefile import script_of_makefile
 from calc.files.configs.inside.services import (
     machine_choices,
     parts_of_machines,
@@ -58,7 +59,8 @@ def several_readings(
     this one overrides.
     """
     form = file_form(text, file)
-    if form == "command":
+    text = script_of_makefile(text) if form == "Makefile" else text
+    if form in ("command", "Makefile"):
         return runs_of_script(text, file) or services_of(text, file)
     if form in SCRIPTS:
         return _runs_of_script(text, file, form)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.caches import cached_per_catalogs
+from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import field_catalog
 from calc.mappings import Json
 
@@ -33,6 +34,10 @@ TRAITS = {
 }
 TRAITS |= {"top_experts": "experts_per_token", "gated": "gated_ffn_width", "rms": "rms_norm_width"}
 CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)(?:/|$)")  # a folder of the hub's cache
+RELEASE = re.compile(r"(\d)-(\d)(?=-)")  # 3-1 for 3.1, before a size
+JUMPSTART = re.compile(
+    r"(?P<maker>[a-z]+-)?(?:textgeneration|llm|vlm|reasoning|text2text)[a-z0-9]*-(?P<name>[a-z][\w.-]+)"
+)  # meta-textgeneration-llama-3-1-8b
 REVISION = re.compile(r"(?<=[\w.-])@[\w./-]+$")
 SIZED = re.compile(r"\d[bm](?:-a\d+b)?$")  # an id that ends in the size of its model
 OTHER_SHAPES = frozenset(
@@ -40,6 +45,7 @@ OTHER_SHAPES = frozenset(
         *("draft", "eagle", "eagle3", "medusa", "speculator", "assistant", "mtp", "dflash"),
         *("vl", "vision", "omni", "audio", "embedding", "embed", "reranker", "reward", "rm"),
         *("moe", "pruned", "minitron", "depth", "width", "merge", "frankenmerge", "e5", "tts"),
+        *("pro", "upscaled", "expanded", "passthrough"),
     }
 )  # words of names that have other layers than the model they begin from
 OWNERS = re.compile(r"^(meta|nvidia)-")
@@ -55,6 +61,7 @@ def model_id(name: str, catalogs: Any) -> str:
         return name
     if len(name) > LONGEST_NAME:
         return ""
+    name = _of_jumpstart(name)
     cached = CACHED.search(name)
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     tail = PurePosixPath(name.rstrip("/")).name
@@ -67,9 +74,20 @@ def model_id(name: str, catalogs: Any) -> str:
             return matches[0]
     copies = field_catalog().copies
     same = copies.get(name.lower()) or copies.get(_plain(tail), "")
+    same = same or copies.get(RELEASE.sub(r"\1.\2", _plain(tail)), "")
     if same in catalogs.models.index:
         return same
     return _tuned_from(_plain(tail), catalogs) if "/" in name else ""
+
+
+def _of_jumpstart(name: str) -> str:
+    """The usual name of a model of SageMaker JumpStart: 3.1 for 3-1, and no -f for chat."""
+    match = JUMPSTART.fullmatch(name)
+    if not match:
+        return name
+    maker = match["maker"] if match["maker"] == "deepseek-" else ""
+    released = RELEASE.sub(r"\1.\2", match["name"])
+    return f"jumpstart/{maker}{released.removesuffix('-f')}"
 
 
 def _tuned_from(name: str, catalogs: Any) -> str:
@@ -77,11 +95,25 @@ def _tuned_from(name: str, catalogs: Any) -> str:
     if OTHER_SHAPES & set(re.split(r"[-_.]", name)):
         return ""
     spelled = name.replace("_", "-")
-    sized = [str(model) for model in catalogs.models.index if SIZED.search(str(model))]
     within = [
-        model for model in sized if spelled.endswith(f"-{model}") or spelled.startswith(f"{model}-")
+        model for model, pattern in _within_names(catalogs).items() if pattern.search(spelled)
     ]
     return max(within, key=len, default="")
+
+
+@cached_per_catalogs("models")
+def _within_names(catalogs: Catalogs) -> dict[str, re.Pattern[str]]:
+    """For each id that ends in a size, an expression for it at either end of a longer name.
+
+    The point of a release may be a hyphen or left out: llama-3.2-3b is llama-3-2-3b and llama32-3b.
+    """
+    patterns = {}
+    for model in (str(one) for one in catalogs.models.index if SIZED.search(str(one))):
+        parts = re.split(r"(?<=[a-z])-(?=\d)", model)  # where letters meet a number
+        spelled = "-?".join(re.escape(part) for part in parts)
+        spelled = spelled.replace(r"\.", r"(?:\.|-(?=\d-)|(?=\d-))").replace(r"\-", "-")
+        patterns[model] = re.compile(rf"(?:^|-){spelled}$|^{spelled}(?:-|$)")
+    return patterns
 
 
 @cached_per_catalogs("models")

@@ -19,6 +19,7 @@ from calc.files.configs.tool_commands import ANY_TRAINER, LAUNCH, Reading
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
 OTHER_MODELS = ("value_model", "reward_model")
+REWARDS = re.compile(r"[-_](?:rm|reward|reward-model|critic)(?=-|_|$)", re.I)  # of its head alone
 SIZE = "size_"  # prefix of the parts that give a size of the model
 STORED = "The checkpoint stores its weights as {}, and the engine serves them so."
 CLASS_ENDS = re.compile(r"(For[A-Z]|LMHead|Model$).*")  # of LlamaForCausalLM
@@ -262,7 +263,7 @@ def _row(
 ) -> dict[str, str]:
     columns = {name: settings.values[name] for name in BY_NAME if name in settings.values}
     columns |= {
-        name: model_id(str(columns[name]), catalogs) or columns[name]
+        name: model_id(REWARDS.sub("", str(columns[name])), catalogs) or columns[name]
         for name in OTHER_MODELS
         if columns.get(name)
     }

@@ -10,6 +10,8 @@ from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.mappings import Json
 
 MOST_NODES = 50_000
+STANDARD = ("tag:", "!!")  # of YAML's own and of languages, which would make objects
+TEXTS = ("!Sub", "!")  # whose text stands as it is, with its ${NAME}
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,17})")
 DECIMAL = re.compile(r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
@@ -80,8 +82,11 @@ class _Nodes:
         return value, size
 
     def _own_value(self, event: Any, depth: int, where: str) -> tuple[Any, int]:
-        if event.tag:
+        if event.tag and event.tag.startswith(STANDARD):
             raise ConfigProblem(f"{where}: the tag {event.tag} is not read; write the plain value.")
+        if isinstance(event, yaml.ScalarEvent) and event.tag:  # a function of CloudFormation's
+            plain = event.tag in TEXTS
+            return (event.value if plain else f"${{{event.value.removeprefix('${')}}}"), 1
         if isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0] and not event.style
             return (_scalar(event.value) if plain else event.value), 1

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
+from calc.files.configs.model_names import JUMPSTART
 from calc.mappings import Json
 
 Path = tuple[str, ...]
@@ -14,9 +16,6 @@ INSTANCE = re.compile(r"(?:ml\.)?([a-z]{1,4}\d[a-z0-9-]{0,8}\.(?:\d{0,3}x?large|
 REPOSITORY = re.compile(
     r"(?:hf://|huggingface://|https://huggingface\.co/)?([\w.-]{1,96}/[\w.-]{1,96})"
 )
-JUMPSTART = re.compile(
-    r"(?P<maker>[a-z]+-)?(?:textgeneration|llm|vlm|reasoning)[a-z0-9]*-(?P<name>[a-z][\w.-]+)"
-)  # the models of SageMaker JumpStart: meta-textgeneration-llama-3-1-8b
 ENVIRONMENTS = ("env", "envs", "environment", "env_vars", "environment_variables", "envvars")
 GPU_COUNTS = (
     *("nvidia.com/gpu", "request_gpu", "gpu_count", "num_gpus", "n_gpus", "gpus", "ngpus"),
@@ -53,6 +52,7 @@ WORKERS = {
     "mpi_replica_specs",
     "worker_group_specs",
 }  # of one job
+GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
 CARD_KEYS = re.compile(r"gpu|accelerator|card|resource_?profile|device_type|machine_type")
 MODEL_KEYS = (
     *(
@@ -164,17 +164,10 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
     of_model = key in MODEL_KEYS or (key in ("id", "name") and parents[-1:] == ["model"])
     if of_model and (match := REPOSITORY.fullmatch(str(value).strip())):
         yield Fact("model", match[1], path, text)
-    elif key == "model_id" and (match := JUMPSTART.fullmatch(str(value).strip())):
-        yield Fact("model", _of_jumpstart(match), path, text)
+    elif key == "model_id" and JUMPSTART.fullmatch(str(value).strip()):
+        yield Fact("model", str(value).strip(), path, text)
     if key in ENGINE_KEYS and isinstance(value, str):
         yield Fact("engine", value.lower(), path, text)
-
-
-def _of_jumpstart(match: re.Match[str]) -> str:
-    """The usual name of a model of JumpStart, which writes 3-1 for 3.1."""
-    name = re.sub(r"(\d)-(\d)(?=-)", r"\1.\2", match["name"])
-    maker = match["maker"] if match["maker"] == "deepseek-" else ""
-    return f"jumpstart/{maker}{name}"
 
 
 def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str) -> Iterator[Fact]:
@@ -182,6 +175,8 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
     number = (int(value) or None) if re.fullmatch(r"[0-9]{1,5}", value) else None
     if match := INSTANCE.fullmatch(value):
         yield Fact("instance", match[1], path, text)
+    elif machine := field_catalog().machines.get(value):
+        yield Fact("card", cards_in(machine), path, text)
     elif (key in NODE_COUNTS and number) or (
         key == "size" and "leader_worker_template" in parents and number
     ):
@@ -203,7 +198,7 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
     elif key in ("gpu", "memory", "gpu_memory") and (memory := MEMORY.fullmatch(value.strip())):
         if not number and (key != "memory" or parents[-1:] == ["gpu"]):
             yield Fact("memory", int(memory[1]), path, text)
-    elif (CARD_KEYS.search(key) or set(parents) & {"gpu", "accelerators"}) and cards_in(value):
+    elif (CARD_KEYS.search(key) or set(parents) & GROUPS_OF_CARDS) and cards_in(value):
         yield Fact("card", cards_in(value), path, text)
 
 

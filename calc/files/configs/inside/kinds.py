@@ -12,6 +12,8 @@ BY_FORM = {
     "Python": "a Python script",
     "notebook": "a notebook",
     "Dockerfile": "a Dockerfile",
+    "Makefile": "a Makefile",
+    "braces": "a program in Terraform, TypeScript or the like",
     "properties": "a list of variables",
 }
 BY_KEYS = {  # kinds of files by the keys of their first level

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
 from calc.files.configs.inside.kserve import kserve_words
+from calc.files.configs.inside.platforms import platform_words
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolve_references
 from calc.files.configs.tool_commands import ANY_TRAINER, LIKE_ANY, engine_of
@@ -36,13 +37,17 @@ IS_SCRIPT = re.compile(r"[\n;|]|&&")
 
 
 class Program(NamedTuple):
-    """What a part of a file runs: a script, the words of one command, or the fields of a tool."""
+    """What a part of a file runs: a script, the words of one command, or the fields of a tool.
+
+    `is_whole`: nothing else of the part is left to read.
+    """
 
     path: Path
     script: str = ""
     words: tuple[str, ...] = ()
     tool: Tool | None = None
     fields: Json | None = None
+    is_whole: bool = False
 
 
 @cache
@@ -62,6 +67,9 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
     if isinstance(tree, dict):
         if service := kserve_words(tree):
             yield Program(path, words=tuple(service))
+            return
+        if service := platform_words(tree):
+            yield Program(path, words=tuple(service), is_whole=True)
             return
         fields = _own_fields(tree, path)
         program = _container(tree, path, bool(fields)) or fields

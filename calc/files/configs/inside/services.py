@@ -167,7 +167,7 @@ def _read_paths(facts: list[Fact], programs: list[Program]) -> list[Path]:
     return [
         *(fact.path for fact in facts),
         *commands,
-        *(program.path for program in programs if program.tool),
+        *(program.path for program in programs if program.tool or program.is_whole),
     ]
 
 

@@ -5,7 +5,10 @@ import re
 from pathlib import PurePath
 from typing import Any
 
+from calc.files.configs.inside.braces import braces_tree, filled_references, has_braces
 from calc.files.configs.inside.docker import dockerfile_tree
+from calc.files.configs.inside.makefile import is_makefile
+from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import format_of, read_json, read_mapping, read_toml
@@ -28,7 +31,8 @@ MOST_PARTS = 5_000  # mappings of a file, however deep
 
 
 def file_form(text: str, file: str) -> str:
-    """The form of a text: one of format_of, or Dockerfile, properties or notebook."""
+    """The form of a text: one of format_of, or Dockerfile, Makefile, braces, properties or
+    notebook."""
     path = PurePath(file)
     if path.name.lower().startswith("dockerfile") or path.suffix.lower() == ".dockerfile":
         return "Dockerfile"
@@ -36,6 +40,10 @@ def file_form(text: str, file: str) -> str:
         return "notebook"
     if path.suffix.lower() in PROPERTIES:
         return "properties"
+    if is_makefile(text, file):
+        return "Makefile"
+    if has_braces(text, file):
+        return "braces"
     form = format_of(text, file)
     if form == "command" and DOCKERFILE.match(text):
         return "Dockerfile"
@@ -65,7 +73,20 @@ def tree_of(text: str, file: str) -> Json:
         raise ConfigProblem(
             f"{file}: this file holds more than {MOST_PARTS:,} parts; give the service alone."
         )
-    return tree if isinstance(tree, dict) else {"values": tree}
+    return _with_parameters(tree) if isinstance(tree, dict) else {"values": tree}
+
+
+def _with_parameters(tree: Json) -> Json:
+    """A CloudFormation template in which a parameter stands for its default."""
+    parameters = tree.get("Parameters")
+    if "Resources" not in tree or not isinstance(parameters, dict):
+        return tree
+    defaults = {
+        name: str(one["Default"])
+        for name, one in parameters.items()
+        if isinstance(one, dict) and isinstance(one.get("Default"), str | int | float)
+    }
+    return filled_references(tree, defaults)
 
 
 def _parts(tree: Any) -> int:
@@ -80,9 +101,12 @@ def _tree(text: str, file: str, form: str) -> Any:
         documents = [part for part in read_yaml_documents(text, file) if part is not None]
         if len(documents) == 1:
             return _with_embedded(documents[0], file)
-        return {
-            f"document {place}": _with_embedded(part, file) for place, part in enumerate(documents)
-        }
+        return joined_documents(
+            {
+                f"document {place}": _with_embedded(part, file)
+                for place, part in enumerate(documents)
+            }
+        )
     if form == "JSON":
         return read_json(text, file)
     if form == "TOML":
@@ -91,6 +115,8 @@ def _tree(text: str, file: str, form: str) -> Any:
         return python_tree(text, file)
     if form == "notebook":
         return _notebook(text, file)
+    if form == "braces":
+        return braces_tree(text)
     if form == "Dockerfile":
         return dockerfile_tree(text)
     if form == "properties":
