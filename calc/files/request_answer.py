@@ -1,5 +1,6 @@
 """The answer to a request: its row, and the options of a job that leaves choices open."""
 
+from math import ceil
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,7 +18,10 @@ from calc.plan.bill import billed
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
+from calc.units import DAY_HOURS, YEAR_HOURS
 
+SET_BY = {"days_most": "hours_most"}
+LONGEST_HOURS = YEAR_HOURS  # of a run whose words set no time
 WHICH_MODEL = "Which model shall be trained on this data? Name one of the catalog, as qwen3-8b."
 NO_MODEL = (
     "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging "
@@ -72,8 +76,31 @@ def answer_request(request: Request, assume: bool = False) -> RequestAnswer:
         raise OpenQuestions((Question(WHICH_MODEL, "model"),))
     if not assume:
         check_open(request)
-    ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
+    job = job_of_columns(with_model(request))
+    ranked = full_answer(job, request.catalogs)
+    if wider := wider_defaults(request.columns, ranked):
+        ranked = full_answer({**job, **wider}, request.catalogs)
     return RequestAnswer({**ranked.rows[0], **dict(request.owners)}, ranked.job, ranked)
+
+
+def wider_defaults(columns: Row, ranked: Answer) -> Row:
+    """Return default limits as wide as the nearest option needs them, where only they refuse it.
+
+    A week and the usual step are defaults: columns that set neither are not refused for them. A run
+    of more than a year stays refused.
+    """
+    obstacle = ranked.obstacle
+    if obstacle is None or obstacle.row is None or obstacle.code != "limit-exceeded":
+        return {}
+    missed = {miss.limit: miss.value for miss in obstacle.misses}
+    wider = {
+        "hours_most": DAY_HOURS * ceil(missed.get("hours_most", 0) / DAY_HOURS),
+        "step_tokens": obstacle.row["step_tokens"],
+    }
+    names_set = {SET_BY.get(name, name) for name in columns}
+    is_default = missed.keys() <= wider.keys() - names_set
+    too_long = wider["hours_most"] > LONGEST_HOURS
+    return {} if too_long or not is_default else {name: wider[name] for name in missed}
 
 
 def row_of_request(request: Request) -> Row:

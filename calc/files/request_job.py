@@ -11,7 +11,7 @@ from calc.job.service_classes import with_class_defaults
 from calc.mappings import Cells
 from calc.say.place import region_name
 from calc.scenarios.inputs import BY_NAME
-from calc.units import DAY_HOURS
+from calc.units import DAY_HOURS, WEEK_HOURS
 
 LENGTHS = (
     "sequence_tokens",
@@ -72,6 +72,9 @@ def scenario_of_columns(columns: Cells) -> Row:
         if columns.get("regions", ["anywhere"]) != ["anywhere"]
         else {}
     )
+
+
+TIME_SET = {"hours_most", "days_most"}
 
 
 def job_of_columns(columns: Cells) -> Row:
@@ -135,6 +138,9 @@ def assumed_values(job: Cells, request: Request) -> list[str]:
     ]
     regions = ", ".join(region_name(region, request.catalogs) for region in values.regions)
     words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
+    hours_most = 0.0 if columns.keys() & TIME_SET else values.hours_most or 0.0
+    if values.ends and hours_most > WEEK_HOURS:
+        words.append(f"{hours_most / DAY_HOURS:.0f} days allowed, since no option ends in a week")
     return words + [
         ASSUMED_WORDS[name].format(regions if name == "regions" else getattr(values, name))
         for name in names

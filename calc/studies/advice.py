@@ -117,10 +117,11 @@ def advice(
     formats, method and tokens per optimizer step, or concurrent sequences; then other work; then
     other machines. Within each, what saves most of the work's cost comes first: that of the run, in
     serving of a month for as many users, or of a token where more are served. Where the scenario
-    does not fit or does not run, the changes mend that, on the same machine those that cost least
-    speed first; pairs of changes are tried where no single one does so for the same work there. USD
-    are those of the market, its interruptions counted. `limits`: the job whose limits the changes
-    keep. `lacking_bytes`: of a run that failed for want of memory, whatever its estimate.
+    is tight, does not fit or does not run, the changes mend that, on the same machine those that
+    cost least speed first; pairs of changes are tried where no single one does so for the same work
+    there. USD are those of the market, its interruptions counted. `limits`: the job whose limits
+    the changes keep. `lacking_bytes`: of a run that failed for want of memory, whatever its
+    estimate.
     """
     row = (
         dict(scenario)
@@ -131,7 +132,7 @@ def advice(
         return pd.DataFrame(columns=list(_FRAME))
     runs = bool(is_offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
     fitting, lacking_gib = (
-        runs and not lacking_bytes,
+        runs and not lacking_bytes and row["fits"] != "tight",
         lacking_bytes / GIB if runs and lacking_bytes else -np.inf,
     )
     near = neighbours(row, catalogs, market, limits or {})

@@ -59,13 +59,15 @@ def select_advice(
     """The changes to name, in order; where the scenario fits (`fitting`), they save something.
 
     `lacking_gib`: memory that the run was refused although the scenario fits; a change leaves so
-    much more of its card free.
+    much more of its card free. The changes of a scenario that is tight make it certain to fit.
     """
     able = (
         tried["holds"].to_numpy()
         & tried["kept"].to_numpy()
         & ~(tried["freed_gib"].to_numpy() < lacking_gib)
     )
+    if row["fits"] == "tight":
+        able &= (tried["fits"] == "yes").to_numpy()
     paced = able & tried["paced"].to_numpy()
     if fitting:
         return machine_first(
