@@ -52,7 +52,7 @@ def bf16_pflops(whole_gpus, bf16_flops_per_second):
 
 
 def spot_discount_ratio(spot_usd_per_hour, on_demand_usd_per_hour):
-    """How far spot is below on demand, hour for hour, interruptions not counted. [share]"""
+    """The discount of Spot from On-Demand per hour, interruptions not counted. [share]"""
     return 1 - spot_usd_per_hour / on_demand_usd_per_hour
 
 

@@ -111,7 +111,7 @@ def _value(loader, file, path):
 
 
 def _tag(loader, event):
-    """What YAML 1.1 reads a scalar as: by its tag, or by its text."""
+    """Return the type that YAML 1.1 reads a scalar as, by its tag or its text."""
     tag = (
         event.tag
         if event.tag not in (None, "!")

@@ -56,7 +56,7 @@ def estimate_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = 
 
 
 def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = None) -> str:
-    """What to rent for a job: the lowest cost, what is faster, what is easier to get."""
+    """Answer what to rent for a job: the cheapest, the faster and the easier options."""
     request = _request(text, columns, catalogs)
     request = request._replace(columns=columns_of_run(request))
     check_open(request)
@@ -142,7 +142,7 @@ def _bill(row: Row) -> str:
 
 
 def _sources(row: Row, catalogs: Catalogs) -> str:
-    """Where the figures are from: model, memory, times, price with its day."""
+    """Return the sources of the figures: model, memory, times, and the price with its date."""
     if not row["model"] or is_missing(row["memory_bytes"]):
         return ""
     price = price_of(catalogs, row["instance"], row["region"]) if row["instance"] else {}

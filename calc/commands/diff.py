@@ -71,7 +71,7 @@ def _markdown(
 
 
 def changed_lines(name: str, before: Row, after: Row, table: pd.DataFrame) -> str:
-    """What changed between two billed rows, as Markdown; `table` has their choices."""
+    """Return the changes between two billed rows as Markdown; `table` has their choices."""
     lines = [f"## {name}", ""]
     changed = [
         f"{row['label']}: {row[0] or 'none'} to {row[1] or 'none'}"

@@ -40,7 +40,7 @@ Columns = list[str] | None
 
 
 class Outcome(NamedTuple):
-    """What became of a part: its rows, sentences on them, and why it has no results."""
+    """The outcome of a part: its rows, sentences about them, and why it has no results."""
 
     rows: int = 0
     sentences: tuple[str, ...] = ()
@@ -187,12 +187,12 @@ def _client(address: str) -> Any:
 
 
 def part_on_worker(part: Part, columns: Columns, shared: str, release: str) -> Outcome:
-    """The same on a worker; raises TableError where it is no match for the client."""
+    """Estimate a part on a worker; raise TableError if its release differs from the client's."""
     return part_estimated(part, columns, _shared_catalogs(shared, release))
 
 
 def release_here() -> str:
-    """What must be the same wherever parts are estimated."""
+    """Return what must be equal on every machine that estimates parts."""
     return f"formulas {formulas_version()}, pandas {pd.__version__}"
 
 

@@ -1,4 +1,4 @@
-"""How far a long run is, on standard error."""
+"""Progress of a long run, on standard error."""
 
 import sys
 from time import monotonic

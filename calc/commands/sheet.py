@@ -117,7 +117,7 @@ def data_lines(request: Request, row: Row | None = None) -> list[str]:
 
 
 def reading_of(request: Request, job: Cells) -> list[str]:
-    """What a request was understood to say, what is assumed, and what is not counted."""
+    """Return how a request was read, what is assumed, and what is not counted."""
     if request.run is None:
         return _reading_of_words(request, job)
     lines = request.run.summary.lines()
@@ -172,7 +172,7 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _endpoint(result: RequestAnswer) -> Iterator[str]:
-    """What Amazon Bedrock asks for the tokens of a service."""
+    """Return the price of a service's tokens on Amazon Bedrock, in a sentence."""
     job = result.options.resolved if result.options else None
     price = result.row.get("endpoint_usd_per_million_tokens")
     if job is None or job.trains or is_missing(price) or not price:
@@ -197,7 +197,7 @@ def _choice_lines(result: RequestAnswer, request: Request) -> Iterator[str]:
 
 
 def _engine_cache(row: Row) -> Iterator[str]:
-    """How a serving engine divides its share of the card, and what its cache holds."""
+    """Return how a serving engine divides its share of the card, and what its cache holds."""
     if is_missing(row["kv_pool_bytes"]):
         return
     share_bytes = row["memory_utilization"] * row["gpu_memory_bytes"]

@@ -50,7 +50,7 @@ def interpreter() -> str:
 
 
 def answer_of(request: Json) -> Json:
-    """What the simulation says; raises TableError where it does not run at all."""
+    """Return the result of the simulation; raise TableError if it does not run at all."""
     command = [interpreter(), "-m", "validation.simulate.here"]
     try:
         run = subprocess.run(

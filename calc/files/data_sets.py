@@ -52,7 +52,7 @@ class DataSet(NamedTuple):
         return float(self.tokens.mean())
 
     def cut(self, longest: float) -> "DataSet":
-        """The same with sequences cut at a length in tokens."""
+        """Return the data set with its sequences cut at a length in tokens."""
         return self._replace(tokens=np.minimum(self.tokens, longest))
 
     def columns(self) -> dict[str, int]:
@@ -87,7 +87,7 @@ def padding(tokens: np.ndarray, batch: int) -> tuple[float, float]:
 
 
 def may_be_data(name: str) -> bool:
-    """Whether a file's name is that of a data set."""
+    """Return whether a file's name is that of a data set."""
     return PurePath(name).suffix.lower() in SUFFIXES
 
 

@@ -50,7 +50,7 @@ class ImportedRun(NamedTuple):
 
     @property
     def lacks_model(self) -> bool:
-        """Whether the files name no model that the catalog has."""
+        """Return whether the files name no model that the catalog has."""
         return self.row["model"] not in self.catalogs.models.index
 
 
@@ -135,7 +135,7 @@ def _is_log(name: str, content: bytes) -> bool:
 
 
 def is_model(content: bytes) -> bool:
-    """Whether the content is a config.json of a model, its index beside it or not."""
+    """Return whether the content is a config.json of a model, its index beside it or not."""
     text, decoder, place = content.decode("utf-8-sig", "replace").strip(), json.JSONDecoder(), 0
     for _ in range(MOST_JSON if text.startswith("{") else 0):
         try:

@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def is_many(source: str, target: str) -> bool:
-    """Whether a table is named that stands in several files, or goes into a folder."""
+    """Return whether a table is named that stands in several files, or goes into a folder."""
     return (
         source.endswith(PARQUET)
         or target.endswith("/")

@@ -154,7 +154,7 @@ def simulated_model(config: Json, model_id: str, answer: Json, catalogs: Catalog
 
 
 def _stacks_are(kinds: list[Json], stacks: Any) -> bool:
-    """Whether the entry has a stack for each kind that was read off."""
+    """Return whether the entry has a stack for each kind that was read off."""
     layers = {number: kind["layers"] for number, kind in enumerate(kinds)}
     return sorted(layers.values()) == sorted(int(count) for count in stacks["layers"])
 

@@ -1,4 +1,4 @@
-"""What was really paid beside what was planned, in sentences."""
+"""Sentences that compare what was paid with what was planned."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -110,7 +110,7 @@ def open_questions(result: Actual) -> list[str]:
 
 
 def unplanned_sentences(result: Actual) -> list[str]:
-    """What was paid for machines or tags that no plan has, the largest first."""
+    """Return the cost of machines or tags that no plan has, the largest first."""
     lines = result.matched.unplanned
     if not len(lines):
         return []
@@ -131,7 +131,7 @@ def beside_sentences(result: Actual) -> list[str]:
 
 
 def attempts_sentence(row: Row) -> str:
-    """What the hours of a run say about attempts; empty where they say nothing."""
+    """Return what a run's hours say about its attempts; empty if they say nothing."""
     if is_missing(row["attempts_seen"]) or row["attempts_seen"] == row["attempts"]:
         return ""
     return (

@@ -19,7 +19,7 @@ def number_in(job: Cells, name: str) -> float:
 
 
 def work_ends(job: Cells) -> bool:
-    """Whether the work of a service ends: so many tokens, images or hours in all."""
+    """Return whether the work of a service ends: so many tokens, images or hours in all."""
     return not is_missing(job.get("tokens_total"))
 
 
@@ -41,7 +41,7 @@ def amount_words(job: Cells, catalogs: Catalogs) -> str:
 
 
 def counts_generated(job: Cells, catalogs: Catalogs) -> bool:
-    """Whether the amount of offline work is counted in tokens that the model generates."""
+    """Return whether the amount of offline work is counted in tokens that the model generates."""
     if not is_generator(job, catalogs):
         return False
     return measure(job["model"], job.get("answer_tokens"), catalogs).words == TOKENS
@@ -62,5 +62,5 @@ def context_tokens_of(job: Cells) -> float:
 
 
 def is_generator(job: Cells, catalogs: Catalogs) -> bool:
-    """Whether the job names a model of the catalog that answers token by token."""
+    """Return whether the job names a model of the catalog that answers token by token."""
     return job.get("model") in catalogs.models.index and generates(job["model"], catalogs)

@@ -63,7 +63,7 @@ NOT_COMPILED = (
 
 
 class Subject(NamedTuple):
-    """What the words of a code are made of."""
+    """The facts that the sentence of a code is made of."""
 
     reasons: Reasons
     job: Job
@@ -298,7 +298,7 @@ WORDS: dict[str, Words] = {
 
 
 def rented_words(rented: Rented | None) -> str:
-    """What renting would add to a job on machines that one has: its lowest cost."""
+    """Return the lowest cost of renting, for a job on your own machines."""
     if rented is None:
         return ""
     row = rented.row

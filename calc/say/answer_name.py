@@ -17,7 +17,7 @@ def answer_name(row: Row, catalogs: Catalogs) -> str:
 
 
 def other_work(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
-    """What an answer does otherwise than the first, which may cost quality."""
+    """Return how an answer's work differs from the first's, which may cost quality."""
     trains = other["work"] == "training"
     words = []
     if trains and first["tuning"] != other["tuning"]:

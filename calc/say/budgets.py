@@ -1,4 +1,4 @@
-"""What plans take of budgets, in sentences."""
+"""Sentences about the share of budgets that plans use."""
 
 from datetime import date
 
@@ -23,7 +23,7 @@ def day(value: date) -> str:
 
 
 def use_sentence(use: Use) -> str:
-    """What plans take of a budget, and what is left of it."""
+    """Return what plans use of a budget, and what is left of it."""
     parts = [*_money(use), *_hours(use)]
     unpriced = [f"{with_noun(use.unpriced, 'plan')} without a price not counted"] * bool(
         use.unpriced
@@ -51,7 +51,7 @@ def _remaining(value: float, words: str) -> str:
 
 
 def quota_sentence(use: QuotaUse, allowed: float | None) -> str:
-    """What plans take of a quota beyond what the account has."""
+    """Return how far plans exceed the account's quota."""
     has = "not said" if allowed is None else f"{allowed:,.0f}"
     code = f" ({use.code})" if use.code else ""
     return (

@@ -38,7 +38,7 @@ class Card(NamedTuple):
 
 
 def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
-    """What stands on the card of an answer beside its figures; `least` is the first answer."""
+    """Return the line on an answer's card beside its figures; `least` is the first answer."""
     names = row["answer"].split("+")
     if "nearest" in names:
         return (

@@ -93,7 +93,7 @@ def cause_in_words(cause: str) -> str:
 
 
 def is_unchanged(note: str, catalogs: Catalogs) -> bool:
-    """Whether a note on quality says that nothing is lost."""
+    """Return whether a note on quality says that nothing is lost."""
     return note in catalogs.about["quality"]["unchanged"]
 
 

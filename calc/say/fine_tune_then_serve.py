@@ -54,7 +54,7 @@ def plan_money(plan: TunedPlan) -> str:
 
 
 def serving(services: list[Service], catalogs: Catalogs) -> str:
-    """How the tuned models are served, the cheapest first, and what the other way costs."""
+    """Return how the tuned models are served most cheaply, and the cost of the other way."""
     first, *others = (_service_words(service, catalogs) for service in services)
     alone = len(services) == 1 and services[0].copies > 1
     why = " All weights are tuned, so the models cannot share a service." if alone else ""
@@ -127,12 +127,12 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
 
 
 def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:
-    """What the price per token is for, and what serving a tuned model there would cost."""
+    """Return what the price per token covers, and the cost of serving a tuned model there."""
     return OF_PUBLISHED * bool(endpoint_facts(plan.service, catalogs)) + OF_TUNED
 
 
 def endpoint_price(row: Row, listed: Row, catalogs: Catalogs) -> str:
-    """What an endpoint asks for a million tokens: as listed, or as set by hand."""
+    """Return the price of a million tokens at an endpoint: listed, or set by hand."""
     price = (
         f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts "
         f"included"
@@ -146,7 +146,7 @@ def endpoint_price(row: Row, listed: Row, catalogs: Catalogs) -> str:
 
 
 def not_sold(row: Row, catalogs: Catalogs) -> str:
-    """That no price per token is known of the model."""
+    """Return the note that no price per token is known for the model."""
     return (
         f"Amazon Bedrock is not known to sell this model by the token in "
         f"{region_name(row['region'], catalogs)}. Make prices reads its "

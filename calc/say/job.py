@@ -107,7 +107,7 @@ def _objective(job: Cells) -> str:
 
 
 def _rolls_out(job: Cells) -> bool:
-    """Whether the lengths of generated answers are known, as of every resolved job that has any."""
+    """Return whether the lengths of generated answers are known, as in a resolved job."""
     return all(len(listed(job.get(name))) == 1 for name in ROLLED[1:])
 
 
@@ -244,7 +244,7 @@ def _places(job: Cells, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _is_counted(job: Cells) -> bool:
-    """Whether one instance type and its GPUs are both set."""
+    """Return whether one instance type and its GPUs are both set."""
     return all(len(listed(job.get(name))) == 1 for name in COUNTED)
 
 

@@ -90,7 +90,7 @@ def old_price_month(old_price_days: float, catalogs: Catalogs) -> str:
 
 
 def telling_limits(relaxed: list[Relaxed], row: Row) -> list[Relaxed]:
-    """Those that change the money by more than nothing, the dearest first."""
+    """Return the limits whose relaxation changes the cost, the dearest first."""
     worth = [
         limit for limit in relaxed if abs(limit.usd - row["usd"]) >= NOTHING_RATIO * row["usd"]
     ]

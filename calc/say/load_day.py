@@ -20,7 +20,7 @@ def machines_sentence(day: LoadDay) -> str:
 
 
 def month_sentence(day: LoadDay) -> str:
-    """What a month takes always on, and what scaling by the hour leaves of it."""
+    """Return the cost of a month always on, and of the same month scaled by the hour."""
     always = f"{day.gpu_hours_always:,.0f} GPU-hours{_money(day.usd_always)}"
     scaled = f"{day.gpu_hours_scaled:,.0f}{_money(day.usd_scaled)}"
     saved = 1 - day.gpu_hours_scaled / day.gpu_hours_always
@@ -39,7 +39,7 @@ def _money(usd: float) -> str:
 
 
 def start_sentence(day: LoadDay) -> str:
-    """What a start takes, how often a day has one, and what scaling to zero means."""
+    """Return how long a start takes, how often one happens, and what scaling to zero means."""
     takes = f"A start takes {short_duration(day.cold_start_seconds)}"
     if not day.starts_per_day:
         return f"{takes}; the load needs none."
@@ -69,7 +69,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 def lending_sentence(day: LoadDay, row: Row) -> str:
-    """What idle hours could do, where machines are paid all the time; empty where none are."""
+    """Return what idle hours that are paid for could do; empty if there are none."""
     windows = free_windows(day)
     if not windows:
         return ""
@@ -91,7 +91,7 @@ def day_sentences(day: LoadDay, load: Load, most_instances: float | None) -> lis
 
 
 def trace_sentence(trace: Trace) -> str:
-    """What a file of requests says."""
+    """Return what a file of requests says, in a sentence."""
     lengths = f"{trace.prompt_tokens:,.0f} prompt and {trace.answer_tokens:,.0f} answer tokens each"
     rate = f"{three(trace.peak_requests_per_second)} requests a second in the busiest hour"
     requests, hours = with_noun(trace.requests, "request"), with_noun(trace.covered_hours, "hour")

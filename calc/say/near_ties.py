@@ -9,7 +9,7 @@ from calc.say.place import place
 from calc.search.options import Options
 from calc.studies.alternatives import Alternatives
 from calc.studies.near_ties import NearTies
-from calc.studies.stricter_limits import Turn
+from calc.studies.stricter_limits import LoadLimit
 
 COUNTS = (
     "No",
@@ -41,8 +41,8 @@ def near_ties_heading(types: NearTies, options: Options) -> str:
     return f"{count} types within 10 %: take the one you can get"
 
 
-def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
-    """Return why they cannot be ranked, what the next costs, and where the answer turns."""
+def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str:
+    """Return why they cannot be ranked, what the next one costs, and up to which load it holds."""
     if not types.close:
         return ""
     first = types.rows[0]
@@ -54,10 +54,10 @@ def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
             f"The next type, {place(types.next)}, costs "
             f"{percent(types.next['usd'] / first['usd'] - 1)} more."
         )
-    if turn is not None:
-        load = f"{turn.users:,} requests in flight"
-        dearer = f"up to {load}; from the {ordinal(turn.users + 1)} on {about(turn.usd)}"
-        parts.append(f"The answer takes {f'{load} too' if is_missing(turn.usd) else dearer}.")
+    if load is not None:
+        requests = f"{load.users:,} requests in flight"
+        dearer = f"up to {requests}; from the {ordinal(load.users + 1)} on {about(load.usd)}"
+        parts.append(f"The answer takes {f'{requests} too' if is_missing(load.usd) else dearer}.")
     parts += (
         [f"Signed for 1 year it is {about(ways.commitment_usd)} a month: Compare & bill."]
         if ways.commitment_usd is not None

@@ -14,7 +14,7 @@ PORTING = (
 
 
 def neuron_sentences(rows: pd.DataFrame) -> list[str]:
-    """What is known of a plan there: memory, published rates with their cost, and what is not."""
+    """Return what is known of a plan on Neuron: memory, published rates and cost, and gaps."""
     needed = float(rows["needed_gib"].iloc[0])
     alone = rows[rows["instances_least"] == 1].sort_values("memory_gib", kind="stable")
     least = alone["instance"].iloc[0] if len(alone) else ""

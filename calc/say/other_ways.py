@@ -1,4 +1,4 @@
-"""What stands beside an answer for comparison, in words: other ways to pay, other speeds."""
+"""Alternatives beside an answer, in words: other ways to pay, other speeds."""
 
 from collections.abc import Iterator
 

@@ -139,7 +139,7 @@ def _too_large(fact: TooLarge, owns_machines: bool, catalogs: Catalogs) -> tuple
 
 
 def cure_words(cures: tuple[str, ...], published_bits: int) -> str:
-    """What would make a layout smaller: settings by hand, then other places, then fewer bits."""
+    """Return what makes a layout smaller: settings by hand, then places, then fewer bits."""
     by_hand = [BY_HAND[code] for code in cures if code in BY_HAND]
     places = [f"set {' or '.join(by_hand)}"] if by_hand else []
     places += [ELSEWHERE[code] for code in cures if code in ELSEWHERE]

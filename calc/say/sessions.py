@@ -5,7 +5,7 @@ from calc.say.numbers import percent, short_duration, three, usd, with_noun
 
 
 def session_sentences(plan: SessionPlan) -> list[str]:
-    """What the cache keeps, and what that does to time to first token and cost."""
+    """Return what the cache holds, and its effect on time to first token and cost."""
     plain, cached = plan.plain, plan.cached
     think = short_duration(plan.sessions.think_seconds)
     turns = f"{with_noun(plan.sessions.turns, 'turn')} with {think} between them"

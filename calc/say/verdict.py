@@ -20,7 +20,7 @@ def fit_word(fits: str) -> str:
 
 
 def in_a_hundred(probability: float) -> int:
-    """How many times of 100 a row fits; never all, never none."""
+    """Return the probability that a row fits as times in 100, never 0 and never 100."""
     return int(min(max(100 * probability + 1e-9, 1), 99))
 
 
@@ -34,7 +34,7 @@ def fit_words(row: Row) -> str:
 
 
 def verdict(fits: str, runs: str) -> str:
-    """Whether a row fits and runs: fits; fits, emulated; does not run."""
+    """Return whether a row fits and runs: fits; fits, emulated; does not run."""
     if runs == "no":
         return RUNS[runs]
     return f"{fit_word(fits)}, {RUNS[runs]}" if runs in RUNS else fit_word(fits)

@@ -1,4 +1,4 @@
-"""Where the weights of a served model come from, in words."""
+"""The origin of a served model's weights, in words."""
 
 from calc.catalogs.load import Catalogs
 from calc.scenarios.published_weights import MAKER, published_files

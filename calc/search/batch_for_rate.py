@@ -26,7 +26,7 @@ OF_BATCH = resting(("batch",), MEMORY[0].formulas)  # what a layout has of its b
 
 
 def generates_nothing(job: Job) -> bool:
-    """Whether a request of a service is its prompt alone, as an encoder's is."""
+    """Return whether a request of a service is its prompt alone, as an encoder's is."""
     return job.work != "training" and not job.generates
 
 

@@ -44,16 +44,16 @@ def answers(ranked: Ranking) -> dict[str, int]:
 def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
     """The candidate of lowest cost; within a tie the easier, then the faster, the plainer."""
     figures, tie = ranked.candidates, ranked.job.judged["tie_ratio"]
-    near = _least(numbers, figures.usd, tie)
-    near = _least(near, figures.obtainability_rank)
+    near = _near_least(numbers, figures.usd, tie)
+    near = _near_least(near, figures.obtainability_rank)
     if ranked.job.work == "inference":
-        near = _least(near, figures.gpus % place_gpus(figures, ranked.grid) > 0)
-    near = _least(near, figures.seconds, tie)
+        near = _near_least(near, figures.gpus % place_gpus(figures, ranked.grid) > 0)
+    near = _near_least(near, figures.seconds, tie)
     return int(best_each(near, ONE_GROUP, np.zeros(len(near)), ranked.ties)[0])
 
 
-def _least(numbers: np.ndarray, values: np.ndarray, ratio: float = 1.0) -> np.ndarray:
-    """Those of some candidates whose value is within a ratio of the least of them."""
+def _near_least(numbers: np.ndarray, values: np.ndarray, ratio: float = 1.0) -> np.ndarray:
+    """Return the candidates whose value is within a ratio of the least among them."""
     chosen = np.nan_to_num(values.take(numbers), nan=np.inf, posinf=np.inf)
     return numbers[chosen <= chosen.min() * ratio * (1 + FEW)]
 
@@ -105,5 +105,5 @@ def _easiest(ranked: Ranking, least: int) -> int:
 
 
 def has_budget(job: Job) -> bool:
-    """Whether a job limits what may be paid."""
+    """Return whether a job limits what may be paid."""
     return job.usd_most is not None or job.usd_per_hour_most is not None

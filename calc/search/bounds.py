@@ -53,7 +53,7 @@ def least_step_bytes(
     expert_parallel,
     awake_engine_bytes,
 ):
-    """What one GPU holds at the optimizer's step, or of weights, if evenly divided. [B]"""
+    """Memory of one GPU at the optimizer's step, or of its weights, if evenly divided. [B]"""
     step = (divided_gradients_bytes + divided_states_bytes) * (1 - offloads_optimizer)
     return (divided_weights_bytes + trains * step) / (
         tensor_parallel * pipeline_parallel * expert_parallel
@@ -71,7 +71,7 @@ def least_rollout_bytes(
     expert_parallel,
     engine_share_bytes,
 ):
-    """What stays beside a colocated engine while it generates, if evenly divided. [B]"""
+    """Memory that stays beside a colocated engine while it generates, if evenly divided. [B]"""
     states = divided_states_bytes * (1 - states_leave) * (1 - offloads_optimizer)
     stays = divided_weights_bytes * (1 - weights_leave) + states
     return np.where(

@@ -74,7 +74,7 @@ def _rows(firsts: Sequence[First], catalogs: Catalogs) -> list[Row]:
 
 
 def sound_layouts(jobs: Sequence[Cells], catalogs: Catalogs) -> list[list[Row]]:
-    """Of each job the inputs of the board's rows that are known to run and keep every limit."""
+    """Return the inputs of the board's rows that are sure to run within every limit, by job."""
     layouts: list[list[Row]] = [[] for _ in jobs]
     for number, ranked in rankings_of(jobs, catalogs):
         layouts[number] = _sound_inputs(ranked)

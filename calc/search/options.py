@@ -45,7 +45,7 @@ CODE_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What a job can be done with; the board starts with the first answer.
+    """The options of a job; the board starts with the first answer.
 
     `job`: its cells with every default; `resolved`: the same, typed, None for an invalid job.
     `reasons`: of every answer. `misses`: the exceeded limits of the answers, then of the board.
@@ -67,7 +67,7 @@ class Options:
     first: int = -1
 
     def copied(self) -> "Options":
-        """The same, of which the caller may change tables and rows."""
+        """Return a copy whose tables and rows the caller may change."""
         copies = {
             name: getattr(self, name).copy(deep=False) for name in ("answers", "board", "edge")
         }
@@ -124,7 +124,7 @@ def on_several_instances(job: Cells, catalogs: Catalogs) -> Options:
 
 
 def _rental(row: JobRow, catalogs: Catalogs) -> Rented | None:
-    """What renting would cost a job on machines of one's own; None for any other job."""
+    """The cost of renting for a job on your own machines; None for any other job."""
     if "have" not in row.columns:
         return None
     rented = options(row.without(["have"]).columns, catalogs)
@@ -275,7 +275,7 @@ def _reasons(
 
 
 def _asks_unpublished(job: Job) -> bool:
-    """Whether a service may have narrower weights than anybody publishes, and makes none itself."""
+    """Return whether a service allows weights narrower than published, and makes none itself."""
     makes = job.quantize_own == "yes" or job.trains or "precision" in job.fixed
     return not makes and job.least_bits < 16 and not job.narrow_formats[job.least_bits]
 

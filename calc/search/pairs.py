@@ -189,7 +189,7 @@ def memory_once(table: Table) -> Table:
 
 
 def _memory_made(table: Table) -> dict[str, np.ndarray]:
-    """What memory decides of layouts, a value for each."""
+    """Return the columns that memory decides, one value per layout."""
     made = fullest_place(before_memory(table))
     return {name: np.broadcast_to(made[name], table["rows"]) for name in MEMORY_MADE}
 

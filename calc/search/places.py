@@ -1,4 +1,4 @@
-"""Where a job may run: instance types, and their offers by market and region."""
+"""The places where a job may run: instance types, and their offers by market and region."""
 
 from typing import NamedTuple, NoReturn
 
@@ -102,7 +102,7 @@ def _places(rows: np.ndarray, most: np.ndarray, job: Job, catalogs: Catalogs) ->
 
 
 def _own_places(job: Job, catalogs: Catalogs) -> list[Place]:
-    """What the team has, a place for each kind; all cards without an instance are together."""
+    """Return a place for each kind of machine or card that the team has."""
     instances, cards = row_numbers(catalogs, "instances"), row_numbers(catalogs, "gpus")
     fixed = [name for column in ("instance", "gpu") for name in job.fixed.get(column, ())]
     own_places = []
@@ -161,7 +161,7 @@ def _refuse_unsold(job: Job, allowed: list[str] | None, catalogs: Catalogs) -> N
 
 
 def _paid_prices(job: Job, catalogs: Catalogs) -> np.ndarray:
-    """What the job pays for every type, with private prices and paid share. [USD/h]
+    """Prices that the job pays for every type, with private prices and paid share. [USD/h]
 
     Shape: as of _listed.
     """

@@ -38,7 +38,7 @@ class Limit:
 
     @cached_property
     def excess(self) -> np.ndarray:
-        """How many times over the limit each candidate is; 0 where it keeps it. [ratio]"""
+        """The value of each candidate over the limit; 0 within the limit. [ratio]"""
         ratio = np.nan_to_num(self.values / self.most)
         return np.where(ratio > 1 + FEW, ratio, 0.0)
 
@@ -63,7 +63,7 @@ class Ranking(NamedTuple):
 
     @property
     def is_possible(self) -> np.ndarray:
-        """Whether the job may run as each candidate says, though others may rank before it."""
+        """Return whether the job may run so, even if others rank first. Shape (candidates,)."""
         return self.classes <= NEEDS_AGREEMENT
 
     @property
@@ -220,7 +220,7 @@ def by_agreement(candidates: Candidates, job: Job) -> np.ndarray:
 
 
 def plainness(candidates: Candidates, grid: Grid, job: Job) -> list[np.ndarray]:
-    """What decides between candidates of the same cost, the most important first.
+    """Return the keys that decide between candidates of the same cost, the most important first.
 
     In training the step nearest to the requested; in serving no GPU idle, then the fastest. Fewer
     GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs used, FSDP
@@ -330,7 +330,7 @@ def frontier(candidates: Candidates, numbers: np.ndarray) -> np.ndarray:
 
 
 def distance(limits: list[Limit]) -> np.ndarray:
-    """How far each candidate is from keeping every limit: how many it misses, how much."""
+    """Distance of each candidate from the limits: how many it exceeds, then by how much."""
     excess = np.array([limit.excess for limit in limits])
     much = np.max(excess, axis=0)
     return np.count_nonzero(excess, axis=0) + np.round(much / (1 + much), 6)

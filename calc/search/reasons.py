@@ -30,7 +30,7 @@ CODES = (
 
 @dataclass(frozen=True, kw_only=True)
 class RankingFacts:
-    """What the ranking knows of an answer beside its row.
+    """The facts of an answer that only the ranking knows.
 
     `has_next`: another type qualifies. `has_older_price`: a cheaper type has a stale price.
     `has_old_price`: the answer's own price is stale. `has_published_bits`: weights are published in
@@ -50,7 +50,7 @@ class RankingFacts:
 
 
 def leads(names: tuple[str, ...], job: Job) -> bool:
-    """Whether an answer of these names is the first of its job, which others are compared with."""
+    """Return whether an answer with these names is its job's first, the basis of comparison."""
     return names[0] == "least-money" or bool(job.have)
 
 
@@ -69,7 +69,7 @@ def reason_codes(
         "old-price": facts.has_old_price,
         "published-bits": is_first and facts.has_published_bits,
         "unpublished": is_first and facts.wants_unpublished,
-        **_of_knee(names, row, least, job),
+        **_knee_codes(names, row, least, job),
         "within-budget": not is_first and not facts.has_budget,
         "requests": bool(job.requests_per_second),
         "people": serves and bool(job.people) and not job.requests_per_second,
@@ -90,12 +90,12 @@ def reason_codes(
 
 
 def _compares_compiled(job: Job) -> bool:
-    """Whether compiled blocks are set, or are tried wherever the software has them."""
+    """Return whether compiled blocks are set, or are tried wherever the software has them."""
     return job.rolls_out or job.goal == "train" or "compile" in job.fixed
 
 
-def _of_knee(names: tuple[str, ...], row: Row, least: Row, job: Job) -> dict[str, bool]:
-    """Whether a knee costs a little more for its speed, or is only the next faster option."""
+def _knee_codes(names: tuple[str, ...], row: Row, least: Row, job: Job) -> dict[str, bool]:
+    """Return whether a knee costs little more for its speed, or is only the next faster one."""
     is_knee = "knee" in names
     is_little = (
         row["usd"] <= least["usd"] * job.judged["knee_usd_ratio"] * BOTH_WITHIN

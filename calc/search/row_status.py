@@ -1,4 +1,4 @@
-"""How estimated scenarios stand: whether each runs and fits, or why not; their order."""
+"""The status of estimated scenarios: runs and fits, or why not; and their order."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ def status(rows: pd.DataFrame | Row) -> np.ndarray:
 
 
 def is_offered(rows: pd.DataFrame | Row) -> np.ndarray:
-    """Whether each result row fits, or is tight, and is not refused."""
+    """Return whether each result row fits, or is tight, and is not refused."""
     return status(rows) < OFFERED
 
 

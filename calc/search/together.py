@@ -37,13 +37,13 @@ class OfJob(NamedTuple):
 
     @property
     def tried(self) -> int:
-        """How many candidates it tries: the ways of each pair times the offers of its place."""
+        """The number of candidates that it tries: ways of each pair times offers of its place."""
         offered = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.offers], axis=0)
         ways = self.own.steps_count[self.own.layout]
         return int((ways * offered[self.places][self.own.place]).sum())
 
     def shared_fault(self, problems: Problems) -> str:
-        """What is wrong with its first layout where none is sound; else empty."""
+        """Return what is wrong with its first layout if none is sound; else an empty text."""
         if not len(self.layouts) or problems.sound[self.layouts].any():
             return ""
         return str(problems.text[self.layouts[0]])
@@ -137,7 +137,7 @@ def _steps_codes(grid: Grid) -> np.ndarray:
 
 
 def _positions(pairs: np.ndarray, count: int) -> np.ndarray:
-    """Of each of so many shared pairs its place among these pairs; -1 of the others."""
+    """Return the position of each shared pair among these pairs; -1 for the others."""
     positions = np.full(count, -1)
     positions[pairs] = np.arange(len(pairs))
     return positions

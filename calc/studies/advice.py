@@ -1,4 +1,4 @@
-"""What to change about a scenario: the same work for less, then other work."""
+"""Advice on a scenario: changes that do the same work for less, then other work."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -157,7 +157,7 @@ def advice(
 
 
 def kind_of(row: Cells, change: Change) -> str:
-    """What a change is about: the instance, the GPUs, the layout, the step, or one choice."""
+    """Return the kind of a change: instance, gpus, layout, step, batch, or the choice it makes."""
     if change.keys() & {"instance", "gpus"}:
         return "instance" if "instance" in change else "gpus"
     if change.keys() <= {"batch", "accumulation_steps"} and at_once({**row, **change}) != at_once(
@@ -174,7 +174,7 @@ def kind_of(row: Cells, change: Change) -> str:
 
 
 def _keeps_work(row: Cells, kind: str, change: Change, widths: dict[str, tuple]) -> bool:
-    """Whether a changed scenario does the same work, and a service as much of it."""
+    """Return whether a changed scenario does the same work, and a service as much of it."""
     after = {**row, **change}
     as_much = (
         kind != "step"
@@ -249,7 +249,7 @@ def _try_changes(
 
 
 def _holds(row: Row, rows: pd.DataFrame, changes: list[Change], has_time: np.ndarray) -> np.ndarray:
-    """Whether each changed row fits and runs well enough to be advised. Shape (changes,).
+    """Return whether each changed row fits and runs well enough to be advised. Shape (changes,).
 
     A format that is emulated at a known speed is better than one that the same GPU refuses; on
     another GPU something runs as it should. A row without a known time counts only if no row that
@@ -263,7 +263,7 @@ def _holds(row: Row, rows: pd.DataFrame, changes: list[Change], has_time: np.nda
 
 
 def _same_work(row: Row, kinds: list[str], changes: list[Change], catalogs: Catalogs) -> list[bool]:
-    """Whether each change keeps the number formats, the method and the work of a step."""
+    """Return whether each change keeps the number formats, the method and the work of a step."""
     table = catalogs.precisions
     widths = dict(zip(table.index, map(tuple, table[_WIDTHS].to_numpy()), strict=True))
     return [

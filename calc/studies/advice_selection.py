@@ -118,7 +118,7 @@ def _unsure(tried: pd.DataFrame) -> np.ndarray:
 
 
 def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
-    """The same machine first, the same work first on each, then by these columns."""
+    """Sort by machine, the same one first; then by work, the same first; then by columns."""
     first = ["same_machine", "same_work"]
     return tried.sort_values(
         [*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True
@@ -204,5 +204,5 @@ def _best(candidates: list[Candidate]) -> list[int]:
 
 
 def _beats(one: Candidate, plainer: Candidate) -> bool:
-    """Whether a change is worth its one choice more."""
+    """Return whether a change is worth its one choice more."""
     return one.unsure < plainer.unsure or one.cost < plainer.cost * (1 - PLAINER_RATIO)

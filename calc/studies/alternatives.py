@@ -89,7 +89,7 @@ def _with_tuned_flags(row: Row, job: Job, catalogs: Catalogs) -> Row | None:
 
 
 def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:
-    """The same tokens at an endpoint, unless it asks far more."""
+    """Add the price of the same tokens at an endpoint, unless that is far higher."""
     tokens = load_tokens_per_month(row, job)
     endpoint = tokens * row["endpoint_usd_per_million_tokens"] / MILLION
     set_by_hand = (
@@ -123,7 +123,7 @@ def load_tokens_per_month(row: Row, job: Job) -> float:
 
 
 def _counts_answers(job: Job) -> bool:
-    """Whether the load of a job is people who ask, so that their answers are counted."""
+    """Return whether the load of a job is people who ask, so that their answers are counted."""
     return bool(job.people) and not job.requests_per_second
 
 

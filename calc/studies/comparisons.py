@@ -187,7 +187,7 @@ def over_cards(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, Row]:
-    """What each method of training, or width of serving, sets."""
+    """Return the choices that each method of training, or width of serving, sets."""
     if scenario["work"] == "inference":
         return SERVED_WIDTHS
     trains = bool(catalogs.precisions["trains"].get(scenario["precision"], False))

@@ -1,4 +1,4 @@
-"""What it costs if a plan does not fit: the failed start, and the next roomier option."""
+"""The cost of a plan that does not fit: the failed start, and the next roomier option."""
 
 from typing import NamedTuple
 

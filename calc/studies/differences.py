@@ -121,7 +121,7 @@ def speed_ratio(first: Row, other: Row) -> float:
 
 
 def pace_change(first: Row, other: Row) -> float:
-    """How much longer the run of another row takes, or each token of its service. [s]"""
+    """The time that another row's run takes longer, or each token of its service. [s]"""
     return float(other["seconds"]) - float(first["seconds"])
 
 

@@ -31,7 +31,7 @@ MORE_LOADS = (2, 4, 8, 16)  # times the load, tried where the plan never breaks 
 
 
 class Service(NamedTuple):
-    """How tuned models are served: by how many services alike, with how many adapters on each."""
+    """The way tuned models are served: equal services, and the adapters on each."""
 
     copies: int
     adapters: int

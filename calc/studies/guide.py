@@ -35,7 +35,7 @@ class Leaf(NamedTuple):
     answered: Options
 
     def is_same(self, row: Row) -> bool:
-        """Whether the job is answered by this row."""
+        """Return whether the job is answered by this row."""
         return self.holds and all(self.row[name] == row[name] for name in SAME)
 
 
@@ -68,7 +68,7 @@ def guide(job: Row, plan: Row, catalogs: Catalogs) -> list[Leaf]:
 
 
 def _is_alike(row: Row, plan: Row, catalogs: Catalogs) -> bool:
-    """Whether a row trains by the plan's method, or serves weights as wide."""
+    """Return whether a row trains by the plan's method, or serves weights as wide."""
     if not row["answer"] or not plan["answer"]:
         return False
     if plan["work"] == "training":

@@ -1,4 +1,4 @@
-"""What each limit of a job costs: the limit is relaxed, and the engine is asked again."""
+"""The cost of each limit of a job: the limit is relaxed, and the engine answers again."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -209,7 +209,7 @@ def _at(
 
 
 def _narrower_parts(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
-    """What takes other bits in another ranking's candidate: weights, cache or both."""
+    """Return which of weights and cache have other bits in another ranking's candidate."""
     return "+".join(
         name for name in NARROWED if _word(other, number, name) != _word(ranked, least, name)
     )

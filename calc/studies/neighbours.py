@@ -275,7 +275,7 @@ def _narrower(row: Row, catalogs: Catalogs) -> list[str]:
 
 
 def _of_card(row: Row, catalogs: Catalogs, column: str) -> bool:
-    """Whether the scenario's card can do something; without a card it can."""
+    """Return whether the scenario's card can do something; without a card it can."""
     return not row["gpu"] or bool(catalogs.gpus[column].get(row["gpu"], True))
 
 

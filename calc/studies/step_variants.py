@@ -1,4 +1,4 @@
-"""What Step through walks: the plan in other sizes, methods or widths, and on other cards.
+"""The variants of Step through: the plan in other sizes, methods or widths, on other cards.
 
 A dial is a choice with its values, the plan's own among them. A value stays on it only where the
 engine can estimate every combination with the other dials.

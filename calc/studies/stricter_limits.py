@@ -20,8 +20,11 @@ TOGETHER = 15  # loads that are searched at once
 SAME_RATIO = 1 + 1e-6
 
 
-class Turn(NamedTuple):
-    """The most requests in flight that an answer takes, and the money of one more. [USD]"""
+class LoadLimit(NamedTuple):
+    """The most requests in flight that an answer carries, and the cost of the next option.
+
+    `usd` is NaN where no dearer option follows within MOST_LOAD times the load.
+    """
 
     users: int
     usd: float
@@ -51,8 +54,8 @@ def stricter_speeds(job: Cells) -> dict[str, float]:
     return {name: _below(name, job[name]) for name in SPEEDS}
 
 
-def turn(job: Cells, options: Options, catalogs: Catalogs) -> Turn | None:
-    """Where the answer of a service gives way to a dearer one as requests in flight grow."""
+def load_limit(job: Cells, options: Options, catalogs: Catalogs) -> LoadLimit | None:
+    """Return the load at which the answer of a service gives way to a dearer one."""
     row, users = options.rows[0], options.job.get("users")
     if not _is_service(options) or not users or options.job.get("requests_per_second"):
         return None
@@ -69,10 +72,10 @@ def turn(job: Cells, options: Options, catalogs: Catalogs) -> Turn | None:
 
     most = MOST_LOAD * int(users)
     if takes([most]) == [True]:
-        return Turn(most, np.nan)
+        return LoadLimit(most, np.nan)
     less = _last(takes, int(users), most)
     (usd,) = _least_usd_each([{**job, "people": None, "users": less + 1}], catalogs)
-    return Turn(less, usd) if row["usd"] * SAME_RATIO < usd < np.inf else None
+    return LoadLimit(less, usd) if row["usd"] * SAME_RATIO < usd < np.inf else None
 
 
 def _between(less: int, most: int) -> list[int]:
@@ -109,7 +112,7 @@ def _last(takes: Callable[[Sequence[int]], list[bool]], less: int, most: int) ->
 
 
 def _is_service(options: Options) -> bool:
-    """Whether the first answer is a rented service without end that generates."""
+    """Return whether the first answer is a rented service without end that generates."""
     row: Row = options.rows[0]
     if (
         not row["answer"]

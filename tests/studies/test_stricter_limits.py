@@ -17,7 +17,7 @@ from calc.studies.alternatives import Alternatives
 from calc.studies.limits_cost import Relaxed
 from calc.studies.near_ties import NearTies
 from calc.studies.own_machines import own_machines
-from calc.studies.stricter_limits import Turn, stricter_limits, stricter_speeds, turn
+from calc.studies.stricter_limits import LoadLimit, load_limit, stricter_limits, stricter_speeds
 
 SERVED = {"work": "inference", "model": "qwen3-32b", "people": 20, "context_tokens": 8192}
 
@@ -59,7 +59,7 @@ def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(cat
 
 def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs):
     answered = options(SERVED, catalogs)
-    least, last = answered.rows[0], turn(SERVED, answered, catalogs)
+    least, last = answered.rows[0], load_limit(SERVED, answered, catalogs)
     for users, usd in ((last.users, least["usd"]), (last.users + 1, last.usd)):
         assert options({**SERVED, "people": None, "users": users}, catalogs).rows[0][
             "usd"
@@ -67,15 +67,17 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
     assert last.usd > least["usd"]
     types = NearTies([least], 1, None)
     assert (
-        how_sure(types, Turn(4, 2000.0), Alternatives())
+        how_sure(types, LoadLimit(4, 2000.0), Alternatives())
         == "The answer takes up to 4 requests in flight; from the 5th on $2,000."
     )
     assert (
-        how_sure(types, Turn(6, np.nan), Alternatives())
+        how_sure(types, LoadLimit(6, np.nan), Alternatives())
         == "The answer takes 6 requests in flight too."
     )  # more were not tried
     assert (
-        turn({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs)
+        load_limit(
+            {"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs
+        )
         is None
     )
 

@@ -10,7 +10,7 @@ from calc.evaluate import Row
 from calc.say.near_ties import how_sure, near_ties_heading
 from calc.say.numbers import about, duration, span
 from calc.studies.near_ties import near_ties
-from calc.studies.stricter_limits import turn
+from calc.studies.stricter_limits import load_limit
 from views.charts.tank import tank_html
 from views.plan import board
 from views.session import is_phone, job_state
@@ -33,11 +33,13 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     if has_machines and len(options.board) < 2:
         return
     types = near_ties(options)
-    turns_at = recent_result(
-        "turn", (job, catalogs.version), lambda: in_worker(job, catalogs, turn, job, options)
+    load = recent_result(
+        "load_limit",
+        (job, catalogs.version),
+        lambda: in_worker(job, catalogs, load_limit, job, options),
     )
     st.header(near_ties_heading(types, options), anchor=False)
-    if sure := how_sure(types, turns_at, options.ways):
+    if sure := how_sure(types, load, options.ways):
         st.caption(plain(sure))
     with st.container(height=HEAD + ROW * len(types.rows) + 4, border=False):
         st.html(_table(types.rows, plan.row, has_machines, ink, catalogs))

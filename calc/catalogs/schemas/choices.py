@@ -54,14 +54,14 @@ class InterruptionBand(Entry, kw_only=True):
 
 
 class LoadPattern(Entry, kw_only=True):
-    """How requests arrive in time."""
+    """Arrival of requests over the day."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
     in_step: Annotated[Flag, hint("1: all requests begin and end together")]
 
 
 class Loss(Entry, kw_only=True):
-    """How the loss is computed from the logits."""
+    """Computation of the loss from the logits."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
     fuses_loss: Annotated[Flag, hint("1: head and loss together per chunk")]
@@ -119,7 +119,7 @@ class Offload(Entry, kw_only=True):
 
 
 class OptimizerKernel(Entry, kw_only=True):
-    """How an optimizer step is launched."""
+    """Launch of an optimizer step."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
     steps_foreach: Annotated[Flag, hint("1: foreach")]

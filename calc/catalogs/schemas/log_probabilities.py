@@ -17,7 +17,7 @@ from calc.catalogs.schemas.kinds import (
 
 
 class Scoring(Entry, kw_only=True):
-    """How a release scores the tokens of an objective."""
+    """Scoring of the tokens of an objective by a release."""
 
     software: Annotated[Filled[Text], hint("implementations that score so")]
     objectives: Annotated[Filled[Text], hint("objectives that it holds for")]

@@ -43,7 +43,7 @@ class FieldLayout(Entry, kw_only=True):
 
 
 class ModelType(Entry, kw_only=True):
-    """How the config of one model_type is read."""
+    """Rules for reading the config of one model_type."""
 
     like: Annotated[Text | None, hint("another type")] = None
     family: Annotated[Text | None, hint("a family of families.yaml")] = None
@@ -118,7 +118,7 @@ class SeveralParts(Entry, kw_only=True):
 
 
 class Tower(Entry, kw_only=True):
-    """How the tower of a model_type is counted."""
+    """Rules for counting the tower of a model_type."""
 
     count: Annotated[Text | None, hint("a rule")] = None
     block: Annotated[Text | None, hint("an id of blocks.yaml")] = None
@@ -143,7 +143,7 @@ class NearestType(Entry, kw_only=True):
 
 
 class UsualNames(Entry, kw_only=True):
-    """How a type that is not covered is read."""
+    """Fields by which a type that is not covered is read."""
 
     fields: FilledMap[
         str, Annotated[Text, hint("the names that configs have for it, the first filled one first")]

@@ -8,7 +8,7 @@ from calc.catalogs.schemas.kinds import CatalogFile, Day, Entry, Text, WholeNumb
 
 
 class FamilyObtainability(Entry, kw_only=True):
-    """How hard the instances of one family are to get."""
+    """Availability of the instances of one family."""
 
     on_demand: Annotated[
         Literal["", "at-once", "usually", "wait-or-quota", "by-agreement", "unknown"],

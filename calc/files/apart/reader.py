@@ -65,7 +65,7 @@ class Reader:
         atexit.register(self.close)
 
     def is_alive(self) -> bool:
-        """Whether its process runs and takes texts."""
+        """Return whether its process runs and takes texts."""
         return self._control.fileno() >= 0 and self._process.poll() is None
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ class Reader:
         on_wait: Callable[[], object] = lambda: None,
         **named: Any,
     ) -> Any:
-        """What a function of this package makes of a text; raises its refusals, ReadingProblem.
+        """Return what a function of this package reads in a text; raise what it refuses.
 
         `on_wait` runs every tenth of a second. What it raises cancels the reading.
         """

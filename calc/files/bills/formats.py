@@ -45,7 +45,7 @@ class BillForm(NamedTuple):
 
 @read_once
 def bill_files() -> bills_catalog.File:
-    """How files of bills are read (catalogs/edited/bill_files.yaml)."""
+    """Rules by which files of bills are read (catalogs/edited/bill_files.yaml)."""
     return read_catalog(bills_catalog.File)
 
 

@@ -78,7 +78,7 @@ def _of_row(header: list[str], row: list[str], name: str) -> Iterator[Json]:
 
 
 def _of_value(dimension: str, value: str) -> dict[str, str]:
-    """What a column of Cost Explorer is for: a machine, a place, a market or a tag."""
+    """Return what a column of Cost Explorer stands for: a machine, place, market or tag."""
     layout = bill_files().cost_explorer
     if value in layout.no_value or value.lower().startswith("no tag key"):
         return {}

@@ -1,4 +1,4 @@
-"""What trainers, engines and benchmarks print of a run (catalogs/edited/run_logs.yaml)."""
+"""Lines that trainers, engines and benchmarks print (catalogs/edited/run_logs.yaml)."""
 
 import json
 import re
@@ -44,7 +44,7 @@ OF_MEMORY = {
 
 
 class LoggedRun(NamedTuple):
-    """What a log says: who printed it, what it measured, what it says of the run, and its day.
+    """Facts of a log: who printed it, what it measured, what it says of the run, and its day.
 
     Figures: bytes, seconds and rates. Facts: columns of a result, and totals from which they
     follow. The day is ISO, or empty.
@@ -100,7 +100,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _run(text: str) -> LoggedRun:
-    """What one text says of one run."""
+    """Return what one text says of one run."""
     tools: dict[str, None] = {}
     figures: dict[str, float] = {}
     facts: Json = {}

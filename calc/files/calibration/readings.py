@@ -119,7 +119,7 @@ FACTS: dict[
 
 
 class RunReading(NamedTuple):
-    """What a run says of one quantity: measured over estimated, by which figure, from whom."""
+    """One quantity of a run: measured over estimated, by which figure, from whom."""
 
     quantity: str
     figure: str
@@ -137,7 +137,7 @@ class RunReading(NamedTuple):
 
     @property
     def is_far(self) -> bool:
-        """Whether it lies so far outside of the stated range that the run must have been
+        """Return whether it lies so far outside of the stated range that the run must have been
         another.
         """
         low, central, high = (self.row[name] for name in ENDS[self.quantity, self.row["work"]])
@@ -158,7 +158,7 @@ class RunReading(NamedTuple):
 def readings(
     run: LoggedRun, row: Row, catalogs: Catalogs, today: str
 ) -> tuple[list[RunReading], str]:
-    """What a run says of a row estimated without it; else a sentence why it is left out.
+    """Return a run's readings against a row estimated without it, or why it is left out.
 
     `today` is the day of a log that names none.
     """
@@ -186,7 +186,7 @@ def readings(
 def readings_of_runs(
     several: list[LoggedRun], rows: list[Row], catalogs: Catalogs, today: str
 ) -> tuple[list[RunReading], list[str]]:
-    """What runs say, each beside the first row that it does not contradict; or why none does.
+    """Return the readings of runs, each against the first row that agrees with it, or why none.
 
     Where one benchmark is of a row, the others of its sweep are read beside that service at the
     load that they name.
@@ -216,12 +216,12 @@ def _at_load(run: LoggedRun, service: Row, catalogs: Catalogs) -> Row:
 
 
 def measured_words(quantity: str, work: str) -> str:
-    """What a reading measured: memory, the time of a step."""
+    """Return what a reading measured, such as memory or the time of a step."""
     return WORDS.get(quantity) or OF_TIME[work]
 
 
 def _times(run: LoggedRun, row: Row) -> Iterator[Measured]:
-    """Of each quantity of time the surest figure that the plan estimates too."""
+    """Return the surest figure of each quantity of time that the plan estimates too."""
     for quantity, figures in ESTIMATES.items():
         for figure, estimated in figures.items():
             if figure in run.figures and estimated(row) > 0:
@@ -264,7 +264,7 @@ def _contradiction(run: LoggedRun, row: Row, catalogs: Catalogs) -> str:
 
 
 def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple[str, str]]:
-    """What the log says of its run, and what the plan has, where both differ."""
+    """Return the settings in which the log's run and the plan differ, with both values."""
     facts, work = run.facts, row["work"]
     if other := [
         name for name, works in WORK.items() if work != name and works & run.figures.keys()

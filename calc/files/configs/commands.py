@@ -198,7 +198,7 @@ def _set_array(variables: dict[str, str], block: re.Match[str], lines: list[str]
 
 
 def _ends(line: str, mark: str) -> bool:
-    """Whether a line ends a block: the bracket of an array begins it, or it is the word alone."""
+    """Return whether a line ends a block: it is the closing word, or starts with the bracket."""
     return line.lstrip(" \t").startswith(")") if mark == ")" else line.strip(" \t") == mark
 
 

@@ -1,4 +1,4 @@
-"""How each field of a run's files was read, line by line."""
+"""Report of how each field of a run's files was read, line by line."""
 
 from typing import Any, NamedTuple
 

@@ -65,21 +65,21 @@ class Tool:
     )  # field -> the work, not training, that it names
 
     def knows(self, name: str) -> bool:
-        """Whether the field is listed, whatever it affects."""
+        """Return whether the field is listed, whatever it affects."""
         return name in self.fields or self.is_idle(name)
 
     def is_idle(self, name: str) -> bool:
-        """Whether the field, or its list (datasets.0.path), affects neither memory nor money."""
+        """Return whether the field, or its list (as in datasets.0.path), has no effect."""
         return name not in self.fields and _matches(self.idle, name)
 
     def hides(self, name: str) -> bool:
-        """Whether a field that speaks of memory is idle only as one of a whole group (model.*)."""
+        """Return whether a field about memory is idle only as part of a group (model.*)."""
         single = tuple(pattern for pattern in self.idle if not pattern.endswith("*"))
         return bool(OF_MEMORY.search(name)) and not _matches(single, name)
 
 
 def _matches(patterns: tuple[str, ...], name: str) -> bool:
-    """Whether a field, or its list, matches one of the patterns."""
+    """Return whether a field, or its list, matches one of the patterns."""
     idle = _any_of(patterns)
     return bool(idle.match(name) or idle.match(LISTED.sub("", name)))
 

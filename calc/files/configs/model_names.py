@@ -197,7 +197,7 @@ def by_sizes(sizes: Json, catalogs: Any, named: str = "") -> tuple[list[str], st
 
 
 def _apart(values: pd.Series, wanted: float) -> pd.Series:
-    """How far values are from one, as a share of it; 1 where just one of both is 0."""
+    """Return the distance of values from one, as a share of it; 1 if just one of both is 0."""
     return abs(values / wanted - 1) if wanted else (values != 0).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""Whether a config trains by preference or reward, and by which name."""
+"""Objectives by preference or reward that a config trains with."""
 
 import re
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ COMMENT = re.compile(r"(?:^|\s)#(?!SBATCH).*$", re.MULTILINE)
 
 
 def objective_of(text: str, file: str) -> str:
-    """What a config or command calls its training by preference or reward, else empty."""
+    """Return a config's or command's name for its objective by preference or reward; else empty."""
     return next(filter(None, _objectives(text, file)), "")
 
 
 def _objectives(text: str, file: str) -> Iterator[str]:
-    """What a text trains by, or empty, for its source code, its commands and its fields."""
+    """Return the objectives in a text: in its source code, its commands and its fields."""
     source = next(
         (
             name

@@ -102,7 +102,7 @@ def _run(
 
 
 def _named_objective(text: str, file: str) -> tuple[str, str] | None:
-    """What a file calls its training by preference or reward, with the file; None for no such."""
+    """Return the objective that a file names, with the file; None without one."""
     try:
         name = objective_of(text, file)
     except ConfigProblem:

@@ -48,7 +48,7 @@ class RunSettings:
     )  # tools whose config a command names, and no file is
 
     def matches(self, part: str, wanted: str) -> bool:
-        """Whether the part has one of the wanted values (a|b; - where no file says it)."""
+        """Return whether the part has one of the wanted values (a|b; - where no file says it)."""
         return str(self.values.get(part, "-")) in wanted.split("|")
 
     def default(self, meaning: Field, tool: str) -> None:

@@ -1,4 +1,4 @@
-"""What the files of a run were understood to say, what is assumed, and what is not counted."""
+"""Summary of a run's files: what was read, what is assumed, and what is not counted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ class RunSummary(NamedTuple):
 
     @property
     def lacks_memory(self) -> bool:
-        """Whether a field that is known to change the memory is not counted."""
+        """Return whether a field that is known to change the memory is not counted."""
         return any(item.endswith(f"({SURE})") for item in self.not_counted)
 
     def lines(self) -> list[str]:
@@ -53,7 +53,7 @@ def summary_of(
     estimated: Json,
     said: Json,
 ) -> RunSummary:
-    """What a run's files say, with the values of its estimate for what they leave open.
+    """Return what a run's files say, with the estimate's values for what they leave open.
 
     `run`: the row of the import; `said`: columns that were given beside the files.
     """
@@ -120,7 +120,7 @@ def _assumptions(
 
 
 def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
-    """How many GPUs a node is taken to have, where the files say only how many nodes there are."""
+    """Return the GPUs assumed per node, if the files give only the number of nodes."""
     sources = [line for line in lines if "gpus" in line.columns]
     if len(sources) != 1 or sources[0].field.rpartition(".")[2] not in NODES:
         return []

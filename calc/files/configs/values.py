@@ -32,7 +32,7 @@ def as_word(value: Any) -> str:
 
 
 def is_off(value: Any) -> bool:
-    """Whether an open field is switched off, and so changes nothing."""
+    """Return whether an open field is switched off, and so changes nothing."""
     return value in ([], {}) or as_word(value) in ("null", "false", "none", "", "no")
 
 

@@ -80,7 +80,7 @@ def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _written_beside(column: str) -> bool:
-    """Whether CSVs written here have this column besides inputs and results."""
+    """Return whether CSVs written here have this column besides inputs and results."""
     return column in ANSWERED or column.startswith("then_") or column.endswith("_gib")
 
 

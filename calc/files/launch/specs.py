@@ -108,7 +108,7 @@ def check_file(limits: str) -> str:
 
 
 def matches(when: Mapping[str, str], values: Row) -> bool:
-    """Whether each named value is one of those listed (a|b)."""
+    """Return whether each named value is one of those listed (a|b)."""
     return all(str(values.get(name) or "-") in listed.split("|") for name, listed in when.items())
 
 

@@ -11,7 +11,7 @@ BROKEN_ADDRESS = "This address cannot be read; copy it again, from its http to i
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is one address and nothing else."""
+    """Return whether a text is one address and nothing else."""
     text = text.strip()
     return text.startswith(("http://", "https://")) and len(text.split()) == 1
 

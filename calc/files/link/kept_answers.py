@@ -1,4 +1,4 @@
-"""Kept scenarios in the link: kept=<name>~market~spot~model~gpt2~gpus~8.
+"""Scenarios saved in the link: kept=<name>~market~spot~model~gpt2~gpus~8.
 
 The figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then`
 is the first answer. So are the job in short, the machines that one has, and in_bill~yes of the
@@ -172,7 +172,7 @@ def differing(scenario: Row, catalogs: Catalogs, assumed: Iterable[str] = ()) ->
 
 
 def _usual(name: str, value: float | str, scenario: Row, catalogs: Catalogs) -> bool:
-    """Whether a value is what its absence means: the default, or what another column settles."""
+    """Return whether a value may be left out: it is the default, or follows from another column."""
     if value is None or value == "" or value != value:
         return True
     if name in SAME_AS_SEQUENCE and value == scenario.get("sequence_tokens"):

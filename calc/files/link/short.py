@@ -50,7 +50,7 @@ def _unpack(text: str) -> bytes:
 
 
 def _is_query(value: object) -> bool:
-    """Whether a value is a query: names with lists of texts."""
+    """Return whether a value is a query: names with lists of texts."""
     return isinstance(value, dict) and all(
         isinstance(texts, list) and all(isinstance(text, str) for text in texts)
         for texts in value.values()

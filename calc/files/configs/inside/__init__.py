@@ -1,1 +1,1 @@
-"""What runs inside a file of any form: its programs, their machines, models and variables."""
+"""Contents of a file of any form: its programs, their machines, models and variables."""

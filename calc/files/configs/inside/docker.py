@@ -39,7 +39,7 @@ def run_of_docker(words: list[str]) -> Json | None:
 
 
 def gpus_of_docker(value: str) -> int | None:
-    """How many GPUs --gpus asks for: 2, device=0,1; None for all."""
+    """GPUs that --gpus requests, as in 2 or device=0,1; None for all."""
     plain = value.strip("'\"")
     if re.fullmatch(r"[0-9]{1,5}", plain):
         return int(plain)

@@ -1,4 +1,4 @@
-"""What the values of a file say of machines, models and variables, and where."""
+"""Facts in a file's values about machines, models and variables, with their lines."""
 
 import re
 from collections.abc import Iterator
@@ -235,7 +235,7 @@ def _named_variables(tree: Any, path: Path) -> Iterator[Fact]:
 
 
 def common_steps(first: Path, second: Path) -> int:
-    """How many steps from the root two paths have in common."""
+    """Number of steps from the root that two paths have in common."""
     return next(
         (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),

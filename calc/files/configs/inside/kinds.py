@@ -1,4 +1,4 @@
-"""What a file is, in words, where nothing in it is read."""
+"""Words for a file in which nothing is read."""
 
 import re
 
@@ -49,7 +49,7 @@ FOREIGN = re.compile(
 
 
 def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
-    """What a file is, what of it was seen, and what to give instead."""
+    """Return what a file is, what was seen in it, and what to give instead."""
     named = f"this is {_kind_by_name(tree, form, text)}"
     if lacks_gpu(text, facts):
         machine = foreign_machine(text)
@@ -72,7 +72,7 @@ def foreign_machine(text: str) -> str:
 
 
 def lacks_gpu(text: str, facts: list[Fact]) -> bool:
-    """Whether a file asks for accelerators of another kind alone."""
+    """Return whether a file asks for accelerators of another kind alone."""
     named = [fact.value for fact in facts if fact.kind in ("card", "instance")]
     return bool(foreign_machine(text)) and all(foreign_machine(str(name)) for name in named)
 
@@ -100,7 +100,7 @@ def _kind_by_name(tree: Json, form: str, text: str) -> str:
 
 
 def _found_words(facts: list[Fact]) -> str:
-    """What was found in the file though it does not suffice."""
+    """Return what was found in the file, though it does not suffice."""
     models = [fact.value for fact in facts if fact.kind == "model"]
     images = [
         fact.value

@@ -37,7 +37,7 @@ IS_SCRIPT = re.compile(r"[\n;|]|&&")
 
 
 class Program(NamedTuple):
-    """What a part of a file runs: a script, the words of one command, or the fields of a tool.
+    """A part of a file that runs: a script, the words of one command, or a tool's fields.
 
     `is_whole`: nothing else of the part is left to read.
     """

@@ -64,7 +64,7 @@ class _Script:
                 tree |= self.block(inner_statements or [], depth + 1)
 
     def _sets_key(self, target: ast.expr, value: Any) -> bool:
-        """Whether the target is a key or an attribute of a known mapping, which then has it."""
+        """Return whether the target was set as a key or an attribute of a known mapping."""
         if isinstance(target, ast.Attribute):
             name, _, attribute = ast.unparse(target)[:LONGEST_CODE].partition(".")
             called = self.names.get(name)

@@ -128,7 +128,7 @@ MACHINE_FACTS = ("card", "instance", "gpus", "nodes")
 def machine_choices(
     tree: Json, file: str, kinds: tuple[str, ...] = MACHINE_FACTS
 ) -> list[list[Reading]]:
-    """What a tree says of machines, one list for each choice, for a script that trains."""
+    """Return a tree's machines for a script that trains, one list for each choice."""
     facts = [fact for fact in facts_of(tree) if fact.kind in kinds]
     return [[Reading(file, None, {}, LAUNCH, parts)] for parts in parts_of_machines(facts) if parts]
 
@@ -285,5 +285,5 @@ def _fields(tool: Tool | None) -> Json:
 
 
 def _says_enough(readings: list[Reading]) -> bool:
-    """Whether the readings are of a tool that trains or serves, not of a launcher alone."""
+    """Return whether the readings are of a tool that trains or serves, not of a launcher alone."""
     return any(reading.tool and not reading.tool.launches for reading in readings)

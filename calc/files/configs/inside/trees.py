@@ -90,7 +90,7 @@ def _with_parameters(tree: Json) -> Json:
 
 
 def _parts(tree: Any) -> int:
-    """How many mappings a tree holds, itself among them."""
+    """Number of mappings in a tree, itself included."""
     if isinstance(tree, dict):
         return 1 + sum(map(_parts, tree.values()))
     return sum(map(_parts, tree)) if isinstance(tree, list) else 0
