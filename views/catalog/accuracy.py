@@ -102,7 +102,7 @@ def _tiles(size: dict[str, float]) -> None:
 
 
 def _verdicts(rows: pd.DataFrame) -> str:
-    """What is said of published runs that ran, and of those that ran out of memory."""
+    """Return the verdicts on published runs that ran, and on those that ran out of memory."""
     if not len(rows):
         return ""
     ran, failed = (rows[rows["outcome"] == outcome]["fits"] for outcome in ("ran", "out of memory"))
@@ -116,7 +116,7 @@ def _verdicts(rows: pd.DataFrame) -> str:
 
 
 def _calibration(rows: pd.DataFrame) -> str:
-    """What calibrating on a published run does for another of the same card and software."""
+    """Return what calibrating on one run does for another of the same card and software."""
     if not len(rows):
         return ""
     near = rows[

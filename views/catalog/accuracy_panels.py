@@ -88,7 +88,7 @@ def worst(comparison: Results) -> None:
 
 
 def not_covered(comparison: Results, catalogs: Catalogs) -> None:
-    """What is refused, which models are, and what no column can say."""
+    """Draw what is refused, which models are not covered, and what no column can say."""
     left, right = st.columns(2)
     with left:
         st.markdown("**Refused**, in the row's words: no estimate is made.")

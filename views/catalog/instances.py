@@ -46,7 +46,7 @@ WHICH = {"job": "that run the job", "all": "all types"}
 
 
 class Filters(NamedTuple):
-    """What the tab filters by; an empty region is the plan's, which may be several."""
+    """Filters of the tab; an empty region is the plan's, which may be several."""
 
     text: str
     region: str
@@ -215,7 +215,7 @@ def _instance_list(
 def _cells(
     table: pd.DataFrame, rows: list[Row], result: Answer, market: str, ink: Ink, catalogs: Catalogs
 ) -> pd.DataFrame:
-    """What is worked out for the job, and what stands in words."""
+    """Return the cells that are computed for the job, and those in words."""
     of_job, whole = _of_job(table, rows), of_whole_rows(table, result.board)
     time = "hours" if ends_of(result.job) else "time_per_output_token_ms"
     quotas = [
@@ -255,7 +255,7 @@ def _of_job(types: pd.DataFrame | list[Row], rows: list[Row]) -> list[Row | None
 def _actions(
     ticked: list[Row], rows: list[Row], region: tuple[str, str], table: pd.DataFrame, here: str
 ) -> None:
-    """What may be done with the ticked types, in a region by id and name; the table as CSV."""
+    """Draw the actions on the ticked types, in a region by id and name; the table as CSV."""
     elsewhere, where = region
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"

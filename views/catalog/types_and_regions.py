@@ -84,7 +84,7 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
 
 
 def _history(instance: str, region: str, catalogs: Catalogs) -> None:
-    """What the instance asked over the days in the region."""
+    """Draw the price history of the instance in the region."""
     labels = {name: market.title for name, market in MARKETS.items()}
     name = region_name(region, catalogs)
     table = over_days(offers.price_line(catalogs, instance, region), labels)

@@ -1,4 +1,4 @@
-"""What all charts share: each is a function from a theme's colours to a specification.
+"""Parts that all charts share: each chart maps a theme's colours to a specification.
 
 A specification is built once per process and holds nothing of the data, not even ticks: the browser
 then keeps the chart that it has drawn and moves its marks. The page sends its table beside it
@@ -85,7 +85,7 @@ NUMBERS = {
 
 
 def tips(**titles: Any) -> list[alt.Tooltip]:
-    """What hovering shows: each column under its title, numbers with three digits."""
+    """Tooltips: each column under its title, numbers with three digits."""
     return [
         alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name])
         if name in NUMBERS

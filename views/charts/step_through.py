@@ -51,7 +51,7 @@ class Choice(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What the picture says."""
+    """The words of the picture."""
 
     step: str  # of the first dial
     models: tuple[str, ...]

@@ -28,7 +28,7 @@ def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22) -> str:
 
 
 def tank_html(row: Row, ink: Ink, alt: str, height: int = 14) -> str:
-    """The same tank as HTML, as wide as its place: `st.html` draws no SVG."""
+    """Return the tank as HTML, as wide as its container: `st.html` draws no SVG."""
     card, low, high, most = _ends(row)
     percent = 100 / most
     drawn = (

@@ -168,7 +168,7 @@ def _assign(key: str, label: str) -> None:
 
 
 def _beside(result: Actual, plans: pd.DataFrame) -> None:
-    """What no plan has, tax and credits, and the budget."""
+    """Draw the cost that no plan has, tax and credits, and the budget."""
     sentences = [
         *actual_words.unplanned_sentences(result),
         *actual_words.beside_sentences(result),

@@ -103,7 +103,7 @@ def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
 
 
 def _menu(row: Row, place: int, job: JobAnswers) -> None:
-    """What else can be done with a kept answer."""
+    """Draw the menu of further actions on a saved answer."""
     if not kept_answers.entries():
         return
     entries = [*[PLAN] * (not row["problem"]), RENAME, *[COPY] * (not kept_answers.is_full())]

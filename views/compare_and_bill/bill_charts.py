@@ -27,7 +27,7 @@ def wall_switch() -> None:
 
 
 def is_wall() -> bool:
-    """Whether the page is shown on a wall."""
+    """Return whether the page is shown on a wall."""
     return bool(st.session_state.get(WALL))
 
 

@@ -74,7 +74,7 @@ def _count_words(every: ComparedAnswers) -> str:
 
 
 def _since_kept(rows: list[Row], catalogs: Catalogs) -> None:
-    """What has changed of each answer since it was kept; nothing where all is as it was."""
+    """Draw what has changed in each answer since it was saved; nothing if all is unchanged."""
     changes = {
         row["scenario"]: drift_words.change_sentences(row | then_of(entry), catalogs)
         for row, entry in zip(rows, kept_answers.entries(), strict=False)

@@ -1,4 +1,4 @@
-"""What is compared: the kept answers as billed rows with their jobs, or the present answer."""
+"""The answers compared: the saved ones as billed rows with their jobs, or the present one."""
 
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class ComparedAnswers(NamedTuple):
 
 
 def compared_answers(catalogs: Catalogs) -> ComparedAnswers:
-    """What is kept, or the present answer alone."""
+    """Return the saved answers, or the present answer alone."""
     rows = plan_bill(kept_answers.rows(catalogs) if kept_answers.entries() else _present(catalogs))
     jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
     ticked = {job.ticked for job in jobs}

@@ -1,4 +1,4 @@
-"""What answers differ in: against the ticked one in a line, and every figure side by side."""
+"""Differences of answers: against the ticked one in a line, and every figure side by side."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -140,7 +140,7 @@ def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
 
 
 def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
-    """How a row differs from the first: memory, $ an hour, time, money, and the cause of each."""
+    """Return how a row differs from the first: memory, $ per hour, time, cost, and each cause."""
     result, period = differences(first, other), "" if ends_of(first) else " a month"
     writers: dict[
         str, tuple[Callable[[float], str], str, str]
@@ -189,7 +189,7 @@ def _line(
 
 
 def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
-    """What mostly makes a difference, in words."""
+    """Return the main cause of a difference, in words."""
     before, after = first["instances"], other["instances"]
     if name == "instances":
         return (
@@ -248,7 +248,7 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
 
 
 def _money(row: Row) -> str:
-    """What it costs, and in how long."""
+    """Return what it costs, and over what time."""
     if is_missing(row["usd"]):
         return "no price"
     return f"{usd(row['usd'])}{own_terms(row)}" + (

@@ -208,7 +208,7 @@ def _join_counts(counts: list[tuple[int, str]]) -> str:
 
 
 def _prices(rows: pd.DataFrame) -> str:
-    """How many hourly prices of the file are other ones today; empty where the file names none."""
+    """Return how many hourly prices of the file have changed; empty if it names none."""
     both = rows[rows["then_usd_per_hour"].notna() & rows["usd_per_hour"].notna()]
     if not len(both):
         return ""

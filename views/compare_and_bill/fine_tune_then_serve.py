@@ -116,7 +116,7 @@ def _run(catalogs: Catalogs) -> tuple[Row, Row, str]:
 
 
 def _questions(job: Row, catalogs: Catalogs) -> None:
-    """How many models, how often, for how long; the load of their service."""
+    """Draw the questions: how many models, how often, for how long, and their load."""
     left, right = st.columns(2, gap="large")
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -36,7 +36,7 @@ def cases_of(bill: pd.DataFrame, column: str) -> None:
 
 
 def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:
-    """What each factor alone makes of the bill of 12 months."""
+    """Draw the change of the 12-month bill that each factor alone makes."""
     names = ("scenario", "usd", "market", "paid_ratio", PERIOD, "have")
     table = recent_result(
         "moves",

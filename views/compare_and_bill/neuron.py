@@ -15,7 +15,7 @@ TITLE = "Trainium and Inferentia"
 
 
 def draw(row: Row) -> None:
-    """What is known of the plan there, and the instance types."""
+    """Draw what is known of the plan on Neuron, and its instance types."""
     found = neuron_rows(row)
     st.markdown(plain(PORTING))
     points(neuron_sentences(found))

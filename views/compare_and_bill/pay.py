@@ -169,7 +169,7 @@ def outside(row: Row, problem: str) -> str:
 
 
 def renting(plan: Present, catalogs: Catalogs) -> str:
-    """Of machines that one has: why this answer, and what renting would cost if known."""
+    """Return why this answer, and what renting would cost if known, for your own machines."""
     row, hourly = plan.row, plan.row["usd_per_hour_on_demand"]
     why = plan_words.why_without_place(plan.options, catalogs) if row["why"] else ""
     if is_missing(hourly):

@@ -1,4 +1,4 @@
-"""The same job on every market: its prices, terms and dates; what is not in them."""
+"""Prices of the job on every market, with terms and dates, and what they leave out."""
 
 from datetime import date
 
@@ -63,7 +63,7 @@ def over(hours: float) -> str:
 
 
 def commitment_words(market_line: Row) -> str:
-    """What the market commits to: $121,949 over 1 year; empty where use is paid."""
+    """Return the commitment of a market, as $121,949 over 1 year; empty if use is paid."""
     if is_missing(market_line["committed_usd"]):
         return ""
     even = market_line["break_even_hours_per_month"]
@@ -80,7 +80,7 @@ def commitment_words(market_line: Row) -> str:
 
 
 def no_commitments(table: pd.DataFrame) -> str:
-    """What to do where no price of a Savings Plan is known, or of no commitment at all."""
+    """Return what to do if no price of a Savings Plan, or of any commitment, is known."""
     commitments = {row for row in table["market"] if MARKETS[row].committed_years}
     if not commitments:
         return (
@@ -129,7 +129,7 @@ def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
 
 
 def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
-    """The same plan, paid otherwise, becomes the plan; Undo brings today's back."""
+    """Make the same plan on another market the plan; Undo brings the present one back."""
     others = [
         market for market in priced if market in JOB["markets"].choices and market != plan.market
     ]
@@ -140,7 +140,7 @@ def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
 
 
 def not_in_it(row: Row) -> tuple[str, ...]:
-    """What is not in the bill: what its storage comes to, and what nobody counted."""
+    """Return what is not in the bill: the cost of storage, and what nobody counted."""
     what = (
         f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
     )
@@ -173,7 +173,7 @@ def energy(row: Row, catalogs: Catalogs) -> str:
 
 
 def _storage_words(row: Row) -> str:
-    """What it costs in a month, and what a GiB does."""
+    """Return the cost of storage a month, and of a GiB."""
     month, stored = row["storage_usd_per_month"], row["stored_bytes"] / GIB
     where = "as set" if row["storage_usd_per_gib_month"] > 0 else "on S3"
     return (

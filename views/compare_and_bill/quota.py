@@ -46,7 +46,7 @@ def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, lis
 
 
 def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
-    """What AWS answered the account, a sentence each; how to have it asked where nothing was."""
+    """Return AWS's answers to the account, a sentence each, or how to ask for them."""
     if not len(table):
         return [TEXTS["not_asked"]]
     return [f"{_answer(row, quota)} ({row['as_of']})." for row in table.to_dict("records")]

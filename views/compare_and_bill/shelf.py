@@ -119,7 +119,7 @@ def _rows_now(plans: list[Plan], catalogs: Catalogs) -> list[Row | None]:
 
 
 def store() -> Run:
-    """What runs the shelf's statements; raises ShelfError."""
+    """Return the store that runs the shelf's statements; raise ShelfError."""
     place = os.environ.get(VARIABLE) or str(stores.FILE)
     if "://" not in place:
         return stores.in_file(place)
@@ -323,7 +323,7 @@ def _move(row: Row | None) -> FigureChange | None:
 
 
 def _save_message(plan: Plan, stand: list[Plan], seen: str) -> str:
-    """What saving did; and whose versions came in between, which stand beside it."""
+    """Return the result of saving, and the versions of others that were saved in between."""
     others = (
         [version for version in stand if version.id != plan.id and version.saved_at > seen]
         if seen

@@ -35,7 +35,7 @@ def signed_in() -> str:
 
 
 def may_decide(name: str) -> bool:
-    """Whether a name may approve and reject: of a list of the installation's, where it has one."""
+    """Return whether a name may approve and reject; a list of names may restrict it."""
     listed = os.environ.get(APPROVERS, "")
     names = {entry.strip().casefold() for entry in listed.split(",")} - {""}
     return not names or name.strip().casefold() in names

@@ -62,12 +62,12 @@ def _breaks_even(line: Row) -> str:
 
 
 def _binds(signed: pd.DataFrame) -> list[str]:
-    """What each binds to: the type and region for the term."""
+    """Return what each commitment binds to: the type and region for the term."""
     return list(dict.fromkeys(MARKETS[market].binds for market in signed["market"].iloc[1:]))
 
 
 def _spot(row: Row, table: pd.DataFrame) -> list[str]:
-    """What spot costs beside it, where a price of it is known."""
+    """Return the cost on Spot for comparison, if its price is known."""
     spot = table[(table["market"] == "spot") & table["usd"].notna()]
     if row["market"] == "spot" or not len(spot):
         return []
@@ -81,7 +81,7 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
 
 
 def not_in_it(rows: list[Row]) -> None:
-    """What nobody counted, with the money of a further attempt and of a spare instance."""
+    """Draw what nobody counted, with the cost of a further attempt and of a spare instance."""
     st.header("Not in it", anchor=False)
     parts = [
         f"a further attempt of {row['scenario']} (+{about(attempt_usd(row))})"

@@ -1,4 +1,4 @@
-"""What one answer's bill is made of, line by line, and how sure it is."""
+"""The lines of one answer's bill, and how certain each is."""
 
 from datetime import date
 
@@ -21,7 +21,7 @@ TEXTS = texts_beside(__file__)
 
 
 def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
-    """What is paid, what for, how long, GPU-hours, $; `table` is of bill.lines."""
+    """Draw the lines of a bill: what is paid, for how long, GPU hours, USD. `table`: bill.lines."""
     heads = ("What is paid", "For", "Time", "GPU-hours", "$ an hour", "$")
     rows = [
         dict(zip(heads, map(plain, line), strict=True))
@@ -83,7 +83,7 @@ def time(row: Row, hours: float) -> str:
 
 
 def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
-    """What is rented, and what for."""
+    """Return what is rented, and what for."""
     if line != "work":
         return "", TEXTS["lines"][
             "first_token" if line == "start" and row["work"] == "inference" else line

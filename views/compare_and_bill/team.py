@@ -133,7 +133,7 @@ def _show_schedule(placed: Schedule) -> None:
 
 
 def _next(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
-    """What one more instance of each pool would place and cost."""
+    """Draw what one more instance of each pool would place and cost."""
     rows = [
         {
             "Machines": row["pool"],

@@ -157,7 +157,7 @@ def _often(row: Row) -> str:
 
 
 def _discount(rows: list[Row]) -> None:
-    """What is paid less than listed, of the job and of all that is kept."""
+    """Draw the discount from list prices, for the job and for everything saved."""
     ratios = {row["paid_ratio"] for row in rows}
     st.session_state["bill_discount"] = (
         discount_percent(ratios.pop()) or None if len(ratios) == 1 else None

@@ -19,7 +19,7 @@ from views.understand.comparisons import draw_lines
 
 
 def spot(row: Row) -> None:
-    """What interruptions do to a run on spot."""
+    """Draw what interruptions do to a run on Spot."""
     text_table(
         [{"": label, " ": plain(value)} for label, value in _spot(row)], "Details", hide_header=True
     )
@@ -27,7 +27,7 @@ def spot(row: Row) -> None:
 
 
 def _spot(row: Row) -> tuple[tuple[str, str], ...]:
-    """What interruptions do to a run on spot, as labels and values."""
+    """Return what interruptions do to a run on Spot, as labels and values."""
     young, overhead = duration(row["young_interval_seconds"]), row["spot_overhead_ratio"]
     return (
         ("Interruptions expected in the run", _rate_words(row["expected_interruptions"])),
@@ -68,7 +68,7 @@ def _rate_words(interruptions: float) -> str:
 
 
 def serving(row: Row) -> None:
-    """How fast it answers, and what a million tokens cost."""
+    """Draw how fast the service answers, and what a million tokens cost."""
     with st.container(horizontal=True):
         for label, value, note in _serving(row):
             metric(label, value, note)
@@ -93,7 +93,7 @@ def _serving(row: Row) -> tuple[tuple[str, ...], ...]:
 
 
 def load(row: Row) -> str:
-    """How many deployments a load takes, or where to set it."""
+    """Return how many deployments a load takes, or where to set the load."""
     if is_missing(row["load_deployments"]):
         return "To be billed for a load, set “Load to serve” among the assumptions below."
     load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
@@ -122,7 +122,7 @@ def per_token(row: Row, listed: Row, catalogs: Catalogs) -> str:
 
 
 def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
-    """What the run costs if it is shorter or longer."""
+    """Draw what the run costs if it is shorter or longer."""
     x = (f"times the run of {tokens(row)}", THREE)
     alt = (
         f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost "
@@ -132,7 +132,7 @@ def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 
 
 def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
-    """What a million generated tokens cost as more sequences are served at once."""
+    """Draw the cost of a million generated tokens by concurrency."""
     x, y = ("concurrent sequences on a replica; ringed: this plan", "d"), ("$", DOLLARS)
     alt = (
         f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at "

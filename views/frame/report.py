@@ -231,7 +231,7 @@ def _components(row: Row) -> str:
 
 
 def _with_price(rows: list[Row]) -> list[Row]:
-    """Those with a price: machines that one has are without one."""
+    """Return the rows with a price; your own machines have none."""
     return [row for row in rows if not is_missing(row["usd"])]
 
 
@@ -266,7 +266,7 @@ def _price(row: Row, catalogs: Catalogs) -> Row:
 
 
 def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
-    """Those of the catalog that the job reads, or the plan's own where it was set."""
+    """Return the assumptions that the job reads, the plan's own where it sets one."""
     read = assumptions_of(rows[0], catalogs) if rows else list(catalogs.assumptions.index)
     for name, entry in catalogs.assumptions.loc[read].iterrows():
         set_value: Any = rows[0].get(name) if rows else None

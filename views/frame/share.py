@@ -24,7 +24,7 @@ START_OVER = "The example again; kept answers stay."
 
 
 def popover(catalogs: Catalogs, today: date, page: str) -> None:
-    """What the page is about, made when it is opened."""
+    """Draw the content of the share popover when it is opened."""
     with st.popover("Share", type="tertiary", on_change="rerun", key="share") as share:
         if share.open:
             with st.container(width=WIDE):

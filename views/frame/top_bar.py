@@ -17,7 +17,7 @@ STYLE, MARK = (
 
 
 def draw(catalogs: Catalogs, page: str) -> None:
-    """The same on every page, where it takes one pixel, also before its style has come."""
+    """Draw the top bar on every page."""
     ink = INKS[st.context.theme.type or "light"]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
     st.html(

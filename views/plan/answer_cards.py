@@ -110,7 +110,7 @@ def _height() -> int:
 
 
 def is_shown(card: Card, plan: Present) -> bool:
-    """Whether what stands below starts from this card."""
+    """Return whether what stands below starts from this card."""
     return all(
         card.row[name] == plan.row[name] or card.row[name] != card.row[name]
         for name in ("instance", "memory_bytes", "seconds")

@@ -122,7 +122,7 @@ def _look_at_cell(rows: list[Row]) -> None:
 def _cells(
     frame: pd.DataFrame, rows: list[Row], job: Row, ink: Ink, catalogs: Catalogs
 ) -> pd.DataFrame:
-    """What stands in the table."""
+    """Return the cells of the table."""
     table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
     table.insert(
@@ -145,7 +145,7 @@ def _cells(
 
 
 def _columns(job: Row, shown: list[str]) -> Row:
-    """How each column that is shown is written."""
+    """Return the format of each shown column."""
     ends = ends_of(job)
     money: Arguments = {"format": "$%,.2f", "width": MONEY}
     columns: Arguments = {
@@ -210,7 +210,7 @@ def _gpus(row: Row, catalogs: Catalogs) -> str:
 
 
 def _caption(rows: list[Row], is_owned: bool) -> str:
-    """How to read and use the table."""
+    """Return how to read and use the table."""
     below = (
         " Below them, what is tight, emulated or outside a limit."
         if any(row["misses"] or row["fits"] != "yes" for row in rows)

@@ -1,4 +1,4 @@
-"""What to change about the row on view: three changes, the others on request."""
+"""Advice on the shown row: three changes, the others on request."""
 
 from collections.abc import Callable
 from typing import Any

@@ -34,7 +34,7 @@ def kept_name(cell: Cell, catalogs: Catalogs) -> str:
 def as_table(
     table: pd.DataFrame, cells: list[Cell], comparison: Comparison, catalogs: Catalogs
 ) -> None:
-    """The same figures as a closed table."""
+    """Draw the same figures as a table in a closed expander."""
     draw = partial(_table, table, cells, comparison, catalogs)
     expander("As a table: tick to keep, CSV", "choices_table", draw)
 

@@ -1,4 +1,4 @@
-"""What a newcomer reads first: what this is, that it is an example, and jobs to start from."""
+"""Introduction for newcomers: what this is, that it is an example, and jobs to start from."""
 
 import streamlit as st
 
@@ -39,7 +39,7 @@ def introduction() -> None:
 
 
 def _is_first() -> bool:
-    """Whether the job is that of a visitor who has set nothing."""
+    """Return whether the job is that of a visitor who has set nothing."""
     fields, by_hand, _ = job_state.current()
     return not by_hand and fields == job_state.first_visit()
 

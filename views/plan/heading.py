@@ -20,7 +20,7 @@ from views.sidebar import sidebar
 
 
 def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """What is shown as the title; where nothing keeps every limit, what to do."""
+    """Draw the title; if no option meets every limit, also what to do."""
     options = plan.options
     with st.container(gap="xxsmall", key="heading"):
         with st.container(

@@ -97,7 +97,7 @@ def _named(plan: Present, catalogs: Catalogs) -> Row:
 
 
 def _summary(kit: Kit) -> str:
-    """What was found by reading the files back."""
+    """Return what was found by reading the files back."""
     if kit.differences:
         return "Read back by Headroom the files give this scenario, but for:"
     return (

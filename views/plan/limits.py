@@ -1,4 +1,4 @@
-"""What the limits cost: at most three buttons, the dearest first; each changes one limit."""
+"""Cost of the limits: at most three buttons, the dearest first; each changes one limit."""
 
 import streamlit as st
 
@@ -81,7 +81,7 @@ def _set_by(limit: Relaxed, resolved_job: Row) -> Row:
 
 
 def _changes(cards: list[Card]) -> None:
-    """Where no limit is priced: the buttons that make another card the job."""
+    """Draw buttons that move the job to another card, if no limit has a cost."""
     other = [card for card in cards if card.press]
     if not other:
         return

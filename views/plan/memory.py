@@ -1,4 +1,4 @@
-"""What is in the memory of the row on view: one tank, and its components by name with GiB."""
+"""Memory of the shown row: one bar, and its components by name with GiB."""
 
 from html import escape
 
@@ -70,7 +70,7 @@ def _names(row: Row, ink: Ink) -> str:
 
 
 def _rests_on(row: Row, ink: Ink) -> str:
-    """How to read the tank, and what memory and time rest on."""
+    """Return how to read the bar, and what memory and time rest on."""
     corrected = f", {CORRECTED}" if row["time_reason"].endswith(CORRECTED) else ""
     time = row_words.time_rests_on(row).partition(": ")[0] + corrected
     sure = (

@@ -1,4 +1,4 @@
-"""How sure the rank is: a table of the types that cannot be told apart; the rest closed."""
+"""Near ties: a table of the types whose cost is alike; the full board in an expander."""
 
 from html import escape
 

@@ -18,7 +18,7 @@ HOURS, PACE = "hours of the job", "milliseconds for each {}"
 
 
 def has_speeds(plan: Present) -> bool:
-    """Whether a service has answers at several speeds."""
+    """Return whether a service has answers at several speeds."""
     return plan.scenario["work"] == "inference" and not plan.options.edge.empty
 
 

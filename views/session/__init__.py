@@ -1,4 +1,4 @@
-"""What a session holds, and how its widgets keep their values from page to page."""
+"""State of a session, and the way its widgets keep their values from page to page."""
 
 import streamlit as st
 
@@ -8,5 +8,5 @@ SESSION: Arguments = {"persist_state": "session"}  # of widgets that are not on 
 
 
 def is_phone() -> bool:
-    """Whether the browser says that it is a phone's."""
+    """Return whether the browser says that it is a phone's."""
     return "Mobi" in st.context.headers.get("User-Agent", "")

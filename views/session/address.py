@@ -26,7 +26,7 @@ class Address(NamedTuple):
 
 
 def address() -> Address:
-    """What the link brought and what it says now."""
+    """Return what the link brought and what it says now."""
     state = st.session_state
     return Address(
         state["query"], state["link_complaints"], state["notes"], state["link_prices_as_of"]

@@ -20,7 +20,7 @@ def give_back() -> None:
 
 @lru_cache(maxsize=1)
 def _asked() -> Event:
-    """What wakes the one thread of the server that returns memory."""
+    """Return the event that wakes the server's one thread that returns memory."""
     asked = Event()
     if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         Thread(target=_return_often, args=(asked, library), name="heap", daemon=True).start()

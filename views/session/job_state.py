@@ -108,7 +108,7 @@ def first_visit() -> Row:
 
 
 def is_first_visit(asks: Cells) -> bool:
-    """Whether a ready job is the one that a visitor finds."""
+    """Return whether a ready job is the one that a visitor finds."""
     first = first_visit()
     return all(
         name in first and _widget_value(name, value) == first[name] for name, value in asks.items()

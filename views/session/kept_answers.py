@@ -1,4 +1,4 @@
-"""Kept answers: name, job, market, choices, figures of the day and the tick, in the link."""
+"""Saved answers: name, job, market, choices, figures of the day and the tick, in the link."""
 
 import re
 from datetime import date
@@ -43,7 +43,7 @@ def entries() -> list[Row]:
 
 
 def is_full() -> bool:
-    """Whether no more can be kept."""
+    """Return whether no more can be kept."""
     return len(entries()) >= MOST_KEPT
 
 
@@ -99,7 +99,7 @@ def _assumed(row: Row) -> set[str]:
 
 
 def is_kept(row: Row) -> bool:
-    """Whether the scenario of a row is kept already."""
+    """Return whether the scenario of a row is kept already."""
     return place_of(row) is not None
 
 

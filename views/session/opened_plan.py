@@ -21,7 +21,7 @@ def then_row(catalogs: Catalogs) -> Row | None:
 
 
 def is_same(row: Row, first: Row) -> bool:
-    """Whether today's first answer is the scenario of a row."""
+    """Return whether today's first answer is the scenario of a row."""
     return all(
         kept_answers.written_down(row)[name] == kept_answers.written_down(first)[name]
         for name in ("market", "scenario")
@@ -44,5 +44,5 @@ def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> Row | None:
 
 
 def _job(made: dict[str, list[str]]) -> dict[str, list[str]]:
-    """What the answer depends on, of all that the user made."""
+    """Return the part of the user's settings that the answer depends on."""
     return {name: values for name, values in made.items() if name != "kept"}

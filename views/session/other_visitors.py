@@ -1,4 +1,4 @@
-"""Whether other visitors are asking, so that what can wait lets them go first."""
+"""Other visitors' questions, which go before work that can wait."""
 
 from time import monotonic
 from uuid import uuid4

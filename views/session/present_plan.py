@@ -40,7 +40,7 @@ class Present(NamedTuple):
 
 
 def present(catalogs: Catalogs) -> Present:
-    """What the plan is now."""
+    """Return the present plan."""
     result = options(job_state.current().job, catalogs)
     row = _with_other_choices(result, catalogs) or _looked_at(result)
     row |= owners()
@@ -94,7 +94,7 @@ def look_at(row: Row | None, **changes: Any) -> None:
 
 
 def _named_by_row() -> list[str]:
-    """What tells rows on one instance apart: the GPUs, and what is compared."""
+    """Return what tells rows on one instance apart: the GPUs, and the compared choices."""
     compared = [
         name
         for name, values in job_state.current().by_hand.items()

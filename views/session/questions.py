@@ -33,7 +33,7 @@ def widget_of(key: str, value: Any, take: Callable[[Any], None]) -> Row:
 
 
 def work() -> str:
-    """What the first row says: the goal of the job, or that its machines are there."""
+    """Return what the first row says: the goal of the job, or that it runs on your machines."""
     fields = job_state.current().fields
     return MY_GPUS if fields["have"] else fields["goal"]
 

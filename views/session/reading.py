@@ -1,4 +1,4 @@
-"""What a visitor pastes, uploads or opens is read in a process of its own, one at a time."""
+"""Reading of pasted, uploaded or opened texts, one at a time in a process of its own."""
 
 import time
 from collections.abc import Callable
@@ -20,14 +20,14 @@ _starting = Lock()
 
 
 class Outcome(NamedTuple):
-    """What a reader gave, or the sentence with which it refused."""
+    """The outcome of a reader: its result, or the sentence with which it refused."""
 
     value: Any
     refusal: Exception | None
 
 
 def read(function: Callable[..., Any], *arguments: Any, catalogs: Catalogs, **named: Any) -> Any:
-    """What a reader makes of a foreign text, read once; raises its refusals, each a sentence.
+    """Return a reader's result for a foreign text, read once; raise what it refuses.
 
     The session waits. When it ends, or its visitor asks for something else, the reading is
     cancelled.

@@ -20,12 +20,12 @@ def note() -> None:
 
 
 def can_undo() -> bool:
-    """Whether there is a step to go back."""
+    """Return whether there is a step to go back."""
     return bool(st.session_state.get("steps"))
 
 
 def can_redo() -> bool:
-    """Whether a step was undone since the last change."""
+    """Return whether a step was undone since the last change."""
     return bool(st.session_state.get("undone"))
 
 

@@ -71,7 +71,7 @@ def in_worker(
     *arguments: Any,
     **named: Any,
 ) -> Any:
-    """What a function of the catalogs returns for a job, from the process that knows the job."""
+    """Return a function's result for a job, from the process that knows the job."""
     worker = _worker_of(job) if catalogs is base_catalogs() else None
     if worker:
         try:

@@ -35,7 +35,7 @@ from views.shared import row_words
 
 
 def limits_cost(options: Answer) -> str:
-    """What looser limits would save: 8-bit weights −$2,570 a month · spot −$2,290."""
+    """Return the savings of looser limits: 8-bit weights −$2,570 a month · spot −$2,290."""
     cost = options.rows[0].get("limits_cost")
     return f"With a looser limit: {cost}" if cost else ""
 
@@ -63,7 +63,7 @@ def pace(row: Row) -> str:
 
 
 def commitment_length(row: Row) -> str:
-    """How long a commitment binds, where the row's market is one."""
+    """Return how long a commitment binds, if the row's market is one."""
     years = MARKETS[row["market"]].committed_years if row["market"] else 0
     return f" (signed for {with_noun(int(years), 'year')})" if years else ""
 
@@ -96,7 +96,7 @@ def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> s
 
 
 def cure(options: Answer, catalogs: Catalogs) -> str:
-    """What to do where no plan keeps every limit: the rest of the heading's problem."""
+    """Return what to do if no plan meets every limit: the rest of the heading's problem."""
     if options.obstacle is None:
         return ""
     _, rest = problem_and_cure(options.obstacle, options.resolved, catalogs)
@@ -143,7 +143,7 @@ def _starting(row: Row) -> str:
 
 
 def _spare(row: Row) -> str:
-    """What happens when an instance of a service stops; empty for work that ends."""
+    """Return what happens when an instance of a service stops; empty for work that ends."""
     if ends_of(row) or not row["instance"]:
         return ""
     if spare := spare_of(row):
@@ -209,7 +209,7 @@ def day_text(day: str) -> str:
 
 
 def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
-    """How the price has moved since a plan was made; empty where it has not."""
+    """Return how the price has moved since a plan was made; empty if it has not."""
     if not made or made == catalogs.prices_as_of:
         return ""
     sentence = (

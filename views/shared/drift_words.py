@@ -41,7 +41,7 @@ def change_sentences(row: Row, catalogs: Catalogs) -> list[str]:
 
 
 def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
-    """What has changed among rows: prices, the largest moves, verdicts and causes."""
+    """Return what has changed among rows: prices, the largest moves, verdicts and causes."""
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
     every = [(row, change) for row, those in moved for change in those]
     paid = [pair for pair in every if pair[1].figure == "usd_per_hour"]

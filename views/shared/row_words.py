@@ -90,7 +90,7 @@ def tank_alt(row: Row) -> str:
 
 
 def paced_by(row: Row) -> str:
-    """What the pace of a service is counted in: a token, or a batch where none is answered."""
+    """Return the unit of a service's speed: a token, or a batch if it generates none."""
     return "batch" if is_missing(row["time_per_output_token_seconds"]) else "token"
 
 

@@ -97,7 +97,7 @@ def _column(kind: str = "", **look: Any) -> Any:
 
 
 def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:
-    """What each value of a choice means and what it costs in quality, from its catalog."""
+    """Draw the meaning of each value of a choice and its cost in quality, from the catalog."""
     catalog = getattr(catalogs, CATALOG_OF[name]).loc[list(values)]
     show(
         catalog[[column for column in ("name", "meaning", "quality_note") if column in catalog]],
@@ -162,5 +162,5 @@ def of_rows(key: str, what: list[str] | tuple[Any, ...]) -> None:
 
 
 def chosen_in(key: str, kind: str = "rows") -> list[Any]:
-    """What is selected in a table: numbers of rows, or cells as (row, column)."""
+    """Return the selection in a table: numbers of rows, or cells as (row, column)."""
     return st.session_state.get(key, {}).get("selection", {}).get(kind, [])

@@ -35,7 +35,7 @@ def start_time(row: Row, catalogs: Catalogs) -> None:
 
 
 def editor(row: Row, catalogs: Catalogs) -> None:
-    """The same in a closed group, on a page that draws no job."""
+    """Draw the assumptions in a closed group, on a page that draws no job."""
     expander("Assumptions of time and cost", "all_assumptions", lambda: _fields(row, catalogs))
 
 

@@ -80,7 +80,7 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
 
 
 def _summary(by_hand: Row, work: str, catalogs: Catalogs) -> None:
-    """What is set by hand, each with one click back to auto."""
+    """Draw what is set by hand, each with one click back to auto."""
     if not by_hand:
         st.caption(
             "The answer chooses what you leave on auto. Several values of one choice are compared."

@@ -38,7 +38,7 @@ def label_of(name: str, work: str) -> str:
 
 
 def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
-    """What the answer chose, in words: auto: bf16 mixed."""
+    """Return the answer's own choice in words, as in auto: bf16 mixed."""
     value = chosen.get(name)
     if name == "kv_precision" and value == "":
         return "auto: 16-bit"

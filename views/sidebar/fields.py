@@ -72,7 +72,7 @@ def instance_names(catalogs: Catalogs) -> dict[str, str]:
 
 
 def _last(key: str, empty: str) -> Any:
-    """What a field takes when it is cleared: nothing, or the value that it has."""
+    """Return the value of a field that is cleared: none, or the value that it has."""
     return None if empty else st.session_state[key]
 
 

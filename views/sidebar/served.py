@@ -1,4 +1,4 @@
-"""What a service has to answer: its number format, load, lengths and speed."""
+"""Requirements of a service: its number format, load, lengths and speed."""
 
 from functools import partial
 
@@ -73,7 +73,7 @@ def load_in(measured: str, words: dict[str, str], catalogs: Catalogs, label: str
 
 
 def amount(measured: str, job: Row, catalogs: Catalogs) -> None:
-    """How much the settled job of a service is asked for, in these terms."""
+    """Draw the fields for the load of a service, in users, requests in flight or per second."""
     if measured == KEYS.people:
         _people(job, catalogs)
     elif measured == KEYS.users:
@@ -103,7 +103,7 @@ def _weights(fields: Row, catalogs: Catalogs) -> dict[str, str]:
 
 
 def _people(job: Row, catalogs: Catalogs) -> None:
-    """How many people, and the share of them who wait for an answer at one moment."""
+    """Draw the number of users, and the share of them who are active."""
     share, usual = (
         extra_state.own_assumptions().get("share_active"),
         f"{100 * catalogs.assumptions['value']['share_active']:g}",

@@ -112,7 +112,7 @@ def complaints() -> None:
 
 
 def _objective(by_hand_now: Row) -> None:
-    """What the training optimises; the next token's is the answer's own where none is named."""
+    """Draw the training objective; prediction of the next token is the default."""
 
     def take(name: str) -> None:
         extra_state.put(KEYS.objective, None if name == SUPERVISED else name)
@@ -125,7 +125,7 @@ def _objective(by_hand_now: Row) -> None:
 
 
 def _rollouts(by_hand_now: Row, catalogs: Catalogs) -> None:
-    """How many answers a training generates, how long they are, and what the engine takes."""
+    """Draw how many answers a training generates, their length, and the engine's share."""
     objective = by_hand_now.get(KEYS.objective, [SUPERVISED])[0]
     if catalogs.objectives["rolls_out"].get(objective, 0):
         row_now = present(catalogs).row

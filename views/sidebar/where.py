@@ -1,4 +1,4 @@
-"""Where and how the machines are paid for: regions, markets, capacity and own prices."""
+"""Purchase of machines: regions, markets, capacity and private prices."""
 
 import streamlit as st
 

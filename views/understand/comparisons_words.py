@@ -42,7 +42,7 @@ SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 
 
 def title(name: str, row: Row) -> str:
-    """What varies, and on what card."""
+    """Return what varies, and on what card."""
     return f"{TITLES[name]}, on {row['instance'] or row['gpu'] or 'any card'}"
 
 
@@ -65,7 +65,7 @@ def card(row: Row) -> str:
 
 
 def gpus_caption(row: Row) -> str:
-    """What the lines over GPUs keep."""
+    """Return what stays the same along the lines over GPUs."""
     work = (
         "every step keeps its tokens"
         if row["work"] == "training"
@@ -127,7 +127,7 @@ def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
 
 
 def guide(leaves: list[Leaf], plan_row: Row) -> str:
-    """How to read the questions."""
+    """Return how to read the questions."""
     question = next((leaf.job.name for leaf in leaves if leaf.holds), "")
     start = (
         f"The first yes: “{question}”"

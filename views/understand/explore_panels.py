@@ -29,7 +29,7 @@ MOST_GPUS = 64
 
 
 def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """What can be walked along from the present plan."""
+    """Draw the tabs of what can be compared from the present plan."""
     trains = plan.scenario["work"] == "training"
     bodies = {
         FIRST: lambda: _gpus(plan, ink, catalogs),

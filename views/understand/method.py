@@ -116,7 +116,7 @@ def _components(why: Explanation, row: Row) -> None:
 
 
 def _overhead(why: Explanation) -> None:
-    """What must fit beside the tensors of the peak, by the formula of the total."""
+    """Draw what must fit beside the tensors of the peak, by the formula of the total."""
     st.markdown(
         "What must be free beside the tensors of the peak: the CUDA context, what fragmentation "
         "loses of the peak, and the share of the card that a serving engine leaves. What the "

@@ -117,7 +117,7 @@ def _take(key: str, walk: Walk, plan: Present, catalogs: Catalogs) -> None:
 
 
 def _slower(plan: Present, catalogs: Catalogs) -> float:
-    """How much longer a step takes with everything recomputed."""
+    """Return how much longer a step takes with everything recomputed."""
     key = (plan.scenario, plan.market, catalogs.version)
     trains = plan.scenario["work"] == "training"
     return (
@@ -130,7 +130,7 @@ def _slower(plan: Present, catalogs: Catalogs) -> float:
 
 
 def _state_bytes_each(plan: Present, catalogs: Catalogs) -> float:
-    """What each parameter takes in training; missing while serving."""
+    """Return the bytes of each parameter in training; missing while serving."""
     if plan.scenario["work"] != "training":
         return float("nan")
     key = (plan.scenario, catalogs.version)
@@ -193,7 +193,7 @@ def _take_cell(key: str, cards: list[str], rows: pd.DataFrame, catalogs: Catalog
 
 
 def _others(plan: Present, catalogs: Catalogs) -> None:
-    """What four published calculators say of this very step, and where their texts slip."""
+    """Draw the answers of four published calculators for this step, and their errors."""
     systems = compared_with_ours(pd.Series(plan.row), catalogs)
     text_table([words.system(row) for row in records(systems)], words.systems_alt(systems))
     st.caption(words.OTHERS)

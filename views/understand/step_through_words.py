@@ -48,7 +48,7 @@ SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
 def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
-    """What the picture starts from, and what to do with it."""
+    """Return what the picture starts from, and what to do with it."""
     where = f" on {place(row)}" if row["instance"] else ""
     how = f" {TRAINED[method_name(row, catalogs).lower()]}" if row["work"] == "training" else ""
     model = f"{name_of('model', row['model'], catalogs)} ({model_size(row['model'], catalogs)})"
@@ -70,12 +70,12 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
 
 
 def scores(row: Row) -> bool:
-    """Whether the row's training scores answers, in phases that are not walked here."""
+    """Return whether the row's training scores answers, in phases that are not walked here."""
     return row["work"] == "training" and row["objective"] not in ("", "sft")
 
 
 def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
-    """What the picture says."""
+    """Return the words of the picture."""
     stops = tuple(f"{number} {stop}" for number, stop in enumerate(STOPS[work], start=1))
     card = with_article(short_card(walk.card, catalogs))
     title = "The cliff is where the pale range leaves the card"
@@ -121,7 +121,7 @@ def _value(name: str, value: str, catalogs: Catalogs) -> str:
 
 
 def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
-    """What the picture shows, in a sentence."""
+    """Return what the picture shows, in a sentence."""
     figures = walk.figures
     card, unit = with_article(short_card(walk.card, catalogs)), UNIT[work]
     return (
@@ -191,7 +191,7 @@ def read_it(
 
 
 def _states(bytes_each: float) -> str:
-    """What each parameter takes, beside the rule of thumb."""
+    """Return the bytes of each parameter, beside the rule of thumb."""
     if is_missing(bytes_each):
         return ""
     return (
@@ -209,7 +209,7 @@ def _of_a_token(row: Row) -> str:
 
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
-    """What the table of largest batches counts."""
+    """Return what the table of largest batches counts."""
     model, tokens = (
         name_of("model", row["model"], catalogs),
         with_noun(int(row["sequence_tokens"]), "token"),

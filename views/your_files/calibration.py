@@ -1,4 +1,4 @@
-"""What the log of a run says of the estimate, and the press that makes the plan rest on it."""
+"""Calibration: what a run's log says of the estimate, and the button that applies it."""
 
 from contextlib import suppress
 from datetime import date
@@ -134,7 +134,7 @@ def _tells(content: bytes, catalogs: Catalogs) -> bool:
 def _read(
     several: list[LoggedRun], row: Row, catalogs: Catalogs
 ) -> tuple[list[RunReading], list[str]]:
-    """What runs say of a row as it is estimated without any; why others say nothing."""
+    """Return what runs say of a row estimated without them, and why others are left out."""
     if not several or row["memory_bytes"] != row["memory_bytes"]:
         return [], []
     without = with_readings(catalogs, {})

@@ -41,7 +41,7 @@ def field(page: str, **look: Any) -> None:
 
 
 def outcome() -> None:
-    """What the last text was, what was read and what is assumed; or why it cannot be read."""
+    """Draw what the last text was, what was read and assumed; or why it cannot be read."""
     is_fault, sentence = st.session_state.get("pasted_outcome", (False, ""))
     if questions := st.session_state.get("pasted_questions", ()):
         _ask(questions)

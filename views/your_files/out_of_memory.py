@@ -120,7 +120,7 @@ def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Ro
 def _remedies(
     result: OomExplanation, market: str, limits: dict, catalogs: Catalogs, take: Callable
 ) -> bool:
-    """What makes it fit, on the machine at hand first; whether one was taken."""
+    """Draw the changes that make it fit; return whether one was taken."""
     tried = changes.changes(result.row, market, limits, catalogs, result.lacking_bytes)
     taken, mends = False, result.lacking_bytes > 0
     if not len(tried):

@@ -54,7 +54,7 @@ def _queue() -> tuple[ThreadPoolExecutor, dict[str, Simulation]]:
 
 
 def is_bounded(row: Row) -> bool:
-    """Whether a row's memory rests on other models' blocks, or leaves parts out."""
+    """Return whether a row's memory rests on other models' blocks, or leaves parts out."""
     return row["memory_basis"].startswith(BOUNDED)
 
 
@@ -87,7 +87,7 @@ def panel(documents: Documents, row: Row, models: Mapping[str, Row], catalogs: C
 
 @st.fragment(run_every=LOOK_SECONDS)
 def _watch(simulation: Simulation) -> None:
-    """How far it is; the page is drawn anew when it is done."""
+    """Draw the progress, and the page anew when it is done."""
     if simulation.future.done():
         st.rerun()
     share = simulation.share()
