@@ -141,7 +141,7 @@ def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
 def _first_cures(
     text: str, cause: str, explanation: OomExplanation, catalogs: Catalogs
 ) -> list[str]:
-    """What helps by the cause alone, and an engine's own options; as lines of Markdown.
+    """Return what helps by the cause alone, and an engine's own options, as lines of Markdown.
 
     An engine whose cache has no room takes more of the card; one that ran out beside its cache
     takes less.
@@ -176,7 +176,7 @@ def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
 
 
 def _cures_in_words(text: str, explanation: OomExplanation) -> list[str]:
-    """What helps by the cause, as lines of Markdown; of an engine's unknown cause its options."""
+    """Return what helps by the cause, or an engine's options, as lines of Markdown."""
     return [
         f"- {cure}."
         for cure in cures_by_cause(text, explanation.failure, takes_a_share(explanation.row))

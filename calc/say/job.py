@@ -139,7 +139,7 @@ def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _reads_images(job: Cells, catalogs: Catalogs) -> bool:
-    """Whether the model is an encoder of images, whose sequence is that of an image."""
+    """Return whether the model is an encoder of images, whose sequence is that of an image."""
     return bool(catalogs.models["kind"].get(job.get("model", "")) == "vision")
 
 
