@@ -20,9 +20,14 @@ class LayoutPlaceTable:
     """Columns with their levels, the layout and the place of each pair, the pair of each way."""
 
     def __init__(
-        self, layouts: Columns, places: Columns, layout: np.ndarray, place: np.ndarray
+        self,
+        layouts: Columns,
+        places: Columns,
+        layout_of_pair: np.ndarray,
+        place_of_pair: np.ndarray,
     ) -> None:
-        self.layout, self.place, self.pair = layout, place, np.arange(len(layout))
+        self.layout_of_pair, self.place_of_pair = layout_of_pair, place_of_pair
+        self.pair_of_way = np.arange(len(layout_of_pair))
         self.spread: dict[tuple[str, int], Any] = {}
         self.columns: dict[str, tuple[int, Any]] = {
             name: (ONE if values.shape[-1] == 1 else level, values)
@@ -42,20 +47,23 @@ class LayoutPlaceTable:
         return name in self.columns
 
     def column(self, name: str, level: int) -> Any:
-        """A column at its level or a wider one; its last axis is that of the level, or one
-        value.
+        """Return a column at its level or a wider one.
+
+        Its last axis is that of the level, or has one value.
         """
         narrow, values = self.columns[name]
         if narrow in (ONE, level):
             return values
         if (name, level) not in self.spread:
-            if narrow == PAIR:
-                spread = values.take(self.pair, axis=-1)
-            else:
-                of_pair = self.layout if narrow == LAYOUT else self.place
-                spread = values.take(of_pair if level == PAIR else of_pair.take(self.pair), axis=-1)
-            self.spread[name, level] = spread
+            self.spread[name, level] = values.take(self._numbers(narrow, level), axis=-1)
         return self.spread[name, level]
+
+    def _numbers(self, narrow: int, level: int) -> np.ndarray:
+        """Return the number, at a narrow level, of each entry of a wider level."""
+        if narrow == PAIR:
+            return self.pair_of_way
+        of_pair = self.layout_of_pair if narrow == LAYOUT else self.place_of_pair
+        return of_pair if level == PAIR else of_pair.take(self.pair_of_way)
 
     def value(self, formula: Callable, level: int) -> Any:
         """The result of a formula whose columns are all at this level."""
@@ -69,18 +77,20 @@ class LayoutPlaceTable:
 
     def keep(self, pairs: np.ndarray) -> None:
         """Drop all pairs but these, given by number in order, and their ways."""
-        stays = np.zeros(len(self.layout), dtype=bool)
+        stays = np.zeros(len(self.layout_of_pair), dtype=bool)
         stays[pairs] = True
-        ways = np.flatnonzero(stays[self.pair])
-        self.pair = (np.cumsum(stays) - 1)[self.pair[ways]]
-        self.layout, self.place, self.spread = self.layout.take(pairs), self.place.take(pairs), {}
+        ways = np.flatnonzero(stays[self.pair_of_way])
+        self.pair_of_way = (np.cumsum(stays) - 1)[self.pair_of_way[ways]]
+        self.layout_of_pair = self.layout_of_pair.take(pairs)
+        self.place_of_pair = self.place_of_pair.take(pairs)
+        self.spread = {}
         for name, (level, values) in self.columns.items():
             if level in (PAIR, WAY):
                 self.columns[name] = (level, values.take(pairs if level == PAIR else ways, axis=-1))
 
     def parts(self, most: int) -> Iterator["LayoutPlaceTable"]:
         """The pairs in order, in parts of at most this many; at least one part."""
-        pairs = len(self.layout)
+        pairs = len(self.layout_of_pair)
         return (
             self.only(np.arange(start, min(start + most, pairs)))
             for start in range(0, max(pairs, 1), most)
@@ -88,14 +98,14 @@ class LayoutPlaceTable:
 
     def only(self, pairs: np.ndarray) -> "LayoutPlaceTable":
         """A copy with only these pairs, given by number."""
-        part = LayoutPlaceTable({}, {}, self.layout, self.place)
-        part.pair, part.columns = self.pair, dict(self.columns)
+        part = LayoutPlaceTable({}, {}, self.layout_of_pair, self.place_of_pair)
+        part.pair_of_way, part.columns = self.pair_of_way, dict(self.columns)
         part.keep(pairs)
         return part
 
     def multiply(self, pair: np.ndarray) -> None:
         """Make the ways, each from the pair of this number."""
-        self.pair = pair
+        self.pair_of_way = pair
         self.spread = {key: values for key, values in self.spread.items() if key[1] == PAIR}
 
 

@@ -52,7 +52,7 @@ def with_batches(
     `requests_per_second`: of each pair. Time grows with the sequences: where a number of them does
     not keep up and would need more, none below that need keeps up either.
     """
-    pairs = len(pair_table.layout)
+    pairs = len(pair_table.layout_of_pair)
     few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
     open_pairs, turn = np.arange(pairs), 0
     while len(open_pairs):
@@ -70,17 +70,17 @@ def with_batches(
         enough = needed <= middle
         few[open_pairs] = np.where(enough, few[open_pairs], needed - 1)
         many[open_pairs] = np.where(enough, middle, many[open_pairs])
-    first, copies = distinct((pair_table.layout.astype(float), many), pairs)
-    source = pair_table.layout[first]
+    first, copies = distinct((pair_table.layout_of_pair.astype(float), many), pairs)
+    source = pair_table.layout_of_pair[first]
     layouts = {
-        name: take_rows(values, grid.size, source) for name, values in grid.layouts.items()
+        name: take_rows(values, grid.layout_count, source) for name, values in grid.layouts.items()
     } | {"batch": many[first]}
     return Grid(
         grid.places,
         layouts,
         len(first),
         copies,
-        pair_table.place,
+        pair_table.place_of_pair,
         grid.first_step[source],
         grid.steps_count[source],
         grid.steps,

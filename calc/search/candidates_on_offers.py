@@ -46,7 +46,7 @@ def candidates_on_offers(
 
 def _add_accumulations(pair_table: LayoutPlaceTable, grid: Grid) -> None:
     """Add a way for each accumulation of every pair."""
-    layout = np.broadcast_to(pair_table.column("row_number", PAIR), len(pair_table.layout))
+    layout = np.broadcast_to(pair_table.column("row_number", PAIR), len(pair_table.layout_of_pair))
     ways = grid.steps_count[layout]
     pair = np.repeat(np.arange(len(layout)), ways)
     first_way = np.cumsum(ways) - ways
@@ -58,7 +58,7 @@ def _add_accumulations(pair_table: LayoutPlaceTable, grid: Grid) -> None:
 
 def _candidates_on(pair_table: LayoutPlaceTable, offer: Offer, job: Job) -> Candidates:
     """Return the candidates that an offer sells."""
-    place = pair_table.place.take(pair_table.pair)
+    place = pair_table.place_of_pair.take(pair_table.pair_of_way)
     usd_per_hour = offer.usd_per_hour.take(place)
     cost = _cost(pair_table, offer, usd_per_hour, job)
     is_many = (cost.instances >= offer.several.take(place)) & job.ends

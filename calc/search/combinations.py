@@ -134,7 +134,7 @@ def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
         cache_pool_bytes
     ):  # nobody waits for a slot where all that are needed must fit
         pair_table.set(name, ONE, EMPTY)
-    rates = shared.requests_per_second[shared.grid.layout]
+    rates = shared.requests_per_second[shared.grid.layout_of_pair]
     return shared._replace(grid=with_batches(shared.grid, pair_table, rates, shared.members[0].job))
 
 
@@ -162,14 +162,14 @@ def _with_candidates(
     members = shared.members
     parts: list[list[Candidates]] = [[] for _ in members]
     fits = [False for _ in members]
-    for part in pair_table.parts(PAIRS_AT_ONCE) if len(pair_table.layout) else ():
+    for part in pair_table.parts(PAIRS_AT_ONCE) if len(pair_table.layout_of_pair) else ():
         holding = keep_fitting(part)
         add_time_of_candidates(part, shared.grid, members[0].job)
         for number, one in enumerate(members):
             fits[number] |= bool((one.position[holding] >= 0).any())
             pairs = _pairs_of(one, part)
             if len(pairs):
-                alone = part if len(pairs) == len(part.layout) else part.only(pairs)
+                alone = part if len(pairs) == len(part.layout_of_pair) else part.only(pairs)
                 several = candidates_on_offers(alone, one.offers, one.job)
                 parts[number] += [one.own_candidates(candidates) for candidates in several]
     return [
@@ -183,9 +183,10 @@ def _with_candidates(
 
 
 def layouts_table(grid: Grid, job: Job, catalogs: Catalogs) -> tuple[Table, Problems]:
-    """The settled table of all layouts, and what is wrong with each."""
-    problems = Problems(grid.size)
-    inputs = inputs_of(job, grid.layouts | {"rows": grid.size, "row_number": np.arange(grid.size)})
+    """Return the table of all layouts with their catalogs, and what is wrong with each."""
+    count = grid.layout_count
+    problems = Problems(count)
+    inputs = inputs_of(job, grid.layouts | {"rows": count, "row_number": np.arange(count)})
     return settled_table(inputs, catalogs, problems), problems
 
 

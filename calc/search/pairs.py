@@ -56,7 +56,7 @@ LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB
 def pair_table_of(table: Columns, cards: Columns, grid: Grid) -> LayoutPlaceTable:
     """Layouts pair_table with the cards of their places."""
     columns = {name: values for name, values in table.items() if name not in cards}
-    return LayoutPlaceTable(columns, cards, grid.layout, grid.place)
+    return LayoutPlaceTable(columns, cards, grid.layout_of_pair, grid.place_of_pair)
 
 
 def able_pairs(
@@ -77,25 +77,25 @@ def able_pairs(
     table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
     walk(table, LAYOUT_STAGES)
     verdict, timed, kind = _support(table, cards, catalogs)
-    runs = (sound[:, None] & (verdict != RUNS.index("no")).T[kind])[grid.layout, grid.place]
-    able = np.flatnonzero(runs)
+    may_run = sound[:, None] & (verdict != RUNS.index("no")).T[kind]
+    able = np.flatnonzero(may_run[grid.layout_of_pair, grid.place_of_pair])
     if len(able):
-        least_bytes = least_memory_bytes(table).take(grid.layout.take(able))
+        least_bytes = least_memory_bytes(table).take(grid.layout_of_pair.take(able))
         card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
-        place = grid.place.take(able)
-        small = least_bytes <= card_bytes.take(place)
+        small = least_bytes <= card_bytes.take(grid.place_of_pair.take(able))
         positions = [_of_small(able, small, least_bytes, position) for position in positions]
         able = able[np.any([position.take(able) >= 0 for position in positions], axis=0)]
-    layout, place = grid.layout.take(able), grid.place.take(able)
-    used = np.zeros(table["rows"], dtype=bool)
-    used[layout] = True
-    of_pair = place, kind.take(layout)
-    table = take(table, np.flatnonzero(used))
+    layout, place = grid.layout_of_pair.take(able), grid.place_of_pair.take(able)
+    is_used = np.zeros(table["rows"], dtype=bool)
+    is_used[layout] = True
+    table = take(table, np.flatnonzero(is_used))
     table = memory_once(table) if len(able) else table
     table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
+    layout_among_used = (np.cumsum(is_used) - 1).take(layout)
     pair_table = pair_table_of(
-        table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place)
+        table, cards, grid._replace(layout_of_pair=layout_among_used, place_of_pair=place)
     )
+    of_pair = place, kind.take(layout)
     pair_table.set("pair_number", PAIR, able)
     pair_table.set("runs", PAIR, verdict[of_pair])
     pair_table.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
@@ -137,7 +137,7 @@ def least_memory_bytes(table: Table) -> np.ndarray:
 
 def by_pair(pair_table: LayoutPlaceTable, name: str) -> np.ndarray:
     """A column with one value for each pair."""
-    return np.broadcast_to(pair_table.column(name, PAIR), len(pair_table.layout))
+    return np.broadcast_to(pair_table.column(name, PAIR), len(pair_table.layout_of_pair))
 
 
 def keep_fitting(pair_table: LayoutPlaceTable) -> np.ndarray:
@@ -159,7 +159,7 @@ def keep_fitting(pair_table: LayoutPlaceTable) -> np.ndarray:
         )
     )
     broken = [
-        np.broadcast_to(pair_table.value(rule.wrong, PAIR), len(pair_table.layout))
+        np.broadcast_to(pair_table.value(rule.wrong, PAIR), len(pair_table.layout_of_pair))
         for rule in placement.RULES
     ]
     pair_table.keep(np.flatnonzero(~np.any(broken, axis=0)))
@@ -200,7 +200,7 @@ def _by_card_class(
     """Layouts of a serving engine for each kind of card: defaults, tiles and links differ."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
-    size = grid.size
+    size = grid.layout_count
     pair_table = pair_table_of(table, cards, grid)
     pair_table.evaluate_all((*ENGINE_OF_CARD, links_without_multicast, expert_tile))
     names = ("on_large_card", "on_huge_card", "links_without_multicast", "expert_tile")
@@ -216,7 +216,7 @@ def _by_card_class(
     every |= {"engine_batched_tokens": evaluate(engine_batched_tokens, every)}
     return (
         every,
-        grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)),
+        grid._replace(layout_of_pair=grid.layout_of_pair + size * np.searchsorted(kinds, kind)),
         np.tile(sound, len(kinds)),
     )
 
@@ -227,14 +227,18 @@ def _by_card_memory(
     """Layouts with a colocated rollout engine for each size of card, of which it takes a share."""
     if not np.any(table["colocates_engine"] > 0):
         return table, grid, sound
-    size = grid.size
+    size = grid.layout_count
     sizes, kind = np.unique(
         np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"])), return_inverse=True
     )
     every = take(table, np.tile(np.arange(size), len(sizes)))
     every |= {"rollout_card_bytes": np.repeat(sizes, size)}
     able = np.tile(sound, len(sizes)) & ~evaluate(objectives.SMALL_SHARE.wrong, every)
-    return every, grid._replace(layout=grid.layout + size * kind.take(grid.place)), able
+    return (
+        every,
+        grid._replace(layout_of_pair=grid.layout_of_pair + size * kind.take(grid.place_of_pair)),
+        able,
+    )
 
 
 def _support(

@@ -62,8 +62,8 @@ def _merge(found: Combinations, wider: Combinations) -> Combinations:
         return found._replace(tried=tried, smallest_bytes=smallest_bytes)
     moved = replace(
         wider.candidates,
-        layout_number=wider.candidates.layout_number + found.grid.size,
-        pair_number=wider.candidates.pair_number + len(found.grid.layout),
+        layout_number=wider.candidates.layout_number + found.grid.layout_count,
+        pair_number=wider.candidates.pair_number + len(found.grid.layout_of_pair),
     )
     candidates = Candidates.joined([found.candidates, moved]) if found.size else moved
     return Combinations(join_grids([found.grid, wider.grid]), candidates, tried, np.nan, "")
@@ -90,7 +90,7 @@ def _grid_of(job: Job, whole: Grid, numbers: np.ndarray, gpus: int, catalogs: Ca
     laid_out = {"pipeline_parallel": list(MACHINES), "tensor_parallel": [gpus]}
     places = [whole.places[number] for number in numbers]
     pipelined = grid(replace(job, fixed=job.fixed | laid_out), places, catalogs)
-    return pipelined._replace(places=whole.places, place=numbers[pipelined.place])
+    return pipelined._replace(places=whole.places, place_of_pair=numbers[pipelined.place_of_pair])
 
 
 def _smaller(first: float, second: float) -> float:

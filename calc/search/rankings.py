@@ -116,9 +116,9 @@ def _groups(
     for members in groups.values():
         first = 0
         while first < len(members):
-            last, size = first + 1, members[first][1].size
-            while last < len(members) and size + members[last][1].size <= LAYOUTS_TOGETHER:
-                size, last = size + members[last][1].size, last + 1
+            last, size = first + 1, members[first][1].layout_count
+            while last < len(members) and size + members[last][1].layout_count <= LAYOUTS_TOGETHER:
+                size, last = size + members[last][1].layout_count, last + 1
             numbers, grids, resolved = zip(*members[first:last], strict=True)
             yield list(numbers), list(grids), list(resolved)
             first = last

@@ -54,7 +54,7 @@ def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int 
 def inputs_of_candidates(ranked: Ranking, chosen: np.ndarray) -> Columns:
     """The layout, place and region of chosen candidates, as columns of a scenario."""
     grid, candidates = ranked.grid, ranked.candidates.take(chosen)
-    columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates.layout_number)
+    columns: Columns = take(grid.layouts | {"rows": grid.layout_count}, candidates.layout_number)
     columns |= {
         "batch": candidates.batch,
         "accumulation_steps": candidates.accumulation_steps,

@@ -39,8 +39,8 @@ class OfJob(NamedTuple):
     def tried(self) -> int:
         """The number of candidates that it tries: ways of each pair times offers of its place."""
         offered = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.offers], axis=0)
-        ways = self.own.steps_count[self.own.layout]
-        return int((ways * offered[self.places][self.own.place]).sum())
+        ways = self.own.steps_count[self.own.layout_of_pair]
+        return int((ways * offered[self.places][self.own.place_of_pair]).sum())
 
     def shared_fault(self, problems: Problems) -> str:
         """Return what is wrong with its first layout if none is sound; else an empty text."""
@@ -74,41 +74,64 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
     """Return the grids of jobs about the same work as one, each pair of layout and place once."""
     places, place_numbers = _shared_places(grids)
     offers_each = [offers(job, places, catalogs) for job in jobs]
+    rates = [job.requests_per_second or 0.0 for job in jobs]
     if len(grids) == 1:
         grid = grids[0]
-        every_layout, every_pair = np.arange(grid.size), np.arange(len(grid.layout))
-        alone = OfJob(jobs[0], grid, every_layout, place_numbers[0], every_pair, offers_each[0])
-        return Together(grid, [alone], np.full(grid.size, jobs[0].requests_per_second or 0.0))
+        layouts, pairs = np.arange(grid.layout_count), np.arange(len(grid.layout_of_pair))
+        alone = OfJob(jobs[0], grid, layouts, place_numbers[0], pairs, offers_each[0])
+        return Together(grid, [alone], np.full(grid.layout_count, rates[0]))
     whole = join_grids(
-        [grid._replace(place=of[grid.place]) for grid, of in zip(grids, place_numbers, strict=True)]
+        [
+            grid._replace(place_of_pair=numbers[grid.place_of_pair])
+            for grid, numbers in zip(grids, place_numbers, strict=True)
+        ]
     )
-    sizes = [grid.size for grid in grids]
-    rates = np.repeat([job.requests_per_second or 0.0 for job in jobs], sizes)
+    layout_counts = [grid.layout_count for grid in grids]
+    pair_counts = [len(grid.layout_of_pair) for grid in grids]
+    rate_of_layout = np.repeat(rates, layout_counts)
     first_layout, layout = distinct(
-        [*whole.layouts.values(), _steps_codes(whole), rates], whole.size
+        [*whole.layouts.values(), _steps_codes(whole), rate_of_layout], whole.layout_count
     )
-    pair, shared_pairs = pd.factorize(layout[whole.layout] * len(places) + whole.place)
-    shared = whole._replace(
-        places=places,
-        layouts={
-            name: take_rows(values, whole.size, first_layout)
-            for name, values in whole.layouts.items()
-        },
-        size=len(first_layout),
-        layout=shared_pairs // len(places),
-        place=shared_pairs % len(places),
-        first_step=whole.first_step[first_layout],
-        steps_count=whole.steps_count[first_layout],
+    pair, shared_pairs = pd.factorize(
+        layout[whole.layout_of_pair] * len(places) + whole.place_of_pair
     )
-    layouts_of = np.split(layout, np.cumsum(sizes)[:-1])
-    pairs_of = np.split(pair, np.cumsum([len(grid.layout) for grid in grids])[:-1])
+    shared = _shared_grid(whole, places, first_layout, shared_pairs)
     members = [
         OfJob(job, grid, layouts, numbers, _positions(pairs, len(shared_pairs)), offered)
         for job, grid, layouts, numbers, pairs, offered in zip(
-            jobs, grids, layouts_of, place_numbers, pairs_of, offers_each, strict=True
+            jobs,
+            grids,
+            np.split(layout, np.cumsum(layout_counts)[:-1]),
+            place_numbers,
+            np.split(pair, np.cumsum(pair_counts)[:-1]),
+            offers_each,
+            strict=True,
         )
     ]
-    return Together(shared, members, rates[first_layout])
+    return Together(shared, members, rate_of_layout[first_layout])
+
+
+def _shared_grid(
+    whole: Grid, places: list[Place], first_layout: np.ndarray, pair_codes: np.ndarray
+) -> Grid:
+    """Return the joined grid with each layout and each pair once.
+
+    `first_layout`: the first of each distinct layout. `pair_codes`: of each distinct pair its
+    layout times the number of places plus its place.
+    """
+    layouts = {
+        name: take_rows(values, whole.layout_count, first_layout)
+        for name, values in whole.layouts.items()
+    }
+    return whole._replace(
+        places=places,
+        layouts=layouts,
+        layout_count=len(first_layout),
+        layout_of_pair=pair_codes // len(places),
+        place_of_pair=pair_codes % len(places),
+        first_step=whole.first_step[first_layout],
+        steps_count=whole.steps_count[first_layout],
+    )
 
 
 def _shared_places(grids: Sequence[Grid]) -> tuple[list[Place], list[np.ndarray]]:

@@ -218,5 +218,5 @@ def _narrower_parts(ranked: Ranking, least: int, other: Ranking, number: int) ->
 def _word(ranked: Ranking, number: int, name: str) -> str:
     """A candidate's choice in a column of words of the grid."""
     layout_number = ranked.candidates.layout_number[[number]]
-    chosen = take_rows(ranked.grid.layouts[name], ranked.grid.size, layout_number)
+    chosen = take_rows(ranked.grid.layouts[name], ranked.grid.layout_count, layout_number)
     return str(chosen.vocabulary[chosen.codes[0]])

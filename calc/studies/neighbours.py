@@ -27,7 +27,7 @@ from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.scenarios.lookups import cells_by_id
 from calc.search.first_rows import sound_layouts
 from calc.search.free_choices import RECOMPUTES, SERVED_IN_8, TRAINED_IN
-from calc.search.layouts import DEGREES
+from calc.search.shapes import DEGREES
 from calc.studies.comparisons import micro_batches
 
 ADAPTED_IN = ("bf16", "int8", "nf4-dq")

@@ -20,10 +20,10 @@ from calc.search import combinations
 from calc.search.best_answers import least_money
 from calc.search.first_rows import first_row
 from calc.search.grid import grid
-from calc.search.layouts import EVERY_COUNT
 from calc.search.options import options_of
 from calc.search.places import places_of
 from calc.search.rankings import _combinations_of, ranked_candidates, rankings_of
+from calc.search.shapes import EVERY_COUNT
 from calc.studies import alternatives, limits_cost
 from calc.studies.near_ties import near_ties
 
@@ -246,8 +246,8 @@ def tried_instances(catalogs, most):
     places = places_of(job, catalogs, 1)
     tried = grid(job, places, catalogs)
     of_eight = [number for number, place in enumerate(places) if place.instance == "p5.48xlarge"]
-    gpus = np.broadcast_to(tried.layouts["gpus"], tried.size)[
-        tried.layout[np.isin(tried.place, of_eight)]
+    gpus = np.broadcast_to(tried.layouts["gpus"], tried.layout_count)[
+        tried.layout_of_pair[np.isin(tried.place_of_pair, of_eight)]
     ]
     return sorted({int(count) // 8 for count in gpus if count % 8 == 0})
 

@@ -17,7 +17,7 @@ from calc.answers.full_answer import full_answer as options
 from calc.job.fields import job_fields_of
 from calc.plan.bill import lines, on_markets
 from calc.say.numbers import spoken_span
-from calc.search.layouts import DEGREES, OFFLINE_BATCHES
+from calc.search.shapes import DEGREES, OFFLINE_BATCHES
 from calc.studies.differences import differences
 
 CASES = recorded("cases/offline.json")

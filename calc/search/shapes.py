@@ -1,0 +1,257 @@
+"""Shapes of layouts: counts of GPUs, degrees, micro-batches and their accumulations."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from calc.job.job import Job
+from calc.job.resolve import fixed_at
+from calc.search.free_choices import COUNTS
+from calc.search.places import Place
+
+DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
+LONG_TOKENS = 64_000  # of a sequence, from which a training divides it over GPUs
+LONGEST_BATCH = 4096
+# Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
+# card computes no faster.
+LONGEST_ROLLOUT_TOKENS = 32_768
+# Concurrent sequences on a replica: beyond 24 in steps of 14 to 25 %, between which a token costs
+# 1 to 2 % more or less.
+OFFLINE_BATCHES = (
+    1,
+    2,
+    4,
+    8,
+    12,
+    16,
+    24,
+    *(2**power * part // 4 for power in range(5, 10) for part in range(4, 8)),
+    1024,
+)
+EVERY_COUNT, OFFLINE_COUNT, FEW_COUNT = (
+    64,
+    16,
+    4,
+)  # instances of a training, of offline work and of generated answers, up to which each is tried
+
+
+class Shapes(NamedTuple):
+    """Shapes of layouts (rows of COUNTS), and the accumulations of each.
+
+    These are `steps_count` entries of `steps`, from `first_step` on.
+    """
+
+    counts: np.ndarray
+    first_step: np.ndarray
+    steps_count: np.ndarray
+    steps: np.ndarray
+
+
+class MicroBatch(NamedTuple):
+    """A micro-batch, and its accumulations that need the same memory.
+
+    `accumulation_steps` stands for all of them in the layout.
+    """
+
+    batch: int
+    accumulation_steps: int
+    first_step: int
+    steps_count: int
+
+
+def gpu_counts_on(job: Job, place: Place) -> list[int]:
+    """GPUs of a training job: a power of two inside one instance, or whole instances."""
+    by_hand = job.fixed.get("gpus")
+    if by_hand:
+        return [int(count) for count in by_hand if np.ceil(count / place.gpus) <= place.most]
+    inside = {count for count in DEGREES if count <= place.gpus}
+    every_up_to = FEW_COUNT if job.sets_prompts else EVERY_COUNT
+    counts = _instances(place.most, every_up_to)
+    return sorted(inside | {place.gpus * instances for instances in counts})
+
+
+@lru_cache(maxsize=256)
+def _instances(most: int, every_up_to: int = EVERY_COUNT) -> tuple[int, ...]:
+    """Counts of instances: every one up to a bound, then a quarter as many for each doubling."""
+    kept_bits = every_up_to.bit_length() - 2
+    counts = {
+        count
+        for count in range(1, most + 1)
+        if count <= every_up_to or count % 2 ** (count.bit_length() - kept_bits) == 0
+    }
+    return tuple(sorted(counts | {most}))
+
+
+def training_shapes(job: Job, gpu_counts: Sequence[int], tokens: float) -> Shapes:
+    """Return the shapes of every count of GPUs, in order of the counts."""
+    divides = DEGREES if job.sequence_tokens >= LONG_TOKENS and job.divides_sequences else (1,)
+    free = (DEGREES if job.divides_matrices else (1,), (1,), divides)
+    degrees = [fixed_at(job, name, values) for name, values in zip(COUNTS[1:4], free, strict=True)]
+    rows: list[tuple[int, ...]] = []
+    micro_batches: list[MicroBatch] = []
+    steps: list[int] = []
+    by_replicas: dict[tuple[int, bool], list[MicroBatch]] = {}
+    for gpus in gpu_counts:
+        for tensor, pipeline, context in product(*degrees):
+            replicas, rest = divmod(gpus, int(tensor * pipeline * context))
+            if rest or not replicas:
+                continue
+            key = (replicas, pipeline > 1)
+            if key not in by_replicas:
+                by_replicas[key] = _micro_batches(job, *key, tokens, steps)
+            for one in by_replicas[key]:
+                rows.append((gpus, tensor, pipeline, context, one.batch, one.accumulation_steps))
+                micro_batches.append(one)
+    return Shapes(
+        counts=np.array(rows, dtype=int).reshape(-1, len(COUNTS)),
+        first_step=np.array([one.first_step for one in micro_batches], int),
+        steps_count=np.array([one.steps_count for one in micro_batches], int),
+        steps=np.array(steps, int),
+    )
+
+
+def _micro_batches(
+    job: Job, replicas: int, has_stages: bool, tokens: float, steps: list[int]
+) -> list[MicroBatch]:
+    """Return the micro-batches on so many replicas, and append their accumulations to `steps`.
+
+    Several accumulations need the same memory, except in a pipeline.
+    """
+    micro_batches = []
+    for batch, accumulations in _steps(job, replicas, tokens):
+        groups = [[step] for step in accumulations] if has_stages else _alike(accumulations)
+        for group in groups:
+            stands_for_all = group[0] if has_stages else min(group[0], 2)
+            micro_batches.append(MicroBatch(batch, stands_for_all, len(steps), len(group)))
+            steps += group
+    return micro_batches
+
+
+def _alike(steps: list[int]) -> list[list[int]]:
+    """Accumulations in groups of the same memory: none, and several."""
+    groups = [step for step in steps if step == 1], [step for step in steps if step > 1]
+    return [group for group in groups if group]
+
+
+def _steps(job: Job, replicas: int, tokens: float) -> list[tuple[int, list[int]]]:
+    """Micro-batches with the accumulations that keep the step's factor, or come nearest to it.
+
+    Micro-batches are powers of two and divisors of the sequences of one replica; each has the
+    accumulation nearest to the job's step and both ends.
+    """
+    sequences = job.step_tokens / (tokens * replicas)
+    low, high = sequences / job.step_factor, sequences * job.step_factor
+    longest = min(high, max(LONGEST_ROLLOUT_TOKENS / tokens, 1)) if job.sets_prompts else high
+    batches = [
+        int(batch) for batch in fixed_at(job, "batch", _batches(round(sequences), int(longest)))
+    ]
+    by_hand = [int(steps) for steps in job.fixed.get("accumulation_steps", ())]
+    within = []
+    for batch in batches:
+        least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
+        nearest = min(max(round(sequences / batch), least), most)
+        ends = (
+            set() if job.sets_prompts else {least, most}
+        )  # a step takes its prompts whatever these
+        inside = ends | {nearest} if least <= most else set()
+        inside = {steps for steps in by_hand if least <= steps <= most} if by_hand else inside
+        if inside:
+            within.append((batch, sorted(inside)))
+    if within:
+        return within
+    # Set by hand, or one micro-batch on every GPU is too much: the nearest, which misses the step.
+    pairs = [
+        (batch, steps)
+        for batch in batches
+        for steps in by_hand or [max(round(sequences / batch), 1)]
+    ]
+    distances = [abs(np.log(batch * steps / sequences)) for batch, steps in pairs]
+    return [
+        (batch, [steps])
+        for (batch, steps), distance in zip(pairs, distances, strict=True)
+        if distance <= min(distances) + 1e-9
+    ]
+
+
+@lru_cache(maxsize=256)
+def _batches(sequences: int, high: int) -> tuple[int, ...]:
+    """Powers of two and divisors of a count of sequences, up to the most."""
+    most = max(min(high, LONGEST_BATCH), 1)
+    powers = {2**power for power in range(most.bit_length())}
+    divisors = {
+        divisor for divisor in range(1, min(sequences, most) + 1) if sequences % divisor == 0
+    }
+    return tuple(sorted(batch for batch in powers | divisors if batch <= most))
+
+
+def serving_shapes(job: Job, places: list[Place]) -> Shapes:
+    """Shapes of replicas that some place takes; a replica is one copy of the model.
+
+    Of counts of replicas with the same sequences on each, the fewest; for a rate of requests every
+    count inside one instance and whole instances beyond; for offline work whole instances.
+    """
+    tensors, pipelines = (
+        fixed_at(job, name, free)
+        for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,)))
+    )
+    laid_out = {
+        (count * int(tensor * pipeline), int(tensor), int(pipeline), count)
+        for place in {place._replace(instance="") for place in places}
+        for tensor, pipeline in product(tensors, pipelines)
+        for count in replica_counts(job, place, int(tensor * pipeline))
+    }
+    rows = []
+    for *degrees, count in sorted(laid_out):
+        usual = (
+            OFFLINE_BATCHES
+            if job.ends
+            else [1 if job.requests_per_second else np.ceil((job.users or 1) / count)]
+        )
+        rows += [
+            (*degrees, 1, batch, 1)
+            for batch in sorted({int(batch) for batch in fixed_at(job, "batch", usual)})
+        ]
+    counts = np.array(rows, dtype=int).reshape(-1, len(COUNTS))
+    return Shapes(
+        counts,
+        np.zeros(len(counts), dtype=int),
+        np.ones(len(counts), dtype=int),
+        np.ones(1, dtype=int),
+    )
+
+
+def replica_counts(job: Job, place: Place, replica: int) -> list[int]:
+    """Counts of replicas of so many GPUs that one place takes."""
+    inside, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
+    by_hand = job.fixed.get("gpus")
+    if by_hand:
+        return [
+            int(count) // replica
+            for count in by_hand
+            if count % replica == 0 and replica <= count <= most * replica
+        ]
+    if job.ends:
+        return [
+            count
+            for instances in _instances(place.most, OFFLINE_COUNT)
+            if (count := place.gpus * instances // replica)
+        ]
+    if job.requests_per_second:
+        return [*range(1, min(inside, most) + 1), *range(2 * inside, most + 1, inside)]
+    batches = fixed_at(job, "batch", _shares(int(job.users or 1), most))
+    return sorted(
+        count
+        for count in {int(np.ceil((job.users or 1) / batch)) for batch in batches}
+        if count <= most
+    )
+
+
+@lru_cache(maxsize=256)
+def _shares(users: int, most: int) -> tuple[int, ...]:
+    """Sequences on each replica, for every count of replicas up to the most."""
+    return tuple(
+        dict.fromkeys(-(-users // count) for count in range(1, max(min(users, most), 1) + 1))
+    )
