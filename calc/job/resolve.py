@@ -130,74 +130,97 @@ def _ranking_assumptions(assumed: Cells, catalogs: Catalogs) -> Row:
 
 
 def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:
-    """The columns of a job and those of a scenario that it always has, with their values."""
+    """Return the columns of a job and those of a scenario that it always has, with their values."""
     work = _work(cells)
     usual = USUAL[work]
     job = {
         column.name: cell_value(column, cells.get(column.name), usual.get(column.name))
         for column in JOB_INPUTS
     }
-    job |= {"work": work, "model": str(cells.get("model", "")).strip()}
-    models = row_numbers(catalogs, "models")
-    if not job["model"]:
-        raise JobError("No model is named", "write the id of a model of the catalog")
-    check_ids("model", [job["model"]], models)
+    model = _model(cells, catalogs)
+    job |= {"work": work, "model": model}
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
-    # The text of a pair is no longer than the positions of the text's tower.
-    of_pair = cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
-    longest = numbers_of(
-        catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens"
-    )[models[job["model"]]]
-    fill_lengths(
-        job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs)
-    )
+    fill_lengths(job, cells, _longest_sequence(model, catalogs), generates(model, catalogs))
     if not generating:
         _examples(job, cells, catalogs)
-    if job["people"] and "users" not in cells:
-        usual_share = cells_by_id(catalogs, "assumptions", "value")["share_active"]
-        share = cell_value(
-            bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share
-        )
-        job["users"] = math.ceil(round(job["people"] * float(share), 9))
-    job["tokens_total"] = (
-        None if work == TRAINING else tokens_in_all(cells.get("tokens_total"), job, catalogs)
-    )
-    job["ends"] = work == TRAINING or bool(job["tokens_total"])
-    if job["tokens_total"] and kind_numbers(catalogs, "scores_once")[models[job["model"]]] > 0:
-        job |= {"prompt_tokens": 1, "sequence_tokens": 1}  # images without a text
-    if job["tokens_total"]:  # offline work waits for nobody, but has to end
-        job |= {
-            "users": None,
-            "people": None,
-            "requests_per_second": None,
-            "first_token_seconds": None,
-            "token_seconds": None,
-        }
-        job["hours_most"] = job["hours_most"] or WEEK_HOURS
-    elif work != TRAINING and job["first_token_seconds"] is None:
+    _active_users(job, cells, catalogs)
+    _offline_work(job, cells, catalogs)
+    if not job["ends"] and job["first_token_seconds"] is None:
         usual_seconds = usual_limits_seconds(job["prompt_tokens"])["first_token_seconds"]
         job["first_token_seconds"] = float(usual_seconds)
-    job["fewest_bits"] = (
-        job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
-    )
+    if job["fewest_bits"] != PUBLISHED:
+        job["fewest_bits"] = int(job["fewest_bits"])
     job["regions"] = _regions(cells, catalogs)
     job["markets"] = cell_ids("markets", job["markets"], JOB_MARKETS, OF_EC2)
     job["admits"] = cell_ids("admits", cells.get("admits", ""), ADMITS)
     job["answers"] = cell_ids("answers", cells.get("answers", ""), ASKED_ANSWERS)
     if not blank(job["have"]):
-        job["have"] = machines_of(job["have"], [*catalogs.instances.index, *catalogs.gpus.index])
-        region = DEFAULTS["region"] if DEFAULTS["region"] in job["regions"] else job["regions"][0]
-        job |= {
-            "regions": [region],
-            "markets": ["on-demand"],
-            "instances_most": max(job["have"].values()),
-        }
-        job |= {
-            "usd_most": None,
-            "usd_per_hour_most": None,
-        }  # nothing is paid
+        _own_machines(job, catalogs)
     return job
+
+
+def _model(cells: Cells, catalogs: Catalogs) -> str:
+    """Return the model of a job; JobError if it names none, or one that the catalog lacks."""
+    model = str(cells.get("model", "")).strip()
+    if not model:
+        raise JobError("No model is named", "write the id of a model of the catalog")
+    check_ids("model", [model], row_numbers(catalogs, "models"))
+    return model
+
+
+def _longest_sequence(model: str, catalogs: Catalogs) -> float:
+    """Return the longest sequence of a model, infinite if it has no limit. [tokens]
+
+    The text of a pair of image and text is limited by the positions of the text's tower.
+    """
+    is_pair = cells_by_id(catalogs, "models", "kind")[model] == "dual"
+    column = "max_position" if is_pair else "longest_sequence_tokens"
+    longest = numbers_of(catalogs, "models", column)[row_numbers(catalogs, "models")[model]]
+    return float(np.nan_to_num(longest, nan=np.inf))
+
+
+def _active_users(job: Row, cells: Cells, catalogs: Catalogs) -> None:
+    """Fill in the users of a service for people: the share of them that is active."""
+    if not job["people"] or "users" in cells:
+        return
+    usual_share = cells_by_id(catalogs, "assumptions", "value")["share_active"]
+    share_column = bounded_inputs(catalogs)["share_active"]
+    share = cell_value(share_column, cells.get("share_active"), usual_share)
+    job["users"] = math.ceil(round(job["people"] * float(share), 9))
+
+
+def _offline_work(job: Row, cells: Cells, catalogs: Catalogs) -> None:
+    """Fill in whether the work ends, and its tokens if it is offline inference.
+
+    Offline work has no load and no limits on the time of requests, but a limit on its hours.
+    """
+    is_run = job["work"] == TRAINING
+    tokens = None if is_run else tokens_in_all(cells.get("tokens_total"), job, catalogs)
+    job |= {"tokens_total": tokens, "ends": is_run or bool(tokens)}
+    if not tokens:
+        return
+    model_number = row_numbers(catalogs, "models")[job["model"]]
+    if kind_numbers(catalogs, "scores_once")[model_number] > 0:  # images without a text
+        job |= {"prompt_tokens": 1, "sequence_tokens": 1}
+    job |= dict.fromkeys(("users", "people", "requests_per_second"))
+    job |= dict.fromkeys(("first_token_seconds", "token_seconds"))
+    job["hours_most"] = job["hours_most"] or WEEK_HOURS
+
+
+def _own_machines(job: Row, catalogs: Catalogs) -> None:
+    """Read the team's own machines. Nothing is paid for them, so limits on the cost go."""
+    machines = machines_of(job["have"], [*catalogs.instances.index, *catalogs.gpus.index])
+    usual_region = DEFAULTS["region"]
+    region = usual_region if usual_region in job["regions"] else job["regions"][0]
+    job |= {
+        "have": machines,
+        "regions": [region],
+        "markets": ["on-demand"],
+        "instances_most": max(machines.values()),
+        "usd_most": None,
+        "usd_per_hour_most": None,
+    }
 
 
 def _work(cells: Cells) -> str:
