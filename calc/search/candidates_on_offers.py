@@ -61,8 +61,9 @@ def _candidates_on(pair_table: LayoutPlaceTable, offer: Offer, job: Job) -> Cand
     place = pair_table.place_of_pair.take(pair_table.pair_of_way)
     usd_per_hour = offer.usd_per_hour.take(place)
     cost = _cost(pair_table, offer, usd_per_hour, job)
-    is_many = (cost.instances >= offer.several.take(place)) & job.ends
-    single_rank, several_rank = offer.hard.take(place), offer.several_hard.take(place)
+    is_many = (cost.instances >= offer.many_instances.take(place)) & job.ends
+    single_rank = offer.obtainability_rank.take(place)
+    many_rank = offer.many_obtainability_rank.take(place)
     first_token_seconds = pair_table.column(first_token_column(job), WAY)
     token_seconds = pair_table.column("time_per_output_token_seconds", WAY)
     limited = limited_seconds(job, lambda name: pair_table.column(name, WAY))
@@ -70,8 +71,8 @@ def _candidates_on(pair_table: LayoutPlaceTable, offer: Offer, job: Job) -> Cand
     columns |= {
         "layout_number": pair_table.column("row_number", WAY),
         "place_number": place,
-        "market_number": np.full(1, offer.market),
-        "region_number": offer.region.take(place),
+        "market_number": np.full(1, offer.market_number),
+        "region_number": offer.region_number.take(place),
         "instances": cost.instances,
         "instance_gpus": pair_table.column("instance_gpus", WAY),
         "usd": cost.usd,
@@ -89,7 +90,7 @@ def _candidates_on(pair_table: LayoutPlaceTable, offer: Offer, job: Job) -> Cand
         "slow_token_ratio": pair_table.column("time_high_ratio", WAY),
         "load_ratio": _load_ratio(pair_table, first_token_seconds, token_seconds, job),
         "price_age_days": offer.price_age_days.take(place),
-        "obtainability_rank": np.where(is_many, several_rank, single_rank),
+        "obtainability_rank": np.where(is_many, many_rank, single_rank),
         "single_obtainability_rank": single_rank,
     }
     columns = {name: np.broadcast_to(values, len(place)) for name, values in columns.items()}
@@ -109,7 +110,7 @@ def _cost(
     pair_table: LayoutPlaceTable, offer: Offer, usd_per_hour: np.ndarray, job: Job
 ) -> JobCost:
     """Return the cost and the duration of the job on every way of the pairs."""
-    market = job.markets[offer.market]
+    market = job.markets[offer.market_number]
     table = {name: pair_table.column(name, WAY) for name in STEPPED}
     for name in ("instances_needed", "spare_instances"):  # NaN for cards without an instance
         table[name] = np.nan_to_num(table[name], nan=1.0)

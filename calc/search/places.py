@@ -1,5 +1,6 @@
 """The places where a job may run: instance types, and their offers by market and region."""
 
+from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.block_sizes import ANY_SIZE, sizes_sold
-from calc.cost.markets import MARKETS, sold_for
+from calc.cost.markets import MARKETS, Market, sold_for
 from calc.cost.obtainability import obtainability
 from calc.cost.offers import age_days
 from calc.evaluate import Columns
@@ -33,21 +34,22 @@ class Place(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An offer of every place on one market; NaN where a place is not sold so.
+    """An offer of every place on one market, an array over places; NaN where a place has none.
 
-    `hard`: how hard it is to get, as its place in CLASSES; from `several` instances at once on, of
-    one run, it is `several_hard`. `sizes`: instances that the market rents at once, empty where it
-    rents every number.
+    `market_number` and `region_number` are positions in the lists of the job. `obtainability_rank`
+    is a position in calc.cost.obtainability.CLASSES; a run on `many_instances` or more has
+    `many_obtainability_rank`. `sizes`: instances that the market rents at once, empty if it rents
+    every number.
     """
 
-    market: int
-    region: np.ndarray
+    market_number: int
+    region_number: np.ndarray
     usd_per_hour: np.ndarray
     price_age_days: np.ndarray
     band_interruption_ratio: np.ndarray
-    hard: np.ndarray
-    several: np.ndarray
-    several_hard: np.ndarray
+    obtainability_rank: np.ndarray
+    many_instances: np.ndarray
+    many_obtainability_rank: np.ndarray
     sizes: np.ndarray = ANY_SIZE
 
 
@@ -163,7 +165,7 @@ def _refuse_unsold(job: Job, allowed: list[str] | None, catalogs: Catalogs) -> N
 def _paid_prices(job: Job, catalogs: Catalogs) -> np.ndarray:
     """Prices that the job pays for every type, with private prices and paid share. [USD/h]
 
-    Shape: as of _listed.
+    Shape: (instances, regions, markets).
     """
     listed, _ = _list_prices(catalogs, tuple(job.regions), tuple(job.markets))
     other = [not sold_for(name, job.work, job.ends) for name in job.markets]
@@ -206,7 +208,7 @@ def least_prices(job: Job, places: list[Place], catalogs: Catalogs) -> np.ndarra
 
 
 def _ages(job: Job, catalogs: Catalogs) -> np.ndarray:
-    """Age of every price, NaN for a private one. Shape: as of _listed. [days]"""
+    """Age of every price, NaN for a private one. Shape: (instances, regions, markets). [days]"""
     _, ages = _list_prices(catalogs, tuple(job.regions), tuple(job.markets))
     terms = {"private_prices": "".join(job.fixed.get("private_prices", ()))}
     if not any(terms.values()):
@@ -232,48 +234,80 @@ def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
 
 
 def offers(job: Job, places: list[Place], catalogs: Catalogs) -> list[Offer]:
-    """The offers of every place: by market at the least price, and where spot is calmer.
+    """Return the offers of every place: by market at the lowest price, and where Spot is calmer.
 
-    Where that price is old, also in the region of the least price that is not.
+    If that price is old, there is also an offer in the cheapest region whose price is not.
     """
-    if job.have:  # nothing is paid, and nobody waits for it
-        none, nowhere = np.zeros(len(places)), np.zeros(len(places), dtype=int)
-        return [Offer(0, nowhere, none, none * np.nan, none, nowhere, none + np.inf, nowhere)]
-    rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
-    prices, ages = _paid_prices(job, catalogs)[rows], _ages(job, catalogs)[rows]
+    if job.have:
+        return [_own_offer(len(places))]
+    rows = np.array([row_numbers(catalogs, "instances")[place.instance] for place in places])
+    prices, ages_days = _paid_prices(job, catalogs)[rows], _ages(job, catalogs)[rows]
     bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job.regions))][rows]
-    band = np.nan_to_num(
-        bands, nan=float(catalogs.assumptions["value"]["interruption_unknown_ratio"])
-    )
-    every_place = np.arange(len(places))
+    unknown_band = float(catalogs.assumptions["value"]["interruption_unknown_ratio"])
+    known_bands = np.nan_to_num(bands, nan=unknown_band)
     counted_days = job.judged["scarce_spot_seconds"] / HOUR_SECONDS / DAY_HOURS
+    every_place = np.arange(len(places))
     several = []
     for number, name in enumerate(job.markets):
-        market, hard = MARKETS[name], obtainability(catalogs, name)
-        price = np.where(np.isnan(prices[:, :, number]), np.inf, prices[:, :, number])
-        while True:
-            region = np.lexsort((band, price), axis=1)[:, 0]
-            least, age = price[every_place, region], ages[every_place, region, number]
-            if np.isinf(least).all():
-                break
-            usd = np.where(np.isinf(least), np.nan, least)
+        obtained = obtainability(catalogs, name)
+        of_market = ages_days[:, :, number]
+        regions = _regions_offered(
+            prices[:, :, number], of_market, known_bands, MARKETS[name], counted_days
+        )
+        for region, usd_per_hour in regions:
             several.append(
                 Offer(
-                    number,
-                    region,
-                    usd,
-                    age,
-                    bands[every_place, region],
-                    hard.rank[rows],
-                    hard.several[rows],
-                    hard.several_rank[rows],
-                    sizes_sold(name, catalogs),
+                    market_number=number,
+                    region_number=region,
+                    usd_per_hour=usd_per_hour,
+                    price_age_days=of_market[every_place, region],
+                    band_interruption_ratio=bands[every_place, region],
+                    obtainability_rank=obtained.rank[rows],
+                    many_instances=obtained.several[rows],
+                    many_obtainability_rank=obtained.several_rank[rows],
+                    sizes=sizes_sold(name, catalogs),
                 )
             )
-            calmer = (band < band[every_place, region][:, None]) & (market.interrupted > 0)
-            fresher = [
-                (age > days)[:, None] & (ages[:, :, number] <= days)
-                for days in (market.old_days, counted_days)
-            ]
-            price = np.where(calmer | fresher[0] | fresher[1], price, np.inf)
     return several
+
+
+def _own_offer(count: int) -> Offer:
+    """Return the offer of so many places that the team has: nothing is paid, nobody waits."""
+    zeros, numbers = np.zeros(count), np.zeros(count, dtype=int)
+    return Offer(
+        market_number=0,
+        region_number=numbers,
+        usd_per_hour=zeros,
+        price_age_days=np.full(count, np.nan),
+        band_interruption_ratio=zeros,
+        obtainability_rank=numbers,
+        many_instances=np.full(count, np.inf),
+        many_obtainability_rank=numbers,
+    )
+
+
+def _regions_offered(
+    prices: np.ndarray,
+    ages_days: np.ndarray,
+    bands: np.ndarray,
+    market: Market,
+    counted_days: float,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield regions of every place on a market, with the price there: the cheapest region first.
+
+    Each further region has a calmer Spot market, or a price that is fresh where the last one's is
+    old or is not counted. The arrays have the shape (places, regions), yielded ones (places,).
+    """
+    every_place = np.arange(len(prices))
+    open_prices = np.where(np.isnan(prices), np.inf, prices)
+    while True:
+        region = np.lexsort((bands, open_prices), axis=1)[:, 0]
+        usd_per_hour = open_prices[every_place, region]
+        if np.isinf(usd_per_hour).all():
+            return
+        yield region, np.where(np.isinf(usd_per_hour), np.nan, usd_per_hour)
+        age_days = ages_days[every_place, region][:, None]
+        is_calmer = (bands < bands[every_place, region][:, None]) & (market.interrupted > 0)
+        is_fresh = (age_days > market.old_days) & (ages_days <= market.old_days)
+        is_counted = (age_days > counted_days) & (ages_days <= counted_days)
+        open_prices = np.where(is_calmer | is_fresh | is_counted, open_prices, np.inf)
