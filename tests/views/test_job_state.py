@@ -7,7 +7,18 @@ import re
 from pathlib import Path
 
 import pytest
-from pages import address, by_hand, job_line, opened, page_text, run, title, with_fields, with_share
+from pages import (
+    address,
+    by_hand,
+    job_line,
+    opened,
+    page_text,
+    pasted,
+    run,
+    title,
+    with_fields,
+    with_share,
+)
 from streamlit.testing.v1 import AppTest
 
 from calc.job.fields import BY_HAND, CHOSEN, JOB
@@ -363,3 +374,22 @@ def test_training_that_generates_its_answers_asks_for_their_number_and_length():
         assert (asked <= {widget.label for widget in app.number_input}) == asks
         assert re.search(r"\$\d", title(app).replace("\\", ""))
         assert ("128 prompts a step" in job_line(app)) == asks
+
+
+def test_answers_of_an_objective_are_forgotten_with_it_and_its_context_is_what_they_need():
+    app = opened(v="3")
+    text = "GRPO qwen3-8b on 1000 prompts, 4 answers each of 1000 tokens"
+    app = pasted(app, text)
+    assert app.session_state["sequence_tokens"] == 2000
+    assert "4 answers each of up to 1,000 tokens" in job_line(app)
+    app = run(app.selectbox(key="objective_asked").set_value("sft"))
+    assert "answers" not in job_line(app)
+
+
+def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule():
+    app = opened(v="3", train_tokens="200000000")
+    assert "examples" not in [field.key for field in app.number_input]
+    app = run(app.number_input(key="train_tokens_named").set_value(300e6))
+    assert "300 million tokens" in job_line(app)
+    app = run(app.number_input(key="train_tokens_named").set_value(None))
+    assert "50,000 examples" in job_line(app)

@@ -31,6 +31,7 @@ from calc.job.fields import (
 )
 from calc.job.lengths import fitted_lengths
 from calc.job.resolve import takes_images, usable_choices
+from calc.job.rollouts import OF_ROLLOUTS, rolls_out
 from calc.job.software import generates
 from calc.mappings import Cells
 from calc.scenarios.inputs import ASSUMED
@@ -223,6 +224,7 @@ def settle(catalogs: Catalogs) -> list[str]:
         )
         state["model"] = FIRST_VISIT["model"]
     notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
+    _drop_rollouts(catalogs)
     fields = job_fields()
     able: dict[str, Callable[[], list[str]]] = {
         "precision": partial(possible_precisions, catalogs),
@@ -234,6 +236,14 @@ def settle(catalogs: Catalogs) -> list[str]:
         if state.get(name) or state.get("parked", {}).get(name):
             notes += _keep_possible(name, values())
     return notes
+
+
+def _drop_rollouts(catalogs: Catalogs) -> None:
+    """A training that generates no answers has none of another objective's either."""
+    objective = st.session_state.get(KEYS.objective)
+    if not rolls_out({"objective": [objective]} if objective else {}, catalogs):
+        for name in OF_ROLLOUTS:
+            extra_state.put(name, None)
 
 
 def _restore() -> None:

@@ -27,7 +27,7 @@ from views.your_files import field
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 WORKS = GOALS | {questions.MY_GPUS: "My GPUs"}
 EDITED = "job_is_open"  # on a phone
-ROLLOUT_FIELDS = (KEYS.generations, KEYS.completion_tokens, KEYS.rollout_share)
+ANSWER_FIELDS = (KEYS.generations, KEYS.completion_tokens)
 USUAL_MOST = f"{USUAL_GPUS} GPUs"
 MOST_HELP = f"At most. Without a limit: {USUAL_INSTANCES}, or as many as have {USUAL_GPUS} GPUs."
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
@@ -129,8 +129,10 @@ def _rollouts(by_hand_now: Row, catalogs: Catalogs) -> None:
     objective = by_hand_now.get(KEYS.objective, [SUPERVISED])[0]
     if catalogs.objectives["rolls_out"].get(objective, 0):
         row_now = present(catalogs).row
-        for name in ROLLOUT_FIELDS:
-            field_by_hand(name, row_now, catalogs)
+        with row():
+            for name in ANSWER_FIELDS:
+                field_by_hand(name, row_now, catalogs)
+        field_by_hand(KEYS.rollout_share, row_now, catalogs)
 
 
 def _model(model: str, catalogs: Catalogs) -> None:
