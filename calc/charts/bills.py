@@ -9,7 +9,7 @@ from calc.evaluate import Row
 from calc.plan.cases import case_ratios
 from calc.plan.figures import figures
 from calc.say.cases import FACTORS
-from calc.say.numbers import about, duration, gib, is_missing, span
+from calc.say.numbers import billed_usd, duration, gib, is_missing, span
 from calc.units import GIB
 
 TITLES = {
@@ -43,9 +43,9 @@ def answers_table(rows: Sequence[Row], ticked: Sequence[int], measure: str) -> p
     return pd.DataFrame(table, columns=names)
 
 
-def moves_table(moved: pd.DataFrame, billed_usd: pd.Series) -> pd.DataFrame:
+def moves_table(moved: pd.DataFrame, bill_usd: pd.Series) -> pd.DataFrame:
     """Return the bars of a tornado: label, rank, low, high, base, low_text, high_text."""
-    base_usd = float(billed_usd.sum())
+    base_usd = float(bill_usd.sum())
     return pd.DataFrame(
         {
             "label": [FACTORS[name] for name in moved["factor"]],
@@ -61,7 +61,7 @@ def moves_table(moved: pd.DataFrame, billed_usd: pd.Series) -> pd.DataFrame:
 
 def _unless(usd: float, base_usd: float) -> str:
     """An end of a bar in words; empty where it is the base."""
-    return "" if about(usd) == about(base_usd) else about(usd)
+    return "" if billed_usd(usd) == billed_usd(base_usd) else billed_usd(usd)
 
 
 def _point(row: Row, measure: str) -> Point:
@@ -76,7 +76,7 @@ def _point(row: Row, measure: str) -> Point:
             return nothing
         usd = row["once_usd"] if row["is_once"] else row["monthly_usd"]
         low, high = (usd * ratio for ratio in case_ratios(row))
-        return usd, low, high, f"{about(usd)} ({about(low)} to {about(high)})"
+        return usd, low, high, f"{billed_usd(usd)} ({billed_usd(low)} to {billed_usd(high)})"
     if measure == "hours" and ends_of(row):
         numbers = figures(row)
         return row["hours"], numbers["low_hours"], numbers["high_hours"], span(row["hours"])

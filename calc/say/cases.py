@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from calc.plan.cases import ASKED_DISCOUNT
-from calc.say.numbers import about, is_missing, percent
+from calc.say.numbers import billed_usd, is_missing, percent
 
 FACTORS = {
     "hours": "Time of the runs",
@@ -21,8 +21,8 @@ CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
 
 
 def range_words(cases: Mapping[str, float]) -> str:
-    """Return $31 to $95, base $34."""
-    low, base, high = (about(cases[name]) for name in ("low", "base", "high"))
+    """Return $31 to $95, base $34, rounded as the lines of the bill."""
+    low, base, high = (billed_usd(cases[name]) for name in ("low", "base", "high"))
     return base if low == base == high else f"{low} to {high}, base {base}"
 
 

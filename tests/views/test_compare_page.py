@@ -51,7 +51,7 @@ def cells(app):
     return [
         re.sub(r"<[^>]+>", " ", part.proto.body)
         for part in app.get("html")
-        if "Against the ticked one" in part.proto.body
+        if "Memory, of its card" in part.proto.body
     ]
 
 

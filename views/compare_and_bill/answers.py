@@ -7,7 +7,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.plan_bill import JobAnswers
-from calc.say.numbers import about, is_missing, with_noun
+from calc.say.numbers import billed_usd, is_missing, with_noun
 from calc.say.setting import arrangement
 from calc.say.verdict import memory_of
 from views.charts.tank import tank_html
@@ -45,7 +45,8 @@ def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -
             if row["problem"]:
                 st.error(plain(row_words.on_screen(row["problem"])), icon=":material/block:")
             else:
-                st.html(_figures(row, rows[job.ticked], ink, catalogs))
+                ticked = rows[job.ticked] if len(job.places) > 1 else None
+                st.html(_figures(row, ticked, ink, catalogs))
         with menu:
             _menu(row, place, job)
 
@@ -55,7 +56,7 @@ def _about(job: JobAnswers, rows: list[Row]) -> str:
     ticked = rows[job.ticked]
     often = "once" if ticked["is_once"] else "every month"
     priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
-    span = f", {about(min(priced))} to {about(max(priced))}" if len(priced) > 1 else ""
+    span = f", {billed_usd(min(priced))} to {billed_usd(max(priced))}" if len(priced) > 1 else ""
     return (
         f"{often} · {with_noun(len(job.places), 'answer')}{span}" if len(job.places) > 1 else often
     )
@@ -73,24 +74,26 @@ def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
     st.checkbox(label, key=key, on_change=kept_answers.tick, args=(place, job.places))
 
 
-def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
-    """HTML: memory, of its card, cost, time, and the difference from the ticked answer."""
+def _figures(row: Row, ticked: Row | None, ink: Ink, catalogs: Catalogs) -> str:
+    """HTML: memory, of its card, cost, time, and the difference from the job's ticked answer.
+
+    `ticked` is None where the job has a single answer.
+    """
     tank = tank_html(row, ink, row_words.tank_alt(row))
-    against = (
-        "the one in the bill"
-        if row is ticked or ticked["problem"]
-        else in_a_line(ticked, row, catalogs)
-    )
-    cells = (
+    cost = "yours" if row["have"] else escape(billed_usd(row["usd"]))
+    cells = [
         (
             f"Memory, of its card: {escape(row_words.verdict(row))}",
             f"<div title='{escape(memory_of(row), quote=True)}'>{tank}</div>",
             "1 1 190px",
         ),
-        ("Cost", f"<b>{'yours' if row['have'] else escape(about(row['usd']))}</b>", "0 0 80px"),
+        ("Cost", f"<b>{cost}</b>", "0 0 80px"),
         ("Time", escape(pace(row)), "0 0 140px"),
-        ("Against the ticked one", against, "2 1 260px"),
-    )
+    ]
+    if ticked:
+        is_billed = row is ticked or ticked["problem"]
+        against = "the one in the bill" if is_billed else in_a_line(ticked, row, catalogs)
+        cells.append(("Against the ticked one", against, "2 1 260px"))
     grey = f"color:{ink.faint};font-size:0.81rem;margin-bottom:3px"
     parts = [
         f"<div style='flex:{flex}'><div style='{grey}'>{label}</div>{value}</div>"

@@ -2,6 +2,7 @@
 
 import os
 from datetime import datetime
+from textwrap import shorten
 from typing import Literal
 from urllib.parse import parse_qs, urlencode
 
@@ -150,18 +151,24 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
         st.caption(NOTHING_TO_SAVE)
         return
     answer, money = plan_words.heading(options, catalogs), dict(row)
+    usual, others = short_job(options.job, catalogs), ""
     what = f"{job_sentence(options.job, catalogs)} {answer}."
     if kept_answers.entries() and len(bill := first_month(kept_answers.rows(catalogs))):
         answer, money = the_bill.heading(bill), {"usd": bill["month_usd"].sum()}
         what = f"The bill of {with_noun(len(bill), 'kept answer')}: {answer}."
+        usual = bill["job"].iloc[0]
+        others = f" and {len(bill) - 1} more" if len(bill) > 1 else ""
     if decision := st.session_state.get(DECISION):
         answer = f"{answer}. Decision: {decision}"
     with st.form("to_shelf"):
         st.markdown(plain(what))
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            usual = short_job(options.job, catalogs)[: LONGEST["name"]]
+            room = LONGEST["name"] - len(others)
             name = st.text_input(
-                "Name of the plan", usual, max_chars=LONGEST["name"], key="shelf_name"
+                "Name of the plan",
+                shorten(usual, room, placeholder="") + others,
+                max_chars=LONGEST["name"],
+                key="shelf_name",
             )
             who = st.text_input(
                 "Your name", max_chars=LONGEST["saved_by"], key="shelf_who", persist_state="session"

@@ -8,7 +8,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
-from calc.say.numbers import about, billed_usd, is_missing, usd
+from calc.say.numbers import billed_usd, is_missing, usd
 from calc.units import MEAN_MONTH_HOURS
 from views.shared.answer_words import day_text
 from views.shared.markdown import plain
@@ -84,9 +84,9 @@ def not_in_it(rows: list[Row]) -> None:
     """Draw what nobody counted, with the cost of a further attempt and of a spare instance."""
     st.header("Not in it", anchor=False)
     parts = [
-        f"a further attempt of {row['scenario']} (+{about(attempt_usd(row))})"
+        f"a further attempt of {row['scenario']} (+{billed_usd(attempt_usd(row))})"
         if ends_of(row)
-        else f"a spare instance of {row['scenario']} (+{about(spare_usd(row))} a month)"
+        else f"a spare instance of {row['scenario']} (+{billed_usd(spare_usd(row))} a month)"
         for row in rows
         if not is_missing(row["usd"])
     ]

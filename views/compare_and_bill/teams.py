@@ -16,7 +16,7 @@ from calc.plan.budgets import Budget, Use, budget_use, by_team, with_gpu_hours
 from calc.plan.figures import records
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP, owned_rows
 from calc.say.budgets import budget_name, use_sentence
-from calc.say.numbers import billed_usd, is_missing, with_noun
+from calc.say.numbers import billed_usd, is_missing, three, with_noun
 from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared_answers
 from views.session import catalogs as session_catalogs
@@ -131,7 +131,7 @@ def _money(value: float) -> str:
 
 
 def _hours(value: float) -> str:
-    return "" if is_missing(value) else f"{value:,.0f}"
+    return "" if is_missing(value) else three(value)
 
 
 def _uses(uses: list[Use]) -> None:

@@ -34,19 +34,15 @@ On-Demand, keep the service twice, each with its own hours and copies."""
 
 
 def heading(bill: pd.DataFrame) -> str:
-    """$49 once, and $1,360 a month."""
+    """$49 once, and $1,359 a month, as the last line of the bill says."""
     if (bill["have"] != "").all():
         return "Nothing to pay: the machines are yours"
     sums = {
-        words: bill[name].sum(min_count=1)
+        words: summands(bill[name].tolist())[1]
         for name, words in (("once_usd", "once"), ("monthly_usd", "a month"))
     }
-    return (
-        ", and ".join(
-            f"{about(money)} {words}" for words, money in sums.items() if not is_missing(money)
-        )
-        or "No price is known"
-    )
+    known = (f"{total} {words}" for words, total in sums.items() if total)
+    return ", and ".join(known) or "No price is known"
 
 
 def draw(bill: pd.DataFrame, places: list[int]) -> None:

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.bills import TITLES, answers_table, measures
 from calc.evaluate import Row
 from calc.plan.budgets import with_gpu_hours
-from calc.say.numbers import about
+from calc.say.numbers import billed_usd
 from calc.say.paid import gpu_hours_of
 from calc.say.setting import arrangement, setting
 from calc.say.verdict import memory_of
@@ -64,7 +64,7 @@ def _answer(row: Row) -> list[str]:
     ticked = "yes" if row["in_bill"] == "yes" else ""
     if row["problem"]:
         return [ticked, row["job"], row["scenario"], row["problem"], "", "", ""]
-    cost = "yours" if row["have"] else about(row["usd"])
+    cost = "yours" if row["have"] else billed_usd(row["usd"])
     figures = (cost, pace(row), gpu_hours_of(row), memory_of(row))
     return [ticked, row["job"], row["scenario"], *figures]
 
