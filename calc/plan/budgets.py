@@ -59,7 +59,9 @@ class Use(NamedTuple):
     @property
     def used_ratio(self) -> float:
         """Share of the dollars that is taken, from 0 to 1; 0 without a limit of dollars."""
-        return 0.0 if self.budget.usd is None else min(max(self.used_usd / self.budget.usd, 0), 1)
+        if self.budget.usd is None:
+            return 0.0
+        return float(np.clip(self.used_usd / self.budget.usd, 0.0, 1.0))
 
     @property
     def is_exceeded(self) -> bool:

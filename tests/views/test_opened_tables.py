@@ -5,15 +5,18 @@ sentence.
 import re
 from datetime import date
 
+import pandas as pd
 import pytest
+from examples import catalogs
 from examples import table as table_of
 from pages import address, opened, page_text, run
 from test_compare_page import EIGHT_BIT, HOLD, PLAIN, names
 
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
-from calc.files.csv.tables import MOST_ROWS
+from calc.files.csv.tables import MOST_ROWS, people_csv
 from calc.plan.bill import billed
+from calc.search.options import options
 from views.compare_and_bill.earlier import _csv
 
 ROWS = "scenario,model,gpus,sharding,instance,batch\n"
@@ -41,7 +44,7 @@ def accept(app):
 
 def table(app):
     """The scenarios of the file as they are shown, or None."""
-    return next((frame.value for frame in app.dataframe if "max_batch" in frame.value), None)
+    return next((frame.value for frame in app.dataframe if "standing" in frame.value), None)
 
 
 def test_wrong_rows_unknown_columns_and_missing_cells_are_said(app):
@@ -201,3 +204,13 @@ def test_what_a_file_assumes_of_a_row_stays_when_it_is_kept():
     run(accept(app).click())
     assert app.session_state["kept"][0]["scenario"]["spare"] == 2
     assert "spare~2" in address(app)["kept"][0]
+
+
+def test_the_csv_that_people_read_shows_its_cost_and_memory_then_beside_those_of_today(app):
+    rows = options({"work": "training", "model": "llama-3.2-1b"}, catalogs()).rows[:1]
+    uploaded(app, people_csv(pd.DataFrame(rows), catalogs()).decode("utf-8-sig"))
+    (shown,) = table(app).to_dict("records")
+    assert shown["then_usd"] == pytest.approx(shown["usd"])
+    assert shown["then_gib"] == pytest.approx(shown["needed_gib"])
+    assert shown["prices_as_of"] == rows[0]["on_demand_as_of"]
+    assert "problem" not in shown

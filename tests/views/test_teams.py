@@ -89,6 +89,9 @@ def test_a_budget_counts_the_months_that_it_shares_with_the_plan(bill):
     assert use.used_usd == pytest.approx(4000 * 31 / MONTH_DAYS)
     assert use.used_gpu_hours == pytest.approx(1600 * 31 / MONTH_DAYS)
     assert use.is_exceeded  # of GPU-hours alone
+    (over,) = budget_use(bill, [NLP._replace(usd=100.0)], begins)
+    assert isinstance(over.used_ratio, float)  # a whole 1 is 1 % of a progress bar
+    assert over.used_ratio == 1
     assert use.left_usd > 0 > use.left_gpu_hours
     assert use_sentence(use) == (
         "nlp (team nlp, to 31 December 2026): $4,077 of $6,000 taken (68 %), $1,923 left; "

@@ -127,14 +127,15 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
         name=names(rows, catalogs),
         verdict=[_verdict(row) for row in rows[["fits", "problem"]].itertuples()],
         then_gib=chart_tables.for_screen(rows, ["then_needed_gib"])["then_needed_gib"],
+        needed_gib=chart_tables.for_screen(rows, ["needed_gib"])["needed_gib"],
+        prices_as_of=np.where(
+            rows["market"] == "spot",
+            rows["spot_as_of"].astype(str),
+            rows["on_demand_as_of"].astype(str),
+        ),
     )
-    tables.show(
-        shown,
-        tables.columns_of("earlier_scenarios"),
-        "Answers of the file, then and now",
-        "earlier_rows",
-        {name: shown[name] for name in ("name", "verdict", "then_gib")},
-    )
+    columns = tables.filled_columns(tables.columns_of("earlier_scenarios"), shown)
+    tables.grid(shown[list(columns)], columns, "Answers of the file, then and now", "earlier_rows")
 
 
 def _accept(result: Earlier, states: np.ndarray, name: str) -> None:

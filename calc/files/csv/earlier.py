@@ -17,6 +17,7 @@ from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import Problems, TableError, quote_cell
 from calc.scenarios.read import read_inputs
+from calc.units import GIB
 
 STANDINGS = ("new", "changed", "as kept", "refused")
 
@@ -61,6 +62,8 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
         for name in (*THEN, "prices_as_of")
     }
     then["usd_per_hour"] = _of_market("usd_per_hour", market, cells)
+    if "needed_gib" in cells:  # the CSV that people read
+        then["needed_bytes"] = _number(cells, "needed_gib") * GIB
     rows = rows.assign(**{f"then_{column}": np.asarray(values) for column, values in then.items()})
     unread = ~is_market | _unread(table, catalogs)
     sentences = np.where(
