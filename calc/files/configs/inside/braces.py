@@ -98,7 +98,7 @@ class _Reader:
         return tree
 
     def _labels(self, depth: int) -> int:
-        """How many words a block's head has: resource "a" "b" {; 0 where no block begins."""
+        """The number of words in a block's head, resource "a" "b" {; 0 where no block begins."""
         count = 1
         while count < 8 and self.next(count).kind in ("name", "string"):
             count += 1
@@ -111,7 +111,7 @@ class _Reader:
         return ".".join(labels)[:160], self.block("}", depth + 1)
 
     def _group(self, opened: str, depth: int) -> Any:
-        """What stands in brackets: a list of values, or the values of a block."""
+        """The content of brackets: a list of values, or the values of a block."""
         if depth >= DEEPEST:
             self.place = len(self.words)
             return None
