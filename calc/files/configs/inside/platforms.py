@@ -1,4 +1,4 @@
-"""What the manifests of platforms start: each names its engine in a way of its own.
+"""Programs that the manifests of platforms start; each names its engine in a way of its own.
 
 Sources: KAITO 0.12, pkg/model/interface.go and charts/kaito/workspace/templates; llmaz 0.1,
 docs/examples and its BackendRuntimes; BentoVLLM, service.py; each as of 2026-11-28.
