@@ -96,6 +96,9 @@ def _targets(settings: RunSettings) -> None:
     _set(settings, "lora_targets", "all-linear" if targets == ALL_LINEAR else targets, parts)
 
 
+GROUPS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+
+
 def _gpus(settings: RunSettings, main: Tool) -> None:
     """All GPUs of the job: those of each node, or those that the layout of a service takes."""
     if "gpus" in settings.explicit:
@@ -106,10 +109,13 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
         per_node, source = settings.values.get("asked_gpus"), "asked_gpus"
     sizes = [settings.values.get(part) for part in main.product]
     if main.work == "inference" or (not per_node and settings.values.get("dp_shard") is not None):
+        product = prod(int(size or 1) for size in sizes)
+        if main.work == "training":  # experts may be spread over more than the product
+            product = max(product, int(settings.values.get("expert_parallel", 1)))
         _set(
             settings,
             "gpus",
-            prod(int(size or 1) for size in sizes),
+            product,
             [part for part in main.product if part in settings.explicit],
         )
     elif per_node:
@@ -123,6 +129,9 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
         }
     elif "nodes" in settings.explicit:
         settings.unused[settings.fields["nodes"]] = None
+    elif (least := prod(int(settings.values.get(part, 1)) for part in GROUPS)) > 1:
+        _set(settings, "gpus", least, [part for part in GROUPS if part in settings.values])
+        settings.defaulted.add("gpus")
     if settings.values.get("dp_shard") is not None and "gpus" not in settings.values:
         settings.unused[settings.fields["dp_shard"]] = None
 

@@ -38,6 +38,7 @@ ARRAY = re.compile(
 ARRAY_LINE = re.compile(
     DECLARED + r"(?P<name>[A-Za-z_]\w{0,100})(?P<adds>\+?)=\((?P<words>[^()]*)\)[ \t]*(?:#.*)?"
 )  # ARGS=(--seed 1)
+BEGINS_REMARK = re.compile(r"(?:(?<=[ \t;|&])|^)#")
 REMARK = re.compile(r"(?<=\s)#(?!\w+=).*$")  # behind the words of a line
 ELEMENTS = re.compile(r"\"\$\{(\w+)\[[@*]\]\}\"|\$\{(\w+)\[[@*]\]\}")
 HERE = re.compile(
@@ -113,14 +114,23 @@ def shell_commands(
 
 def _words(line: str, variables: dict[str, str], file: str) -> list[str] | None:
     """The words of a line with its variables filled in; None where a quote is left open."""
-    filled = JOINS_OUTPUT.sub(" ", _fill_variables(line, variables, file))
+    filled = JOINS_OUTPUT.sub(" ", _fill_variables(_without_remark(line), variables, file))
     filled = filled.replace(ESCAPED_AND, ENDS)
     lexer = shlex.shlex(filled, posix=True, punctuation_chars="&;|")
     lexer.whitespace_split = True
+    lexer.commenters = ""  # # within a word is none: LaTeX_OCR#1000
     try:
         return [word for word in lexer if word not in PASSED_ON]
     except ValueError:
         return None
+
+
+def _without_remark(line: str) -> str:
+    """A line without what stands behind a # that begins a word outside of quotes."""
+    for match in BEGINS_REMARK.finditer(line):
+        if is_closed(line[: match.start()]):
+            return line[: match.start()]
+    return line
 
 
 def _closed(lines: list[str], place: int) -> tuple[str, int]:

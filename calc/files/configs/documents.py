@@ -28,6 +28,7 @@ from calc.mappings import Json
 
 PARAMETERS = "parameters."  # where mcli keeps a training config
 WITHIN = "deepspeed."  # fields of DeepSpeed written into a trainer's file
+HYPERPARAMETERS = "hyperparameters."  # of an estimator of SageMaker's
 SCRIPTS = ("Python", "notebook")
 GENERATES = re.compile(r"\.generate\(|for_inference\(")
 LOADS = (
@@ -147,7 +148,11 @@ def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
     source = python_of_notebook(text, file) if form == "notebook" else text
     trained = _of_script(source, file)
     if trained and trained.tool:
-        config = _of_config(flat(trained.fields, file), file, trained.tool)
+        fields = {
+            name.removeprefix(HYPERPARAMETERS): value
+            for name, value in flat(trained.fields, file).items()
+        }
+        config = _of_config(fields, file, trained.tool)
         machines = machine_choices(tree_of(text, file), file)
         return [[*config, *readings] for readings in machines] or [config]
     if form == "Python":

@@ -38,6 +38,9 @@ RELEASE = re.compile(r"(\d)-(\d)(?=-)")  # 3-1 for 3.1, before a size
 JUMPSTART = re.compile(
     r"(?P<maker>[a-z]+-)?(?:textgeneration|llm|vlm|reasoning|text2text)[a-z0-9]*-(?P<name>[a-z][\w.-]+)"
 )  # meta-textgeneration-llama-3-1-8b
+NIM = re.compile(
+    r"(?:nvcr\.io/nim/[\w.-]+/|nvidia-nim-)([a-z][\w.-]*?)(?:-\d+\.\d+\.\d+)?(?::.*)?$"
+)  # an image or a runtime of NVIDIA's that is named after its model
 REVISION = re.compile(r"(?<=[\w.-])@[\w./-]+$")
 SIZED = re.compile(r"\d[bm](?:-a\d+b)?$")  # an id that ends in the size of its model
 OTHER_SHAPES = frozenset(

@@ -1,12 +1,34 @@
 """The objective of a run by preference or reward, where its trainer is read."""
 
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run_settings import RunSettings
 
+CONFIG = re.compile(r"(?<![\w.${}/-])[\w./-]+\.(?:ya?ml|toml)(?![\w.])")
+MOST_NAMED = 3
 
-def unread_trainer(name: str, file: str) -> ConfigProblem:
-    """The problem of a run whose trainer by preference or reward is not read."""
+
+def missing_configs(texts: list[tuple[str, str]]) -> list[str]:
+    """The configs that texts (text, file) name and that are not among them."""
+    given = {PurePath(file).name for _, file in texts}
+    named = (name for text, _ in texts for name in CONFIG.findall(text))
+    return [name for name in dict.fromkeys(named) if PurePath(name).name not in given]
+
+
+def unread_trainer(name: str, file: str, missing: Sequence[str] = ()) -> ConfigProblem:
+    """The problem of a run whose trainer by preference or reward is not read.
+
+    `missing`: the configs that its command names.
+    """
+    if missing:
+        return ConfigProblem(
+            f"{file}: it trains by preference or reward ({name}), and its settings stand in files "
+            f"that are not here. Add {' and '.join(missing[:MOST_NAMED])} beside it."
+        )
     *others, last = sorted({tool.trainer for tool in tools().values() if tool.trainer})
     return ConfigProblem(
         f"{file}: it trains by preference or reward, or from a teacher ({name}), and its "
@@ -15,10 +37,13 @@ def unread_trainer(name: str, file: str) -> ConfigProblem:
     )
 
 
-def settle_objective(settings: RunSettings, main: Tool, name: str, file: str) -> None:
+def settle_objective(
+    settings: RunSettings, main: Tool, name: str, file: str, missing: Sequence[str] = ()
+) -> None:
     """Settle the objective by the tool's own fields, else by what the file calls it.
 
-    Raises ConfigProblem where neither is one that a row expresses; rules settle the rest.
+    `missing`: the configs that the files name and that are not among them. Raises ConfigProblem
+    where neither is one that a row expresses; rules settle the rest.
     """
     objective = (
         settings.values.get("objective")
@@ -26,7 +51,7 @@ def settle_objective(settings: RunSettings, main: Tool, name: str, file: str) ->
         or field_catalog().telling.get(name, "")
     )
     if name and (not objective or not main.trainer or "objective" in settings.left):
-        raise unread_trainer(name, file)
+        raise unread_trainer(name, file, missing)
     if objective and main.trainer:
         settings.values |= {"objective": objective, "trainer": main.trainer}
         settings.fields |= {

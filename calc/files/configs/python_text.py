@@ -2,6 +2,7 @@
 
 import ast
 import operator
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,11 @@ OPERATORS: dict[Any, Any] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
 }
+ADDS = "add_argument"
+HOLDERS = ("args", "opts", "opt", "options", "flags", "cli_args", "script_args", "parsed_args")
+SUPPORTED = re.compile(
+    r"(?P<negated>not )?(?:[\w.]*\.)?is_bf(?:loat)?16_supported\(\)"
+)  # as every card since Ampere says
 LONGEST_SCRIPT = 200_000  # characters
 
 
@@ -26,10 +32,11 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     ${expression}.
     """
     tree = parse_python(text, file)
-    literals: Json = {}
+    literals: Json = argument_defaults(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            literals[node.targets[0].id] = None if node.targets[0].id in literals else node.value
+        if isinstance(node, ast.Assign):
+            for name, value in _assigned(node):
+                literals[name] = None if name in literals else value
     calls = sorted(
         (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
         key=lambda node: (node.lineno, node.col_offset),
@@ -55,6 +62,32 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
             )
 
 
+def _assigned(node: ast.Assign) -> Iterator[tuple[str, Any]]:
+    """The names that an assignment sets, each with its expression; a, b = 1, 2 sets two."""
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for one, expression in zip(target.elts, value.elts, strict=False):
+            if isinstance(one, ast.Name):
+                yield one.id, expression
+
+
+def argument_defaults(tree: ast.AST) -> Json:
+    """The defaults of a script's own flags, by the names under which it reads them: args.epochs."""
+    defaults: Json = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or _dotted_name(node.func).rpartition(".")[2] != ADDS:
+            continue
+        flags = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        named = next((str(one) for one in flags if str(one).startswith("--")), "")
+        given = {one.arg: one.value for one in node.keywords if one.arg}
+        if named and "default" in given:
+            name = named.lstrip("-").replace("-", "_")
+            defaults |= {f"{holder}.{name}": given["default"] for holder in HOLDERS}
+    return defaults
+
+
 def _dotted_name(node: Any) -> str:
     """The name of what is called, trl.SFTConfig; of what a call returns its attributes alone."""
     names = []
@@ -65,7 +98,10 @@ def _dotted_name(node: Any) -> str:
 
 
 def _literal(node: Any, literals: Json) -> Any:
-    node = literals.get(node.id) or node if isinstance(node, ast.Name) else node
+    if isinstance(node, ast.Name | ast.Attribute):
+        node = literals.get(_dotted_name(node)) or node
+    if isinstance(node, ast.IfExp) and SUPPORTED.fullmatch(ast.unparse(node.test)):
+        node = node.body
     number = _number(node, literals)
     if number is not None:
         return number
@@ -73,6 +109,8 @@ def _literal(node: Any, literals: Json) -> Any:
         return ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError):  # {[]: 1} has a key without a hash
         code = ast.unparse(node)
+    if match := SUPPORTED.fullmatch(code):
+        return not match["negated"]
     return (
         code.removeprefix("torch.")
         if code.startswith("torch.") and "(" not in code

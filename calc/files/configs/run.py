@@ -1,6 +1,7 @@
 """The files of one run as a scenario row, with the open and the unused fields."""
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
@@ -10,7 +11,7 @@ from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
-from calc.files.configs.objective import settle_objective, unread_trainer
+from calc.files.configs.objective import missing_configs, settle_objective, unread_trainer
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.run_settings import RunSettings, settle_reading
@@ -55,6 +56,7 @@ def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = ""
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
     named = next(filter(None, map(_named_objective, *zip(*texts, strict=True))), None)
+    missing = missing_configs(texts) if named else []
     try:
         several = [
             (sorted(readings, key=lambda reading: reading.rank)) for readings in _runs(texts)
@@ -62,10 +64,10 @@ def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = ""
         mains = [_main(readings) for readings in several]
     except ConfigProblem:
         if named:
-            raise unread_trainer(*named) from None
+            raise unread_trainer(*named, missing) from None
         raise
     return [
-        _run(readings, main, named, catalogs, model)
+        _run(readings, main, (*named, missing) if named else None, catalogs, model)
         for readings, main in zip(several, mains, strict=True)
     ]
 
@@ -73,7 +75,7 @@ def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = ""
 def _run(
     readings: list[Reading],
     main: Tool,
-    named: tuple[str, str] | None,
+    named: tuple[str, str, list[str]] | None,
     catalogs: Catalogs,
     model: str,
 ) -> Run:
@@ -90,7 +92,7 @@ def _run(
         _defaults(settings, reading, main)
     settle_stored_format(settings, catalogs)
     machine(settings, main, catalogs)
-    settle_objective(settings, main, *((main.work == "training" and named) or ("", "")))
+    settle_objective(settings, main, *((main.work == "training" and named) or ("", "", ())))
     _apply(settings, [rule for name in main.rules for rule in field_catalog().rules[name]], main)
     derive(settings, main, catalogs)
     _by_sizes(settings, main, catalogs, model)
@@ -180,6 +182,7 @@ def _apply(settings: RunSettings, listed: list[Rule], main: Tool) -> None:
             settings.absent
             and not settings.explicit & when.keys()
             and not when.keys() & main.sets.keys()
+            and column != "implementation"
         ):
             value = ""  # the config that is not here may say otherwise
         if rule.unused in settings.explicit:
@@ -315,13 +318,18 @@ def _row(
         "note": STORED.format(columns["precision"])
         if "stored" in settings.made_of.get("precision", ())
         else "",
-        "problem": " ".join(settings.problems),
+        "problem": " ".join(sorted(settings.problems, key=_is_not_of_model(settings.problems))),
     }
     return (
         dict.fromkeys((*BY_NAME, *ABOUT), "")
         | {name: _text(value) for name, value in columns.items()}
         | about
     )
+
+
+def _is_not_of_model(problems: dict[str, str]) -> Callable[[str], bool]:
+    """The order of sentences: those on the model first."""
+    return lambda sentence: problems[sentence] != "model"
 
 
 def _long_enough(name: str, tokens: Any, catalogs: Catalogs) -> str:

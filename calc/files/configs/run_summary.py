@@ -106,7 +106,7 @@ def _assumptions(
     ]
     items += _per_node(run, lines)
     engine = next((tool for tool in run["source_tool"].split("+") if tool in tools()), "")
-    if "implementation" in defaults and work == "inference" and engine:
+    if "implementation" in defaults and run["implementation"] == "vllm" and engine:
         items.append(OWN_MEMORY.format(tools()[engine].name))
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
         items.append(NO_CARD)

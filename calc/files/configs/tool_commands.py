@@ -9,6 +9,7 @@ from typing import Any
 from calc.files.configs.commands import fields_of, shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
+from calc.files.configs.model_names import NIM
 from calc.files.configs.values import whole
 from calc.mappings import Json
 
@@ -32,6 +33,7 @@ MODEL_FLAGS = (
     "model_name",
     "model",
 )  # of a script that belongs to no tool: an owner/name
+SHORTEST_FLAG = 5  # letters of the beginning of a flag
 LONGEST_ASIDE = 120  # characters
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
 ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
@@ -177,6 +179,8 @@ def _in_container(service: Json, file: str) -> list[Reading]:
     environment = service["environment"]
     for reading in readings:
         settings_of_variables(reading, environment)
+    if readings and (named := NIM.match(str(service["image"]))):
+        readings[0].parts.setdefault("model", f"nim/{named[1]}")
     parts: Json = _visible_gpus(environment, file).parts
     if gpus := gpus_of_docker(str(service.get("gpus", ""))):
         parts["asked_gpus"] = gpus
@@ -239,9 +243,18 @@ def _of_tool(tool: Tool, words: list[str], file: str, settles: dict[str, str]) -
     fields = {
         inner: setting
         for name, value in fields.items()
-        for inner, setting in _inside(name, value, tool).items()
+        for inner, setting in _inside(_whole_flag(name, tool), value, tool).items()
     }
     return _with_others(Reading(file, tool, fields, COMMAND, parts), others)
+
+
+def _whole_flag(name: str, tool: Tool) -> str:
+    """The flag that a beginning stands for, as argparse takes it: tensor_parallel for its size."""
+    if tool.knows(name) or len(name) < SHORTEST_FLAG:
+        return name
+    begun = {tool.fields[one].name for one in tool.fields if one.startswith(name)}
+    idle = [one for one in tool.idle if one.startswith(name)]
+    return begun.pop() if len(begun) == 1 and not idle else name
 
 
 def _inside(name: str, value: Any, tool: Tool) -> Json:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
-from calc.files.configs.model_names import JUMPSTART
+from calc.files.configs.model_names import JUMPSTART, NIM
 from calc.mappings import Json
 
 Path = tuple[str, ...]
@@ -166,6 +166,8 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
         yield Fact("model", match[1], path, text)
     elif key == "model_id" and JUMPSTART.fullmatch(str(value).strip()):
         yield Fact("model", str(value).strip(), path, text)
+    if key in ENGINE_KEYS and (named := NIM.match(str(value))):
+        yield Fact("model", f"nim/{named[1]}", path, text)
     if key in ENGINE_KEYS and isinstance(value, str):
         yield Fact("engine", value.lower(), path, text)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 LLM_SERVICE = "LLMInferenceService"
 RUNTIMES = ("huggingface", "vllm")  # whose model formats vLLM serves
+NIM = "nvidia-nim-"  # before the model in the format of NVIDIA's runtimes
 SERVED = ["vllm", "serve"]
 FLAGS = "VLLM_ADDITIONAL_ARGS"
 DEGREES = {"tensor": "tensor", "pipeline": "pipeline", "data": "data"}
@@ -21,7 +22,10 @@ def kserve_words(node: dict[str, Any]) -> list[str]:
     if node.get("kind") == LLM_SERVICE:
         return _of_llm_service(spec)
     model = _mapping(_mapping(spec, "predictor"), "model")
-    if str(_mapping(model, "modelFormat").get("name", "")).lower() not in RUNTIMES:
+    form = str(_mapping(model, "modelFormat").get("name", "")).lower()
+    if form.startswith(NIM):
+        return ["nim-serve", f"nim/{form.removeprefix(NIM)}", *_flags(model.get("env"))]
+    if form not in RUNTIMES:
         return []
     return _of_runtime(model)
 

@@ -228,9 +228,14 @@ def _own_fields(node: Json, path: Path) -> Program | None:
     best = max(ranked)
     anyone = next((one for one in ranked if one[-1] == ANY_TRAINER), None)
     margin = not ("lora_r" in fields and "use_peft" not in fields)  # TRL adapts with use_peft alone
+    margin = margin and ("use_peft" in fields or _names_model(tools()[best[-1]], fields))
     if anyone and best[-1] in LIKE_ANY and not best[1] and anyone[2] > best[2] + margin:
         best = anyone  # a script of one's own: it names more than its model otherwise
     return Program(path, tool=tools()[best[-1]], fields=fields)
+
+
+def _names_model(tool: Tool, fields: Json) -> bool:
+    return any(name in tool.fields and tool.fields[name].to == "model" for name in fields)
 
 
 def _flags(words: list[Any]) -> Json:

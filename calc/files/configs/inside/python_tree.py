@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from calc.files.configs.python_text import parse_python
+from calc.files.configs.python_text import argument_defaults, parse_python
 from calc.mappings import Json
 
 CLASS = "class"  # the key under which a call keeps the name of what it calls
@@ -18,14 +18,16 @@ def python_tree(text: str, file: str) -> Json:
     Names stand for the literal that the script gives them; text is joined and formatted; any other
     expression is a variable, ${expression}. Raises ConfigProblem where the text is not Python.
     """
-    return _Script().block(parse_python(text, file).body, 0)
+    tree = parse_python(text, file)
+    return _Script(argument_defaults(tree)).block(tree.body, 0)
 
 
 class _Script:
     """The names of a script with their values, as far as its statements have been read."""
 
-    def __init__(self) -> None:
+    def __init__(self, defaults: Json | None = None) -> None:
         self.names: Json = {}
+        self.defaults = defaults or {}
         self.imported: dict[str, str] = {}
 
     def block(self, statements: list[ast.stmt], depth: int) -> Json:
@@ -102,6 +104,8 @@ class _Script:
             return node.value if isinstance(node.value, str | int | float | None) else "${...}"
         if isinstance(node, ast.Name):
             return self.names.get(node.id, f"${{{node.id}}}")
+        if isinstance(node, ast.Attribute) and (given := self.defaults.get(ast.unparse(node))):
+            return self.value(given, depth + 1)
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return [self.value(element, depth + 1) for element in node.elts]
         if isinstance(node, ast.Dict):

@@ -47,6 +47,7 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("tensor", "tensor_parallel"),
     ("recipe", "hyperpod"),
 )
+FEWEST_FIELDS = 3  # of a trainer, one of so many fields is there where a model is only loaded
 SHOWN = 3  # of the things that a refusal names
 
 
@@ -90,6 +91,7 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
                 seen.add(identity)
     services = [readings for readings in services if _says_enough(readings)] or services
     services = [readings for readings in services if _names_model(readings)] or services
+    services = _without_loads(services)
     settings = [_settings(readings) for readings in services]
     services = [
         readings
@@ -99,6 +101,25 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
     if not services or lacks_gpu(text, facts):
         raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
     return services
+
+
+def _without_loads(services: list[list[Reading]]) -> list[list[Reading]]:
+    """The services but for those that load a model in a script that another of them trains."""
+    known = [
+        sum(
+            name in reading.tool.fields
+            for reading in readings
+            if reading.tool and reading.tool.work == "training"
+            for name in reading.fields
+        )
+        for readings in services
+    ]
+    most = max(known, default=0)
+    return [
+        readings
+        for readings, number in zip(services, known, strict=True)
+        if not number or number * FEWEST_FIELDS >= most
+    ]
 
 
 def _names_model(readings: list[Reading]) -> bool:
@@ -183,7 +204,10 @@ def _configs_of(program: Program, programs: list[Program]) -> list[Program]:
     return [
         other
         for other in programs
-        if other.tool and text and "." in other.path[-1] and f"/{other.path[-1]}" in f"/{text}"
+        if other.tool
+        and text
+        and "." in other.path[-1]
+        and re.search(rf"(?<![\w.-]){re.escape(other.path[-1])}(?![\w.-])", text)
     ]
 
 

@@ -1,7 +1,9 @@
 """The text of a file of any form as nested values."""
 
 import ast
+import contextlib
 import re
+import shlex
 from pathlib import PurePath
 from typing import Any
 
@@ -11,13 +13,14 @@ from calc.files.configs.inside.makefile import is_makefile
 from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import DEEPEST, ConfigProblem
-from calc.files.configs.texts import format_of, read_json, read_mapping, read_toml
+from calc.files.configs.texts import FORMATS, format_of, read_json, read_mapping, read_toml
 from calc.files.configs.yaml_text import read_yaml_documents
 from calc.mappings import Json
 
 PROPERTIES = (".properties", ".env", ".cfg", ".ini", ".conf")
 ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$", re.M)
 DOCKERFILE = re.compile(r"(?:#[^\n]*\n|\s|ARG [^\n]*\n)*FROM\s+\S+", re.I)
+WRITES = re.compile(r"%%writefile(?:\s+-a)?\s+(\S+)")
 MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
 PASSED = re.compile(r"^(\s*).*")  # a command within a block of Python
 EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\w./-]{1,60}:(?:\s|$)")
@@ -135,7 +138,26 @@ def _notebook(text: str, file: str) -> Json:
         if is_command
     ]
     tree = python_tree(python_of_notebook(text, file), file)
-    return tree | ({"run": "\n".join(shell)} if shell else {})
+    known = [
+        f"{name}={shlex.quote(str(value))}"
+        for name, value in tree.items()
+        if name.isidentifier() and isinstance(value, str | int | float) and "\n" not in str(value)
+    ]  # which a command after ! may use
+    run = "\n".join([*known, *shell])
+    commands = {"commands of cells": {"run": run}} if shell else {}
+    return tree | _written_files(text, file) | commands
+
+
+def _written_files(text: str, file: str) -> Json:
+    """The configs that cells write with %%writefile, by the names of their files."""
+    written: Json = {}
+    for first, *body in _code_cells(text, file):
+        match = WRITES.match(first)
+        form = FORMATS.get(PurePath(match[1]).suffix.lower()) if match else None
+        if match and form in ("YAML", "JSON", "TOML"):
+            with contextlib.suppress(ConfigProblem):
+                written[PurePath(match[1]).name] = read_mapping("\n".join(body), match[1], form)
+    return written
 
 
 def python_of_notebook(text: str, file: str) -> str:
@@ -143,7 +165,7 @@ def python_of_notebook(text: str, file: str) -> str:
     cells = (
         "\n".join(
             PASSED.sub(r"\1pass", line) if is_command else line
-            for line, is_command in _told_apart(cell)
+            for line, is_command in _told_apart(cell[1:] if WRITES.match(cell[0]) else cell)
         )
         for cell in _code_cells(text, file)
     )
