@@ -24,6 +24,7 @@ from calc.plan.bill import listed_usd_per_hour
 from calc.scenarios.formats import WITHOUT_BF16
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
+from calc.scenarios.join_objectives import SUPERVISED
 from calc.scenarios.lookups import cells_by_id
 from calc.search.first_rows import sound_layouts
 from calc.search.free_choices import RECOMPUTES, SERVED_IN_8, TRAINED_IN
@@ -241,8 +242,11 @@ def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:
         {"loss": "fused"},
         {"compile": "yes"},
         {"offload": "optimizer"},
+        {"offload": "states"},
         {"offload": "none"},
     )
+    if row.get("objective", SUPERVISED) not in ("", SUPERVISED):
+        yield from _objective_changes(row)
     if row["tuning"] == "full":
         if row["precision"].endswith("-mixed") and _of_card(row, catalogs, "supports_fp8"):
             yield from (
@@ -254,6 +258,15 @@ def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:
     yield from ({"tuning": "lora", "precision": name} for name in ADAPTED_IN)
     yield from ({"batch": row["batch"] * times} for times in (2, 4))
     yield from ({name: np.ceil(row[name] / 2)} for name in ("batch", "accumulation_steps"))
+
+
+def _objective_changes(row: Row) -> Iterator[Change]:
+    """Single choices of preference and reward training that leave what it learns as it is."""
+    yield {"log_prob_batch": 1.0}
+    yield {"reference": "precomputed"}
+    if row["rollout"] == "colocated":
+        yield from ({"rollout_sleep": "yes"}, {"phase_offload": "all"})
+        yield {"rollout_share": row["rollout_share"] / 2}
 
 
 def _serving_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:

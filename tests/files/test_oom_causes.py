@@ -6,7 +6,7 @@ from test_oom import SGLANG_START, message
 from calc.__main__ import main
 from calc.files.oom.causes import cures_by_cause
 from calc.files.oom.failures import failures
-from calc.files.oom.logs import log_patterns
+from calc.files.oom.logs import log_patterns, logged_figures
 from calc.units import GIB
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -21,6 +21,13 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("OSError: [Errno 28] No space left on device", "A larger disk"),
         ("in capture_end\nAcceleratorError: CUDA error: out of memory", "No CUDA graphs"),
         ("in wake_up\nCUDA Error: out of memory at cumem_allocator.cpp:62", "A smaller share"),
+        ("in quantize_4bit(\nCUDA driver error: out of memory", "Weights in fewer bits"),
+        (f"in profile_run\nlogits.float()\nin _dummy_run {message(5, 44, 4, 38, 1)}", "Fewer tok"),
+        (
+            "Free memory on device (5.01/23.52 GiB) on startup is less than desired GPU memory "
+            "utilization (0.9, 21.17 GiB).",
+            "Stop the other processes",
+        ),
         (f"in nested_concat\n{message(9, 24, 8, 13, 0.5)}", "No logits kept"),
         (f"in evaluation_loop\nlogits.float()\n{message(9, 24, 8, 13, 1)}", "A smaller evaluation"),
         (f"pipe.to(device)\n{message(0.6, 47, 0.1, 46, 0.1)}", "Weights in fewer bits"),
@@ -71,6 +78,26 @@ def test_a_killed_run_is_told_what_ram_it_needs(tmp_path, capsys):
     assert "of RAM, and the machine has 126 GiB." in out
     assert "- More host memory" in out
     assert "On another machine" not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        ("GPU peak memory reserved: 14.62 GiB", {"reserved_peak": 14.62}),
+        ("perf/max_memory_allocated_gb:62.41 - x", {"allocated_peak": 62.41}),
+        ("{'loss': 1.2, 'memory(GiB)': 60.11}", {"reserved_peak": 60.11}),
+        ("GPU = Tesla T4. Max memory = 14.748 GB.", {"card": 14.748}),
+        ("Peak reserved memory = 9.748 GB.", {"reserved_peak": 9.748}),
+        (
+            "where the task was running was 488.67GB / 503.54GB (0.97)",
+            {"host_used": 488.67, "host_total": 503.54},
+        ),
+        ("Total GPU memory (GiB): 140.06", {"card": 140.06}),
+        ("Allocate 1073741824 bytes for k/v cache.", {"kv_pool": 1.0}),
+    ],
+)
+def test_what_trainers_and_engines_print_of_memory_is_read(text, figures):
+    assert logged_figures(text) == {name: pytest.approx(n * GIB) for name, n in figures.items()}
 
 
 def test_an_engine_that_runs_out_beside_its_cache_takes_less_of_the_card(tmp_path, capsys):

@@ -11,7 +11,7 @@ OFF_CARD = (HOST, "shared memory", "disk", "system")  # nothing on a card ran ou
 OTHERS, NO_ROOM, UNKNOWN = "other processes", "no room for the cache", "any"
 ENGINE = "engine"
 PROGRAMS = (ENGINE, "training", "inference", UNKNOWN)
-ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens", "free_at_start"}
+ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens"}
 
 
 def cause_of(text: str, failure: Failure | None = None) -> str:
@@ -34,7 +34,10 @@ def cause_of(text: str, failure: Failure | None = None) -> str:
         return told[0]
     if moment and "prefill" in moment:
         return "prefill"
-    if failure is None and ENGINE_FIGURES & logged_figures(text).keys():
+    figures = logged_figures(text)
+    if "free_at_start" in figures:
+        return OTHERS
+    if failure is None and ENGINE_FIGURES & figures.keys():
         return NO_ROOM
     return program_of(text)
 

@@ -15,9 +15,10 @@ STARTUP = re.compile(
     r"Free memory on device(?: [\w:]{1,20})? \(([\d.]{1,12})/([\d.]{1,12}) GiB\) on startup "
     r"is less than desired GPU memory utilization \(([\d.]{1,12})"
 )
-HOST = re.compile(
+HOST_SHARE = re.compile(
     r"CPU Virtual Memory: {1,4}used = ([\d.]{1,12}) GB, percent = ([\d.]{1,6})%"
 )  # of DeepSpeed, in GiB
+HOST_USE = re.compile(r"was running was ([\d.]{1,12})GB ?/ ?([\d.]{1,12})GB")  # of Ray, in GiB
 CELL = rf"\s{{0,20}}{SIZE}\s{{0,20}}"
 
 
@@ -68,12 +69,14 @@ def last_named(text: str, words_by_name: dict[str, list[str]]) -> tuple[str, str
 
 
 def _host_memory(line: str) -> dict[str, float]:
-    """The RAM of the machine that DeepSpeed last saw in use, and all of it. [B]"""
-    seen = HOST.findall(line)
-    if not seen or not float(seen[-1][1]):
-        return {}
-    used = in_bytes(seen[-1][0], "GiB")
-    return {"host_used": used, "host_total": 100 * used / float(seen[-1][1])}
+    """The RAM of the machine that DeepSpeed or Ray last saw in use, and all of it. [B]"""
+    if seen := HOST_USE.findall(line):
+        used, total = (in_bytes(number, "GiB") for number in seen[-1])
+        return {"host_used": used, "host_total": total}
+    if (seen := HOST_SHARE.findall(line)) and float(seen[-1][1]) > 0:
+        used = in_bytes(seen[-1][0], "GiB")
+        return {"host_used": used, "host_total": 100 * used / float(seen[-1][1])}
+    return {}
 
 
 def _values(kind: memory_logs.PrintedFigure, line: str) -> Iterator[float]:
