@@ -74,6 +74,8 @@ def scenario_of_columns(columns: Cells) -> Row:
     )
 
 
+UNSHARDED = "none"
+DIVIDED = {"tensor_parallel", "pipeline_parallel"}  # FSDP or ZeRO alone divides no matrices
 TIME_SET = {"hours_most", "days_most"}
 
 
@@ -84,7 +86,9 @@ def job_of_columns(columns: Cells) -> Row:
     job = job_of(
         DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest
     )
-    return {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
+    job = {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
+    shards = columns.get("sharding", UNSHARDED) != UNSHARDED
+    return job | ({"tensor_parallel": 1} if shards and not columns.keys() & DIVIDED else {})
 
 
 def job_choices(columns: Cells) -> Row:

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from calc.files.request_answer import wider_defaults
+from calc.files.request_job import job_of_columns
 from calc.search.facts import Miss, Problem
 
 ROW = {"step_tokens": 524_288}
@@ -31,3 +32,17 @@ def refused(*misses):
 def test_a_week_and_the_usual_step_refuse_nothing(columns, misses, wider):
     assert wider_defaults(columns, refused(*misses)) == wider
     assert wider_defaults(columns, SimpleNamespace(obstacle=None)) == {}
+
+
+@pytest.mark.parametrize(
+    ("columns", "degree"),
+    [
+        ({"sharding": "zero3"}, 1),
+        ({"sharding": "zero3", "tensor_parallel": 4}, 4),
+        ({"sharding": "none"}, None),
+        ({}, None),
+    ],
+)
+def test_words_that_name_fsdp_alone_divide_no_matrices(columns, degree):
+    job = job_of_columns({"goal": "tune", "model": "llama-3.1-8b", **columns})
+    assert job.get("tensor_parallel") == degree
