@@ -16,6 +16,10 @@ pytestmark = pytest.mark.usefixtures("read_once")
     ("text", "cure"),
     [
         ("exitcode  : -9 (pid: 1)", "More host memory"),
+        ("job: line 14: 20412 Killed                  python train.py", "More host memory"),
+        ("preempted because there is not enough KV cache space", "Fewer sequences"),
+        ("Some modules are dispatched on the CPU or the disk", "Weights in fewer bits"),
+        (f"in save_fsdp_model\n  model.state_dict()\n{message(2, 79, 1, 74, 3)}", "A sharded"),
         ("['train.py'] exits with return code = -9", "More host memory"),
         ("NCCL WARN Call to posix_fallocate failed : No space left on device", "More shared"),
         ("OSError: [Errno 28] No space left on device", "A larger disk"),
@@ -92,6 +96,7 @@ def test_a_killed_run_is_told_what_ram_it_needs(tmp_path, capsys):
             "where the task was running was 488.67GB / 503.54GB (0.97)",
             {"host_used": 488.67, "host_total": 503.54},
         ),
+        ("DefaultCPUAllocator: you tried to allocate 1073741824 bytes.", {"request": 1.0}),
         ("Total GPU memory (GiB): 140.06", {"card": 140.06}),
         ("Allocate 1073741824 bytes for k/v cache.", {"kv_pool": 1.0}),
     ],
