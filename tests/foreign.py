@@ -23,8 +23,7 @@ from calc.files.csv.tables import read_csv, scenarios_of
 from calc.files.door import REFUSALS, UNEXPECTED
 from calc.files.oom.explain import explained_logs
 from calc.files.request import request_of
-from calc.files.request_answer import with_model
-from calc.files.request_job import job_of_columns
+from calc.files.request_answer import job_of_request
 from calc.files.simulated_models import with_simulated
 
 LONGEST_SENTENCE, LONGEST_QUOTE = 400, 120  # characters of a refusal; of the text inside it
@@ -89,7 +88,7 @@ def figures_of(documents, catalogs):
     if request.run:
         return [_figure(request.run.row)]
     if "link" in request.kinds:
-        ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
+        ranked = full_answer(job_of_request(request), request.catalogs)
         return [_figure(ranked.rows[0])]
     if request.models:
         row = estimate({"model": next(iter(request.models))}, request.catalogs, solve=False)

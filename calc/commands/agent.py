@@ -22,10 +22,10 @@ from calc.files.request_answer import (
     answer_request,
     billed_row,
     check_open,
+    job_of_request,
     row_of_request,
-    with_model,
 )
-from calc.files.request_job import columns_of_run, job_of_columns
+from calc.files.request_job import columns_of_run
 from calc.job.columns import JOB_BY_NAME
 from calc.plan.figures import figures
 from calc.say.answer import titles
@@ -60,7 +60,7 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
     request = _request(text, columns, catalogs)
     request = request._replace(columns=columns_of_run(request))
     check_open(request)
-    ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
+    ranked = full_answer(job_of_request(request), request.catalogs)
     first = ranked.rows[0]
     lines = [
         *reading_of(request, ranked.job),

@@ -14,6 +14,7 @@ from calc.files.request import Request
 from calc.files.request_job import job_of_columns, scenario_of_columns
 from calc.files.words.understood import Question
 from calc.job.cells import listed
+from calc.job.columns import JOB_BY_NAME
 from calc.plan.bill import billed
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
@@ -22,6 +23,8 @@ from calc.units import DAY_HOURS, YEAR_HOURS
 
 SET_BY = {"days_most": "hours_most"}
 LONGEST_HOURS = YEAR_HOURS  # of a run whose words set no time
+TOLD_OTHERWISE = ("words", "link", "run", "data")  # kinds of texts that stand for columns
+COLUMNS_OF_A_JOB = JOB_BY_NAME.keys() | inputs_by_name().keys()
 WHICH_MODEL = "Which model shall be trained on this data? Name one of the catalog, as qwen3-8b."
 NO_MODEL = (
     "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging "
@@ -76,9 +79,9 @@ def answer_request(request: Request, assume: bool = False) -> RequestAnswer:
         raise OpenQuestions((Question(WHICH_MODEL, "model"),))
     if not assume:
         check_open(request)
-    job = job_of_columns(with_model(request))
+    job = job_of_request(request)
     ranked = full_answer(job, request.catalogs)
-    if wider := wider_defaults(request.columns, ranked):
+    if not is_table(request) and (wider := wider_defaults(request.columns, ranked)):
         ranked = full_answer({**job, **wider}, request.catalogs)
     return RequestAnswer({**ranked.rows[0], **dict(request.owners)}, ranked.job, ranked)
 
@@ -101,6 +104,21 @@ def wider_defaults(columns: Row, ranked: Answer) -> Row:
     is_default = missed.keys() <= wider.keys() - names_set
     too_long = wider["hours_most"] > LONGEST_HOURS
     return {} if too_long or not is_default else {name: wider[name] for name in missed}
+
+
+def job_of_request(request: Request) -> Row:
+    """The job of a request: columns alone as a table of jobs has them, words as the page does.
+
+    Raise TableError if no model is named.
+    """
+    columns = with_model(request)
+    return dict(columns) if is_table(request) else job_of_columns(columns, request.catalogs)
+
+
+def is_table(request: Request) -> bool:
+    """Return whether a request is columns alone, as a row of a table of jobs."""
+    is_told = set(TOLD_OTHERWISE).intersection(request.kinds)
+    return not is_told and request.columns.keys() <= COLUMNS_OF_A_JOB
 
 
 def row_of_request(request: Request) -> Row:

@@ -2,15 +2,18 @@
 
 from typing import Any
 
+from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.request import Request
-from calc.job.cells import listed
+from calc.job.cells import JobError, cell_value, listed
+from calc.job.columns import EXAMPLES
 from calc.job.fields import JOB, SEVERAL, job_fields_of, job_of
 from calc.job.resolve import resolve
 from calc.job.service_classes import with_class_defaults
 from calc.mappings import Cells
 from calc.say.place import region_name
 from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.problems import TableError
 from calc.units import DAY_HOURS, WEEK_HOURS
 
 LENGTHS = (
@@ -24,6 +27,7 @@ DEFAULT_FIELDS = {
     for name, field in JOB.items()
 }
 OF_EXAMPLES = ("example_tokens", "epochs")  # which count where examples are named
+AMOUNT = ("model", "objective", *EXAMPLES, "train_tokens", "sequence_tokens")  # what a run learns
 TELLING = {  # what a reader wants to know of a job that leaves it open
     "training": ("method", "train_tokens", *OF_EXAMPLES, "sequence_tokens", "regions"),
     "inference": ("users", "prompt_tokens", "answer_tokens", "regions"),
@@ -67,11 +71,8 @@ def scenario_of_columns(columns: Cells) -> Row:
         lengths = (columns.get(name, 0) for name in ("prompt_tokens", "answer_tokens"))
         scenario["sequence_tokens"] = columns.get("context_tokens") or sum(map(float, lengths))
     scenario |= {"batch": columns["users"]} if "users" in columns and "batch" not in columns else {}
-    return scenario | (
-        {"region": columns["regions"][0]}
-        if columns.get("regions", ["anywhere"]) != ["anywhere"]
-        else {}
-    )
+    regions = _cell("regions", columns.get("regions"))
+    return scenario | ({"region": regions[0]} if regions else {})
 
 
 UNSHARDED = "none"
@@ -79,9 +80,9 @@ DIVIDED = {"tensor_parallel", "pipeline_parallel"}  # FSDP or ZeRO alone divides
 TIME_SET = {"hours_most", "days_most"}
 
 
-def job_of_columns(columns: Cells) -> Row:
+def job_of_columns(columns: Cells, catalogs: Catalogs) -> Row:
     """The job of some columns, all else as on a first visit."""
-    choices = job_choices(columns)
+    choices = job_choices(columns, catalogs)
     rest = {name: listed(value) for name, value in choices.items() if name not in JOB}
     job = job_of(
         DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest
@@ -91,8 +92,11 @@ def job_of_columns(columns: Cells) -> Row:
     return job | ({"tensor_parallel": 1} if shards and not columns.keys() & DIVIDED else {})
 
 
-def job_choices(columns: Cells) -> Row:
-    """Columns as the fields of a job and what is set by hand, as screen and link have them."""
+def job_choices(columns: Cells, catalogs: Catalogs) -> Row:
+    """Columns as the fields of a job and what is set by hand, as screen and link have them.
+
+    Raise TableError if a field holds no value of its kind.
+    """
     serves = columns.get("goal") == "serve" or columns.get("work") == "inference"
     columns = with_class_defaults(columns, "inference" if serves else "training")
     choices = {
@@ -106,7 +110,28 @@ def job_choices(columns: Cells) -> Row:
         choices.setdefault("regions", _cell("regions", columns["region"]))
     if "hours_most" in columns:
         choices.setdefault("days_most", float(columns["hours_most"]) / DAY_HOURS)
-    return choices
+    return choices | ({} if serves else _amount_of_run(choices, catalogs))
+
+
+def _amount_of_run(choices: Row, catalogs: Catalogs) -> Row:
+    """The fields of a run's tokens, where its columns give them by examples or in one number.
+
+    A run from scratch has them as one field. An example whose tokens nobody names has those of its
+    image, or the usual ones as far as its context holds them.
+    """
+    told = {name: choices[name] for name in AMOUNT if choices.get(name)}
+    from_scratch = choices.get("goal") == "train"
+    is_known = from_scratch or not told.keys() & {"example_tokens", "objective"}
+    named = told.keys() & {"examples", "train_tokens"} and "run_tokens" not in choices
+    if not (is_known and named and told.get("model") in catalogs.models.index):
+        return {}
+    try:
+        resolved = resolve({"work": "training", **told}, catalogs)
+    except JobError:
+        return {}  # the answer says what is wrong
+    if from_scratch:
+        return {"run_tokens": resolved.train_tokens}
+    return {"example_tokens": resolved.example_tokens} if resolved.example_tokens else {}
 
 
 def columns_of_run(request: Request) -> Row:
@@ -153,6 +178,11 @@ def assumed_values(job: Cells, request: Request) -> list[str]:
 
 def _cell(name: str, value: Any) -> Any:
     """A field as screens hold it: regions and markets as lists, all regions as none."""
+    if name in JOB and name not in SEVERAL and isinstance(value, str):
+        try:
+            return cell_value(JOB[name], value)
+        except JobError as error:
+            raise TableError(str(error)) from error
     if name not in SEVERAL:
         return value
     several = [one for text in listed(value) for one in str(text).split("+")]

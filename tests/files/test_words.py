@@ -201,11 +201,38 @@ def lines(text, **columns):
 def test_words_are_answered_by_the_ranked_table():
     request = pasted(LORA)
     row = answer_request(request).row
-    best = full_answer(job_of_columns(request.columns), catalogs()).rows[0]
+    best = full_answer(job_of_columns(request.columns, catalogs()), catalogs()).rows[0]
     assert [row[name] for name in ("instance", "batch", "memory_bytes", "usd")] == [
         best[name] for name in ("instance", "batch", "memory_bytes", "usd")
     ]
     assert (row["instance"], row["tuning"], row["fits"]) == ("g6e.xlarge", "lora", "yes")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"goal": "train", "model": "llama-3.2-1b", "train_tokens": "2e10", "hours_most": "336"},
+        {"model": "qwen2.5-7b", "objective": "dpo", "examples": "6000", "example_tokens": "1200"},
+        {"goal": "train", "model": "vit-large-patch16", "examples": "1280000", "epochs": "90"},
+        {"goal": "serve", "model": "qwen3-8b", "people": "40", "markets": "commit-1y"},
+    ],
+)
+def test_columns_alone_are_answered_as_a_table_of_jobs_has_them(columns):
+    row = answer_request(request_of([], catalogs(), columns)).row
+    assert row["usd"] == full_answer(columns, catalogs()).rows[0]["usd"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("train vit-large from scratch on 1.28M images for 90 epochs", 1.28e6 * 197 * 90),
+        ("pretrain gpt2 on 50k examples of 500 tokens, 3 epochs", 7.5e7),
+        ("fine-tune vit-base on 10k images for 2 epochs", 1e4 * 197 * 2),
+        ("fine-tune qwen3-4b on 10k examples", 1e4 * 1000 * 3),
+    ],
+)
+def test_examples_in_words_are_the_tokens_of_their_run(text, tokens):
+    assert answer_request(pasted(text)).job["train_tokens"] == tokens
 
 
 def test_columns_are_estimated_as_they_stand(capsys):

@@ -12,6 +12,7 @@ from calc.mappings import Arguments
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.scenarios.private_prices import discount_percent
 from views.session import SESSION, extra_state, job_state, kept_answers
+from views.session import catalogs as session_catalogs
 from views.session.job_state import KEYS
 from views.session.questions import widget_of
 from views.shared.markdown import plain
@@ -90,9 +91,11 @@ def _whose(fields: Row) -> None:
 def _take_class(name: str, fields: Row) -> None:
     """Callback: another service class, whose limits, markets and spare take their fields."""
     work, first = work_of(fields), job_state.first_visit()
-    before = job_choices(class_defaults(fields["service_class"], work))
+    catalogs = session_catalogs.catalogs()
+    before = job_choices(class_defaults(fields["service_class"], work), catalogs)
     job_state.put({column: first.get(column) for column in before})
-    job_state.put({KEYS.service_class: name, **job_choices(class_defaults(name, work))})
+    chosen = job_choices(class_defaults(name, work), catalogs)
+    job_state.put({KEYS.service_class: name, **chosen})
 
 
 def _list_words(words: list[str], noun: str) -> str:

@@ -116,7 +116,7 @@ def make_plan(request: Request, text: str = "") -> str:
     for model, entry in request.models.items():
         session_catalogs.add_model(model, entry)
     if columns.keys() != {"model"}:
-        job_state.start(job_choices(columns) | _own_context(request, columns))
+        job_state.start(job_choices(columns, request.catalogs) | _own_context(request, columns))
     job_state.choose(model=columns["model"], **_as_stored(request, columns))
     owners.take(dict(request.owners))
     st.session_state["introduced"] = True
@@ -124,7 +124,7 @@ def make_plan(request: Request, text: str = "") -> str:
     if columns.keys() == {"model"}:  # all else of the plan stays
         name = request.catalogs.models["name"][columns["model"]]
         return f"The model {name}. {request.remark}".strip()
-    usual = assumption_sentence(job_of_columns(columns), request)
+    usual = assumption_sentence(job_of_columns(columns, request.catalogs), request)
     return " ".join(
         filter(
             None,
@@ -141,7 +141,7 @@ def _own_context(request: Request, columns: Cells) -> dict[str, int]:
     """The context of a training whose text names none: what its examples and answers need."""
     if "sequence_tokens" in columns or columns["model"] not in request.catalogs.models.index:
         return {}
-    settled = resolve(job_of_columns(columns), request.catalogs)
+    settled = resolve(job_of_columns(columns, request.catalogs), request.catalogs)
     return {"sequence_tokens": settled.sequence_tokens} if settled.trains else {}
 
 
