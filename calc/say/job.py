@@ -36,7 +36,7 @@ from calc.say.place import OBTAINABLE, short_card
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.studies.stricter_limits import SPEEDS
-from calc.units import DAY_HOURS
+from calc.units import DAY_HOURS, HOUR_MINUTES
 
 ROLLED = ("prompts_per_step", "generations", "completion_tokens")  # of generated answers
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
@@ -298,14 +298,23 @@ def _limits_of_cost(job: Cells, ends: bool) -> Iterator[str]:
         for name in ("hours_most", "usd_most", "usd_per_hour_most", "gpu_hours_most")
     )
     if ends and 0 < hours < NO_LIMIT:
-        number, unit = (hours / DAY_HOURS, "day") if hours >= DAY_HOURS else (hours, "hour")
-        yield f"within {amount(number)} {unit}{'' if number == 1 else 's'}"
+        yield f"within {_deadline(hours)}"
     if 0 < usd < NO_LIMIT:
         yield f"for at most ${amount(usd)}{'' if ends else ' a month'}"
     if 0 < hourly < NO_LIMIT:
         yield f"at most ${amount(hourly)} an hour"
     if 0 < gpu_hours < NO_LIMIT:
         yield f"in at most {amount(gpu_hours)} GPU-hours"
+
+
+def _deadline(hours: float) -> str:
+    """7 days, 6.5 days, 2,000 hours, 30 minutes: the unit in which a time is a round number."""
+    days = hours / DAY_HOURS
+    if days >= 1 and (2 * days).is_integer():
+        number, unit = days, "day"
+    else:
+        number, unit = (hours, "hour") if hours >= 1 else (hours * HOUR_MINUTES, "minute")
+    return f"{amount(number)} {unit}{'' if number == 1 else 's'}"
 
 
 def _usual(name: str) -> Any:

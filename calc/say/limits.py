@@ -8,7 +8,17 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.cells import PERCENTILES
 from calc.mappings import Cells
-from calc.say.numbers import about, count, duration, is_missing, percent, short_duration, span, usd
+from calc.say.numbers import (
+    about,
+    amount,
+    count,
+    duration,
+    is_missing,
+    percent,
+    short_duration,
+    span,
+    usd,
+)
 from calc.studies.limits_cost import Relaxed
 from calc.studies.stricter_limits import SPEEDS
 from calc.units import HOUR_SECONDS, YEAR_DAYS
@@ -21,6 +31,7 @@ STEPPED = {  # a limit at its next step
     "requests_per_second": "{} requests a second",
     "spare": "no spare instance",
     "instances_most": "{} instances",
+    "step_tokens": "{} tokens a step",
     "markets": "{}",
     "hours_most": "{} in all",
     "usd_most": "{} in all",
@@ -48,6 +59,8 @@ def say_limit(name: str) -> Callable[[float], str]:
         return usd
     if name == "gpu_hours_most":
         return count
+    if name == "step_tokens":
+        return amount
     if "hours" in name:
         return span
     return duration if "seconds" in name else count

@@ -8,7 +8,13 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.job.cells import JobRow
-from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED, USUAL_INSTANCES
+from calc.job.columns import (
+    ANYWHERE,
+    MOST_INSTANCES,
+    PUBLISHED,
+    STEP_TOKENS,
+    USUAL_INSTANCES,
+)
 from calc.job.job import Job
 from calc.job.resolve import tunings
 from calc.mappings import Cells
@@ -40,6 +46,9 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
 }
 NARROWED = ("precision", "kv_precision")
 LONG_CURVE_RATIO = 0.8  # of the cost at one step, below which a second step is told as well
+# Of a run from scratch: GPT-3 takes 1 to 3.2 million tokens a step from 1.3B on, Llama 3 405B 4 to
+# 16 million. Brown et al. 2020, arXiv 2005.14165, table 2.1; arXiv 2407.21783, section 3.4.1.
+FROM_SCRATCH_STEP_TOKENS = 1e6
 WIDEST = 16  # bits of a cache that has no format of its own
 LESS_LOAD = 0.9  # what is asked for where the load itself takes one machine more
 NARROWER: dict[str | int, tuple[int, ...]] = {PUBLISHED: (8, 4), 16: (8, 4), 8: (4,)}
@@ -154,6 +163,9 @@ def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
     twice = min(max(2 * allowed, USUAL_INSTANCES), MOST_INSTANCES)
     if twice > allowed:
         yield Relaxation("instances_most", "", {"instances_most": twice})
+    if job.goal == "train" and job.step_tokens == STEP_TOKENS:
+        larger = FROM_SCRATCH_STEP_TOKENS
+        yield Relaxation("step_tokens", larger, {"step_tokens": larger})
     if any(name in job.fixed for name in ("instance", "gpu")):
         name = "instance" if "instance" in job.fixed else "gpu"
         yield Relaxation(name, "", {"instance": None, "gpu": None})

@@ -117,6 +117,20 @@ def test_examples_are_tokens_of_a_run(row, tokens):
     assert resolve({"model": "llama-3.2-1b", **row}, catalogs()).train_tokens == tokens
 
 
+@pytest.mark.parametrize(
+    ("hours", "said"),
+    [
+        (336, "14 days"),
+        (156, "6.5 days"),
+        (2000, "2,000 hours"),
+        (1, "1 hour"),
+        (0.5, "30 minutes"),
+    ],
+)
+def test_a_deadline_is_said_in_the_unit_in_which_it_is_round(hours, said):
+    assert f"within {said}." in sentence({"model": "llama-3.2-1b", "hours_most": hours})
+
+
 @pytest.mark.parametrize("model", ["vit-large-patch16", "wav2vec2-base-960h"])
 def test_only_what_has_a_length_of_its_own_is_said_with_a_context(model):
     said = sentence({"model": model, "examples": 1000})
