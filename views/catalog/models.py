@@ -11,13 +11,15 @@ from views.shared.elements import button
 from views.shared.sources import source_table
 
 KEY = "model_list"
+COVERAGE = ("estimated", "refused")  # columns that say nothing where every model is estimated
 
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    estimated = (catalogs.models["refused"] == "").sum()
-    title.title(f"{len(catalogs.models)} models, {estimated} of them estimated", anchor=False)
+    several, refused = len(catalogs.models), int((catalogs.models["refused"] != "").sum())
+    estimated = f", {several - refused} of them estimated" if refused else ", all of them estimated"
+    title.title(f"{several} models{estimated}", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             "Search",
@@ -47,9 +49,10 @@ def draw(title: DeltaGenerator) -> None:
         return
     tables.of_rows(KEY, list(matches["id"]))
     ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
+    columns = tables.columns_of("models")
     source_table(
         matches,
-        tables.columns_of("models"),
+        columns if refused else {name: columns[name] for name in columns if name not in COVERAGE},
         "Models, by name",
         KEY,
         "models",

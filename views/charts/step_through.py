@@ -305,11 +305,10 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
         "fontSize": SIZE,
     }
     card: Spec = {"x": alt.value("width"), "y": "card_gib:Q", "text": "card:N"}
-    beside: Spec = {
-        "align": "left",
-        "baseline": "top",
-        "dx": 8,
-        "dy": 4,
+    above: Spec = {
+        "align": "center",
+        "baseline": "bottom",
+        "dy": -10,
         "fontSize": SIZE,
     }
     halo: Spec = {"stroke": ink.paper, "strokeWidth": 4}
@@ -326,8 +325,8 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
         cliff.mark_point(
             shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1
         ).encode(x=x, y="edge:Q"),
-        cliff.mark_text(**beside, **halo).encode(x=x, y="edge:Q", text="words:N"),
-        cliff.mark_text(**beside, color=ink.text).encode(x=x, y="edge:Q", text="words:N"),
+        cliff.mark_text(**above, **halo).encode(x=x, y="edge:Q", text="words:N"),
+        cliff.mark_text(**above, color=ink.text).encode(x=x, y="edge:Q", text="words:N"),
         dot.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
     ]
     return alt.layer(*layers).properties(

@@ -18,6 +18,7 @@ from calc.mappings import Arguments
 from calc.plan.figures import records
 from calc.plan.lending import free_windows, lent_pools
 from calc.plan.load_day import Load, LoadDay, Trace, load_day
+from calc.say.job import short_job
 from calc.say.load_day import (
     day_sentences,
     lending_sentence,
@@ -53,8 +54,11 @@ def draw(title: DeltaGenerator) -> None:
         title.markdown(NO_SERVICE)
         return
     heading = title.container()
-    title.caption(ABOUT)
+    about = title.container()
     row = _service(services)
+    about.caption(
+        plain(f"{row['scenario']}: {row.get('job') or short_job(row, catalogs)}. {ABOUT}")
+    )
     load = _load(catalogs)
     if load is None:
         heading.title("The load of a day", anchor=False)
@@ -72,7 +76,8 @@ def draw(title: DeltaGenerator) -> None:
         to_zero = st.toggle("Run nothing in hours without load", key="load_to_zero", **SESSION)
     day = load_day(row, load, catalogs, to_zero, most)
     heading.title(plain(machines_sentence(day).rstrip(".")), anchor=False)
-    _chart(day)
+    if day.table["instances"].nunique() > 1:
+        _chart(day)
     lending = [sentence] if (sentence := lending_sentence(day, row)) else []
     points([*day_sentences(day, load, most)[1:], *lending])
     with st.container(horizontal=True):

@@ -214,7 +214,7 @@ def _times(plan: Present, catalogs: Catalogs) -> None:
     if times.formulas.empty:
         return
     st.header("How long it takes", anchor=False)
-    st.markdown("Central values; the range of each time is on Bill.")
+    st.markdown("Central values; the range of each time is on Compare & bill, Other ways to pay.")
     for name, chain in times.formulas.groupby("component", sort=False):
         expander(
             plain(panel.time_title(chain.iloc[0])),

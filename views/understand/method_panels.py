@@ -184,9 +184,9 @@ def bill(row: Row) -> str:
     """Return a sentence on what is billed."""
     period = "the run" if ends_of(row) else "a month"
     return (
-        f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours "
-        f"that are billed times what all instances cost "
-        "an hour. The hours follow from the times above; their range is on Bill."
+        f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Compare & bill: "
+        "hours that are billed times what all instances cost an hour. The hours follow from the "
+        "times above; their range is there too."
     )
 
 
