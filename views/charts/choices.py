@@ -92,6 +92,7 @@ def line(ink: Ink) -> Spec:
         labelAlign=_either(IS_SMALL, "'right'", "'center'"),
         labelBaseline=_either(IS_SMALL, "'middle'", "'top'"),
         labelOverlap=False,
+        labelLimit=200,
         ticks=False,
         labelFontSize=SIZE,
         labelColor=ink.text,
