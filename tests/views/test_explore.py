@@ -12,11 +12,16 @@ from calc.answers.full_answer import full_answer as options
 from calc.charts.tables import parts_by_row, pivot_rows
 from calc.charts.walk import line_name
 from calc.plan.communication import communication_volumes
+from calc.say.numbers import about, three
+from calc.say.place import place
 from calc.search.row_status import matrix_bits, method_name, scenario_of
 from calc.studies import comparisons
 from calc.studies.comparisons import over_gpus
 from calc.studies.guide import guide, ready_jobs
 from calc.units import GIB
+from views.charts.guide_tree import guide_tree
+from views.shared.theme import INKS
+from views.understand.comparisons_words import branch
 from views.understand.comparisons_words import leaf as leaf_words
 
 TRAINED = {
@@ -238,6 +243,15 @@ def test_the_plans_own_answer_is_marked_in_the_guide():
     assert planned.job.name == "Does full training fit on one instance?"
     shown = [leaf_words("Question", leaf, row, catalogs())["Question"] for leaf in leaves]
     assert [("your plan" in words) for words in shown] == [leaf is planned for leaf in leaves]
+    branches = [branch(leaf, row) for leaf in leaves]
+    tree = guide_tree('A "job"', branches, INKS["light"])
+    assert r'root [label="A \"job\""]' in tree
+    assert tree.count("-> leaf") == len(leaves)
+    assert tree.count("-> choice") == len({leaf.job.asks["method"] for leaf in leaves})
+    assert tree.count("penwidth=3") == 1
+    assert f"{place(row)}\\n{about(row['usd'])} in" in tree
+    needed = leaf_words("Question", planned, row, catalogs())["Memory of each GPU"]
+    assert needed.startswith(three(row["needed_bytes"] / GIB))
 
 
 TABS = ("GPUs", "Precision and task", "Methods", "Decision guide")

@@ -12,6 +12,7 @@ from calc.say.problem import problem_text
 from calc.say.setting import name_of
 from calc.studies.guide import Leaf
 from calc.units import GIB
+from views.charts.guide_tree import Branch
 from views.shared.markdown import plain
 from views.shared.theme import FITS
 
@@ -28,6 +29,11 @@ TASK_HELP = (
     "pool."
 )
 METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
+PLACES = {
+    "gpus": "one GPU",
+    "instances_most": "one instance",
+    "several": "two or more instances",
+}  # where a question of the guide asks
 SENT = {
     "DDP": "gradients, all-reduced once a step",
     "ZeRO 1": "gradients scattered once a step, updated weights gathered",
@@ -141,6 +147,27 @@ def guide(leaves: list[Leaf], plan_row: Row) -> str:
     )
 
 
+def branch(answered: Leaf, plan_row: Row) -> Branch:
+    """Return a question as a branch of the tree: All weights, one GPU, its machine and money."""
+    asks, row = answered.job.asks, answered.row
+    choice = (
+        f"{asks['fewest_bits']} bits" if "fewest_bits" in asks else METHODS[str(asks["method"])]
+    )
+    where = next(words for name, words in PLACES.items() if name in asks)
+    is_plan = answered.is_same(plan_row)
+    if not row["answer"]:
+        return Branch(choice, where, ("no",), False, is_plan)
+    lines = (place(row), _money(row)) if answered.holds else ("no; nearest:", place(row))
+    return Branch(choice, where, lines, answered.holds, is_plan)
+
+
+def _money(row: Row) -> str:
+    """$49 in 2.2 h; $1,360 a month; no price."""
+    if is_missing(row["usd"]):
+        return "no price"
+    return about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+
+
 def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
     """A ready job with its machine, money and memory, and what is in the way, under `head`."""
     row, mark = answered.row, " · **your plan**" if answered.is_same(plan_row) else ""
@@ -152,18 +179,13 @@ def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[s
     }
     if row["answer"]:
         yes = "✓" if answered.holds else "✗ No; nearest:"
-        cost = (
-            "no price"
-            if is_missing(row["usd"])
-            else about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
-        )
-        numbers = figures(row)
+        cost = _money(row)
         cells["Machine"] = f"{yes} {place(row)}, {name_of('precision', row['precision'], catalogs)}"
         cells["Cost"] = cost + (
             "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
         )
         cells["Memory of each GPU"] = (
-            f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
+            f"{three(row['needed_bytes'] / GIB)} of {three(row['gpu_memory_bytes'] / GIB)} GiB"
         )
     return {
         name: plain(text)

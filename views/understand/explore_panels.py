@@ -10,10 +10,12 @@ from calc.charts import tables as chart_tables
 from calc.memory.moments import components_of
 from calc.plan.communication import communication_volumes
 from calc.plan.figures import records
+from calc.say.job import short_job
 from calc.say.setting import name_of
 from calc.search.row_status import scenario_of
 from calc.studies import comparisons
 from calc.studies.guide import Leaf, guide
+from views.charts.guide_tree import guide_tree
 from views.session import job_state
 from views.session.present_plan import Present
 from views.session.recent_results import recent_result
@@ -35,7 +37,7 @@ def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         FIRST: lambda: _gpus(plan, ink, catalogs),
         "Precision and task": lambda: _tasks(plan, ink, catalogs),
         **({"Methods": lambda: _methods(plan, ink, catalogs)} if trains else {}),
-        "Decision guide": lambda: _guide(plan, catalogs),
+        "Decision guide": lambda: _guide(plan, ink, catalogs),
     }
     open_tabs(bodies, FIRST, "explore_tab")
 
@@ -104,14 +106,17 @@ def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     over_values("optimizer", list(catalogs.optimizers.index), plan, ink, catalogs)
 
 
-def _guide(plan: Present, catalogs: Catalogs) -> None:
-    """The questions in turn, each with the lowest cost for it."""
+def _guide(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """The questions as a tree and in turn, each with the lowest cost for it."""
     with st.spinner("Answering each question"):
         leaves = recent_result(
             "guide",
             (plan.job, plan.row, catalogs.version),
             lambda: guide(plan.job, plan.row, catalogs),
         )
+    branches = [words.branch(leaf, plan.row) for leaf in leaves]
+    root = short_job(plan.job, catalogs)
+    st.graphviz_chart(guide_tree(root, branches, ink), width="content")
     st.caption(words.guide(leaves, plan.row))
     takes = [
         partial(job_state.adopt, scenario_of(leaf.row), leaf.row.get("market") or "", catalogs)
