@@ -66,6 +66,8 @@ SET_UP = (
 )
 # engine whose releases are the scenario's; others are asked as it, whose releases are their own
 OWN_RELEASES = "vLLM"
+# The engine that a row ran on, by the first word of its name; others are asked as vLLM.
+INFERENCE_ENGINES = {"SGLang": "sglang", "TensorRT-LLM": "tensorrt-llm", "NIM": "tensorrt-llm"}
 IN_STEP = {
     "SGLang": "in-step"
 }  # engines that run every waiting prompt before the next decode step, asked at one length
@@ -83,7 +85,10 @@ def serving():
     out whole or not at all.
     """
     rows = _read("throughput_serving_2026", 2, SWEEP)
-    rows["load_pattern"] = rows["engine"].map(IN_STEP).fillna("")
+    lengths = rows[[*NOMINAL, "sequence_tokens"]].astype(float)
+    of_one_length = lengths[[*NOMINAL]].sum(axis=1) == lengths["sequence_tokens"]
+    usual = of_one_length.map({True: "together", False: ""})
+    rows["load_pattern"] = rows["engine"].map(IN_STEP).fillna(usual)
     figures = rows.melt(
         [name for name in rows if name not in SERVED], list(SERVED), "measured", "value"
     )
@@ -102,6 +107,8 @@ def _read(name, one_of, key=("row",)):
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
     rows["software_release"] = rows["engine_release"].where(rows["engine"] == OWN_RELEASES, "")
     rows = rows[rows["left_out"] == ""].reset_index(drop=True)
+    named = rows["engine"].str.split().str[0].map(INFERENCE_ENGINES).fillna("")
+    rows["inference_engine"] = named.where(rows["work"] == "inference", "")
     rows["engine_flags"] = rows["work"].map({"inference": "tuned"}).fillna("")  # benchmarks are
     keys = rows[list(key)].astype(str).agg(" ".join, axis=1)
     return rows.assign(held_out=[zlib.crc32(text.encode()) % one_of == 0 for text in keys])

@@ -53,8 +53,8 @@ __all__ = [
 ]
 
 CLOSED = (  # the sections of choices.yaml: closed lists
-    *("attentions", "block_sizes", "compiled_sizes", "compiles", "interruption_bands"),
-    *("load_patterns", "losses"),
+    *("attentions", "block_sizes", "compiled_sizes", "compiles", "inference_engines"),
+    *("interruption_bands", "load_patterns", "losses"),
     *(
         "model_kinds",
         "number_formats",
@@ -120,6 +120,7 @@ class Catalogs:
     block_sizes: pd.DataFrame  # a row per number of instances that a capacity block may have
     compiled_sizes: pd.DataFrame
     compiles: pd.DataFrame
+    inference_engines: pd.DataFrame
     interruption_bands: pd.DataFrame
     load_patterns: pd.DataFrame
     losses: pd.DataFrame

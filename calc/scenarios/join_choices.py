@@ -62,6 +62,7 @@ optimizer_numbers = _choice("optimizer")
 sharding_numbers = _choice("sharding")
 recompute_numbers = _choice("recompute")
 compile_numbers = _listed_choice("compile")
+inference_engine_numbers = _listed_choice("inference_engine")
 load_pattern_numbers = _listed_choice("load_pattern")
 logits_numbers = _listed_choice("logits")
 modules_to_save_numbers = _listed_choice("modules_to_save")
@@ -269,6 +270,11 @@ def asks_fused_adapters(fused_adapters):
 def is_tuned(engine_flags):
     """1 for an engine whose flags and kernels are chosen for the model and card. [0 or 1]"""
     return engine_flags.are("tuned") * 1.0
+
+
+def runs_shipped_kernels(is_tuned, takes_shipped_kernels):
+    """1 for an engine that runs experts with kernels that nobody chose for the card. [0 or 1]"""
+    return (1 - is_tuned) * takes_shipped_kernels
 
 
 def served_adapters(work, adapters):

@@ -170,7 +170,7 @@ def all_reduce_start_seconds(collective_latency_seconds, card_all_reduce_seconds
 
 def decode_reduce_seconds(
     running_sequences,
-    model_blocks,
+    whole_blocks,
     hidden,
     tensor_parallel,
     tensor_ring_bytes_per_second,
@@ -189,7 +189,7 @@ def decode_reduce_seconds(
         / tensor_ring_bytes_per_second
     )
     return np.where(
-        tensor_parallel > 1, 2 * model_blocks * (all_reduce_start_seconds + sent_seconds), 0
+        tensor_parallel > 1, 2 * whole_blocks * (all_reduce_start_seconds + sent_seconds), 0
     )
 
 

@@ -5,6 +5,25 @@ Source: catalogs/calibrated, fitted to published serving (validation/speed.py)."
 import numpy as np
 
 
+def whole_blocks(stack_layers, stack_heads, stack_state_bytes, stack_met_ffn_width):
+    """Blocks of all stacks; one of a mixer or of a network alone counts as half. [blocks]
+
+    Nemotron-H alternates between them, each behind a norm of its own. Source: transformers,
+    models/nemotron_h/modeling_nemotron_h.py, NemotronHBlock.
+    """
+    mixes = (stack_heads > 0) | (stack_state_bytes > 0)
+    halves = mixes * 1.0 + (stack_met_ffn_width > 0)
+    return np.sum(stack_layers * np.maximum(halves, 1), axis=0) / 2
+
+
+def latent_blocks(stack_layers, stack_latent_width):
+    """Blocks with latent attention. [blocks]
+
+    By definition.
+    """
+    return np.sum(stack_layers * (stack_latent_width > 0), axis=0)
+
+
 def replayed_experts_seconds(
     expert_blocks,
     card_expert_block_seconds,
@@ -12,25 +31,25 @@ def replayed_experts_seconds(
     card_shipped_expert_seconds,
     compute_bytes_each,
     casts_experts,
-    is_tuned,
+    runs_shipped_kernels,
     experts_only,
 ):
     """Time that experts add to a step that is replayed as one CUDA graph. [s]
 
-    Experts in 8 or 4 bits have their inputs cast before each of two products. As shipped, an engine
-    runs them with a kernel that was not chosen for the card. The kernel for MXFP4 that casts its
-    inputs routes and multiplies in one call. Source: vLLM, fused_moe/utils.py,
+    Experts in 8 or 4 bits have their inputs cast before each of two products. As shipped, some
+    engines run them with a kernel that was not chosen for the card. The kernel for MXFP4 that casts
+    its inputs routes and multiplies in one call. Source: vLLM, fused_moe/utils.py,
     moe_kernel_quantize_input; FlashInfer, fused_moe/core.py, trtllm_fp4_block_scale_moe.
     """
     casts = (compute_bytes_each < 2) * card_expert_cast_seconds
-    shipped = (1 - is_tuned) * (1 - experts_only) * card_shipped_expert_seconds
+    shipped = runs_shipped_kernels * (1 - experts_only) * card_shipped_expert_seconds
     apart = expert_blocks * (card_expert_block_seconds + casts + shipped)
     return np.where(casts_experts > 0, 0, apart)
 
 
 def replayed_sequences_seconds(
     running_sequences,
-    model_blocks,
+    whole_blocks,
     card_sequence_seconds,
     card_sequence_block_seconds,
     release_sequence_seconds,
@@ -41,7 +60,7 @@ def replayed_sequences_seconds(
     "vLLM V1: A Major Upgrade to vLLM's Core Architecture".
     """
     looped = np.nan_to_num(release_sequence_seconds)
-    each = card_sequence_seconds + looped + model_blocks * card_sequence_block_seconds
+    each = card_sequence_seconds + looped + whole_blocks * card_sequence_block_seconds
     return running_sequences * each
 
 
@@ -50,17 +69,39 @@ def block_gap_seconds(card_block_seconds, release_block_ratio):
     return card_block_seconds * np.where(np.isnan(release_block_ratio), 1, release_block_ratio)
 
 
+def between_steps_seconds(card_step_seconds, release_step_seconds):
+    """Time once a step: scheduler and sampler, and what earlier releases left to the CPU. [s]
+
+    Releases that do not schedule ahead leave the GPU idle between two steps. Source: vLLM, pull
+    request 27614, asynchronous scheduling by default, first in release 0.14.
+    """
+    return card_step_seconds + np.nan_to_num(release_step_seconds)
+
+
+def latent_gaps_seconds(latent_blocks, card_latent_block_seconds, release_latent_seconds):
+    """Time that latent attention adds to a replayed step beside its traffic. [s]
+
+    Its projections, the products that its latent absorbs and the sum of its splits are kernels of
+    their own; some releases launch them between the pieces of a graph. Source: vLLM,
+    layers/attention/mla_attention.py; pull requests 20059 and 42885, a step as one whole graph.
+    """
+    each = card_latent_block_seconds + np.nan_to_num(release_latent_seconds)
+    return latent_blocks * each
+
+
 def replayed_step_seconds(
-    model_blocks,
-    card_step_seconds,
+    whole_blocks,
+    between_steps_seconds,
     block_gap_seconds,
+    latent_gaps_seconds,
     replayed_experts_seconds,
     replayed_sequences_seconds,
 ):
     """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]"""
     return (
-        card_step_seconds
-        + model_blocks * block_gap_seconds
+        between_steps_seconds
+        + whole_blocks * block_gap_seconds
+        + latent_gaps_seconds
         + replayed_experts_seconds
         + replayed_sequences_seconds
     )

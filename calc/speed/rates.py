@@ -260,16 +260,22 @@ def stack_launched_experts_seconds(
     )
 
 
-def stack_shipped_launch_seconds(
-    stack_experts, is_engine, is_tuned, experts_only, card_shipped_launch_seconds
+def stack_prompt_launch_seconds(
+    stack_experts,
+    is_engine,
+    runs_shipped_kernels,
+    experts_only,
+    card_shipped_launch_seconds,
+    expert_launch_seconds,
 ):
-    """Further time to launch a prompt's pass through experts as an engine ships. [s]
+    """Further time to launch a prompt's pass through experts, by engine and as it ships. [s]
 
     A pass with a prompt in it is not replayed. Kernels that experts have for one number format
-    alone (MXFP4, 4-bit integers) are as fast without flags.
+    alone (MXFP4, 4-bit integers) are as fast without flags. Source: TensorRT-LLM,
+    _torch/pyexecutor/scheduler.py, can_run_cuda_graph: num_context_requests == 0.
     """
-    launched = is_engine * (1 - is_tuned) * (1 - experts_only)
-    return np.where(stack_experts > 0, launched * np.nan_to_num(card_shipped_launch_seconds), 0)
+    shipped = runs_shipped_kernels * (1 - experts_only) * np.nan_to_num(card_shipped_launch_seconds)
+    return np.where(stack_experts > 0, is_engine * (shipped + expert_launch_seconds), 0)
 
 
 def host_seconds(
@@ -278,11 +284,11 @@ def host_seconds(
     host_passes,
     launched_block_seconds,
     stack_launched_experts_seconds,
-    stack_shipped_launch_seconds,
+    stack_prompt_launch_seconds,
     adapter_launch_ratio,
     pipeline_parallel,
 ):
     """Time in which the CPU launches one micro-batch's kernels on one stage. [s]"""
     block = launched_block_seconds * (1 + adapter_launch_ratio * adapts)
-    experts = stack_launched_experts_seconds + stack_shipped_launch_seconds
+    experts = stack_launched_experts_seconds + stack_prompt_launch_seconds
     return np.sum(stack_layers * (block + experts), axis=0) * host_passes / pipeline_parallel

@@ -7,9 +7,19 @@ formula names a source.
 import numpy as np
 
 
+def prompts_of_pass(expert_batch, computed_tokens, engine_batched_tokens, shares_passes):
+    """Prompts that one pass takes, of requests of one length that are sent together. [prompts]
+
+    They end together, and the prompts that follow share the engine's budget.
+    """
+    most = np.maximum(engine_batched_tokens / np.maximum(computed_tokens, 1), 1)
+    return np.where(shares_passes > 0, np.minimum(most, expert_batch), 1.0)
+
+
 def others_prefill_seconds(
     expert_batch,
     generated_tokens,
+    prompts_of_pass,
     prompt_seconds,
     ridden_seconds,
     host_seconds,
@@ -27,7 +37,7 @@ def others_prefill_seconds(
     vLLM's documentation, data parallel deployment.
     """
     prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
-    launched = np.minimum(prompts, 1) * (host_seconds - decode_step_seconds)
+    launched = np.minimum(prompts / prompts_of_pass, 1) * (host_seconds - decode_step_seconds)
     passed = prompts * prompt_seconds - np.minimum(prompts, 1 / decode_gain_ratio) * ridden_seconds
     return np.where(generated_tokens > 0, np.maximum(passed, launched), 0) * time_run_ratio
 

@@ -286,6 +286,8 @@ def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job)
 
 def test_a_service_as_shipped_says_what_tuned_flags_give(catalogs):
     job = {"work": "inference", "model": "deepseek-r1", "users": 64, "instance": "p6-b200.48xlarge"}
+    assert options(job, catalogs).ways.tuned_row is None  # vLLM chooses its kernels by card
+    job = job | {"inference_engine": "sglang"}
     shipped = options(job, catalogs)
     row, tuned = shipped.rows[0], shipped.ways.tuned_row
     assert row["engine_flags"] == "as-shipped"

@@ -53,11 +53,24 @@ class InterruptionBand(Entry, kw_only=True):
     ]
 
 
+class InferenceEngine(Entry, kw_only=True):
+    """An engine whose times differ from those of the software that a scenario names."""
+
+    meaning: Annotated[Text, hint("what it is, in words")]
+    takes_shipped_kernels: Annotated[
+        Flag, hint("1: as shipped it runs experts with kernels that were not chosen for the card")
+    ]
+    expert_launch_seconds: Annotated[
+        NotNegative, hint("seconds of the CPU to launch a prompt's pass through experts of a block")
+    ]
+
+
 class LoadPattern(Entry, kw_only=True):
     """Arrival of requests over the day."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
     in_step: Annotated[Flag, hint("1: all requests begin and end together")]
+    shares_passes: Annotated[Flag, hint("1: prompts that follow one another share a pass")]
 
 
 class Loss(Entry, kw_only=True):
@@ -181,10 +194,15 @@ class File(CatalogFile, kw_only=True):
     ]
     block_sizes: FilledMap[Annotated[str, Meta(pattern=r"^\d\d$")], BlockSize]
     compiles: FilledMap[Annotated[str, one_of("no", "yes")], Compile]
+    inference_engines: FilledMap[
+        Annotated[str, one_of("sglang", "tensorrt-llm", "vllm")], InferenceEngine
+    ]
     interruption_bands: FilledMap[
         Annotated[str, one_of("10-15%", "15-20%", "5-10%", "<5%", ">20%")], InterruptionBand
     ]
-    load_patterns: FilledMap[Annotated[str, one_of("in-step", "staggered")], LoadPattern]
+    load_patterns: FilledMap[
+        Annotated[str, one_of("in-step", "staggered", "together")], LoadPattern
+    ]
     losses: FilledMap[
         Annotated[str, one_of("chunked", "compiled", "full", "fused", "kernel")], Loss
     ]

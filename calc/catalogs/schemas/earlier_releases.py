@@ -54,6 +54,12 @@ class EarlierRelease(Entry, kw_only=True):
     sequence_seconds: Annotated[
         NotNegative | None, hint("seconds of a sequence in a decode step")
     ] = None
+    step_seconds: Annotated[
+        NotNegative | None, hint("seconds of the CPU between two decode steps")
+    ] = None
+    latent_seconds: Annotated[
+        NotNegative | None, hint("seconds to launch the attention of one latent block")
+    ] = None
     lists_experts: Annotated[Literal[1] | None, hint("1: experts are a list of linear layers")] = (
         None
     )

@@ -23,6 +23,7 @@ class ServingStep(Entry, kw_only=True):
 
     step_seconds: Annotated[NotNegative, hint("seconds")]
     block_seconds: Annotated[NotNegative, hint("seconds")]
+    latent_block_seconds: Annotated[NotNegative, hint("seconds")]
     expert_block_seconds: Annotated[NotNegative, hint("seconds")]
     expert_cast_seconds: Annotated[NotNegative, hint("seconds")]
     sequence_seconds: Annotated[NotNegative, hint("seconds")]
