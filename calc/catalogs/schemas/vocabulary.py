@@ -19,10 +19,11 @@ Translations = FilledMap[Annotated[str, one_of("en", "de", "fr", "es", "zh")], T
 
 
 class Unit(Entry, kw_only=True):
-    """A unit: its dimension and its factor."""
+    """A unit: its dimension, its factor, and the code of a currency that is converted."""
 
     dimension: Literal["DUR", "USD", "FOREIGN", "PCT", "BYTES"]
     factor: Positive
+    currency: Text | None = None
 
 
 class FieldSetting(Entry, kw_only=True):

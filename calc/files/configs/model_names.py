@@ -220,7 +220,10 @@ def _without_separators(name: str) -> str:
 
 def _released(name: str) -> str:
     """A name without what was done to the release that it ends in."""
-    return TUNED.sub("", OWNERS.sub("", name.lower()))
+    name = OWNERS.sub("", name.lower())
+    while (copy := COPIES.search(name)) and not copy[1].isdigit():
+        name = name[: copy.start()]
+    return TUNED.sub("", name)
 
 
 def _plain(name: str) -> str:

@@ -39,6 +39,8 @@ class Amounts:
             amount = as_counted(amount / HOUR)
         scale = claim.item.extra.get("scale", "") if value is None else ""
         self.facts.put(column, float(amount), self.words(claim), scale)
+        if "currency" in claim.item.extra:
+            self.facts.assume(f"'{claim.item.text}' at about {claim.item.extra['currency']}")
         if "low" in claim.item.extra:
             self.facts.assume(f"the upper end of '{claim.item.text}'")
 

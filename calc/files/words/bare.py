@@ -59,7 +59,7 @@ def put_target(facts: Facts, items: list[Item]) -> None:
     """What is looked for: how many users, how many tokens."""
     machines = {"gpu", "gpus", "instance", "have"} & facts.columns.keys()
     open_load = not facts.columns.keys() & {"users", "people", "requests_per_second"}
-    asked = any("concurrent" in item.tags for item in items)  # in terms of concurrent users
+    asked = any(item.tags & {"concurrent", "how_many"} for item in items)  # how many users
     if facts.columns.get("goal") == "serve" and machines and open_load and asked:
         facts.columns["solve"] = "users"
         return

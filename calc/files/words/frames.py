@@ -132,7 +132,7 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         if unit and ("N" in item.tags or unit.dimension == "DUR"):
             return _join(item, after, unit), 2
         return item, 1
-    money = next((tag for tag in ("usd", "foreign") if tag in item.tags), "")
+    money = next((tag for tag in units if tag in item.tags and _is_money(units[tag])), "")
     if money and "N" in after.tags and (after.start - item.end <= 1):
         return _join(after, item, units[money]), 2
     if "per" in item.tags and (time := _time_unit(after)):
@@ -151,6 +151,10 @@ def _plain(item: Item) -> Item:
     return item
 
 
+def _is_money(unit: Unit) -> bool:
+    return unit.dimension in ("USD", "FOREIGN")
+
+
 def _unit(item: Item) -> Unit | None:
     return next((unit for tag, unit in vocabulary().units.items() if tag in item.tags), None)
 
@@ -166,6 +170,8 @@ def _join(number: Item, unit: Item, meaning: Unit) -> Item:
     extra = dict(number.extra)
     if "low" in extra:
         extra["low"] = extra["low"] * meaning.factor
+    if meaning.currency:
+        extra["currency"] = f"{meaning.factor:g} US dollars per {meaning.currency}"
     return Item(
         start,
         end,
@@ -309,7 +315,7 @@ def _counts_before(frame: Frame, element: int) -> bool:
 
 def _is_plural(word: str) -> bool:
     """Whether a word that the vocabulary lacks may be the name of things that are counted."""
-    return len(word) > MOST_SKIPPED and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return len(word) > MOST_SKIPPED and word.endswith("s") and not word.endswith("ss")
 
 
 def _wants_machine(frame: Frame, element: int) -> bool:

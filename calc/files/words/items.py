@@ -11,6 +11,7 @@ from calc.evaluate import Row
 from calc.files.words.clocks import read_clocks
 from calc.files.words.numbers import Number, glued_keys, read_number
 from calc.files.words.spelled import read_spelled
+from calc.files.words.typing_errors import meant_word
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
 STRONG = re.compile(
@@ -128,6 +129,8 @@ def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) ->
     if match := WORD.match(text, place):
         word = match[0][:1] if CJK.match(match[0]) else match[0]
         tags = frozenset({"silent"}) if word in silent_words() else frozenset()
+        if not tags and (meant := meant_word(word)):
+            tags = lexicon().tags[meant]
         return Item(place, place + len(word), word, tags)
     mark = text[place]
     return Item(

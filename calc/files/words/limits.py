@@ -37,6 +37,10 @@ def _put_money(amounts: Amounts) -> None:
         if claim.rate_seconds >= MONTH and serves:
             amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
             continue
+        if _is_longest(amounts, claim):
+            length = "context_tokens" if serves else "sequence_tokens"
+            amounts.put(length, claim)
+            continue
         large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
         if large and (not serves or claim.item.extra.get("scale")):
             amounts.put("usd_most", claim)
@@ -58,6 +62,14 @@ def _put_money(amounts: Amounts) -> None:
             "USD ($) is that?"
         )
         amounts.ask("usd_most", claim, text)
+
+
+def _is_longest(amounts: Amounts, claim: Claim) -> bool:
+    """Whether a number such as max 16k is the longest sequence and not money."""
+    words, thousands = amounts.text[claim.start : claim.end], claim.item.value / 1000
+    power = thousands.is_integer() and thousands > 1 and int(thousands) & int(thousands - 1) == 0
+    taken = {"context_tokens", "sequence_tokens"} & amounts.facts.columns.keys()
+    return power and not taken and not claim.rate_seconds and "max" in words.split()
 
 
 def _put_times(amounts: Amounts) -> None:

@@ -16,7 +16,7 @@ TRAITS = (
     r"(?:[ -]?(?:sxm\d?|pcie|nvl|ada|server|blackwell|generation|super|ti|tensor core|"
     rf"{GIGABYTES})(?![a-z0-9])| ?[(（] ?{GIGABYTES} ?[)）])*"
 )
-BARE_CARD = re.compile(r"\d\d90|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
+BARE_CARD = re.compile(r"\d\d90s?|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 
 

@@ -88,7 +88,7 @@ def first_parts(catalogs: Catalogs) -> frozenset[str]:
             for parts in parts_of_models(catalogs).values()
             if len(parts[0]) > 2 and parts[0].isalpha()
         )
-        | {"glm", "opt", "bge", "t5", "r1"} - {"flan"}
+        | {"glm", "opt", "bge", "t5", "r1", "yi"} - {"flan"}
         | {"flan", "devstral"}
         | {match[0] for copy in field_catalog().copies if (match := HEAD.match(copy))}
     )

@@ -46,12 +46,14 @@ STEADY_ROLES = frozenset(
         "people",
         "requests_per_second",
         "requests_rate",
+        "requests_per_minute",
         "first_token_seconds",
         "clock_range",
         "always",
         "token_seconds",
     }
 )
+OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
 HEARING = ("audio", "sound")
 ANSWERS_ONCE = ("audio", "sound", "vision", "dual")
 VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
@@ -271,8 +273,11 @@ def _as_sound(claims: list[Claim], model: str, catalogs: Catalogs) -> list[Claim
     roles = {claim.role for claim in claims}
     if not hears or roles & {"audio_seconds", "audio_rate"}:
         return claims
-    sound = next((claim for claim in claims if claim.role == "duration"), None)
-    return [claim._replace(role="audio_seconds") if claim is sound else claim for claim in claims]
+    sound = next((claim for claim in claims if claim.role in OF_SOUND), None)
+    if sound is None:
+        return claims
+    named = sound._replace(role=OF_SOUND[sound.role])
+    return [named if claim is sound else claim for claim in claims]
 
 
 def _amounts(

@@ -139,8 +139,10 @@ def _ends(items: list[Item], place: int) -> bool:
 
 
 def _is_owned(items: list[Item], place: int) -> bool:
-    """Whether a word of possession stands right before the count and the name."""
-    for other in reversed(items[max(place - 5, 0) : place]):
+    """Whether a word of possession stands right before the count and the name, or a home behind."""
+    if _after(items, place, "at_home", 4):
+        return True
+    for other in reversed(items[max(place - 8, 0) : place]):
         if "own" in other.tags:
             return True
         if not (

@@ -12,6 +12,8 @@ MOST_CANDIDATES = 1000  # documents of one request of a reranker
 MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in flight
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
 PERSONS = re.compile(r"(?:er|or|ist|ant|ian|ee|yst)s$")  # plural nouns of what people do
+RATES = ("requests_per_second", "images_per_sequence")
+FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_PASSAGES = 200  # that a prompt quotes
 MOST_IMAGES = 64  # of one request
 OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
@@ -144,7 +146,7 @@ def _put_work(amounts: Amounts) -> None:
             amounts.put("answer_tokens" if pictured else "prompt_tokens", claim)
     for claim in amounts.of("tokens"):
         is_length = claim.item.value <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
-        of_request = "answer_tokens" in facts.columns or amounts.embeds
+        of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
         if is_length and of_request and not (amounts.is_batch and not counts):
             amounts.put("prompt_tokens", claim)
         elif amounts.is_batch or claim.item.value >= LONG_RUN:
@@ -184,8 +186,11 @@ def _counts(amounts: Amounts) -> list[Claim]:
     """Counts of documents or requests; 60k prompts of a service are a length."""
     facts = amounts.facts
     counts = amounts.of("documents", "examples")
+    requests = amounts.of("requests_count") if amounts.ends else []
     for claim in amounts.of("things"):
-        if amounts.is_batch:
+        if amounts.is_batch and claim.item.value < FEWEST_THINGS and [*counts, *requests]:
+            amounts.leave_out(claim)
+        elif amounts.is_batch:
             counts.append(claim)
         elif not amounts.is_open(claim):
             continue
@@ -200,8 +205,7 @@ def _counts(amounts: Amounts) -> list[Claim]:
                 facts.assume(f"'{amounts.words(claim)}' in flight at once")
             else:
                 counts.append(claim)
-    else:
-        counts += amounts.of("requests_count")
+    counts += requests
     for role, column in (
         ("prompts", "prompt_tokens"),
         ("answers_count", "answer_tokens"),

@@ -9,6 +9,8 @@ from calc.files.words.vocabulary import vocabulary
 def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
     """Columns that a phrase sets; formats that are ruled out are excluded."""
     for number, item in enumerate(items):
+        if "quantized" in item.tags and number in scopes.negated:
+            facts.put("fewest_bits", "16", item.text)
         entry = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("sets:")), "")
         if not entry or number in scopes.aside:
             continue

@@ -1,0 +1,49 @@
+"""Words of the vocabulary that a word is with one typing error: concurent, tokesn."""
+
+from functools import lru_cache
+
+from rapidfuzz.distance import OSA
+
+from calc.catalogs.load import read_once
+from calc.files.words.vocabulary import lexicon
+
+SHORTEST_WORD = 8  # letters: shorter words have neighbors of another meaning (content, context)
+SHORTEST_SWAP = 5  # letters of a word in which two neighbors are exchanged
+
+
+@lru_cache(maxsize=4096)
+def meant_word(word: str) -> str:
+    """The word of the vocabulary that a word is with one typing error; empty for none."""
+    if len(word) < SHORTEST_SWAP or not word.isalpha() or word in _parts_of_phrases():
+        return ""
+    for known in _words():
+        if _is_typo(word, known):
+            return known
+    return ""
+
+
+def _is_typo(word: str, known: str) -> bool:
+    if abs(len(word) - len(known)) > 1 or word[0] != known[0]:
+        return False
+    is_swap = sorted(word) == sorted(known)
+    if not is_swap and (len(word) < SHORTEST_WORD or word[-1] != known[-1]):
+        return False  # another ending is another form of the word
+    return bool(OSA.distance(word, known, score_cutoff=1) <= 1)
+
+
+@read_once
+def _parts_of_phrases() -> frozenset[str]:
+    """Words that stand in a phrase of several: first of first token is no error."""
+    return frozenset(part for phrase in lexicon().tags for part in phrase.split())
+
+
+@read_once
+def _words() -> tuple[str, ...]:
+    """Single words of the vocabulary that are long enough to tell a typing error."""
+    return tuple(
+        sorted(
+            phrase
+            for phrase in lexicon().tags
+            if len(phrase) >= SHORTEST_SWAP and phrase.isalpha() and phrase.isascii()
+        )
+    )
