@@ -28,6 +28,7 @@ PERCENTILE = re.compile(
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
 CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
+NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
 APOSTROPHES = str.maketrans("’‘`", "'''")
 SOFT = frozenset(
     {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"}
@@ -114,6 +115,8 @@ def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) ->
         end, start_hour, end_hour = clocks
         tags = frozenset({"RANGE", "CLOCKS"})
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
+    if negative := NEGATIVE.match(text, place):
+        return Item(place, negative.end(), negative[0], frozenset({"N"}), -float(negative[1]))
     phrase, tags = phrase_at(text, spaced, place, touches, limit)
     number = read_number(text, place) or read_spelled(text, place)
     if number and len(phrase) < number.end - place:

@@ -56,6 +56,7 @@ VARIANTS = frozenset(
 )  # words that tell one model of a family from another
 NOT_UNKNOWN = frozenset({"code", "large", "small", "base", "max", "math", "audio", "vision"})
 LONGEST_VARIANT = 3  # parts behind the name
+SOFTWARE = frozenset({"factory", "cpp", "index", "stack", "recipes", "file"})
 BEHIND_NAMES = frozenset(
     {"for", "on", "with", "in", "to", "fp8", "instruct", "für", "pour", "para"}
 )
@@ -117,6 +118,8 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
     numbered = place + 1 < len(parts) and re.search(
         r"\d", "".join(part.text for part in parts[place + 1 : place + 3])
     )
+    if place + 1 < len(parts) and _is_software(parts, place + 1):
+        return None, 1
     if not head or (head != parts[place].text and not numbered):
         return None, 1
     if copy := _copy(parts, place, catalogs):
@@ -197,6 +200,12 @@ def _unknown_end(
             break
         place += 1
     return variant
+
+
+def _is_software(parts: list[Part], place: int) -> bool:
+    """Whether what follows makes a program of a name: LLaMA Factory, llama.cpp."""
+    after = parts[place + 1] if parts[place].text in "-." and place + 1 < len(parts) else None
+    return parts[place].text in SOFTWARE or (after is not None and after.text in SOFTWARE)
 
 
 def _with_release(parts: list[Part], end: int) -> int:

@@ -126,6 +126,8 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
     columns, tokens = amounts.facts.columns, claim.item.value
     if tokens >= LONG_RUN:
         amounts.put(run, claim)
+    elif columns.get("objective") in ROLLS_OUT and "completion_tokens" not in columns:
+        amounts.put("completion_tokens", claim)
     elif "examples" in columns and "example_tokens" not in columns:
         amounts.put("example_tokens", claim)
     elif "sequence_tokens" not in columns and (

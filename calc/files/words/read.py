@@ -292,6 +292,8 @@ def _amounts(
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims}
     several = BATCH_ROLES | {"things", "examples"} if goal == "serve" else BATCH_ROLES
+    if "prompt_tokens" in roles:  # 750k prompts, 1k in
+        several = several | {"prompts"}
     is_batch = bool("batch_work" in tags or roles & several) and not roles & STEADY_ROLES
     ends = bool("batch_work" in tags or roles & ENDING_ROLES)
     embeds = _embeds(model, catalogs)

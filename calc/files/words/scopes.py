@@ -9,6 +9,7 @@ from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
 
 NameEntry = tuple[str, tuple[str, ...], str]
+WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
@@ -141,6 +142,9 @@ def _ends(items: list[Item], place: int) -> bool:
 def _is_owned(items: list[Item], place: int) -> bool:
     """Whether a word of possession stands right before the count and the name, or a home behind."""
     if _after(items, place, "at_home", 4):
+        return True
+    behind = [item.text for item in items[place + 1 : place + 5] if not item.is_silent]
+    if WE_HAVE & set(behind[:3]) and not {",", "."} & set(behind[:2]):
         return True
     for other in reversed(items[max(place - 8, 0) : place]):
         if "own" in other.tags:

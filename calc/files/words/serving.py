@@ -149,6 +149,8 @@ def _put_work(amounts: Amounts) -> None:
         of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
         if is_length and of_request and not (amounts.is_batch and not counts):
             amounts.put("prompt_tokens", claim)
+        elif claim.item.value >= LONG_RUN and facts.columns.keys() & {*RATES, "users", "people"}:
+            amounts.ask("tokens_total", claim)
         elif amounts.is_batch or claim.item.value >= LONG_RUN:
             amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
         elif "text" in claim.cues and "prompt_tokens" not in facts.columns:

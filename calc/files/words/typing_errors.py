@@ -2,8 +2,6 @@
 
 from functools import lru_cache
 
-from rapidfuzz.distance import OSA
-
 from calc.catalogs.load import read_once
 from calc.files.words.vocabulary import lexicon
 
@@ -23,12 +21,20 @@ def meant_word(word: str) -> str:
 
 
 def _is_typo(word: str, known: str) -> bool:
+    """Whether a letter is lost, added or changed, or two neighbors are exchanged."""
     if abs(len(word) - len(known)) > 1 or word[0] != known[0]:
         return False
-    is_swap = sorted(word) == sorted(known)
-    if not is_swap and (len(word) < SHORTEST_WORD or word[-1] != known[-1]):
-        return False  # another ending is another form of the word
-    return bool(OSA.distance(word, known, score_cutoff=1) <= 1)
+    start, end = 0, 0  # letters that both have at their beginning and at their end
+    shorter = min(len(word), len(known))
+    while start < shorter and word[start] == known[start]:
+        start += 1
+    while end < shorter - start and word[-1 - end] == known[-1 - end]:
+        end += 1
+    left, right = word[start : len(word) - end], known[start : len(known) - end]
+    if len(left) == len(right) == 2 and left == right[::-1]:
+        return True
+    same_ending = end > 0  # another ending is another form of the word
+    return len(word) >= SHORTEST_WORD and same_ending and max(len(left), len(right)) <= 1
 
 
 @read_once
