@@ -91,6 +91,7 @@ def _table(*columns: Any) -> pd.DataFrame:
 
 
 def _of_column(column: str, name: str) -> Callable:
+    """Return a function that reads the largest value of a field from a result column."""
     return lambda rows, _catalogs: (
         rows[name].to_numpy(dtype=float),
         rows[column].to_numpy(dtype=float),

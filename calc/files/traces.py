@@ -64,7 +64,7 @@ def trace_of(source: bytes | BinaryIO, name: str) -> Trace:
     is_packed = stream.read(len(GZIP)) == GZIP
     stream.seek(0)
     try:
-        form = _form(_header(stream, is_packed, name), name)
+        form = _format_of(_header(stream, is_packed, name), name)
         parts = [_by_hour(rows, form, name) for rows in _batches(stream, is_packed, form, name)]
     except (gzip.BadGzipFile, EOFError) as error:
         raise TableError(
@@ -115,16 +115,16 @@ def _header(stream: BinaryIO, is_packed: bool, name: str) -> list[str]:
         raise TableError(f"{name} is not CSV in UTF-8; save it as such.") from None
 
 
-def _form(header: list[str], name: str) -> TraceFormat:
-    """The format whose three columns a header has; raises TableError."""
+def _format_of(header: list[str], name: str) -> TraceFormat:
+    """Return the format whose three columns a header has; raise TableError if none has."""
     formats = load_curves().traces.values()
     for form in formats:
         if {form.time, form.prompt_tokens, form.answer_tokens} <= set(header):
             return form
     plain = load_curves().traces["plain"]
     raise TableError(
-        f"{name} is no file of requests (its columns: {quote_cell(', '.join(header[:6]))}); give "
-        f"Azure's or BurstGPT's trace, or the columns {plain.time}, {plain.prompt_tokens} "
+        f"{name} is not a file of requests (its columns: {quote_cell(', '.join(header[:6]))}); "
+        f"give Azure's or BurstGPT's trace, or the columns {plain.time}, {plain.prompt_tokens} "
         f"and {plain.answer_tokens}."
     )
 

@@ -105,13 +105,12 @@ def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
 
 
 def cell_values(name: str, value: Any) -> list:
-    """The values that fix a scenario column: one, a list, or words and numbers joined by +."""
+    """Return the values that fix a scenario column: one, a list, or several joined by +."""
     several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
     several = several if isinstance(several, list | tuple) else [several]
     column = inputs_by_name()[name]
-    if (
-        len(several) == 1 or column.kind != "choice"
-    ):  # in a list of choices an empty one is the usual
+    is_list_of_choices = len(several) > 1 and column.kind == "choice"
+    if not is_list_of_choices:  # in which an empty value is the default
         several = [value for value in several if not blank(value)]
     return list(dict.fromkeys(cell_value(column, value) for value in several))
 

@@ -110,18 +110,21 @@ def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> l
     its time and the budget's have in common.
     """
     rows = records(bill)
-    return [_use(budget, [row for row in rows if budget.is_of(row)], begins) for budget in budgets]
+    return [
+        _use_of(budget, [row for row in rows if budget.is_of(row)], begins) for budget in budgets
+    ]
 
 
-def _use(budget: Budget, rows: list[Row], begins: date) -> Use:
+def _use_of(budget: Budget, rows: list[Row], begins: date) -> Use:
+    """Return the cost and the GPU hours of a budget's plans within its months."""
     usd, gpu_hours, unpriced = 0.0, 0.0, 0
     for row in rows:
-        parts = months_in(budget, begins, row)
-        money = row["once_usd"] if row["is_once"] else row["monthly_usd"]
-        hours = row["once_gpu_hours"] if row["is_once"] else row["monthly_gpu_hours"]
-        unpriced += bool(np.isnan(money) and not row["have"])
-        usd += parts * np.nan_to_num(money)
-        gpu_hours += parts * np.nan_to_num(hours)
+        times = months_in(budget, begins, row)
+        usd_each = row["once_usd"] if row["is_once"] else row["monthly_usd"]
+        gpu_hours_each = row["once_gpu_hours"] if row["is_once"] else row["monthly_gpu_hours"]
+        unpriced += bool(np.isnan(usd_each) and not row["have"])
+        usd += times * np.nan_to_num(usd_each)
+        gpu_hours += times * np.nan_to_num(gpu_hours_each)
     return Use(budget, float(usd), float(gpu_hours), len(rows), unpriced)
 
 

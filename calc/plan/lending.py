@@ -62,9 +62,9 @@ def _largest(free: np.ndarray, first_hour: int) -> Window:
 def lent_pools(
     row: Row, windows: list[Window], period_hours: int, begins: datetime, days: int
 ) -> pd.DataFrame:
-    """The windows of some days from a day on as machines of the schedule, paid already.
+    """Return idle windows of the next days as machines of the schedule, already paid for.
 
-    begins: midnight; of windows of a week its weekday counts, Monday is 0.
+    `begins`: midnight of the first day. Windows of a week are counted from Monday.
     """
     first = begins.weekday() * DAY_HOURS if period_hours > DAY_HOURS else 0
     lent = [

@@ -13,22 +13,24 @@ OF_RELEASE = "of_older_release"
 
 
 def place_numbers(catalogs: Catalogs, card: np.ndarray, instance: np.ndarray) -> Columns:
-    """The numbers of cards and instances by their rows in the catalogs, -1 for none."""
-    made: Columns = {"gpu_row": card, "instance_row": instance}
-    made |= columns_of(catalogs, "gpus", card, "gpu_", without=("memory_bytes",))
-    made |= columns_of(catalogs, "instances", instance, "instance_", without=("gpu_memory_bytes",))
+    """Return the columns of cards and instances, given by row in the catalogs; -1 for none."""
+    columns: Columns = {"gpu_row": card, "instance_row": instance}
+    columns |= columns_of(catalogs, "gpus", card, "gpu_", without=("memory_bytes",))
+    columns |= columns_of(
+        catalogs, "instances", instance, "instance_", without=("gpu_memory_bytes",)
+    )
     share = numbers_of(catalogs, "instances", "gpu_memory_bytes")[instance]
-    made["gpu_memory_bytes"] = np.where(
+    columns["gpu_memory_bytes"] = np.where(
         instance >= 0, share, numbers_of(catalogs, "gpus", "memory_bytes")[card]
     )
     of_card, of_class = _card_row(catalogs)[card], _card_class(catalogs)[card]
-    made |= columns_of(catalogs, "utilization", of_card, "card_")
-    made |= columns_of(catalogs, "serving_steps", of_class, "card_", without=(OF_RELEASE,))
-    made["card_is_of_older_release"] = np.nan_to_num(
+    columns |= columns_of(catalogs, "utilization", of_card, "card_")
+    columns |= columns_of(catalogs, "serving_steps", of_class, "card_", without=(OF_RELEASE,))
+    columns["card_is_of_older_release"] = np.nan_to_num(
         numbers_of(catalogs, "serving_steps", OF_RELEASE)
     )[of_class]
-    made["card_is_assumed"] = assumed_entries(catalogs, "utilization")[of_card]
-    return made | {"card_step_is_assumed": assumed_entries(catalogs, "serving_steps")[of_class]}
+    columns["card_is_assumed"] = assumed_entries(catalogs, "utilization")[of_card]
+    return columns | {"card_step_is_assumed": assumed_entries(catalogs, "serving_steps")[of_class]}
 
 
 @cached_per_catalogs("instances", "gpus", "utilization", "serving_steps")

@@ -59,7 +59,7 @@ def _weights(catalogs: Catalogs) -> Columns:
         inverse = np.zeros((len(table), len(table)))
         if of.any():
             inverse[np.ix_(of, of)] = np.linalg.inv(
-                likeness.among(table[of], catalogs, quantity == "memory")
+                likeness.likeness_among(table[of], catalogs, quantity == "memory")
             )
         made[f"{quantity}_run_weight"] = (inverse @ errors)[:, None]
         if quantity != "memory":

@@ -151,8 +151,8 @@ OF_MEMORY: tuple[Callable, ...] = (
 )
 
 
-def among(table, catalogs, of_memory=False):
-    """Likeness of runs of one quantity to each other, 1 to themselves. Shape (runs, runs)."""
+def likeness_among(table, catalogs, of_memory=False):
+    """Return the likeness of runs to each other, 1 to themselves. Shape (runs, runs). [share]"""
 
     def alike(*names):
         return np.all(

@@ -176,7 +176,7 @@ def _paid_prices(job: Job, catalogs: Catalogs) -> np.ndarray:
     }
     if not any(terms.values()):
         return listed
-    paid = paid_prices(listed, catalogs.instances.index, _on_demand(job), terms, catalogs)
+    paid = paid_prices(listed, catalogs.instances.index, _takes_private(job), terms, catalogs)
     return np.where(_price_rows(catalogs, tuple(job.regions))[:, :, None] >= 0, paid, np.nan)
 
 
@@ -210,16 +210,16 @@ def least_prices(job: Job, places: list[Place], catalogs: Catalogs) -> np.ndarra
 def _ages(job: Job, catalogs: Catalogs) -> np.ndarray:
     """Age of every price, NaN for a private one. Shape: (instances, regions, markets). [days]"""
     _, ages = _list_prices(catalogs, tuple(job.regions), tuple(job.markets))
-    terms = {"private_prices": "".join(job.fixed.get("private_prices", ()))}
-    if not any(terms.values()):
+    private_prices = "".join(job.fixed.get("private_prices", ()))
+    if not private_prices:
         return ages
-    private = paid_prices(
-        np.full(ages.shape, np.nan), catalogs.instances.index, _on_demand(job), terms, catalogs
-    )
+    unlisted, terms = np.full(ages.shape, np.nan), {"private_prices": private_prices}
+    private = paid_prices(unlisted, catalogs.instances.index, _takes_private(job), terms, catalogs)
     return np.where(np.isnan(private), ages, np.nan)
 
 
-def _on_demand(job: Job) -> np.ndarray:
+def _takes_private(job: Job) -> np.ndarray:
+    """Return whether private prices apply, by market of the job."""
     return np.array([MARKETS[name].takes_private for name in job.markets])
 
 

@@ -174,7 +174,7 @@ def _price(row: Row, market_line: Row, today: date) -> str:
 
 
 def price_day_words(day: str, market: str, today: date) -> str:
-    """The day of a price and its age: 2026-07-20, 125 days: old."""
+    """Return the day of a price and its age, as in 2026-07-20, 125 days: old."""
     if not day:
         return ""
     days, old = _age(day, market, today)

@@ -123,7 +123,7 @@ def _what(row: Row, names_job: bool) -> str:
     parts = (
         row["scenario"],
         market,
-        _often(row),
+        _frequency(row),
         starting,
         own_share(row),
         "on your machines" if row["have"] else "",
@@ -132,23 +132,18 @@ def _what(row: Row, names_job: bool) -> str:
     return ", ".join(filter(None, parts)) + job
 
 
-def _often(row: Row) -> str:
-    """1 run; 4 runs a month for 5 months; 730 h; 3 copies, 730 h for 2 months."""
-    number = (
-        int(row["runs_per_month"]) if row["runs_per_month"] == int(row["runs_per_month"]) else 0
-    )
+def _frequency(row: Row) -> str:
+    """Return how often a row is paid: 4 runs a month for 5 months; 3 copies, 730 h for 2 months."""
+    count = row["runs_per_month"]
+    is_whole = count == int(count)
+    runs = with_noun(int(count), "run") if is_whole and count else f"{count:g} runs"
     if row["is_once"]:
-        return with_noun(number, "run") if number else f"{row['runs_per_month']:g} runs"
-    months = (
-        f" for {with_noun(int(row['plan_months']), 'month')}"
-        if row["plan_months"] < PERIOD_MONTHS["year"]
-        else ""
-    )
+        return runs
+    is_part_of_year = row["plan_months"] < PERIOD_MONTHS["year"]
+    months = f" for {with_noun(int(row['plan_months']), 'month')}" if is_part_of_year else ""
     if ends_of(row):
-        return (
-            with_noun(number, "run") if number else f"{row['runs_per_month']:g} runs"
-        ) + f" a month{months}"
-    copies = "" if number == 1 else f"{row['runs_per_month']:g} copies, "
+        return f"{runs} a month{months}"
+    copies = "" if count == 1 else f"{count:g} copies, "
     return f"{copies}{row['hours']:,.0f} h{months}"
 
 

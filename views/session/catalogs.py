@@ -26,16 +26,14 @@ LOGGER = logging.getLogger(__name__)
 
 
 def catalogs() -> Catalogs:
-    """The catalogs with this session's own models and runs."""
+    """Return the catalogs with this session's own models and runs."""
     base, added, entries = base_catalogs(), own_models(), st.session_state.get("readings")
-    extended = (
-        _with_models(base.version, json.dumps(added, sort_keys=True), base) if added else base
-    )
-    return (
-        extended
-        if entries is None
-        else _with_readings(extended.version, json.dumps(entries, sort_keys=True), extended)
-    )
+    extended = base
+    if added:
+        extended = _with_models(base.version, json.dumps(added, sort_keys=True), base)
+    if entries is None:
+        return extended
+    return _with_readings(extended.version, json.dumps(entries, sort_keys=True), extended)
 
 
 def look_at_files() -> None:

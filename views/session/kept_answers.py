@@ -67,7 +67,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     entry: Json = {
         "name": _free(scenario_name(name or answer_name(row, catalogs))),
         **fields,
-        **written_down(row),
+        **link_record(row),
     }
     entry["scenario"] |= {"plan_months": 1} if ends_of(row) and not is_planned else {}
     entry["scenario"] |= {"start_seconds": 0} if "have" in fields else {}
@@ -81,8 +81,8 @@ def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
             keep(row, names[number] if names else None)
 
 
-def written_down(row: Row) -> Row:
-    """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
+def link_record(row: Row) -> Row:
+    """Return a row as the link holds it: market, scenario, and today's figures as `then`."""
     catalogs = session_catalogs.catalogs()
     scenario = differing(row, catalogs, _assumed(row))
     return {

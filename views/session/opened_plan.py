@@ -23,7 +23,7 @@ def then_row(catalogs: Catalogs) -> Row | None:
 def is_same(row: Row, first: Row) -> bool:
     """Return whether today's first answer is the scenario of a row."""
     return all(
-        kept_answers.written_down(row)[name] == kept_answers.written_down(first)[name]
+        kept_answers.link_record(row)[name] == kept_answers.link_record(first)[name]
         for name in ("market", "scenario")
     )
 
@@ -40,7 +40,7 @@ def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> Row | None:
         return state["link_then"]
     state["link_then"] = None
     row = options(job_state.current().job, catalogs).rows[0]
-    return kept_answers.written_down(row) if row["answer"] else None
+    return kept_answers.link_record(row) if row["answer"] else None
 
 
 def _job(made: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -166,7 +166,7 @@ def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -
 
 
 def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> Json:
-    """The parts beside a text part that nothing counts, by their sizes; {} without any."""
+    """Return the parts beside the text part that no catalog covers, sized; {} without any."""
     parts = parts_beside(outer, catalogs.config_defaults)
     counts = {
         name: counted_parameters(entry, catalogs)
