@@ -37,7 +37,7 @@ NO_ALTERNATIVES = Alternatives()
 
 @dataclass(frozen=True, eq=False)
 class Answer(Options):
-    """The options of a job with their text columns, and what stands beside the first answer.
+    """The options of a job with their text columns, and alternatives to the first answer.
 
     `relaxed`: what looser limits would save, behind the text limits_cost; `ways`: other ways to
     pay; `outs`: changes after which a job without an answer has one; `problem`: the obstacle in
@@ -143,7 +143,7 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
 
 
 def _text_table(table: pd.DataFrame, **texts: Any) -> pd.DataFrame:
-    """A table with text columns; one text stands in the first row alone."""
+    """Return a table with text columns; a single text is in the first row alone."""
     columns = {}
     for name, values in texts.items():
         several = [values] if isinstance(values, str) else list(values)

@@ -1,4 +1,4 @@
-"""Table of the chart of money over days: lines, their names, and where they cross."""
+"""Table of the chart of cost over days: lines, their names, and where they cross."""
 
 import numpy as np
 import pandas as pd

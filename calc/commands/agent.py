@@ -100,7 +100,7 @@ def explain_tool(
 
 
 def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
-    """Two requests side by side: what differs in choices, memory, time and money, and why."""
+    """Compare two requests: what differs in choices, memory, time and cost, and why."""
     both = [_request(text, None, catalogs) for text in (first, second)]
     plain = [answer_request(request).row for request in both]
     if problem := next((row["problem"] for row in plain if is_missing(row["memory_bytes"])), ""):

@@ -1,4 +1,4 @@
-"""`python -m calc diff`: how two plans differ in choices, memory, time and money."""
+"""`python -m calc diff`: how two plans differ in choices, memory, time and cost."""
 
 import argparse
 from collections.abc import Callable

@@ -137,7 +137,7 @@ def _lend(day: LoadDay, row: Row, options: argparse.Namespace) -> None:
 
 
 def _conversations(row: Row, options: argparse.Namespace, catalogs: Catalogs) -> list[str]:
-    """Sentences on conversations of several turns, and their table where it is asked for."""
+    """Write sentences on conversations of several turns, and their table if it is requested."""
     if not 1 <= options.turns <= MOST_TURNS:
         raise TableError(f"--turns is a number from 1 to {MOST_TURNS}.")
     if not options.think > 0 or not LEAST_VARIATION <= options.think_variation <= MOST_VARIATION:

@@ -156,7 +156,7 @@ def _first_cures(
 
 
 def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
-    """Changes of the plan that mend it, as lines of Markdown.
+    """Changes of the plan that make it fit, as lines of Markdown.
 
     Another machine is named where memory lacks, by the message or by the estimate.
     """

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
-    """Write a row for each month; the service, the money and the day go to standard error."""
+    """Write a row for each month; the service, the cost and the day go to standard error."""
     rows = cells_of(arguments.jobs).to_dict("records")
     answers = [
         full_answer({name: cell for name, cell in row.items() if cell}, catalogs)

@@ -23,7 +23,7 @@ def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
 
 
 def one_scenario_with_times(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
-    """The table of one_scenario, with what comes after memory: times, spreads and money."""
+    """The table of one_scenario, with what comes after memory: times, spreads and cost."""
     table = one_scenario(scenario, catalogs)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return walk(table, AFTER_MEMORY)

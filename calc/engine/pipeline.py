@@ -200,7 +200,7 @@ def _results_of_part(
 
 
 def _solved_alone(part: Part) -> Columns:
-    """The largest batch and sequence of a part, which need no time and no money."""
+    """The largest batch and sequence of a part, which need neither time nor cost."""
     sound, table = sound_rows(part)
     solved = largest_columns(walk(memory(table), VERDICT)) if len(sound) else {}
     return {name: place_rows(values, sound, len(part.rows)) for name, values in solved.items()}
@@ -266,7 +266,7 @@ def _figures(table: Table, solve: bool) -> Columns:
 
 
 def _finite(values: np.ndarray | Words) -> np.ndarray | Words:
-    """A column of time or money without infinite values."""
+    """Return a column of time or cost without infinite values."""
     return values if isinstance(values, Words) else np.where(np.isinf(values), np.nan, values)
 
 

@@ -1,4 +1,4 @@
-"""The bill of one row: the hours paid and their money, and the same job on other markets."""
+"""The bill of one row: the hours paid and their cost, and the same job on other markets."""
 
 import numpy as np
 import pandas as pd

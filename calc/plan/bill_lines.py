@@ -65,7 +65,7 @@ def joined_bills(bills: Iterable[BillLines]) -> BillLines:
 
 
 def within(bill: BillLines, first_day: str, last_day: str) -> BillLines:
-    """The lines from a day to a day, both included; an empty day is no bound."""
+    """The lines from a day to a day, both included; an empty day sets no bound."""
     days = bill.lines["day"]
     inside = (days >= first_day) & ((days <= last_day) if last_day else True)
     return bill._replace(

@@ -17,7 +17,7 @@ TEAM_SUMS = ("once_usd", "monthly_usd", "year_usd", "once_gpu_hours", "monthly_g
 
 
 class Budget(NamedTuple):
-    """Dollars and GPU-hours of a team or a project from a day to a day; None is no limit.
+    """Dollars and GPU-hours of a team or a project from a day to a day; None sets no limit.
 
     An empty team is every team, an empty project every project of the team.
     """

@@ -1,4 +1,4 @@
-"""Fine-tune, then serve: dollars by month and day, and when an endpoint becomes dearer."""
+"""Fine-tune, then serve: cost by month and day, and when an endpoint becomes more expensive."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The card of an answer, and its one line why: its layout, or what it gives for its money."""
+"""The card of an answer, with its reason in one line: its layout, or what its cost buys."""
 
 from typing import NamedTuple
 
@@ -106,7 +106,7 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
 
 
 def more_money(row: Row, least: Row) -> str:
-    """18 % more; as much money within a tie; 12 % less."""
+    """Return the cost against the first answer: 18 % more; the same within a tie; 12 % less."""
     ratio = row["usd"] / least["usd"]
     if is_missing(ratio):
         return "without a price"

@@ -1,4 +1,4 @@
-"""Fine-tune, then serve, in sentences: its money, its service, and an endpoint beside it."""
+"""Fine-tune, then serve, in sentences: its cost, its service, and an endpoint to compare."""
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row

@@ -292,7 +292,7 @@ def _limits(job: Cells, ends: bool) -> Iterator[str]:
 
 
 def _limits_of_cost(job: Cells, ends: bool) -> Iterator[str]:
-    """The limits of time, of money and of GPU-hours."""
+    """The limits on time, cost and GPU-hours."""
     hours, usd, hourly, gpu_hours = (
         number_in(job, name)
         for name in ("hours_most", "usd_most", "usd_per_hour_most", "gpu_hours_most")

@@ -1,4 +1,4 @@
-"""Limits in words: the next step of each with its money, and which cost nothing."""
+"""Limits in words: the next step of each with its cost, and which limits cost nothing."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -54,7 +54,7 @@ SHARE_WORDS = {
 
 
 def say_limit(name: str) -> Callable[[float], str]:
-    """The function that writes the value of a limit: money, time or a count."""
+    """Return the function that writes the value of a limit: a cost, a time or a count."""
     if "usd" in name:
         return usd
     if name == "gpu_hours_most":
@@ -103,7 +103,7 @@ def old_price_month(old_price_days: float, catalogs: Catalogs) -> str:
 
 
 def telling_limits(relaxed: list[Relaxed], row: Row) -> list[Relaxed]:
-    """Return the limits whose relaxation changes the cost, the dearest first."""
+    """Return the limits whose relaxation changes the cost, the most expensive first."""
     worth = [
         limit for limit in relaxed if abs(limit.usd - row["usd"]) >= NOTHING_RATIO * row["usd"]
     ]

@@ -1,4 +1,4 @@
-"""The three lines that stand first in every answer: understood, assumed, not counted."""
+"""The first three lines of every answer: understood, assumed, not counted."""
 
 from collections.abc import Sequence
 

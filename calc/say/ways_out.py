@@ -1,4 +1,4 @@
-"""Ways out of a job without an answer in words, each with its money."""
+"""Ways out of a job without an answer, in words, each with its cost."""
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of

@@ -202,7 +202,7 @@ def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -
 
 
 def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
-    """A row for each pool: machines taken, hours used, hours paid that nobody uses, and dollars."""
+    """A row for each pool: machines taken, hours used, hours paid but idle, and dollars."""
     last = max(run.deadline for run in problem.runs)
     rows = []
     for place, pool in enumerate(problem.pools):

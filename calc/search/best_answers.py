@@ -1,6 +1,6 @@
-"""The candidates to name: lowest cost, knee, easiest; fastest and roomiest on request.
+"""The candidates to name: cheapest, knee and easiest; on request fastest and roomiest.
 
-Nobody can tell money within a tie apart: the easier to get is named, then the shorter run; of
+Costs within a tie count as equal. Of these, the easiest to get is named, then the shorter run; for
 services the one that leaves no GPU idle, then the fastest.
 """
 
@@ -17,7 +17,7 @@ USUALLY = CLASSES.index("usually")
 
 
 def answers(ranked: Ranking) -> dict[str, int]:
-    """The candidates to name among those that qualify, by name."""
+    """Return the candidates to name among those that qualify, by name."""
     qualifying = ranked.qualifying
     least = least_money(ranked, qualifying)
     if ranked.job.have:
@@ -42,7 +42,7 @@ def answers(ranked: Ranking) -> dict[str, int]:
 
 
 def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
-    """The candidate of lowest cost; within a tie the easier, then the faster, the plainer."""
+    """Return the cheapest candidate; within a tie the easier, then the faster, the plainer."""
     figures, tie = ranked.candidates, ranked.job.judged["tie_ratio"]
     near = _near_least(numbers, figures.usd, tie)
     near = _near_least(near, figures.obtainability_rank)
@@ -59,7 +59,7 @@ def _near_least(numbers: np.ndarray, values: np.ndarray, ratio: float = 1.0) -> 
 
 
 def _knee(ranked: Ranking, least: int) -> int:
-    """The candidate that is faster for a little more money; -1 where none is faster."""
+    """Return the candidate that is faster for a little more cost; -1 if none is faster."""
     figures, judged = ranked.candidates, ranked.job.judged
     edge = frontier(figures, ranked.qualifying)
     edge = edge[figures.seconds[edge] * judged["tie_ratio"] < figures.seconds[least]]
@@ -72,12 +72,12 @@ def _knee(ranked: Ranking, least: int) -> int:
 
 
 def knee(usd: np.ndarray, seconds: np.ndarray, judged: Row) -> int:
-    """The number of the point on a frontier that is faster for a little more; 0 for none.
+    """Return the point of a frontier that is faster for a little more cost; 0 if none is.
 
-    The frontier starts with the lowest cost. Of the points within the ratio of money that are
-    faster by the ratio of pace it is the one furthest below the line from the first point to the
-    last within that money, on logarithmic axes. Where there is none it is the next point that is
-    faster by the least ratio.
+    The frontier starts with the lowest cost. Among the points within the ratio of cost that are
+    faster by the ratio of speed, the knee is the one furthest below the line from the first point
+    to the last within that cost, on logarithmic axes. If there is none, it is the next point that
+    is faster by the smallest ratio that counts.
     """
     log_usd, log_seconds = np.log(usd / usd[0]), np.log(seconds / seconds[0])
     end = np.flatnonzero(usd <= usd[0] * judged["knee_usd_ratio"] * (1 + FEW))[-1]

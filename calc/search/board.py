@@ -19,7 +19,7 @@ SAID_OF_ANSWERS = ("why", "why_codes", "problem", "problem_code")
 
 
 def sort_board(board: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The rows by money, USD per hour, time, headroom or emissions; what qualifies stays first."""
+    """Sort the rows by cost, USD per hour, time, headroom or emissions; qualifying rows first."""
     if by not in COLUMN:
         return board
     values = board[COLUMN[by]].to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""The candidates of layouts on places: accumulations, and money and time on each offer."""
+"""The candidates of layouts on places: their accumulations, and cost and time on each offer."""
 
 from dataclasses import replace
 

@@ -143,7 +143,7 @@ def by_pair(pair_table: LayoutPlaceTable, name: str) -> np.ndarray:
 def keep_fitting(pair_table: LayoutPlaceTable) -> np.ndarray:
     """Drop pairs that do not fit or that placement forbids; return which ones fit.
 
-    They are told by their `pair_number`, before placement forbids any.
+    The result is their `pair_number`, before placement forbids any.
     """
     pair_table.evaluate_all(fit.VERDICT)
     pair_table.keep(np.flatnonzero(by_pair(pair_table, "fits") <= FITS.index("tight")))

@@ -1,4 +1,4 @@
-"""Candidates as rows: the best of each type, estimated rows with money, the frontier."""
+"""Candidates as rows: the best of each type, estimated rows with their cost, the frontier."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -134,7 +134,7 @@ def _continent(region: str) -> str:
 
 
 def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
-    """Instance types with other cards whose money nobody can tell from the least. [ratio]
+    """Instance types with other cards whose cost ties with the lowest, and the ratios. [ratio]
 
     Of each card the cheapest type counts: types with the same card take the same time, so that
     their money differs for certain.

@@ -84,7 +84,7 @@ def relaxed_limits(
     others: Sequence[Relaxed],
     catalogs: Catalogs,
 ) -> list[Relaxed]:
-    """Return every limit whose next step saves more than a tie, the dearest first.
+    """Return every limit whose next step saves more than a tie, the largest saving first.
 
     `others`: the limits that leave candidates out (`relaxations`), each at its next step.
     """
@@ -114,10 +114,10 @@ def _ranking_with(cells: Cells, changes: Changes, catalogs: Catalogs) -> Ranking
 def _next_steps(
     cells: Cells, ranked: Ranking, least: int, most: float, catalogs: Catalogs
 ) -> Iterator[Relaxed]:
-    """Limits on money and time at the step that saves most for what is given up.
+    """Yield limits on cost and time at the step that saves most for what is given up.
 
-    Of the steps that people set, the one with the most money saved per unit of the limit; and the
-    first that saves most of all, where that is far more.
+    Among the steps that people set, it is the one that saves most per unit of the limit. The first
+    step that saves most of all is added if it saves far more.
     """
     takes_old_prices = ranked.has_old_price(least)
     usd = float(ranked.candidates.usd[least])

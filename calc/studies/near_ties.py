@@ -1,4 +1,4 @@
-"""The types whose cost is within 10 % of the first answer's, and the next dearer one."""
+"""The types whose cost is within 10 % of the first answer's, and the next one beyond."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ FEWEST, MOST = 2, 6
 
 
 class NearTies(NamedTuple):
-    """The rows of the short board, how many types lie within 10 %, and the next dearer row.
+    """The rows of the short board, the number of types within 10 %, and the next row beyond.
 
     `untimed`: the cheapest row of unknown speed that costs less than all of them.
     """
@@ -26,7 +26,7 @@ class NearTies(NamedTuple):
 
 
 def near_ties(options: Options) -> NearTies:
-    """The first answer and every type within 10 % of its money, at least two and at most six."""
+    """Return the first answer and every type within 10 % of its cost, two to six in all."""
     board = options.board
     sound = qualifies(board)
     if options.obstacle or not sound.any():

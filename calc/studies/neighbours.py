@@ -66,7 +66,7 @@ class Neighbours(NamedTuple):
 def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
     """The job that an estimated scenario stands for, within the limits of another job.
 
-    A limit that is not set asks for nothing; a service may always be as slow as it is.
+    A limit that is not set does not apply; a service may always be as slow as it is now.
     """
     limited = {
         name: value for name in (*LIMITS, "confidence") if not blank(value := limits.get(name))

@@ -23,7 +23,7 @@ SAME_RATIO = 1 + 1e-6
 class LoadLimit(NamedTuple):
     """The most requests in flight that an answer carries, and the cost of the next option.
 
-    `usd` is NaN where no dearer option follows within MOST_LOAD times the load.
+    `usd` is NaN if no more expensive option follows within MOST_LOAD times the load.
     """
 
     users: int
@@ -55,7 +55,7 @@ def stricter_speeds(job: Cells) -> dict[str, float]:
 
 
 def load_limit(job: Cells, options: Options, catalogs: Catalogs) -> LoadLimit | None:
-    """Return the load at which the answer of a service gives way to a dearer one."""
+    """Return the load at which the answer of a service gives way to a more expensive one."""
     row, users = options.rows[0], options.job.get("users")
     if not _is_service(options) or not users or options.job.get("requests_per_second"):
         return None

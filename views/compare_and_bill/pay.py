@@ -150,7 +150,7 @@ def _service_panel(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> Non
 
 
 def heading(row: Row, job: str, machines: str = "") -> str:
-    """About $49 once: fine-tune Llama 3.1 8B; or why there is no money."""
+    """Return the line About $49 once: fine-tune Llama 3.1 8B; or why the cost is not known."""
     if is_missing(row["memory_bytes"]):
         return f"No bill as it is set: {job}"
     if machines:

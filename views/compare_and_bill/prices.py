@@ -140,7 +140,7 @@ def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
 
 
 def not_in_it(row: Row) -> tuple[str, ...]:
-    """Return what is not in the bill: the cost of storage, and what nobody counted."""
+    """Return what is not in the bill: the cost of storage, and what was not counted."""
     what = (
         f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
     )

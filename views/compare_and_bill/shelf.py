@@ -181,7 +181,7 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
 
 
 def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
-    """Save the page under a name; `row` has the money of the plan, or of the bill."""
+    """Save the page under a name; `row` has the cost of the plan, or of the bill."""
     seen = st.session_state.get("shelf_seen", "")
     money = {
         field: None if is_missing(row.get(field)) else float(row[field])
@@ -325,7 +325,7 @@ def _move_words(row: Row | None) -> str:
 
 
 def _move(row: Row | None) -> FigureChange | None:
-    """The change of a plan's money, if any."""
+    """The change of a plan's cost, if any."""
     return next((moved for moved in changes(row) if moved.figure == "usd"), None) if row else None
 
 

@@ -81,7 +81,7 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
 
 
 def not_in_it(rows: list[Row]) -> None:
-    """Draw what nobody counted, with the cost of a further attempt and of a spare instance."""
+    """Draw what is not counted, with the cost of a further attempt and of a spare instance."""
     st.header("Not in it", anchor=False)
     parts = [
         f"a further attempt of {row['scenario']} (+{billed_usd(attempt_usd(row))})"

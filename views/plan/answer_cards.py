@@ -1,4 +1,4 @@
-"""The cards of the answers: money, time, place, tank, memory, one line why, one badge."""
+"""The cards of the answers: cost, time, place, memory bar, the reason, one badge."""
 
 from html import escape
 
@@ -110,7 +110,7 @@ def _height() -> int:
 
 
 def is_shown(card: Card, plan: Present) -> bool:
-    """Return whether what stands below starts from this card."""
+    """Return whether the panels below start from this card."""
     return all(
         card.row[name] == plan.row[name] or card.row[name] != card.row[name]
         for name in ("instance", "memory_bytes", "seconds")
@@ -155,7 +155,7 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
 
 
 def _money_and_time(row: Row) -> tuple[str, str]:
-    """The large figure and what stands beside it: $54, in 59 min (48 to 75)."""
+    """Return the large figure and the text beside it: $54, in 59 min (48 to 75)."""
     time, _, ends = pace(row).partition(" (")
     if not ends_of(row):
         return (time, "") if is_missing(row["usd"]) else (about(row["usd"]), "a month")

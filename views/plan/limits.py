@@ -1,4 +1,4 @@
-"""Cost of the limits: at most three buttons, the dearest first; each changes one limit."""
+"""Cost of the limits: at most three buttons, the most expensive limit first."""
 
 import streamlit as st
 
@@ -63,7 +63,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
 
 
 def _set_by(limit: Relaxed, resolved_job: Row) -> Row:
-    """The fields of the job that put a limit at its step; none for what is no limit."""
+    """Return the fields of the job that set a limit to its step; none for anything else."""
     fields, name, step = job_state.current().fields, limit.name, limit.step
     if name in ("regions", "markets"):
         return {name: [*fields[name], step]}

@@ -47,7 +47,7 @@ _starting = Lock()
 
 
 def start_workers() -> None:
-    """Start the processes for ordinary jobs; nobody waits for them."""
+    """Start the processes for ordinary jobs in the background."""
     for number in range(WORKERS):
         _started(number)
 

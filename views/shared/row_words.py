@@ -131,7 +131,7 @@ def own_share(row: Row) -> str:
 
 
 def own_terms(row: Row) -> str:
-    """The terms beside money that is not as listed: at your own price, 12 % less."""
+    """The terms of a cost that differs from list price: at your own price, 12 % less."""
     private = (
         "at your own price"
         if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0

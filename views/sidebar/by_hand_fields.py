@@ -68,7 +68,7 @@ def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs) -> 
 
 
 def _more(key: str) -> None:
-    """Callback: the pill `more` is no value, it shows the rest."""
+    """Callback: the pill `more` is not a value; it shows the rest."""
     state = st.session_state
     if MORE in state[key]:
         state[key] = [value for value in state[key] if value != MORE]

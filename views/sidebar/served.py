@@ -93,7 +93,7 @@ def _shares(fields: Row) -> None:
 
 
 def _weights(fields: Row, catalogs: Catalogs) -> dict[str, str]:
-    """The narrowest format by fewest_bits; as published is 16 bits where nobody publishes fewer."""
+    """The narrowest format by fewest_bits; as published means 16 bits if no fewer are published."""
     published = published_bits_of(catalogs, fields["model"])
     words = {bits: f"{bits} bits" for bits in ("8", "16", "4")}
     if fields[KEYS.fewest_bits] == str(published):

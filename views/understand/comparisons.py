@@ -44,7 +44,7 @@ def recent_rows(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -
 
 
 def over_values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Bars of memory for each value of a choice, with money and time of the job."""
+    """Draw bars of memory for each value of a choice, with the cost and time of the job."""
     rows = recent_rows(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values(
         "needed_bytes", kind="stable"
     )
@@ -120,7 +120,7 @@ def gpu_counts(
     key: str = "gpus",
     most_gpus: int = comparisons.MOST_GPUS,
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Memory, time and money by GPUs and layout; returns the rows and the names of lines."""
+    """Draw memory, time and cost by GPUs and layout; return the rows and the names of lines."""
     rows = recent_rows(comparisons.over_gpus, plan, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
     _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, plan, ink, key)
@@ -144,7 +144,7 @@ def _three_charts(
     ink: Ink,
     key: str,
 ) -> None:
-    """Three charts of the same lines: memory against the one card, time, money."""
+    """Three charts of the same lines: memory against the one card, time, cost."""
     ends = ends_of(plan.scenario)
     shown = chart_tables.for_screen(
         rows, ["needed_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"]

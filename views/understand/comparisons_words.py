@@ -53,7 +53,7 @@ def title(name: str, row: Row) -> str:
 
 
 def values(row: Row) -> str:
-    """61.2 GiB ✓ · $245 in 4.5 h: what stands beside a name."""
+    """Return the figures beside a name: 61.2 GiB ✓ · $245 in 4.5 h."""
     mark = f" {FITS[row['fits']][1]}" if row["fits"] else ""
     memory = f"{three(figures(row)['memory_gib'])} GiB{mark}"
     if row.get("runs") == "no":
@@ -169,7 +169,7 @@ def _money(row: Row) -> str:
 
 
 def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
-    """A ready job with its machine, money and memory, and what is in the way, under `head`."""
+    """A ready job with its machine, cost and memory, and the limit it exceeds, under `head`."""
     row, mark = answered.row, " · **your plan**" if answered.is_same(plan_row) else ""
     cells = {
         head: f"{answered.job.name}{mark}",

@@ -43,7 +43,7 @@ def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 
 def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Memory, time and money on 1 to 64 GPUs by strategy, and the bytes that training sends."""
+    """Draw memory, time and cost on 1 to 64 GPUs by strategy, and the bytes that training sends."""
     rows, names = gpu_counts(plan, ink, catalogs, "explore_gpus", MOST_GPUS)
     if plan.scenario["work"] != "training":
         return

@@ -99,7 +99,7 @@ def block(forms: pd.DataFrame) -> None:
 
 
 def moments(rows: pd.DataFrame) -> None:
-    """Every moment that was looked at, in words; the largest is the estimate and stands in bold."""
+    """Draw every moment in words; the largest is the estimate and is in bold."""
     peak = rows["bytes"].idxmax()
     text_table(
         [

@@ -73,7 +73,7 @@ class _Fields:
         return self.rows[column].fillna(0.0).to_numpy(dtype=float)
 
     def unused(self) -> np.ndarray:
-        """Rows of commitments or reserved capacity that nobody used."""
+        """Rows of commitments or reserved capacity that were not used."""
         words = bill_files().unused_words
         return np.isin(self.text("commitment_status"), words) | np.isin(
             self.text("reservation_status"), words

@@ -12,9 +12,9 @@ STANDINGS = ("read", "unused", "assumed", "open", "idle", "aside")
 class Line(NamedTuple):
     """A field as its file writes it, its status, and the columns that it settles.
 
-    read: it settles columns. unused: it affects memory or money, or is unknown, and has no column.
+    read: it sets columns. unused: it affects memory or cost, or is unknown, and has no column.
     assumed: no file says it, the tool's default does. open: no file settles the column. idle: as it
-    stands it affects neither memory nor money. aside: a statement of a script that starts no tool
+    stands it affects neither memory nor cost. aside: a statement of a script that starts no tool
     that is read.
     """
 

@@ -154,7 +154,7 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
 
 
 def _any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
-    """The tool for scripts of nobody's, where it knows more of the flags than the best other."""
+    """The tool for scripts without a known owner, if it knows the most of their flags."""
     tool = tools()[ANY_TRAINER]
     if best and (
         best.id not in LIKE_ANY or _known_fields(tool, fields) <= _known_fields(best, fields)

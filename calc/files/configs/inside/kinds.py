@@ -66,13 +66,13 @@ def started_engine(text: str) -> str:
 
 
 def foreign_machine(text: str) -> str:
-    """The accelerator of another kind that a text asks for; empty where it asks for none."""
+    """Return the accelerator of another kind that a text requests; empty without one."""
     found = FOREIGN.search(text)
     return found[0] if found else ""
 
 
 def lacks_gpu(text: str, facts: list[Fact]) -> bool:
-    """Return whether a file asks for accelerators of another kind alone."""
+    """Return whether a file requests only accelerators of another kind."""
     named = [fact.value for fact in facts if fact.kind in ("card", "instance")]
     return bool(foreign_machine(text)) and all(foreign_machine(str(name)) for name in named)
 
