@@ -9,4 +9,5 @@ from typing import Any
 
 Cells = Mapping[str, Any]  # column -> cell of a job, a scenario or a row, for reading
 Json = dict[str, Any]  # an object of JSON or YAML, as a file or a catalog has it
+Changes = dict[str, Any]  # column of a job or a scenario -> the cell that a change sets
 Arguments = dict[str, Any]  # keyword arguments of a call, by name

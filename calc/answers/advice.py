@@ -6,11 +6,10 @@ from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.layout import at_once
-from calc.mappings import Cells
+from calc.mappings import Cells, Changes
 from calc.say.change import change_in_words, quality
 from calc.say.numbers import percent
 from calc.studies.advice import advice
-from calc.studies.neighbours import Change
 
 
 def advise(
@@ -51,7 +50,7 @@ def advise(
     return useful.assign(**texts)[columns]
 
 
-def change_words(row: Row, kind: str, change: Change, runs: str, catalogs: Catalogs) -> str:
+def change_words(row: Row, kind: str, change: Changes, runs: str, catalogs: Catalogs) -> str:
     """A change in words; another step with its size, and what is emulated marked as such."""
     placed = {"gpus": row["gpus"], **change} if "instance" in change else change
     words = change_in_words(placed, catalogs, row["work"] == "inference") + (

@@ -17,7 +17,7 @@ from calc.job.columns import OF_MONEY
 from calc.job.job import Job
 from calc.job.resolve import resolve
 from calc.layout import at_once
-from calc.mappings import Cells
+from calc.mappings import Cells, Changes
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.candidates import LimitedFigures
@@ -25,7 +25,7 @@ from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.ranking import limits_of
 from calc.search.row_status import STATUSES, is_offered, status
 from calc.studies.advice_selection import MOST_OF_A_KIND, machine_first, select_advice
-from calc.studies.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
+from calc.studies.neighbours import LAYOUT, distinct_changes, neighbours, pairs
 from calc.table import Words
 from calc.units import GIB
 
@@ -156,7 +156,7 @@ def advice(
     return useful[list(_FRAME)]
 
 
-def kind_of(row: Cells, change: Change) -> str:
+def kind_of(row: Cells, change: Changes) -> str:
     """Return the kind of a change: instance, gpus, layout, step, batch, or the choice it makes."""
     if change.keys() & {"instance", "gpus"}:
         return "instance" if "instance" in change else "gpus"
@@ -173,7 +173,7 @@ def kind_of(row: Cells, change: Change) -> str:
     )
 
 
-def _keeps_work(row: Cells, kind: str, change: Change, widths: dict[str, tuple]) -> bool:
+def _keeps_work(row: Cells, kind: str, change: Changes, widths: dict[str, tuple]) -> bool:
     """Return whether a changed scenario does the same work, and a service as much of it."""
     after = {**row, **change}
     as_much = (
@@ -192,7 +192,7 @@ def _try_changes(
     row: Row,
     job: Row,
     kinds: list[str],
-    changes: list[Change],
+    changes: list[Changes],
     catalogs: Catalogs,
 ) -> pd.DataFrame:
     """Each change estimated: what it saves, how it slows, whether it holds and keeps the limits."""
@@ -248,7 +248,9 @@ def _try_changes(
     )
 
 
-def _holds(row: Row, rows: pd.DataFrame, changes: list[Change], has_time: np.ndarray) -> np.ndarray:
+def _holds(
+    row: Row, rows: pd.DataFrame, changes: list[Changes], has_time: np.ndarray
+) -> np.ndarray:
     """Return whether each changed row fits and runs well enough to be advised. Shape (changes,).
 
     A format that is emulated at a known speed is better than one that the same GPU refuses; on
@@ -262,7 +264,9 @@ def _holds(row: Row, rows: pd.DataFrame, changes: list[Change], has_time: np.nda
     return holds & (has_time | ~(has_time & holds).any())
 
 
-def _same_work(row: Row, kinds: list[str], changes: list[Change], catalogs: Catalogs) -> list[bool]:
+def _same_work(
+    row: Row, kinds: list[str], changes: list[Changes], catalogs: Catalogs
+) -> list[bool]:
     """Return whether each change keeps the number formats, the method and the work of a step."""
     table = catalogs.precisions
     widths = dict(zip(table.index, map(tuple, table[_WIDTHS].to_numpy()), strict=True))
@@ -271,7 +275,7 @@ def _same_work(row: Row, kinds: list[str], changes: list[Change], catalogs: Cata
     ]
 
 
-def _old_price_days(row: Row, market: str, change: Change, catalogs: Catalogs) -> float:
+def _old_price_days(row: Row, market: str, change: Changes, catalogs: Catalogs) -> float:
     """Age of a changed place's price older than what is relied on and than the row's; else 0."""
     if not change.keys() & {"market", "instance"}:
         return 0.0
@@ -324,7 +328,7 @@ def _within_limits(
     return {"kept": ~np.any(too_dear, axis=0), "paced": ~is_slow}
 
 
-def _inputs(row: Row, changes: list[Change]) -> Columns:
+def _inputs(row: Row, changes: list[Changes]) -> Columns:
     """The inputs (scenarios.read) of the changed scenarios; what no change sets is one value."""
     columns_by_name = inputs_by_name()
     same = {

@@ -1,7 +1,7 @@
 """The cost of each limit of a job: the limit is relaxed, and the engine answers again."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from calc.job.columns import (
 )
 from calc.job.job import Job
 from calc.job.resolve import tunings
-from calc.mappings import Cells
+from calc.mappings import Cells, Changes
 from calc.scenarios.published_weights import bits_of
 from calc.search.best_answers import least_money
 from calc.search.ranking import FEW, Ranking
@@ -45,14 +45,13 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
     "usd_most": np.concatenate([ROUND * 10.0**power for power in range(8)]),
 }
 NARROWED = ("precision", "kv_precision")
-LONG_CURVE_RATIO = 0.8  # of the cost at one step, below which a second step is told as well
+LONG_CURVE_RATIO = 0.8  # of the cost at one step, below which a second step is named too
 # Of a run from scratch: GPT-3 takes 1 to 3.2 million tokens a step from 1.3B on, Llama 3 405B 4 to
 # 16 million. Brown et al. 2020, arXiv 2005.14165, table 2.1; arXiv 2407.21783, section 3.4.1.
 FROM_SCRATCH_STEP_TOKENS = 1e6
 WIDEST = 16  # bits of a cache that has no format of its own
-LESS_LOAD = 0.9  # what is asked for where the load itself takes one machine more
+LESS_LOAD = 0.9  # of the load, to see whether the load itself takes one machine more
 NARROWER: dict[str | int, tuple[int, ...]] = {PUBLISHED: (8, 4), 16: (8, 4), 8: (4,)}
-Changes = dict[str, Any]
 
 
 class Relaxed(NamedTuple):
@@ -106,52 +105,58 @@ def _wider_first(relaxed: list[Relaxed], tie: float) -> list[Relaxed]:
 
 
 def _ranking_with(cells: Cells, changes: Changes, catalogs: Catalogs) -> Ranking | None:
-    """The ranking of the job with changes; None where nothing qualifies."""
+    """Return the ranking of the job with changes; None if nothing qualifies."""
     other = ranking_of(JobRow.of({**cells, **changes}), catalogs)
     return other if other is not None and len(other.qualifying) else None
 
 
 def _next_steps(
-    cells: Cells, ranked: Ranking, least: int, most: float, catalogs: Catalogs
+    cells: Cells, ranked: Ranking, least: int, most_usd: float, catalogs: Catalogs
 ) -> Iterator[Relaxed]:
     """Yield limits on cost and time at the step that saves most for what is given up.
 
     Among the steps that people set, it is the one that saves most per unit of the limit. The first
     step that saves most of all is added if it saves far more.
     """
+
+    def at_step(name: str, step: float) -> Relaxed | None:
+        other = _ranking_with(cells, {name: step}, catalogs)
+        return _relaxed(name, step, other, ranked, least, catalogs) if other else None
+
     takes_old_prices = ranked.has_old_price(least)
-    usd = float(ranked.candidates.usd[least])
     for limit in ranked.limits:
         steps = STEPS.get(limit.name, np.empty(0))
-        steps = steps[steps > limit.most * (1 + FEW)]
-        freed = _ranking_with(cells, {limit.name: steps[-1]}, catalogs) if len(steps) else None
-        if not freed or _at(limit.name, 0.0, freed, ranked, least, catalogs).usd >= most:
+        steps = steps[steps > limit.most * (1 + FEW)].tolist()
+        loosest = at_step(limit.name, steps[-1]) if steps else None
+        if loosest is None or loosest.usd >= most_usd:
             continue
-        relaxed = []
-        for step in steps.tolist():
-            other = _ranking_with(cells, {limit.name: step}, catalogs)
-            at_step = _at(limit.name, step, other, ranked, least, catalogs) if other else None
-            is_fresh = at_step is not None and not at_step.old_price_days
-            if at_step and at_step.usd < most and (is_fresh or takes_old_prices):
-                relaxed.append((step, at_step))
-        yield from _telling_steps(relaxed, limit.most, usd)
+        relaxed = [one for step in steps if (one := at_step(limit.name, step))]
+        worth = [
+            one
+            for one in relaxed
+            if one.usd < most_usd and (takes_old_prices or not one.old_price_days)
+        ]
+        yield from _telling_steps(worth, limit.most, float(ranked.candidates.usd[least]))
 
 
-def _telling_steps(
-    relaxed: list[tuple[float, Relaxed]], most: float, usd: float
-) -> Iterator[Relaxed]:
-    """The step that saves most per unit given up, and the first of the least cost if far less."""
+def _telling_steps(relaxed: list[Relaxed], most: float, usd: float) -> Iterator[Relaxed]:
+    """Yield the step that saves most per unit given up, and the cheapest if it is far cheaper."""
+
+    def saved_per_unit(one: Relaxed) -> float:
+        assert isinstance(one.step, float), "limits on cost and time are numbers"
+        return (usd - one.usd) / (one.step - most)
+
     if not relaxed:
         return
-    _, best = max(relaxed, key=lambda pair: (usd - pair[1].usd) / (pair[0] - most))
+    best = max(relaxed, key=saved_per_unit)
     yield best
-    cheapest = min((at_step for _, at_step in relaxed), key=lambda at_step: at_step.usd)
+    cheapest = min(relaxed, key=lambda one: one.usd)
     if cheapest.usd < LONG_CURVE_RATIO * best.usd:
         yield cheapest
 
 
 def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
-    """The limits of a job that leave candidates out, each at its next step."""
+    """Yield the limits of a job that leave candidates out, each at its next step."""
     narrower = () if job.fixed.get("precision") else NARROWER.get(job.fewest_bits, ())
     if job.trains and job.fewest_bits == 16 and narrower and "full" in tunings(job):
         yield Relaxation("fewest_bits", 8, {"fewest_bits": 8, "precision": "fp8-mixed"})
@@ -189,20 +194,20 @@ def _less_load(job: Job) -> Relaxation:
 def relaxed_by(
     one: Relaxation, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
 ) -> list[Relaxed]:
-    """The limit that a relaxation relaxes; none where nothing qualifies then.
+    """Return the limit that a relaxation relaxes; none if nothing qualifies then.
 
     `other`: the ranking of the job with the relaxation; `least`: the number of the first answer in
     the job's own ranking.
     """
     if not len(other.qualifying):
         return []
-    return [_at(one.name, one.step, other, ranked, least, catalogs)]
+    return [_relaxed(one.name, one.step, other, ranked, least, catalogs)]
 
 
-def _at(
+def _relaxed(
     name: str, step: float | str, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
 ) -> Relaxed:
-    """A relaxed limit with the least cost of the ranking that it leads to."""
+    """Return a relaxed limit with the lowest cost of the ranking that it leads to."""
     number = least_money(other, other.qualifying)
     figures = other.candidates
     bits: tuple[int, ...] = ()

@@ -6,7 +6,7 @@ row to estimate.
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from calc.job.cells import blank
 from calc.job.columns import ANYWHERE, FIXABLE, LIMITS, PACE, SHARDINGS, usual_limits_seconds
 from calc.job.software import divides_matrices
 from calc.layout import at_once, replicas
-from calc.mappings import Cells
+from calc.mappings import Cells, Changes
 from calc.plan.bill import listed_usd_per_hour
 from calc.scenarios.formats import WITHOUT_BF16
 from calc.scenarios.hardware import price_rows
@@ -53,14 +53,12 @@ _COMPARED: dict[str, Row] = {
     "inference": {"tensor_parallel": list(DEGREES)},
 }
 
-Change = dict[str, Any]
-
 
 class Neighbours(NamedTuple):
     """The job that a scenario stands for, and the changes that lead to its neighbours."""
 
     job: Row
-    changes: list[Change]
+    changes: list[Changes]
 
 
 def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
@@ -120,9 +118,9 @@ def neighbours(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neig
     )
 
 
-def distinct_changes(row: Cells, changes: Iterable[Change]) -> list[Change]:
+def distinct_changes(row: Cells, changes: Iterable[Changes]) -> list[Changes]:
     """Changes cut down to what they change, each once; those past what a column takes left out."""
-    cut: dict[tuple, Change] = {}
+    cut: dict[tuple, Changes] = {}
     most = {
         name: column.most
         for name, column in BY_NAME.items()
@@ -141,13 +139,13 @@ def distinct_changes(row: Cells, changes: Iterable[Change]) -> list[Change]:
     return list(cut.values())
 
 
-def pairs(changes: Iterable[Change]) -> Iterator[Change]:
+def pairs(changes: Iterable[Changes]) -> Iterator[Changes]:
     """Two choices at once, for where no single change keeps the work and makes it fit."""
     single = [change for change in changes if not change.keys() & {*_PLACE, "region", "market"}]
     return (one | other for one, other in combinations(single, 2) if not one.keys() & other.keys())
 
 
-def _laid_out(row: Row, catalogs: Catalogs) -> Iterator[Change]:
+def _laid_out(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
     """One choice of the layout at a time, and the layout that holds least."""
     divides = (
         row["work"] == "inference"
@@ -178,7 +176,7 @@ def _job_on_its_place(row: Row, job: Row, catalogs: Catalogs) -> Row:
     return free | _COMPARED[row["work"]]
 
 
-def _on_its_place(row: Row, layouts: Iterable[Row]) -> Iterator[Change]:
+def _on_its_place(row: Row, layouts: Iterable[Row]) -> Iterator[Changes]:
     """The best layouts on the scenario's GPUs."""
     for layout in layouts:
         yield {name: layout[name] for name in _LAYOUT_READ[row["work"]]}
@@ -206,7 +204,7 @@ def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
     return free
 
 
-def _elsewhere(row: Row, layouts: Iterable[Row], catalogs: Catalogs) -> Iterator[Change]:
+def _elsewhere(row: Row, layouts: Iterable[Row], catalogs: Catalogs) -> Iterator[Changes]:
     """The best of every instance type for the same work."""
     cards = set()
     for best in layouts:
@@ -230,7 +228,7 @@ def _elsewhere(row: Row, layouts: Iterable[Row], catalogs: Catalogs) -> Iterator
         cards.add(card)
 
 
-def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:
+def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
     """Single choices of a training: the same work, fewer bits, LoRA, another step."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
@@ -260,7 +258,7 @@ def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:
     yield from ({name: np.ceil(row[name] / 2)} for name in ("batch", "accumulation_steps"))
 
 
-def _objective_changes(row: Row) -> Iterator[Change]:
+def _objective_changes(row: Row) -> Iterator[Changes]:
     """Single choices of preference and reward training that leave what it learns as it is."""
     yield {"log_prob_batch": 1.0}
     yield {"reference": "precomputed"}
@@ -269,7 +267,7 @@ def _objective_changes(row: Row) -> Iterator[Change]:
         yield {"rollout_share": row["rollout_share"] / 2}
 
 
-def _serving_changes(row: Row, catalogs: Catalogs) -> Iterator[Change]:
+def _serving_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
     """Single choices of a service: other formats, other software, more or fewer sequences."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         yield {"precision": WITHOUT_BF16[row["precision"]]}
@@ -292,7 +290,7 @@ def _of_card(row: Row, catalogs: Catalogs, column: str) -> bool:
     return not row["gpu"] or bool(catalogs.gpus[column].get(row["gpu"], True))
 
 
-def _sold_otherwise(row: Row, catalogs: Catalogs, market: str) -> Iterator[Change]:
+def _sold_otherwise(row: Row, catalogs: Catalogs, market: str) -> Iterator[Changes]:
     """Other markets and regions with a price for the instance; no commitment."""
     for name in BY_USE:
         if (

@@ -8,12 +8,11 @@ from calc.evaluate import Row
 from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED
 from calc.job.job import Job
 from calc.job.resolve import tunings
-from calc.mappings import Cells
+from calc.mappings import Cells, Changes
 from calc.search.facts import Problem
 from calc.search.first_rows import first_rows
 
-Changes = dict[str, Any]
-FREED = 1e15  # of a limit that asks for nothing
+FREED = 1e15  # value of a limit that never applies
 SMALLER_METHOD = {"full": "lora", "lora": "qlora"}
 SOLVABLE = ("limit-exceeded", "not-certain", "too-large", "nothing-runs")
 BY_HAND = ("sharding", "recompute", "batch", "tensor_parallel", "gpus")  # layout set by hand
@@ -25,7 +24,7 @@ LIMITED = {
     "instances_most": "instances",
     "first_token_seconds": "time_to_first_token_high_seconds",
     "token_seconds": "time_per_output_token_high_seconds",
-}  # limits, and what an answer without them needs; of a time its slow end, which is sure to keep it
+}  # limit -> the column with what an answer without it needs, of a time its slow end
 
 
 class WayOut(NamedTuple):
@@ -39,76 +38,87 @@ class WayOut(NamedTuple):
     row: Row
 
 
+class PossibleChange(NamedTuple):
+    """A change that the rules know: its kind, its value, and the cells that it sets."""
+
+    kind: str
+    value: Any
+    changes: Changes
+
+
 def ways_out(cells: Cells, job: Job, problem: Problem, catalogs: Catalogs) -> tuple[WayOut, ...]:
     """Return the changes after which a refused job has an answer, the lowest cost first."""
     if job.have or problem.code not in SOLVABLE:
         return ()
-    found = []
+    ways = []
     tried = list(_possible_changes(job, problem, catalogs))
-    rows = first_rows([{**cells, **changes} for _, _, changes in tried], catalogs)
-    for (kind, value, changes), row in zip(tried, rows, strict=True):
+    rows = first_rows([{**cells, **one.changes} for one in tried], catalogs)
+    for one, row in zip(tried, rows, strict=True):
         if row is None or not row["usd"] > 0:
             continue
-        value = {name: row[LIMITED[name]] for name in changes} if kind == "limits" else value
-        found.append(WayOut(kind, value, row))
-    return tuple(sorted(found, key=lambda way: way.row["usd"]))
+        relaxes = one.kind == "limits"
+        value = {name: row[LIMITED[name]] for name in one.changes} if relaxes else one.value
+        ways.append(WayOut(one.kind, value, row))
+    return tuple(sorted(ways, key=lambda way: way.row["usd"]))
 
 
-def _possible_changes(
-    job: Job, problem: Problem, catalogs: Catalogs
-) -> Iterator[tuple[str, Any, Changes]]:
-    """Every change that the rules know: kind, value, and the cells that it sets."""
+def _possible_changes(job: Job, problem: Problem, catalogs: Catalogs) -> Iterator[PossibleChange]:
+    """Yield every change that may give the job an answer."""
     missed = [miss.limit for miss in problem.misses if miss.limit in LIMITED]
     if missed and len(missed) == len(problem.misses):
         freed = {name: MOST_INSTANCES if name == "instances_most" else FREED for name in missed}
-        yield "limits", "", freed
+        yield PossibleChange("limits", "", freed)
     elif problem.code == "too-large" and (job.instances_most or 0) > 0:
-        yield "limits", "", {"instances_most": MOST_INSTANCES}
+        yield PossibleChange("limits", "", {"instances_most": MOST_INSTANCES})
     if "spot" not in job.markets and "on-demand" in job.markets:
-        yield "markets", "spot", {"markets": "+".join((*job.markets, "spot"))}
+        yield PossibleChange("markets", "spot", {"markets": "+".join((*job.markets, "spot"))})
     if "usd_most" in missed and not job.ends:
-        yield "markets", "commit-1y", {"markets": "+".join((*job.markets, "commit-1y"))}
+        yield PossibleChange(
+            "markets", "commit-1y", {"markets": "+".join((*job.markets, "commit-1y"))}
+        )
     if any(name in job.fixed for name in ("instance", "gpu")):
-        yield "places", "", {"instance": None, "gpu": None}
+        yield PossibleChange("places", "", {"instance": None, "gpu": None})
     if len(job.regions) < len(catalogs.regions):
-        yield "regions", "", {"regions": ANYWHERE}
+        yield PossibleChange("regions", "", {"regions": ANYWHERE})
     by_hand = [name for name in BY_HAND if name in job.fixed]
     if by_hand:
-        yield "layout", "", dict.fromkeys(by_hand)
+        yield PossibleChange("layout", "", dict.fromkeys(by_hand))
     yield from (_smaller_training(job) if job.trains else _smaller_service(job))
 
 
-def _smaller_training(job: Job) -> Iterator[tuple[str, Any, Changes]]:
-    """Changes that make a training need less memory or time."""
+def _smaller_training(job: Job) -> Iterator[PossibleChange]:
+    """Yield changes that make a training run need less memory or time."""
     smaller = SMALLER_METHOD.get(job.method) if len(tunings(job)) == 1 else None
     if smaller and job.goal != "train":
         freed = {"method": smaller, "tuning": None, "precision": None}
-        yield "method", smaller, freed
+        yield PossibleChange("method", smaller, freed)
         if smaller == "lora":
-            yield "method", "qlora", freed | {"method": "qlora"}
+            yield PossibleChange("method", "qlora", freed | {"method": "qlora"})
     if "loss" not in job.fixed and not job.rolls_out:
-        yield "loss", "fused", {"loss": "fused"}
+        yield PossibleChange("loss", "fused", {"loss": "fused"})
     if "offload" not in job.fixed:
         offload = "optimizer" if job.method == "full" else "activations"
-        yield "offload", offload, {"offload": offload}
+        yield PossibleChange("offload", offload, {"offload": offload})
     if job.method == "full" and "optimizer" not in job.fixed:
-        yield "optimizer", "adamw-8bit", {"optimizer": "adamw-8bit"}
+        yield PossibleChange("optimizer", "adamw-8bit", {"optimizer": "adamw-8bit"})
     if job.sequence_tokens > 1 and not job.rolls_out:
         half = job.sequence_tokens // 2
-        yield "sequence_tokens", half, {"sequence_tokens": half}
+        yield PossibleChange("sequence_tokens", half, {"sequence_tokens": half})
 
 
-def _smaller_service(job: Job) -> Iterator[tuple[str, Any, Changes]]:
-    """Changes that make a service need less memory or time."""
+def _smaller_service(job: Job) -> Iterator[PossibleChange]:
+    """Yield changes that make a service need less memory or time."""
     if "precision" not in job.fixed:
         for bits in (8, 4):
             narrower = job.fewest_bits == PUBLISHED or bits < job.least_bits
             if narrower and job.narrow_formats[bits]:
-                yield "fewest_bits", bits, {"fewest_bits": bits}
+                yield PossibleChange("fewest_bits", bits, {"fewest_bits": bits})
     prompt = job.prompt_tokens or 0
     if job.generates and prompt > 1 and "context_tokens" not in job.fixed:
         lengths = {"prompt_tokens": prompt // 2, "answer_tokens": job.answer_tokens}
         cleared = {"context_tokens": None, "sequence_tokens": None}
-        yield "prompt_tokens", prompt // 2, lengths | cleared
-    if not job.ends and (job.users or 0) > 1 and not job.requests_per_second:
-        yield "users", (job.users or 2) // 2, {"users": (job.users or 2) // 2, "people": None}
+        yield PossibleChange("prompt_tokens", prompt // 2, lengths | cleared)
+    users = job.users or 0
+    if not job.ends and users > 1 and not job.requests_per_second:
+        fewer = users // 2
+        yield PossibleChange("users", fewer, {"users": fewer, "people": None})
