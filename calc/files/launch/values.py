@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from math import ceil, lcm
 from typing import Any
 
@@ -37,95 +38,159 @@ TAGGED = ("instance", "volume")  # kinds of resources that aws.sh starts
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
+@dataclass(frozen=True)
+class _Counts:
+    """Counts that several values are derived from.
+
+    `rollout_gpus`: GPUs of a rollout engine that has its own. `replicas`: copies of the model on
+    the other GPUs. `generations`: answers to each prompt, 1 without a rollout.
+    """
+
+    gpus: int
+    nodes: int
+    rollout_gpus: int
+    replicas: int
+    generations: int
+
+    @classmethod
+    def of(cls, values: Json, nodes: int) -> "_Counts":
+        """Return the counts of a row's plain values."""
+        has_own = values["rollout"] == "own gpus"
+        rollout_gpus = (values["rollout_gpus"] or 0) if has_own else 0
+        copies = int(replicas({**values, "gpus": values["gpus"] - rollout_gpus}))
+        return cls(values["gpus"], nodes, rollout_gpus, copies, values["generations"] or 1)
+
+    @property
+    def trainers(self) -> int:
+        """The GPUs that train."""
+        return self.gpus - self.rollout_gpus
+
+
 def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> Json:
-    """The row's columns as plain values, and those derived for launch files."""
+    """Return the row's columns as plain values, and those derived for launch files."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
-    gpus, nodes = values["gpus"], _plain(row.get("instances_needed")) or 1
-    apart = values["rollout_gpus"] or 0 if values["rollout"] == "own gpus" else 0
-    copies = int(replicas({**values, "gpus": gpus - apart}))
-    global_batch = values["batch"] * values["accumulation_steps"] * copies
-    sequences = global_batch * int(
-        catalogs.objectives.at[values["objective"] or "sft", "sequences_each"]
-    )
-    prompts = max(global_batch // (values["generations"] or 1), 1)
-    rolled_out = (values["prompts_per_step"] or prompts) * (values["generations"] or 1)
-    steps, rollouts = (
-        ceil(values["train_tokens"] / (number * values["sequence_tokens"]))
-        if values["train_tokens"]
-        else None
-        for number in (sequences, rolled_out)
-    )
-    split = any(
-        values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel")
-    )
-    targets = TARGETS.get(values["lora_targets"], values["lora_targets"]).split("+")
-    sharding = catalogs.shardings.loc[values["sharding"]]
-    sharded = bool(sharding["shards_gradients"])
-    shard_degree = (
-        max(min(copies, int(sharding["group_gpus"] or gpus) // values["context_parallel"]), 1)
-        if sharded
-        else 1
-    )
+    counts = _Counts.of(values, _plain(row.get("instances_needed")) or 1)
     return {
         **values,
         **_model_names(values["model"], catalogs),
-        "nodes": nodes,
-        "gpus_per_node": ceil(gpus / nodes),
-        "replicas": copies,
-        "trainers": gpus - apart,
-        "training_devices": _devices(range(gpus - apart)),
-        "rollout_devices": _devices(range(gpus - apart, gpus)),
-        "rollout_copies": apart // (values["rollout_tensor_parallel"] or 1),
-        "prompts": prompts,
-        "step_prompts": values["prompts_per_step"] or prompts,
-        "rollouts": rollouts,
-        "generation_batch": copies
-        * lcm(
-            values["batch"], values["generations"] or 1
-        ),  # whole groups on each GPU, as axolotl asks for
-        "generation_steps": _generation_steps(
-            values["batch"] * copies, values["accumulation_steps"], values["generations"] or 1
-        ),
-        "score_batch": values["log_prob_batch"] or values["batch"],
-        "mixes": _yes(
-            values["objective"] != "kto" or values["batch"] > 1
-        ),  # KTO of TRL refuses rows one by one
-        "engine": Script("vllm" if values["rollout"] in ("colocated", "own gpus") else ""),
-        "ranked": str(values["objective"] in ("dpo", "orpo", "reward")).lower(),
-        "alone": _yes(gpus == 1),
-        "several_nodes": _yes(nodes > 1),
-        "tensor_split": _yes(values["tensor_parallel"] > 1),
-        "sharded": _yes(sharded),
-        "kind": values["sharding"].partition("-")[0],
-        "split": _yes(split),
-        "meshed": _yes(split or values["sharding"].startswith("hsdp")),
-        "shard_degree": shard_degree,
-        "shard_replicas": copies // shard_degree if sharded and shard_degree < copies else None,
-        "global_batch": global_batch,
-        "steps": steps,
-        "save_steps": _save_steps(row, steps),
-        "target_modules": [MODULES[target] for target in targets if target in MODULES],
-        "all_linear": _yes(values["lora_targets"] == "all-linear"),
-        "trains_whole": _yes(values["modules_to_save"] != "none"),
-        "saved_modules": values["modules_to_save"].split("-and-"),
-        "saved_names": values["modules_to_save"].replace("-and-", ","),
-        "attention_modules": [
-            MODULES[target].replace("o_proj", "output_proj")
-            for target in targets
-            if target in "qkvo"
-        ],
-        "adapts_mlp": _yes("gate" in targets),
-        "serves_adapters": _yes(values["work"] == "inference" and values["adapters"]),
-        "kv_offload_gib": values["kv_offload_bytes"] / GIB if values["kv_offload_bytes"] else None,
-        "experts_spread": _yes(values["expert_parallel"] > 1),
-        "target_names": ",".join(MODULES[target] for target in targets if target in MODULES),
-        "trainer_recomputes": _yes(not sharded or values["implementation"] == "deepspeed"),
-        "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
-        "rendezvous": RENDEZVOUS if nodes > 1 else Script(""),
-        **_place(row, catalogs, market, nodes),
+        **_machines(values, counts),
+        **_batches(row, values, counts, catalogs),
+        **_rollout(values, counts),
+        **_division(values, counts, catalogs),
+        **_adapters(values),
+        **_place(row, catalogs, market, counts.nodes),
         **_tags(row),
         **_names(values),
         **_sizes(values["model"], catalogs),
+    }
+
+
+def _machines(values: Json, counts: _Counts) -> Json:
+    """Return the GPUs, the machines, and how the processes on them find each other."""
+    gpus, nodes, trainers = counts.gpus, counts.nodes, counts.trainers
+    extent = "single_device" if gpus == 1 else "distributed"
+    return {
+        "nodes": nodes,
+        "gpus_per_node": ceil(gpus / nodes),
+        "alone": _yes(gpus == 1),
+        "several_nodes": _yes(nodes > 1),
+        "replicas": counts.replicas,
+        "trainers": trainers,
+        "training_devices": _devices(range(trainers)),
+        "rollout_devices": _devices(range(trainers, gpus)),
+        "recipe": f"{RECIPES[values['tuning']]}_{extent}",
+        "rendezvous": RENDEZVOUS if nodes > 1 else Script(""),
+    }
+
+
+def _batches(row: Row, values: Json, counts: _Counts, catalogs: Catalogs) -> Json:
+    """Return the batch of a step, the steps of the run, and how often it is saved."""
+    objective = values["objective"] or "sft"
+    global_batch = values["batch"] * values["accumulation_steps"] * counts.replicas
+    sequences = global_batch * int(catalogs.objectives.at[objective, "sequences_each"])
+    steps = _steps(values, sequences)
+    return {
+        "global_batch": global_batch,
+        "steps": steps,
+        "save_steps": _save_steps(row, steps),
+        # TRL's KTO refuses batches of one row.
+        "mixes": _yes(values["objective"] != "kto" or values["batch"] > 1),
+        "ranked": str(values["objective"] in ("dpo", "orpo", "reward")).lower(),
+    }
+
+
+def _steps(values: Json, sequences: int) -> int | None:
+    """Return the steps of a run that takes so many sequences a step; None if it does not train."""
+    if not values["train_tokens"]:
+        return None
+    return ceil(values["train_tokens"] / (sequences * values["sequence_tokens"]))
+
+
+def _rollout(values: Json, counts: _Counts) -> Json:
+    """Return the prompts and the engine of a training run that generates its answers."""
+    batch, accumulations = values["batch"], values["accumulation_steps"]
+    generations = counts.generations
+    prompts = max(batch * accumulations * counts.replicas // generations, 1)
+    step_prompts = values["prompts_per_step"] or prompts
+    # axolotl generates whole groups of answers on each GPU.
+    generation_batch = counts.replicas * lcm(batch, generations)
+    has_engine = values["rollout"] in ("colocated", "own gpus")
+    return {
+        "prompts": prompts,
+        "step_prompts": step_prompts,
+        "rollouts": _steps(values, step_prompts * generations),
+        "rollout_copies": counts.rollout_gpus // (values["rollout_tensor_parallel"] or 1),
+        "generation_batch": generation_batch,
+        "generation_steps": _generation_steps(batch * counts.replicas, accumulations, generations),
+        "score_batch": values["log_prob_batch"] or batch,
+        "engine": Script("vllm" if has_engine else ""),
+    }
+
+
+def _division(values: Json, counts: _Counts, catalogs: Catalogs) -> Json:
+    """Return how the model and its states are divided over the GPUs."""
+    sharding = catalogs.shardings.loc[values["sharding"]]
+    is_sharded = bool(sharding["shards_gradients"])
+    shard_degree = 1
+    if is_sharded:
+        group_gpus = int(sharding["group_gpus"] or counts.gpus)
+        shard_degree = max(min(counts.replicas, group_gpus // values["context_parallel"]), 1)
+    has_shard_replicas = is_sharded and shard_degree < counts.replicas
+    is_split = any(
+        values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel")
+    )
+    return {
+        "tensor_split": _yes(values["tensor_parallel"] > 1),
+        "split": _yes(is_split),
+        "meshed": _yes(is_split or values["sharding"].startswith("hsdp")),
+        "experts_spread": _yes(values["expert_parallel"] > 1),
+        "sharded": _yes(is_sharded),
+        "kind": values["sharding"].partition("-")[0],
+        "shard_degree": shard_degree,
+        "shard_replicas": counts.replicas // shard_degree if has_shard_replicas else None,
+        "trainer_recomputes": _yes(not is_sharded or values["implementation"] == "deepspeed"),
+    }
+
+
+def _adapters(values: Json) -> Json:
+    """Return the modules that LoRA adapts or trains whole, and what a service has of both."""
+    lora_targets = str(values["lora_targets"])
+    targets = TARGETS.get(lora_targets, lora_targets).split("+")
+    modules = [MODULES[target] for target in targets if target in MODULES]
+    attention = [MODULES[target] for target in targets if target in "qkvo"]
+    saved = values["modules_to_save"]
+    offload_bytes = values["kv_offload_bytes"]
+    return {
+        "target_modules": modules,
+        "target_names": ",".join(modules),
+        "all_linear": _yes(lora_targets == "all-linear"),
+        "attention_modules": [name.replace("o_proj", "output_proj") for name in attention],
+        "adapts_mlp": _yes("gate" in targets),
+        "trains_whole": _yes(saved != "none"),
+        "saved_modules": saved.split("-and-"),
+        "saved_names": saved.replace("-and-", ","),
+        "serves_adapters": _yes(values["work"] == "inference" and values["adapters"]),
+        "kv_offload_gib": offload_bytes / GIB if offload_bytes else None,
     }
 
 
