@@ -9,10 +9,8 @@ from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, THREE, Spec, once, quantity_axis
 from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 
-TAKE, USE = (
-    "take",
-    "use",
-)  # the selection of the sliders' places, and its box: ticked, it hands them to the server
+# The selection of the sliders' positions, and its box: ticked, it hands them to the server.
+TAKE, USE = "take", "use"
 MOMENTS_HEIGHT, LINE_HEIGHT = 190, 170
 LABEL = 50  # pixels of an axis label inside the picture, through which no line of a card goes
 LENGTH = (
@@ -84,23 +82,18 @@ def step_through(
     stop = Choice(words.step, words.stops, len(words.stops))
     numbers: dict[str, Slider | Choice] = {"stop": stop, "batch": batch, "tokens": tokens}
     numbers |= {f"dial_{place}": dial for place, dial in enumerate(dials)}
-    binds: Any = {name: bind for name, number in numbers.items() if (bind := _bind(number))} | {
-        USE: alt.binding_checkbox(name=words.use)
-    }
-    start = [
-        {name: numbers[name].value if name in numbers else None for name in binds}
-    ]  # None: nothing is selected
-    take = alt.selection_point(
-        name=TAKE, fields=[*binds][::-1], bind=binds, value=start
-    )  # drawn from the last to the first
+    binds: Any = {name: bind for name, number in numbers.items() if (bind := _bind(number))}
+    binds |= {USE: alt.binding_checkbox(name=words.use)}
+    start = {name: numbers[name].value if name in numbers else None for name in binds}
+    fields = [*binds][::-1]  # Vega draws them from the last to the first
+    take = alt.selection_point(name=TAKE, fields=fields, bind=binds, value=[start])
     still = [
         alt.param(name=f"{TAKE}_{name}", value=number.value)
         for name, number in numbers.items()
         if name not in binds
     ]
-    figures = _figures(ink, words, rows).add_params(take)
     chart = alt.vconcat(
-        figures,
+        _figures(ink, words, rows).add_params(take),
         _moments(ink, words, rows, components, is_narrow),
         _slope(ink, words, rows),
         spacing=14,
@@ -114,11 +107,9 @@ def _bind(number: Slider | Choice) -> Any:
     """The slider of a number, or a button or entry for each value; none where it stands still."""
     if isinstance(number, Slider):
         least, most, step = number.least, number.most, number.step
-        return (
-            alt.binding_range(min=least, max=most, step=step, name=number.label)
-            if least < most
-            else None
-        )
+        if least >= most:
+            return None
+        return alt.binding_range(min=least, max=most, step=step, name=number.label)
     numbers, names = list(range(1, len(number.names) + 1)), list(number.names)
     if len(numbers) == 1:
         return None
@@ -194,16 +185,8 @@ def _moments(
     components: tuple[str, ...],
     is_narrow: bool,
 ) -> Any:
-    """The largest moment of each stop as a bar, with its total and the change."""
-    largest = (
-        _parts(rows)
-        .transform_joinaggregate(total="sum(gib)", groupby=["moment"])
-        .transform_joinaggregate(largest="max(total)", groupby=["stop"])
-        .transform_filter("datum.total == datum.largest && datum.stop <= take_stop")
-        .transform_joinaggregate(first="min(moment)", groupby=["stop"])
-        .transform_filter("datum.moment == datum.first")
-        .transform_calculate(name=f"{json.dumps(words.stops)}[datum.stop - 1]")
-    )
+    """Return the largest moment of each stop as a bar, with its total and the change."""
+    largest = _largest_moments(words, rows)
     x = alt.X(
         "name:N", scale=alt.Scale(domain=list(words.stops), paddingInner=0.25), title=None
     ).axis(
@@ -216,7 +199,33 @@ def _moments(
         labelLimit=110,
         labelOverlap=False,
     )
-    y = alt.Y("gib:Q", stack="zero").axis(_inside(ink)).scale(alt.Scale(nice=True))
+    bars = _moment_bars(ink, largest, components).encode(x=x)
+    style: Spec = {"baseline": "bottom", "dy": -4, "fontSize": SIZE - 2 * is_narrow}
+    totals = _with_halo(ink, _moment_totals(largest), style, x=x, y="total:Q", text="words:N")
+    title = (
+        f"{json.dumps(words.models)}[take_dial_0 - 1] + ', ' + take_batch + ' × ' + "
+        f"format(take_tokens, ',') + ' tokens'"
+    )
+    return alt.layer(bars, *_ceiling(ink, words.card, rows), *totals).properties(
+        height=MOMENTS_HEIGHT, width="container", title=_title(ink, alt.ExprRef(title))
+    )
+
+
+def _largest_moments(words: Words, rows: alt.Chart) -> alt.Chart:
+    """Return the parts of the largest moment of each stop that is reached."""
+    return (
+        _parts(rows)
+        .transform_joinaggregate(total="sum(gib)", groupby=["moment"])
+        .transform_joinaggregate(largest="max(total)", groupby=["stop"])
+        .transform_filter("datum.total == datum.largest && datum.stop <= take_stop")
+        .transform_joinaggregate(first="min(moment)", groupby=["stop"])
+        .transform_filter("datum.moment == datum.first")
+        .transform_calculate(name=f"{json.dumps(words.stops)}[datum.stop - 1]")
+    )
+
+
+def _moment_bars(ink: Ink, largest: alt.Chart, components: tuple[str, ...]) -> alt.Chart:
+    """Return stacked bars of the components, with their legend below."""
     colours = alt.Scale(
         domain=[COMPONENT_LABELS[name] for name in components],
         range=[COMPONENT_COLOURS[name] for name in components],
@@ -230,9 +239,8 @@ def _moments(
         labelLimit=160,
         symbolType="square",
     )
-    bars = largest.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
-        x=x,
-        y=y,
+    return largest.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
+        y=alt.Y("gib:Q", stack="zero").axis(_inside(ink)).scale(alt.Scale(nice=True)),
         color=alt.Color("component:N", title=None, scale=colours, legend=legend),
         order=alt.Order("order:O"),
         tooltip=[
@@ -241,38 +249,56 @@ def _moments(
             alt.Tooltip("gib:Q", title="GiB", format=THREE),
         ],
     )
+
+
+def _moment_totals(largest: alt.Chart) -> alt.Chart:
+    """Return the total of each stop, with the change from the stop before in words."""
     change = (
         f"(datum.total < datum.before ? ' −' : ' +') + format(abs(datum.total - datum.before), "
         f"'{THREE}')"
     )
-    totals = (
+    return (
         largest.transform_aggregate(total="max(total)", groupby=["stop", "name"])
         .transform_window(before="lag(total)", sort=[alt.SortField("stop")])
         .transform_calculate(
             words=f"format(datum.total, '{THREE}') + (datum.before === null ? '' : {change})"
         )
-        .encode(x=x, y="total:Q", text="words:N")
     )
-    over: Spec = {"baseline": "bottom", "dy": -4, "fontSize": SIZE - 2 * is_narrow}
-    halo, text = (
-        totals.mark_text(**over, stroke=ink.paper, strokeWidth=4),
-        totals.mark_text(**over, color=ink.text),
-    )
-    title = (
-        f"{json.dumps(words.models)}[take_dial_0 - 1] + ', ' + take_batch + ' × ' + "
-        f"format(take_tokens, ',') + ' tokens'"
-    )
-    return alt.layer(bars, *_ceiling(ink, words.card, rows), halo, text).properties(
-        height=MOMENTS_HEIGHT, width="container", title=_title(ink, alt.ExprRef(title))
-    )
+
+
+def _with_halo(ink: Ink, chart: alt.Chart, style: Spec, **channels: Any) -> list[alt.Chart]:
+    """Return text, and below it the same text as an outline that sets it off from the lines."""
+    return [
+        chart.mark_text(**style, stroke=ink.paper, strokeWidth=4).encode(**channels),
+        chart.mark_text(**style, color=ink.text).encode(**channels),
+    ]
 
 
 def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
-    """Memory over sequences: base, line and range, the lines of the cards, the dot, the cliff."""
+    """Return memory over sequences: range, base and line, the cards, the cliff and the dot."""
     x = alt.X("b:Q", scale=alt.Scale(domainMin=0, nice=False))
     x = x.axis(quantity_axis(ink, words.axis, "d", tickMinStep=1))
     y = alt.Y("gib:Q").axis(_inside(ink))
-    over = (
+    line = _memory_line(rows)
+    now = _peaks(rows).transform_aggregate(now="max(total)").transform_calculate(b="take_batch")
+    layers = [
+        line.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
+        line.mark_line(color=BLUE, strokeWidth=1).encode(x=x, y=alt.Y("high:Q")),
+        _card_rules(ink, rows),
+        line.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
+        line.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
+        *_card_names(ink, rows),
+        *_cliff(ink, rows, x),
+        now.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
+    ]
+    return alt.layer(*layers).properties(
+        height=LINE_HEIGHT, width="container", title=_title(ink, words.slope_title)
+    )
+
+
+def _memory_line(rows: alt.Chart) -> alt.Chart:
+    """Return memory by number of sequences, at most 65 of them: base, estimate and upper end."""
+    return (
         _peaks(rows)
         .transform_calculate(
             b="sequence(0, datum.reach + 1, datum.reach > 64 ? datum.reach / 64 : 1)"
@@ -289,49 +315,41 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
         )
         .transform_calculate(high="datum.card + datum.sure * (datum.gib - datum.safe)")
     )
-    dot = _peaks(rows).transform_aggregate(now="max(total)").transform_calculate(b="take_batch")
+
+
+def _card_rules(ink: Ink, rows: alt.Chart) -> alt.Chart:
+    """Return a dashed line at the memory of each card."""
+    return (
+        _cards(rows)
+        .mark_rule(strokeDash=[4, 4], color=ink.faint)
+        .encode(x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q")
+    )
+
+
+def _card_names(ink: Ink, rows: alt.Chart) -> list[alt.Chart]:
+    """Return the name of each card at the right end of its line."""
+    style: Spec = {"align": "right", "baseline": "bottom", "dx": -2, "dy": -2, "fontSize": SIZE}
+    return _with_halo(ink, _cards(rows), style, x=alt.value("width"), y="card_gib:Q", text="card:N")
+
+
+def _cards(rows: alt.Chart) -> alt.Chart:
+    """Return the rows of the cards."""
+    return rows.transform_filter("datum.kind == 'card'")
+
+
+def _cliff(ink: Ink, rows: alt.Chart, x: alt.X) -> list[alt.Chart]:
+    """Return a cross, with a label, at the number of sequences from which memory runs out."""
     cliff = (
         _peaks(rows)
         .transform_aggregate(b="min(room)", edge="max(card)")
         .transform_filter("datum.b > 0 && datum.b < 1e9")
         .transform_calculate(words="'the cliff: ' + (floor(datum.b + 1e-6) + 1)")
     )
-    cards = rows.transform_filter("datum.kind == 'card'")
-    named: Spec = {
-        "align": "right",
-        "baseline": "bottom",
-        "dx": -2,
-        "dy": -2,
-        "fontSize": SIZE,
-    }
-    card: Spec = {"x": alt.value("width"), "y": "card_gib:Q", "text": "card:N"}
-    above: Spec = {
-        "align": "center",
-        "baseline": "bottom",
-        "dy": -10,
-        "fontSize": SIZE,
-    }
-    halo: Spec = {"stroke": ink.paper, "strokeWidth": 4}
-    layers = [
-        over.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
-        over.mark_line(color=BLUE, strokeWidth=1).encode(x=x, y=alt.Y("high:Q")),
-        cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
-            x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q"
-        ),
-        over.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
-        over.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
-        cards.mark_text(**named, **halo).encode(**card),
-        cards.mark_text(**named, color=ink.text).encode(**card),
-        cliff.mark_point(
-            shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1
-        ).encode(x=x, y="edge:Q"),
-        cliff.mark_text(**above, **halo).encode(x=x, y="edge:Q", text="words:N"),
-        cliff.mark_text(**above, color=ink.text).encode(x=x, y="edge:Q", text="words:N"),
-        dot.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
-    ]
-    return alt.layer(*layers).properties(
-        height=LINE_HEIGHT, width="container", title=_title(ink, words.slope_title)
-    )
+    style: Spec = {"align": "center", "baseline": "bottom", "dy": -10, "fontSize": SIZE}
+    cross = cliff.mark_point(
+        shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1
+    ).encode(x=x, y="edge:Q")
+    return [cross, *_with_halo(ink, cliff, style, x=x, y="edge:Q", text="words:N")]
 
 
 def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
