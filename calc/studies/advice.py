@@ -131,21 +131,19 @@ def advice(
     if row["problem"]:
         return pd.DataFrame(columns=list(_FRAME))
     runs = bool(is_offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
-    fitting, lacking_gib = (
-        runs and not lacking_bytes and row["fits"] != "tight",
-        lacking_bytes / GIB if runs and lacking_bytes else -np.inf,
-    )
+    already_fits = runs and not lacking_bytes and row["fits"] != "tight"
+    lacking_gib = lacking_bytes / GIB if runs and lacking_bytes else -np.inf
     near = neighbours(row, catalogs, market, limits or {})
     kinds = [kind_of(row, change) for change in near.changes]
     useful = select_advice(
-        row, _try_changes(row, near.job, kinds, near.changes, catalogs), fitting, lacking_gib
+        row, _try_changes(row, near.job, kinds, near.changes, catalogs), already_fits, lacking_gib
     )
-    if not fitting and not (useful["same_work"] & useful["same_machine"]).any():
+    if not already_fits and not (useful["same_work"] & useful["same_machine"]).any():
         both = distinct_changes(row, pairs(near.changes))
         more = select_advice(
             row,
             _try_changes(row, near.job, ["pair"] * len(both), both, catalogs),
-            fitting,
+            already_fits,
             lacking_gib,
         )
         other = more[~more["same_work"]].head(
@@ -195,57 +193,65 @@ def _try_changes(
     changes: list[Changes],
     catalogs: Catalogs,
 ) -> pd.DataFrame:
-    """Each change estimated: what it saves, how it slows, whether it holds and keeps the limits."""
-    limited = resolve(job, catalogs)
-    wanted = dict.fromkeys((*_READ, *limited_columns(limited).values()))
+    """Return each change estimated: what it saves, how it slows, and which limits it meets."""
+    resolved = resolve(job, catalogs)
+    wanted = dict.fromkeys((*_READ, *limited_columns(resolved).values()))
     rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
     markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
-    before = pd.DataFrame([{name: row[name] for name in _READ}])
-    base = job_of_rows(before, [job["markets"]], 0, catalogs)
-    done = job_of_rows(rows, markets, 0, catalogs)
-    rate, rate_before = _rate(rows, markets), _rate(before, [job["markets"]])
+    present = pd.DataFrame([{name: row[name] for name in _READ}])
+    base = job_of_rows(present, [job["markets"]], 0, catalogs)
+    changed = job_of_rows(rows, markets, 0, catalogs)
+    rate, present_rate = _rate(rows, markets), _rate(present, [job["markets"]])
     numbers = {
         name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
     }
     free_bytes = numbers["gpu_memory_bytes"] - numbers["needed_bytes"]
-    free_before_bytes = row["gpu_memory_bytes"] - row["needed_bytes"]
+    present_free_bytes = row["gpu_memory_bytes"] - row["needed_bytes"]
     with np.errstate(divide="ignore", invalid="ignore"):
-        token_usd, token_usd_before = done.usd_per_hour / rate, base.usd_per_hour / rate_before
-        token_ratio = token_usd / token_usd_before
-        work_ratio = np.where(np.isnan(done.usd / base.usd), token_ratio, done.usd / base.usd)
-        if row["work"] == "inference":
-            # Where the month costs the same, the cost of a token counts; but a faster layout serves
-            # no more users.
-            same = (np.abs(work_ratio - 1) <= _TELLING_RATIO) & ~np.isin(kinds, _PLACED)
-            work_ratio = np.where(same, token_ratio, work_ratio)
-        slowdown_ratio = rate_before / rate
-        work_usd = np.where(np.isnan(done.usd), token_usd, done.usd)
+        token_usd, present_token_usd = changed.usd_per_hour / rate, base.usd_per_hour / present_rate
+        slowdown_ratio = present_rate / rate
+        work_ratio = _work_ratio(row, kinds, changed.usd / base.usd, token_usd / present_token_usd)
     return pd.DataFrame(
         {
             "kind": kinds,
             "same_machine": [not change.keys() & MACHINE for change in changes],
             "same_work": _same_work(row, kinds, changes, catalogs),
             "saved_gib": (row["needed_bytes"] - numbers["needed_bytes"]) / GIB,
-            "freed_gib": (free_bytes - free_before_bytes) / GIB,
-            "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,
+            "freed_gib": (free_bytes - present_free_bytes) / GIB,
+            "saved_usd_per_hour": base.usd_per_hour - changed.usd_per_hour,
             "saved_work_ratio": 1 - work_ratio,
             "work_ratio": work_ratio,
-            "work_usd": work_usd,
+            "work_usd": np.where(np.isnan(changed.usd), token_usd, changed.usd),
             "slowdown_ratio": slowdown_ratio,
-            "usd_per_hour": done.usd_per_hour,
-            "usd": done.usd,
+            "usd_per_hour": changed.usd_per_hour,
+            "usd": changed.usd,
             "card_gib": numbers["gpu_memory_bytes"] / GIB,
-            "hours": done.hours,
+            "hours": changed.hours,
             "fits": rows["fits"].astype(str).to_numpy(),
             "runs": rows["runs"].astype(str).to_numpy(),
             "holds": _holds(row, rows, changes, has_time=~np.isnan(rate)),
-            **_within_limits(numbers, done, limited),
+            **_within_limits(numbers, changed, resolved),
             "old_price_days": [
                 _old_price_days(row, job["markets"], change, catalogs) for change in changes
             ],
             "set": changes,
         }
     )
+
+
+def _work_ratio(
+    row: Row, kinds: list[str], usd_ratio: np.ndarray, token_ratio: np.ndarray
+) -> np.ndarray:
+    """Return the cost of the work with each change over its cost today. [ratio]
+
+    It is the cost of a token where a bill is not known. For a service whose month costs the same,
+    the cost of a token counts as well, except for a faster layout, which serves no more users.
+    """
+    work_ratio = np.where(np.isnan(usd_ratio), token_ratio, usd_ratio)
+    if row["work"] != "inference":
+        return work_ratio
+    is_same = (np.abs(work_ratio - 1) <= _TELLING_RATIO) & ~np.isin(kinds, _PLACED)
+    return np.where(is_same, token_ratio, work_ratio)
 
 
 def _holds(
@@ -302,7 +308,7 @@ def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
 def _within_limits(
     numbers: Mapping[str, np.ndarray], done: JobCost, job: Job
 ) -> dict[str, np.ndarray]:
-    """Return whether each row keeps the limits on cost (`kept`) and on its speed (`paced`)."""
+    """Return whether each row is within the limits on cost, and within those on speed."""
     first_token_seconds = numbers["time_to_first_token_seconds"]
     token_seconds = numbers["time_per_output_token_seconds"]
     limited = limited_seconds(job, numbers.__getitem__)
@@ -324,8 +330,11 @@ def _within_limits(
     exceeded = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
     none = np.zeros(len(done.hours), dtype=bool)
     is_slow = exceeded.get("first_token_seconds", none) | exceeded.get("token_seconds", none)
-    too_dear = [exceeded[name] for name in OF_MONEY if name in exceeded]
-    return {"kept": ~np.any(too_dear, axis=0), "paced": ~is_slow}
+    exceeds_cost = [exceeded[name] for name in OF_MONEY if name in exceeded]
+    return {
+        "within_cost_limits": ~np.any(exceeds_cost, axis=0),
+        "within_speed_limits": ~is_slow,
+    }
 
 
 def _inputs(row: Row, changes: list[Changes]) -> Columns:

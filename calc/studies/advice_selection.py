@@ -13,7 +13,7 @@ MOST_OF_A_KIND = {
     **dict.fromkeys(("layout", "instance", "precision"), 3),
     **dict.fromkeys(("gpus", "region", "market", "tuning", "step", "batch", "pair"), 2),
 }
-ALIKE_RATIO = 0.03  # costs of the work that nobody can tell apart
+ALIKE_RATIO = 0.03  # by which costs of the work may differ and still count as equal
 MOST_SMALLER = 3  # changes that save memory and no money
 WORTH_RATIO, WORTH_CARD_RATIO = (
     0.01,
@@ -54,54 +54,61 @@ class Candidate(NamedTuple):
 
 
 def select_advice(
-    row: Row, tried: pd.DataFrame, fitting: bool, lacking_gib: float = -np.inf
+    row: Row, tried: pd.DataFrame, already_fits: bool, lacking_gib: float = -np.inf
 ) -> pd.DataFrame:
-    """The changes to name, in order; where the scenario fits (`fitting`), they save something.
+    """Return the changes to name, in order.
 
-    `lacking_gib`: memory that the run was refused although the scenario fits; a change leaves so
-    much more of its card free. The changes of a scenario that is tight make it certain to fit.
+    `already_fits`: the scenario fits for certain, so that only changes that save something count.
+    `lacking_gib`: memory that the run was refused although the scenario fits; a change frees at
+    least as much of its card. The changes of a tight scenario make it certain to fit.
     """
-    able = (
+    is_able = (
         tried["holds"].to_numpy()
-        & tried["kept"].to_numpy()
+        & tried["within_cost_limits"].to_numpy()
         & ~(tried["freed_gib"].to_numpy() < lacking_gib)
     )
     if row["fits"] == "tight":
-        able &= (tried["fits"] == "yes").to_numpy()
-    paced = able & tried["paced"].to_numpy()
-    if fitting:
-        return machine_first(
-            tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False]
-        )
-    able = paced if paced.any() else able
-    cost, stays = cost_of(tried), tried["same_machine"].to_numpy()
-    same = able & tried["same_work"].to_numpy()
-    least = np.where(
-        stays, np.min(cost[same & stays], initial=np.inf), np.min(cost[same], initial=np.inf)
-    )
-    dear = np.where(
-        np.isfinite(cost),
-        cost > DEAREST_RATIO * least,
-        ~stays & (tried["slowdown_ratio"].to_numpy() > DEAREST_RATIO),
-    )
-    chosen = _best(_candidates(tried, np.flatnonzero(able & ~dear), cost))
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # the cheaper by the hour of those whose work costs about the same
-        alike = np.floor(np.log(cost[chosen] / np.min(cost[chosen], initial=np.inf)) / ALIKE_RATIO)
+        is_able &= (tried["fits"] == "yes").to_numpy()
+    is_fast_enough = is_able & tried["within_speed_limits"].to_numpy()
+    if already_fits:
+        saving = tried.loc[_saving(row, tried, is_fast_enough)]
+        return machine_first(saving, ["saved_work_ratio", "saved_gib"], [False, False])
+    is_able = is_fast_enough if is_fast_enough.any() else is_able
+    cost = cost_of(tried)
+    affordable = np.flatnonzero(is_able & ~_is_far_dearer(tried, is_able, cost))
+    chosen = _best(_candidates(tried, affordable, cost))
     named = tried.loc[chosen].assign(
-        alike=alike,
-        dearer=~(tried["saved_usd_per_hour"][chosen] >= 0),
+        cost_class=_cost_classes(cost[chosen]),
+        costs_more=~(tried["saved_usd_per_hour"][chosen] >= 0),
         unsure=_unsure(tried)[chosen],
     )
-    named["loss"] = (
-        named["slowdown_ratio"].round(2).where(named["same_machine"], 0)
-    )  # of speed, on the same machine
+    slowdown_ratio = named["slowdown_ratio"].round(2)
+    named["slowdown_here"] = slowdown_ratio.where(named["same_machine"], 0)
     return machine_first(
         named,
-        ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"],
+        ["unsure", "slowdown_here", "costs_more", "cost_class", "usd_per_hour", "saved_gib"],
         [True, True, True, True, True, False],
     )
+
+
+def _is_far_dearer(tried: pd.DataFrame, is_able: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """Return whether each change costs far more than the cheapest way to do the same work.
+
+    A change on the same machine is compared with the others there. Without a cost, a change to
+    another machine is compared by its slowdown.
+    """
+    stays = tried["same_machine"].to_numpy()
+    is_same = is_able & tried["same_work"].to_numpy()
+    least_here = np.min(cost[is_same & stays], initial=np.inf)
+    least = np.where(stays, least_here, np.min(cost[is_same], initial=np.inf))
+    is_slow_elsewhere = ~stays & (tried["slowdown_ratio"].to_numpy() > DEAREST_RATIO)
+    return np.where(np.isfinite(cost), cost > DEAREST_RATIO * least, is_slow_elsewhere)
+
+
+def _cost_classes(cost: np.ndarray) -> np.ndarray:
+    """Return classes of nearly equal cost, by logarithm from the lowest one on."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.floor(np.log(cost / np.min(cost, initial=np.inf)) / ALIKE_RATIO)
 
 
 def cost_of(tried: pd.DataFrame) -> np.ndarray:
