@@ -31,9 +31,8 @@ class LimitedFigures:
 
     def take(self, numbers: np.ndarray) -> Self:
         """Return some of the rows, given by number."""
-        return type(self)(
-            **{field.name: getattr(self, field.name).take(numbers) for field in fields(self)}
-        )
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return type(self)(**{name: _taken(values, numbers) for name, values in columns.items()})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -89,3 +88,9 @@ class Candidates(LimitedFigures):
                 for field in fields(cls)
             }
         )
+
+
+def _taken(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return values by number; one value that was spread over all rows takes no new memory."""
+    is_spread = len(values) > 1 and values.strides == (0,)
+    return np.broadcast_to(values[0], len(numbers)) if is_spread else values.take(numbers)
