@@ -13,7 +13,7 @@ from benchmarks.floor import floor
 from calc import load_catalogs
 from calc.job.cells import JobRow
 from calc.search.options import options_of
-from calc.search.rankings import _recent_candidates
+from calc.search.rankings import _recent_results
 
 TIMES = 5
 TRAINED = {
@@ -83,7 +83,7 @@ def main():
         tried = options_of(row, catalogs).tried
 
         def search(row=row):
-            _recent_candidates(
+            _recent_results(
                 catalogs
             ).cache_clear()  # a second search of the same job would find its candidates
             options_of(row, catalogs)

@@ -13,10 +13,10 @@ from calc.mappings import Cells
 from calc.rules.support import RUNS
 from calc.search import ranking
 from calc.search.best_answers import answers, least_money
-from calc.search.combinations import work_key
 from calc.search.ranking import Ranking
 from calc.search.rankings import ranking_of, rankings_of
 from calc.search.rows import best_of_places, inputs_of_candidates, rows_of_several
+from calc.search.search_results import work_key
 from calc.table import Words
 
 

@@ -93,24 +93,24 @@ def _recent_options(catalogs: Catalogs) -> Any:
 def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     """The options of a job, ranked anew."""
     try:
-        ranked, combined = ranked_candidates(row, catalogs)
+        ranked, result = ranked_candidates(row, catalogs)
     except JobError as error:
         return _refusal(
             row.columns, None, Problem("invalid-job", error.wrong, cure=error.cure), 0, None
         )
     if ranked is None:
         job = resolved_job(row, catalogs)
-        problem, rented = problem_of_all(job, combined, catalogs), _rental(row, catalogs)
-        rented = None if combined.problem else rented
-        return _refusal(job.cells, job, problem, combined.tried, rented)
-    return _options(row, ranked, combined.tried, catalogs)
+        problem, rented = problem_of_all(job, result, catalogs), _rental(row, catalogs)
+        rented = None if result.problem else rented
+        return _refusal(job.cells, job, problem, result.tried, rented)
+    return _options(row, ranked, result.tried, catalogs)
 
 
 def on_several_instances(job: Cells, catalogs: Catalogs) -> Options:
     """The options of a job among those on two or more instances."""
     row = JobRow.of(job)
     try:
-        ranked, combined = ranked_candidates(row, catalogs)
+        ranked, result = ranked_candidates(row, catalogs)
     except JobError:
         ranked = None
     if ranked is None:
@@ -120,7 +120,7 @@ def on_several_instances(job: Cells, catalogs: Catalogs) -> Options:
         ranked.classes,
         np.maximum(ranked.classes, ranking.EXCEEDS_LIMIT),
     )
-    return _options(row, ranked._replace(classes=classes), combined.tried, catalogs)
+    return _options(row, ranked._replace(classes=classes), result.tried, catalogs)
 
 
 def _rental(row: JobRow, catalogs: Catalogs) -> Rented | None:

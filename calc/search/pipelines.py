@@ -14,17 +14,17 @@ from calc.job.job import Job
 from calc.rules.placement import slow_to_join
 from calc.scenarios.lookups import constants
 from calc.search.candidates import Candidates
-from calc.search.combinations import Combinations, combinations
 from calc.search.grid import Grid, grid, join_grids
 from calc.search.places import place_columns
+from calc.search.search_results import SearchResult, search
 
 MACHINES = (2, 4)  # of one replica
 FIXING = ("pipeline_parallel", "tensor_parallel", "gpus")  # a job that sets these lays itself out
 
 
 def with_pipelines(
-    results: Sequence[Combinations], jobs: Sequence[Job], catalogs: Catalogs
-) -> list[Combinations]:
+    results: Sequence[SearchResult], jobs: Sequence[Job], catalogs: Catalogs
+) -> list[SearchResult]:
     """Add candidates over several machines on the types that have none on a single one.
 
     `results`: of the jobs, which are about the same work.
@@ -33,14 +33,14 @@ def with_pipelines(
     open_jobs = [job for grid, job in zip(grids, jobs, strict=True) if grid]
     if not open_jobs:
         return list(results)
-    wider = iter(combinations([grid for grid in grids if grid], open_jobs, catalogs))
+    wider = iter(search([grid for grid in grids if grid], open_jobs, catalogs))
     return [
         _merge(found, next(wider)) if grid else found
         for found, grid in zip(results, grids, strict=True)
     ]
 
 
-def _grid(found: Combinations, job: Job, catalogs: Catalogs) -> Grid | None:
+def _grid(found: SearchResult, job: Job, catalogs: Catalogs) -> Grid | None:
     """The grid of pipelines over machines of the types that have no candidate; None without any."""
     laid_out = any(name in job.fixed for name in FIXING)
     if job.trains or not job.generates or laid_out or found.problem or not found.grid.places:
@@ -54,7 +54,7 @@ def _grid(found: Combinations, job: Job, catalogs: Catalogs) -> Grid | None:
     return join_grids(grids) if grids else None
 
 
-def _merge(found: Combinations, wider: Combinations) -> Combinations:
+def _merge(found: SearchResult, wider: SearchResult) -> SearchResult:
     """The candidates on one machine and on several as one table."""
     tried = found.tried + wider.tried
     if not wider.size:
@@ -66,10 +66,10 @@ def _merge(found: Combinations, wider: Combinations) -> Combinations:
         pair_number=wider.candidates.pair_number + len(found.grid.layout_of_pair),
     )
     candidates = Candidates.joined([found.candidates, moved]) if found.size else moved
-    return Combinations(join_grids([found.grid, wider.grid]), candidates, tried, np.nan, "")
+    return SearchResult(join_grids([found.grid, wider.grid]), candidates, tried, np.nan, "")
 
 
-def _joinable(found: Combinations, catalogs: Catalogs) -> np.ndarray:
+def _joinable(found: SearchResult, catalogs: Catalogs) -> np.ndarray:
     """The numbers of the types without a candidate whose machines a network joins."""
     places = found.grid.places
     cards = place_columns(places, catalogs)

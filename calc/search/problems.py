@@ -8,13 +8,13 @@ from calc.evaluate import Row
 from calc.job.job import Job
 from calc.job.resolve import published_bits
 from calc.search import ranking
-from calc.search.combinations import Combinations
 from calc.search.facts import Problem, TooLarge
 from calc.search.free_choices import COUNTS
 from calc.search.pairs import FITS
 from calc.search.places import place_columns
 from calc.search.ranking import Ranking
 from calc.search.rows import misses_of
+from calc.search.search_results import SearchResult
 
 CERTAIN = 0.99  # probability of fitting, from which on a doubt is not told
 
@@ -33,12 +33,12 @@ def problem_of_nearest(ranked: Ranking, number: int, row: Row) -> Problem:
     return Problem("not-certain", row=row, doubts=tuple(doubts))
 
 
-def problem_of_all(job: Job, combined: Combinations, catalogs: Catalogs) -> Problem:
+def problem_of_all(job: Job, result: SearchResult, catalogs: Catalogs) -> Problem:
     """Return why no layout of a job is a candidate: a shared fault, or too much memory."""
-    if combined.problem:
-        return Problem("no-layout", combined.problem)
-    if np.isnan(combined.smallest_bytes):
-        row = _row_of_largest_place(job, combined, catalogs)
+    if result.problem:
+        return Problem("no-layout", result.problem)
+    if np.isnan(result.smallest_bytes):
+        row = _row_of_largest_place(job, result, catalogs)
         return (
             Problem("no-layout", row["problem"])
             if row["problem"]
@@ -46,16 +46,16 @@ def problem_of_all(job: Job, combined: Combinations, catalogs: Catalogs) -> Prob
         )
     return Problem(
         "too-large",
-        too_large=_too_large(job, combined, catalogs),
+        too_large=_too_large(job, result, catalogs),
         owns_machines=bool(job.have),
     )
 
 
-def _row_of_largest_place(job: Job, combined: Combinations, catalogs: Catalogs) -> Row:
+def _row_of_largest_place(job: Job, result: SearchResult, catalogs: Catalogs) -> Row:
     """The job on the place with most GPUs, estimated."""
     fixed = {name: values[0] for name, values in job.fixed.items()}
     degrees = int(np.prod([fixed.get(name, 1) for name in COUNTS[1:4]]))
-    largest = max(combined.grid.places, key=lambda place: place.gpus)
+    largest = max(result.grid.places, key=lambda place: place.gpus)
     scenario: Row = {
         "work": job.work,
         "model": job.model,
@@ -67,9 +67,9 @@ def _row_of_largest_place(job: Job, combined: Combinations, catalogs: Catalogs) 
     return estimate(scenario, catalogs, False)
 
 
-def _too_large(job: Job, combined: Combinations, catalogs: Catalogs) -> TooLarge:
+def _too_large(job: Job, result: SearchResult, catalogs: Catalogs) -> TooLarge:
     """The smallest layout against the largest card of the allowed places."""
-    places, smallest = combined.grid.places, combined.smallest_bytes
+    places, smallest = result.grid.places, result.smallest_bytes
     sizes = place_columns(places, catalogs)["gpu_memory_bytes"]
     largest = places[int(np.argmax(sizes))]
     bits = published_bits(job.cells, catalogs)

@@ -12,13 +12,13 @@ from calc.job.job import Job
 from calc.job.resolve import resolve
 from calc.mappings import Cells
 from calc.search import ranking
-from calc.search.combinations import Combinations, combinations, work_key
 from calc.search.grid import Grid, grid
 from calc.search.pipelines import with_pipelines
 from calc.search.places import places_of
 from calc.search.ranking import Ranking
+from calc.search.search_results import SearchResult, search, work_key
 
-KEPT_COMBINATIONS = 4
+KEPT_RESULTS = 4
 # A crowded server needs the memory of one search, not of one for every visitor.
 ONE_AT_ONCE = Lock()  # search: each takes up to 250 MB
 WIDER = 8  # times as many instances, where nothing fits in those allowed
@@ -33,17 +33,17 @@ def resolved_job(row: JobRow, catalogs: Catalogs) -> Job:
 
 def ranked_candidates(
     row: JobRow, catalogs: Catalogs, factors: tuple[int, ...] = (1, WIDER)
-) -> tuple[Ranking | None, Combinations]:
+) -> tuple[Ranking | None, SearchResult]:
     """The ranking of a job's candidates, None where it has none; and its candidates.
 
     `factors`: times as many instances as allowed, tried in turn until something fits.
     """
     job = resolved_job(row, catalogs)
     for factor in factors[:1] if job.have else factors:
-        combined = _recent_candidates(catalogs)(row.without(ranking.SORTING), factor)
-        if combined.problem or combined.size:
+        result = _recent_results(catalogs)(row.without(ranking.SORTING), factor)
+        if result.problem or result.size:
             break
-    return _ranking_of_job(combined, job), combined
+    return _ranking_of_job(result, job), result
 
 
 def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
@@ -71,31 +71,31 @@ def rankings_beside(
     Of an impossible job no others are searched.
     """
     searched = _searched([row.columns, *jobs], catalogs)
-    number, _, combined = next(searched, (-1, None, None))
-    if number != 0 or combined is None:
+    number, _, result = next(searched, (-1, None, None))
+    if number != 0 or result is None:
         return iter(())
     handed = _handed_over(catalogs)
-    handed[row.without(ranking.SORTING)] = combined
+    handed[row.without(ranking.SORTING)] = result
     ranked_candidates(row, catalogs)
     handed.clear()  # also where the job was known before
-    return _ranked_each((number - 1, job, combined) for number, job, combined in searched)
+    return _ranked_each((number - 1, job, result) for number, job, result in searched)
 
 
 def _ranked_each(
-    searched: Iterable[tuple[int, Job, Combinations]],
+    searched: Iterable[tuple[int, Job, SearchResult]],
 ) -> Iterator[tuple[int, Ranking]]:
     """The number and the ranking of each job that has one."""
-    for number, job, combined in searched:
-        ranked = _ranking_of_job(combined, job)
+    for number, job, result in searched:
+        ranked = _ranking_of_job(result, job)
         if ranked is not None:
             yield number, ranked
 
 
-def _searched(jobs: Sequence[Cells], catalogs: Catalogs) -> Iterator[tuple[int, Job, Combinations]]:
+def _searched(jobs: Sequence[Cells], catalogs: Catalogs) -> Iterator[tuple[int, Job, SearchResult]]:
     """The candidates of each possible job, together where they are about the same work."""
     for numbers, grids, resolved in _groups(jobs, catalogs):
         with ONE_AT_ONCE:
-            results = with_pipelines(combinations(grids, resolved, catalogs), resolved, catalogs)
+            results = with_pipelines(search(grids, resolved, catalogs), resolved, catalogs)
         results.reverse()
         for number, job in zip(numbers, resolved, strict=True):
             yield number, job, results.pop()
@@ -124,27 +124,27 @@ def _groups(
             first = last
 
 
-def _ranking_of_job(combined: Combinations, job: Job) -> Ranking | None:
+def _ranking_of_job(result: SearchResult, job: Job) -> Ranking | None:
     """The ranking of candidates; None where there is none."""
-    if combined.problem or not combined.size:
+    if result.problem or not result.size:
         return None
-    return ranking.ranking(combined.candidates, combined.grid, job)
+    return ranking.ranking(result.candidates, result.grid, job)
 
 
 @cached_per_catalogs("models", "readings")
-def _recent_candidates(catalogs: Catalogs) -> Any:
+def _recent_results(catalogs: Catalogs) -> Any:
     """The last places and candidates: a job that differs in a limit alone has the same."""
     handed = _handed_over(catalogs)
 
-    def made(row: JobRow, factor: int) -> Combinations:
+    def made(row: JobRow, factor: int) -> SearchResult:
         ready = handed.pop(row, None) if factor == 1 else None
-        return ready or _combinations_of(row, factor, catalogs)
+        return ready or _result_of(row, factor, catalogs)
 
-    return lru_cache(maxsize=KEPT_COMBINATIONS)(made)
+    return lru_cache(maxsize=KEPT_RESULTS)(made)
 
 
 @cached_per_catalogs("models", "readings")
-def _handed_over(_catalogs: Catalogs) -> dict[JobRow, Combinations]:
+def _handed_over(_catalogs: Catalogs) -> dict[JobRow, SearchResult]:
     """Candidates that were searched beside those of other jobs, on their way into the cache."""
     return {}
 
@@ -152,12 +152,12 @@ def _handed_over(_catalogs: Catalogs) -> dict[JobRow, Combinations]:
 @cached_per_catalogs("models", "readings")
 def _recent_jobs(catalogs: Catalogs) -> Any:
     """The last jobs resolved, for what ranks a job and for what makes its candidates."""
-    return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: resolve(row.columns, catalogs))
+    return lru_cache(maxsize=KEPT_RESULTS)(lambda row: resolve(row.columns, catalogs))
 
 
-def _combinations_of(row: JobRow, factor: int, catalogs: Catalogs) -> Combinations:
+def _result_of(row: JobRow, factor: int, catalogs: Catalogs) -> SearchResult:
     """All candidates of a job on so many times as many instances as it allows."""
     job = resolved_job(row, catalogs)
     with ONE_AT_ONCE:
         tried = grid(job, places_of(job, catalogs, factor), catalogs)
-        return with_pipelines(combinations([tried], [job], catalogs), [job], catalogs)[0]
+        return with_pipelines(search([tried], [job], catalogs), [job], catalogs)[0]

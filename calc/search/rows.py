@@ -13,11 +13,11 @@ from calc.engine.results import Results
 from calc.evaluate import Columns
 from calc.job.job import Job
 from calc.search import ranking
-from calc.search.combinations import inputs_of
 from calc.search.facts import NEVER_RATIO, Miss
 from calc.search.free_choices import COUNTS
 from calc.search.limit_percentiles import goodput_ratio
 from calc.search.ranking import Ranking
+from calc.search.search_results import inputs_of
 from calc.table import Words, key_codes, stack, take
 
 PAID = ("usd", "hours", "usd_per_hour", "seconds", "instances", "billed_hours", "billed_gpu_hours")

@@ -17,12 +17,12 @@ from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fullest_place, walk
 from calc.job.resolve import resolve
 from calc.rules.support import RUNS
-from calc.search.combinations import combinations
 from calc.search.grid import grid
 from calc.search.pairs import FITS, least_memory_bytes
 from calc.search.places import places_of
 from calc.search.ranking import ranking
 from calc.search.rows import rows_of
+from calc.search.search_results import search
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
 SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}
@@ -247,9 +247,9 @@ def test_what_is_compared_has_a_row_for_each_value(catalogs):
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     job = resolve(PLAIN[name], catalogs)
-    (combined,) = combinations([grid(job, places_of(job, catalogs), catalogs)], [job], catalogs)
-    some = np.random.default_rng(7).choice(combined.size, 200)
-    results, figures = rows_of(ranking(combined.candidates, combined.grid, job), some, catalogs)
+    (result,) = search([grid(job, places_of(job, catalogs), catalogs)], [job], catalogs)
+    some = np.random.default_rng(7).choice(result.size, 200)
+    results, figures = rows_of(ranking(result.candidates, result.grid, job), some, catalogs)
     rows = results.plain(**figures)
     in_block = (rows["market"] == "capacity-block").to_numpy()
     working = (rows["instances_needed"] + rows["standby_instances"]).to_numpy(float)
@@ -266,10 +266,10 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     }
     for key, column in same.items():
         np.testing.assert_array_equal(
-            getattr(combined.candidates, key)[some], rows[column].to_numpy(float), err_msg=column
+            getattr(result.candidates, key)[some], rows[column].to_numpy(float), err_msg=column
         )
-    assert [FITS[fits] for fits in combined.candidates.fits[some]] == rows["fits"].tolist()
-    assert [RUNS[runs] for runs in combined.candidates.runs[some]] == rows["runs"].tolist()
+    assert [FITS[fits] for fits in result.candidates.fits[some]] == rows["fits"].tolist()
+    assert [RUNS[runs] for runs in result.candidates.runs[some]] == rows["runs"].tolist()
     again = estimate(rows, catalogs)
     done = job_of_rows(again, rows["market"], 0, catalogs)
     for column in ("usd", "hours", "usd_per_hour", "seconds"):

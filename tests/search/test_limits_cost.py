@@ -16,13 +16,13 @@ from calc.say.limits import step_words
 from calc.say.numbers import about, duration
 from calc.say.place import place
 from calc.scenarios.published_weights import bits_of
-from calc.search import combinations
+from calc.search import search_results
 from calc.search.best_answers import least_money
 from calc.search.first_rows import first_row
 from calc.search.grid import grid
 from calc.search.options import options_of
 from calc.search.places import places_of
-from calc.search.rankings import _combinations_of, ranked_candidates, rankings_of
+from calc.search.rankings import _result_of, ranked_candidates, rankings_of
 from calc.search.shapes import EVERY_COUNT
 from calc.studies import alternatives, limits_cost
 from calc.studies.near_ties import near_ties
@@ -262,8 +262,8 @@ def test_every_count_is_tried_up_to_64_and_the_most_always(catalogs, most):
 
 
 def anew(catalogs):
-    """The combinations of a job, kept by nobody."""
-    return lambda row, factor: _combinations_of(row, factor, catalogs)
+    """Return the search results of a job without remembering them."""
+    return lambda row, factor: _result_of(row, factor, catalogs)
 
 
 @pytest.mark.parametrize(
@@ -276,8 +276,8 @@ def anew(catalogs):
 def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
     row = JobRow.of(job)
     reference = options_of(row, catalogs)
-    monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
-    monkeypatch.setattr("calc.search.rankings._recent_candidates", anew)
+    monkeypatch.setattr(search_results, "PAIRS_AT_ONCE", 997)
+    monkeypatch.setattr("calc.search.rankings._recent_results", anew)
     parts = options_of(row, catalogs)
     assert (parts.tried, parts.possible) == (reference.tried, reference.possible)
     for name in ("answers", "board", "edge"):

@@ -18,7 +18,7 @@ from calc.job.resolve import usable_choices
 from calc.scenarios.inputs import DEFAULTS
 from calc.search import ranking
 from calc.search.first_rows import first_row, first_rows
-from calc.search.rankings import _recent_candidates, ranking_of
+from calc.search.rankings import _recent_results, ranking_of
 
 TRAIN = {
     "work": "training",
@@ -165,14 +165,14 @@ def test_limits_on_latency_are_kept_at_both_ends_of_the_range(catalogs):
 def test_candidates_in_parts_are_those_at_once(catalogs, monkeypatch):
     sets = TRAINING_SETS | {"optimizer": ["adamw", "adamw-8bit", "adafactor"]}
     at_once = ranked_of(TRAIN, sets, {}, catalogs)
-    _recent_candidates(catalogs).cache_clear()
-    monkeypatch.setattr("calc.search.combinations.PAIRS_AT_ONCE", 40)
+    _recent_results(catalogs).cache_clear()
+    monkeypatch.setattr("calc.search.search_results.PAIRS_AT_ONCE", 40)
     parts = ranked_of(TRAIN, sets, {}, catalogs)
     assert len(parts.classes) == len(at_once.classes) > 0
     for name in ("usd", "seconds", "hours"):
         one, other = (np.sort(getattr(each.candidates, name)) for each in (at_once, parts))
         assert one == pytest.approx(other, rel=1e-12)
-    _recent_candidates(catalogs).cache_clear()
+    _recent_results(catalogs).cache_clear()
 
 
 @pytest.mark.parametrize("model", ["p5.48xlarge", "g6.12xlarge"])

@@ -1,12 +1,12 @@
-"""All candidates of jobs with their verdicts, time and cost: one entry each.
+"""The search: all candidates of jobs, with their verdicts, time and cost.
 
-Memory depends on the layout, time on layout and instance type, the price on instance type, region
-and market: each formula runs at its own level (calc/layout_place_table.py). Of candidates that
-differ in their region alone, the cheapest one counts, and if its price is stale also the cheapest
-one whose price is not.
+Memory depends on the layout, time on the layout and the instance type, and the price on the
+instance type, the region and the market. Each formula runs at its own level
+(calc/layout_place_table.py). Of candidates that differ only in their region, the cheapest one
+counts, and if its price is stale, also the cheapest one whose price is not.
 
-Jobs about the same work, which differ in what they fix, allow or limit, go through the formulas
-together: most of the time of a small search is what a formula takes for one value or a thousand.
+Jobs about the same work may differ in what they fix, allow or limit. They go through the formulas
+together, because a formula takes about as long for one value as for a thousand.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ from calc.search.pairs import (
     pair_table_of,
 )
 from calc.search.places import place_columns
-from calc.search.together import OfJob, Together, together
+from calc.search.shared_grid import GridMember, SharedGrid, shared_grid
 from calc.speed.cache_slots import cache_pool_bytes
 from calc.table import Table
 
@@ -57,7 +57,7 @@ OPEN = {
 }
 
 
-class Combinations(NamedTuple):
+class SearchResult(NamedTuple):
     """The candidates of a grid, how many were tried, and the fault that all of them share.
 
     `smallest_bytes`: the least memory of a layout if none fits; else NaN.
@@ -85,18 +85,16 @@ def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
     return (f"has_rate={bool(job.requests_per_second)}", *common, *grid.layouts)
 
 
-def combinations(
-    grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs
-) -> list[Combinations]:
+def search(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> list[SearchResult]:
     """Return the candidates of each job that fit on their cards and are not refused.
 
-    `grids`: of each job. All jobs have the same `work_key`. A candidate's `layout` and `place` are
-    numbers in the grid that is returned with it.
+    `grids`: of each job. All jobs have the same `work_key`. The layout and place numbers of a
+    candidate are those of the grid that is returned with it.
     """
-    shared = together(grids, jobs, catalogs)
+    shared = shared_grid(grids, jobs, catalogs)
     table, problems = layouts_table(shared.grid, jobs[0], catalogs)
     results = [
-        Combinations(one.own, Candidates.none(), one.tried, np.nan, one.shared_fault(problems))
+        SearchResult(one.own_grid, Candidates.none(), one.tried, np.nan, one.shared_fault(problems))
         for one in shared.members
     ]
     if not problems.sound.any():
@@ -105,12 +103,12 @@ def combinations(
     if jobs[0].requests_per_second:
         shared = _at_rate(shared, table, cards)
         table, problems = layouts_table(shared.grid, jobs[0], catalogs)
-    positions = [one.position for one in shared.members]
+    positions = [one.own_positions for one in shared.members]
     pair_table, positions = able_pairs(
         shared.grid, cards, table, problems.sound, positions, catalogs
     )
     members = [
-        one._replace(position=position)
+        one._replace(own_positions=position)
         for one, position in zip(shared.members, positions, strict=True)
     ]
     shared = shared._replace(members=members)
@@ -121,12 +119,12 @@ def combinations(
     return _with_candidates(results, shared, pair_table)
 
 
-def _pairs_of(one: OfJob, pair_table: LayoutPlaceTable) -> np.ndarray:
+def _pairs_of(one: GridMember, pair_table: LayoutPlaceTable) -> np.ndarray:
     """The numbers of the pairs that a job tries."""
-    return np.flatnonzero(one.position[by_pair(pair_table, "pair_number")] >= 0)
+    return np.flatnonzero(one.own_positions[by_pair(pair_table, "pair_number")] >= 0)
 
 
-def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
+def _at_rate(shared: SharedGrid, table: Table, cards: Columns) -> SharedGrid:
     """The jobs with a layout for each batch that their rate of requests needs."""
     pair_table = pair_table_of(walk(table | {}, LAYOUT_STAGES), cards, shared.grid)
     pair_table.evaluate_all(ENGINE_OF_CARD)
@@ -139,12 +137,12 @@ def _at_rate(shared: Together, table: Table, cards: Columns) -> Together:
 
 
 def _with_reason(
-    result: Combinations,
+    result: SearchResult,
     pairs: np.ndarray,
     pair_table: LayoutPlaceTable,
     table: Table,
     catalogs: Catalogs,
-) -> Combinations:
+) -> SearchResult:
     """A result with the least memory of its layouts, or with the reason why none is known."""
     if not len(pairs):
         return result
@@ -156,8 +154,8 @@ def _with_reason(
 
 
 def _with_candidates(
-    results: list[Combinations], shared: Together, pair_table: LayoutPlaceTable
-) -> list[Combinations]:
+    results: list[SearchResult], shared: SharedGrid, pair_table: LayoutPlaceTable
+) -> list[SearchResult]:
     """The results with the candidates of each job; one that fits nowhere keeps its least memory."""
     members = shared.members
     parts: list[list[Candidates]] = [[] for _ in members]
@@ -166,7 +164,7 @@ def _with_candidates(
         holding = keep_fitting(part)
         add_time_of_candidates(part, shared.grid, members[0].job)
         for number, one in enumerate(members):
-            fits[number] |= bool((one.position[holding] >= 0).any())
+            fits[number] |= bool((one.own_positions[holding] >= 0).any())
             pairs = _pairs_of(one, part)
             if len(pairs):
                 alone = part if len(pairs) == len(part.layout_of_pair) else part.only(pairs)

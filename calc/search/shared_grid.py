@@ -1,7 +1,7 @@
-"""Jobs about the same work on one grid: what several of them try is on it once.
+"""The grid that jobs about the same work share, with each pair of layout and place once.
 
-Most jobs that are asked together differ from one another in a limit, a market or a few places, so
-that nearly all of their pairs of layout and place are the same.
+Most jobs that are searched together differ in a limit, a market or a few places, so nearly all of
+their pairs of layout and place are the same.
 """
 
 from collections.abc import Sequence
@@ -20,41 +20,41 @@ from calc.search.places import Offer, Place, offers
 from calc.table import distinct, take_rows
 
 
-class OfJob(NamedTuple):
+class GridMember(NamedTuple):
     """A job on the grid that it shares with others.
 
-    `layouts`: the numbers of its layouts, in its own order; `places`: of each of its places the
-    number on the shared grid; `position`: of each shared pair the place in the order of the job's
-    own pairs, -1 of a pair that it does not try; `offers`: of the shared places.
+    `layout_numbers` and `place_numbers`: the number on the shared grid of each of its own layouts
+    and places. `own_positions`: the position of each shared pair among its own pairs, -1 for a pair
+    that it does not try. `offers`: those of the shared places.
     """
 
     job: Job
-    own: Grid
-    layouts: np.ndarray
-    places: np.ndarray
-    position: np.ndarray
+    own_grid: Grid
+    layout_numbers: np.ndarray
+    place_numbers: np.ndarray
+    own_positions: np.ndarray
     offers: list[Offer]
 
     @property
     def tried(self) -> int:
         """The number of candidates that it tries: ways of each pair times offers of its place."""
         offered = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.offers], axis=0)
-        ways = self.own.steps_count[self.own.layout_of_pair]
-        return int((ways * offered[self.places][self.own.place_of_pair]).sum())
+        ways = self.own_grid.steps_count[self.own_grid.layout_of_pair]
+        return int((ways * offered[self.place_numbers][self.own_grid.place_of_pair]).sum())
 
     def shared_fault(self, problems: Problems) -> str:
         """Return what is wrong with its first layout if none is sound; else an empty text."""
-        if not len(self.layouts) or problems.sound[self.layouts].any():
+        if not len(self.layout_numbers) or problems.sound[self.layout_numbers].any():
             return ""
-        return str(problems.text[self.layouts[0]])
+        return str(problems.text[self.layout_numbers[0]])
 
     def own_candidates(self, candidates: Candidates) -> Candidates:
-        """The candidates in the order of its own pairs, with the numbers of its own grid."""
-        own_place = np.full(self.places.max() + 1, -1)
-        own_place[self.places] = np.arange(len(self.places))
+        """Return candidates in the order of its own pairs, with the numbers of its own grid."""
+        own_place = np.full(self.place_numbers.max() + 1, -1)
+        own_place[self.place_numbers] = np.arange(len(self.place_numbers))
         own = replace(
             candidates,
-            pair_number=self.position[candidates.pair_number],
+            pair_number=self.own_positions[candidates.pair_number],
             place_number=own_place[candidates.place_number],
         )
         if (np.diff(own.pair_number) >= 0).all():
@@ -62,15 +62,15 @@ class OfJob(NamedTuple):
         return own.take(np.argsort(own.pair_number, kind="stable"))
 
 
-class Together(NamedTuple):
+class SharedGrid(NamedTuple):
     """A grid, the jobs that try parts of it, and the rate that each layout serves (0: none)."""
 
     grid: Grid
-    members: list[OfJob]
+    members: list[GridMember]
     requests_per_second: np.ndarray
 
 
-def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> Together:
+def shared_grid(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> SharedGrid:
     """Return the grids of jobs about the same work as one, each pair of layout and place once."""
     places, place_numbers = _shared_places(grids)
     offers_each = [offers(job, places, catalogs) for job in jobs]
@@ -78,8 +78,8 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
     if len(grids) == 1:
         grid = grids[0]
         layouts, pairs = np.arange(grid.layout_count), np.arange(len(grid.layout_of_pair))
-        alone = OfJob(jobs[0], grid, layouts, place_numbers[0], pairs, offers_each[0])
-        return Together(grid, [alone], np.full(grid.layout_count, rates[0]))
+        alone = GridMember(jobs[0], grid, layouts, place_numbers[0], pairs, offers_each[0])
+        return SharedGrid(grid, [alone], np.full(grid.layout_count, rates[0]))
     whole = join_grids(
         [
             grid._replace(place_of_pair=numbers[grid.place_of_pair])
@@ -95,9 +95,9 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
     pair, shared_pairs = pd.factorize(
         layout[whole.layout_of_pair] * len(places) + whole.place_of_pair
     )
-    shared = _shared_grid(whole, places, first_layout, shared_pairs)
+    shared = _distinct_grid(whole, places, first_layout, shared_pairs)
     members = [
-        OfJob(job, grid, layouts, numbers, _positions(pairs, len(shared_pairs)), offered)
+        GridMember(job, grid, layouts, numbers, _positions(pairs, len(shared_pairs)), offered)
         for job, grid, layouts, numbers, pairs, offered in zip(
             jobs,
             grids,
@@ -108,10 +108,10 @@ def together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> 
             strict=True,
         )
     ]
-    return Together(shared, members, rate_of_layout[first_layout])
+    return SharedGrid(shared, members, rate_of_layout[first_layout])
 
 
-def _shared_grid(
+def _distinct_grid(
     whole: Grid, places: list[Place], first_layout: np.ndarray, pair_codes: np.ndarray
 ) -> Grid:
     """Return the joined grid with each layout and each pair once.
