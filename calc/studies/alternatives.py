@@ -13,6 +13,7 @@ from calc.job.columns import CONFIDENCE_REACH
 from calc.job.job import Job
 from calc.scenarios.lookups import cells_by_id
 from calc.search.batch_for_rate import request_seconds
+from calc.search.candidates import Candidates
 from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
 from calc.search.row_status import scenario_of
 from calc.studies.limits_cost import Relaxed
@@ -134,64 +135,80 @@ def _continent(region: str) -> str:
 
 
 def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
-    """Instance types with other cards whose cost ties with the lowest, and the ratios. [ratio]
+    """Return instance types with other cards whose cost ties with the lowest, and the ratios.
 
-    Of each card the cheapest type counts: types with the same card take the same time, so that
-    their money differs for certain.
+    The cheapest type of each card counts. Types with the same card take the same time, so their
+    costs differ for certain.
     """
-    figures, places = ranked.candidates, ranked.grid.places
-    cards = np.array(
-        [cells_by_id(catalogs, "instances", "gpu")[place.instance] for place in places],
-        dtype=object,
-    )[figures.place_number]
-    dearest_first = ranked.qualifying[np.argsort(-figures.usd[ranked.qualifying], kind="stable")]
-    best = {
-        cards[number]: number for number in dearest_first.tolist() if cards[number] != cards[least]
+    candidates, places = ranked.candidates, ranked.grid.places
+    card_of = cells_by_id(catalogs, "instances", "gpu")
+    cards = np.array([card_of[place.instance] for place in places], dtype=object)
+    cards = cards[candidates.place_number]
+    order = np.argsort(-candidates.usd[ranked.qualifying], kind="stable")
+    best = {  # the cheapest one comes last and stays
+        cards[number]: number
+        for number in ranked.qualifying[order].tolist()
+        if cards[number] != cards[least]
     }
-    lowest, highest = _money_ends(ranked, cards, least)
-    alike = {}
+    lowest_usd, highest_usd = _usd_ends(ranked, cards, least)
+    ratios = {}
     for card, number in best.items():
-        ratio = float(figures.usd[number] / figures.usd[least])
-        if ranked.job.ends:  # time is money, and both times are uncertain by themselves
-            near = np.log(ratio) <= np.hypot(
-                *np.log(figures.slow_hours[[least, number]] / figures.hours[[least, number]])
-            )
+        ratio = float(candidates.usd[number] / candidates.usd[least])
+        if ranked.job.ends:
+            is_tie = _run_ties(candidates, least, number, ratio)
         else:
-            near = lowest[card] <= highest * (1 + FEW)
-        if near:
-            alike[places[figures.place_number[number]].instance] = ratio
-    return dict(sorted(alike.items(), key=lambda pair: pair[1]))
+            is_tie = lowest_usd[card] <= highest_usd * (1 + FEW)
+        if is_tie:
+            ratios[places[candidates.place_number[number]].instance] = ratio
+    return dict(sorted(ratios.items(), key=lambda pair: pair[1]))
 
 
-def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str, float], float]:
-    """Money by card at the fast end of time; of the least's card at the slow end. [USD]"""
-    figures, job = ranked.candidates, ranked.job
-    if job.ends:
+def _run_ties(candidates: Candidates, least: int, number: int, ratio: float) -> bool:
+    """Return whether the costs of two runs tie: both times are uncertain, independently."""
+    both = [least, number]
+    slow_ratios = candidates.slow_hours[both] / candidates.hours[both]
+    return bool(np.log(ratio) <= np.hypot(*np.log(slow_ratios)))
+
+
+def _usd_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str, float], float]:
+    """Return the cost of a service at both ends of the range of its time. [USD]
+
+    The first is the lowest cost of each card at the fast end; the second is the lowest cost of the
+    cheapest candidate's card at the slow end.
+    """
+    candidates = ranked.candidates
+    if ranked.job.ends:
         return {}, np.inf
-    token, first = figures.slow_token_ratio, figures.slow_first_token_ratio
-    ends, counted, asks_rate = (
-        [],
-        CONFIDENCE_REACH[job.confidence],
-        job.requests_per_second is not None,
-    )
-    for reach in (-1.0, 1.0):
-        load = (
-            figures.load_ratio * token**reach if asks_rate else 1.0
-        )  # more machines carry what slower ones do not
-        more = np.maximum(np.ceil(figures.instances * load * (1 - FEW)), 1) / figures.instances
-        ratios = {
-            "first_token_seconds": first ** (reach - counted),
-            "token_seconds": token ** (reach - counted),
-        }
-        ratios |= dict.fromkeys(("usd_most", "usd_per_hour_most", "instances_most"), more)
-        limits = [
-            replace(limit, values=limit.values * ratios.get(limit.name, 1.0))
-            for limit in ranked.limits
-        ]
-        limits = [limit for limit in limits if limit.name != "requests_per_second"]
-        ends.append(
-            np.where(classes(figures, job, limits) == QUALIFIES, figures.usd * more, np.inf)
-        )
-    lowest = {card: float(ends[0][cards == card].min()) for card in set(cards.tolist())}
-    highest = float(ends[1][cards == cards[least]].min())
-    return lowest, highest if np.isfinite(highest) else float(figures.usd[least] * token[least])
+    fast_usd, slow_usd = (_usd_at_end(ranked, reach) for reach in (-1.0, 1.0))
+    lowest = {card: float(fast_usd[cards == card].min()) for card in set(cards.tolist())}
+    highest = float(slow_usd[cards == cards[least]].min())
+    if not np.isfinite(highest):
+        highest = float(candidates.usd[least] * candidates.slow_token_ratio[least])
+    return lowest, highest
+
+
+def _usd_at_end(ranked: Ranking, reach: float) -> np.ndarray:
+    """Return the cost of each candidate with times at an end of their range. [USD]
+
+    `reach`: -1 for the fast end, 1 for the slow end. More machines carry a rate that slower ones
+    cannot. The cost is infinite for a candidate that does not qualify then.
+    """
+    candidates, job = ranked.candidates, ranked.job
+    slow_first_token, slow_token = candidates.slow_first_token_ratio, candidates.slow_token_ratio
+    has_rate = job.requests_per_second is not None
+    load = candidates.load_ratio * slow_token**reach if has_rate else 1.0
+    instances = np.maximum(np.ceil(candidates.instances * load * (1 - FEW)), 1)
+    more = instances / candidates.instances
+    further = reach - CONFIDENCE_REACH[job.confidence]  # than the limits already assume
+    ratios = {
+        "first_token_seconds": slow_first_token**further,
+        "token_seconds": slow_token**further,
+        **dict.fromkeys(("usd_most", "usd_per_hour_most", "instances_most"), more),
+    }
+    limits = [
+        replace(limit, values=limit.values * ratios.get(limit.name, 1.0))
+        for limit in ranked.limits
+        if limit.name != "requests_per_second"
+    ]
+    qualifies = classes(candidates, job, limits) == QUALIFIES
+    return np.where(qualifies, candidates.usd * more, np.inf)
