@@ -172,7 +172,7 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _endpoint(result: RequestAnswer) -> Iterator[str]:
-    """Return the price of a service's tokens on Amazon Bedrock, in a sentence."""
+    """Yield the price of a service's tokens on Amazon Bedrock, in a sentence."""
     job = result.options.resolved if result.options else None
     price = result.row.get("endpoint_usd_per_million_tokens")
     if job is None or job.trains or is_missing(price) or not price:
@@ -197,7 +197,7 @@ def _choice_lines(result: RequestAnswer, request: Request) -> Iterator[str]:
 
 
 def _engine_cache(row: Row) -> Iterator[str]:
-    """Return how a serving engine divides its share of the card, and what its cache holds."""
+    """Yield how a serving engine divides its share of the card, and what its cache holds."""
     if is_missing(row["kv_pool_bytes"]):
         return
     share_bytes = row["memory_utilization"] * row["gpu_memory_bytes"]

@@ -15,7 +15,7 @@ IMAGES, SOUND, TOKENS = ("image", "images"), ("hour", "hours"), ("token", "token
 
 
 class Measure(NamedTuple):
-    """Return the unit of a model's offline work (singular, plural) and its tokens."""
+    """The unit of a model's offline work (singular, plural) and its tokens."""
 
     words: tuple[str, str]
     tokens: float

@@ -266,7 +266,7 @@ def _price(row: Row, catalogs: Catalogs) -> Row:
 
 
 def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
-    """Return the assumptions that the job reads, the plan's own where it sets one."""
+    """Yield the assumptions that the job reads, the plan's own where it sets one."""
     read = assumptions_of(rows[0], catalogs) if rows else list(catalogs.assumptions.index)
     for name, entry in catalogs.assumptions.loc[read].iterrows():
         set_value: Any = rows[0].get(name) if rows else None

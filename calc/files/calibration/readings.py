@@ -221,7 +221,7 @@ def measured_words(quantity: str, work: str) -> str:
 
 
 def _times(run: LoggedRun, row: Row) -> Iterator[Measured]:
-    """Return the surest figure of each quantity of time that the plan estimates too."""
+    """Yield the surest figure of each quantity of time that the plan estimates too."""
     for quantity, figures in ESTIMATES.items():
         for figure, estimated in figures.items():
             if figure in run.figures and estimated(row) > 0:
@@ -264,7 +264,7 @@ def _contradiction(run: LoggedRun, row: Row, catalogs: Catalogs) -> str:
 
 
 def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple[str, str]]:
-    """Return the settings in which the log's run and the plan differ, with both values."""
+    """Yield the settings in which the log's run and the plan differ, with both values."""
     facts, work = run.facts, row["work"]
     if other := [
         name for name, works in WORK.items() if work != name and works & run.figures.keys()

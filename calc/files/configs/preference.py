@@ -31,7 +31,7 @@ def objective_of(text: str, file: str) -> str:
 
 
 def _objectives(text: str, file: str) -> Iterator[str]:
-    """Return the objectives in a text: in its source code, its commands and its fields."""
+    """Yield the objectives in a text: in its source code, its commands and its fields."""
     source = next(
         (
             name
