@@ -13,20 +13,10 @@ from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, To
 from calc.models.huggingface.rules import RULES
 
 FILE = label_of("model_types")
-LAYOUT = (
-    "like",
-    "layout",
-    "without",
-    "fields",
-    "traits",
-    "unread",
-)  # keys that a type and its layouts share
-BY_LAYER = (
-    "windowed_layers",
-    "dense_layers",
-    "mixed_layers",
-    "layer_sizes",
-)  # expressions of a layer's index
+# Keys that a type and its layouts share.
+LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")
+# Expressions of a layer's index.
+BY_LAYER = ("windowed_layers", "dense_layers", "mixed_layers", "layer_sizes")
 SECTIONS = (
     *("aliases", "pairs", "not_covered", "not_covered_begins", "nearest"),
     *("sketches", "harmless_fields", "rule_fields", "tower_fields"),

@@ -3,11 +3,8 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
-OWN, READINGS, BUDGETS = (
-    "own",
-    "calibration",
-    "budgets",
-)  # the room of what an installation may add, and its catalogs
+# The room of what an installation may add, and its catalogs.
+OWN, READINGS, BUDGETS = "own", "calibration", "budgets"
 ROOMS = ("edited", "read_off", "calibrated", OWN)
 ROOM_OF = {
     path.stem: room for room in ROOMS[:-1] for path in sorted((FOLDER / room).glob("*.yaml"))

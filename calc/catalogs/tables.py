@@ -22,13 +22,8 @@ SET_UP = (
     "sequence_tokens",
     "prompt_tokens",
 )
-READING = (
-    "made_on",
-    "tool",
-    "quantity",
-    "ratio",
-    *SET_UP,
-)  # of a run of one's own; its set-up are columns of a result
+# Of a run of one's own; its set-up are columns of a result.
+READING = ("made_on", "tool", "quantity", "ratio", *SET_UP)
 BYTES = {
     "_mib": 2**20,
     "_gib": 2**30,

@@ -15,10 +15,8 @@ from calc.evaluate import Row
 from calc.units import GIB
 
 PEAKS = ("allocated_peak_bytes", "logged_peak_bytes", "memory_bytes")
-ON_GPUS = (
-    "measured",
-    "published",
-)  # how the groups of runs on real GPUs begin; all others are simulated
+# How the groups of runs on real GPUs begin; all others are simulated.
+ON_GPUS = ("measured", "published")
 UNEXPLAINED = "not explained"
 TOO = {"low": -1, "high": 1}
 

@@ -10,13 +10,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import entry_of
 
-CLASSES = (
-    "at-once",
-    "usually",
-    "unknown",
-    "wait-or-quota",
-    "by-agreement",
-)  # the easiest first; without a report in the middle
+# The easiest first; without a report in the middle.
+CLASSES = ("at-once", "usually", "unknown", "wait-or-quota", "by-agreement")
 OWNED = CLASSES[0]  # machines that one has
 UNKNOWN, WAIT, AGREEMENT = (
     CLASSES.index(word) for word in ("unknown", "wait-or-quota", "by-agreement")

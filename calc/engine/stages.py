@@ -167,10 +167,8 @@ PLACES = tuple(stage for stage in MEMORY if stage.each_place)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
 TIME = STAGES[NAMES.index("runs of one's own") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
-EMPTY, NOTHING = (
-    np.full(1, np.nan),
-    np.zeros(1),
-)  # the columns and the components of a stage for the other kind of work
+# The columns and the components of a stage for the other kind of work.
+EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)
 
 
 @cache

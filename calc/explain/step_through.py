@@ -24,22 +24,14 @@ from calc.scenarios.lookups import work_of
 from calc.table import Table
 from calc.units import GIB
 
-COEFFICIENTS = (
-    "c",
-    "c_batch",
-    "c_tokens",
-    "c_batch_tokens",
-    "c_tokens2",
-    "c_batch_tokens2",
-)  # GiB; tokens in thousands of 1,024
+# GiB; tokens in thousands of 1,024.
+COEFFICIENTS = ("c", "c_batch", "c_tokens", "c_batch_tokens", "c_tokens2", "c_batch_tokens2")
 THOUSAND = 1024
 NO_SLOPE_GIB = 1e-6
 CHECKED_POINTS, MOST_MISS = 20, 0.005  # of each piece, closer at short lengths; of the peak
 SMALLEST, LARGEST, LENGTHS = 4, 2, 3  # batches, and lengths, at which a form can be taken
-FORMS = (
-    [slice(None)],
-    [slice(6), slice(3, 9), slice(6, 12), slice(12, 18)],
-)  # points: of one form, or of several
+# Points: of one form, or of several.
+FORMS = ([slice(None)], [slice(6), slice(3, 9), slice(6, 12), slice(12, 18)])
 SINGULAR = 1e-12  # as much smaller than the largest singular value is none
 ZERO_GRAD = Moment(
     "zero_grad",

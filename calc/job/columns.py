@@ -37,10 +37,8 @@ JUDGED = (
     "tie_ratio",
     "working_days_per_month",
 )
-ASKED_ANSWERS = (
-    "fastest",
-    "roomiest",
-)  # named beside lowest cost, knee and easiest where the job asks for them
+# Named in addition to lowest cost, knee and easiest, if the job requests them.
+ASKED_ANSWERS = ("fastest", "roomiest")
 ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and surely fits
 # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are
 # others
@@ -56,14 +54,10 @@ LIMITS = (
     "token_seconds",
 )
 OF_MONEY = LIMITS[:5]  # what a plan takes in all, against its pace
-SHARES = (
-    "",
-    "50",
-    "90",
-    "99",
-)  # of the requests, out of 100, that keep a limit on time; empty: the mean at the steady rate does
-# the original format, and 8 bits where the maker or a known third party publishes them; none is
-# made
+# Percentiles of the requests that a limit on time holds for; empty: the mean at the steady rate.
+SHARES = ("", "50", "90", "99")
+# The original format, and 8 bits if the maker or a known third party publishes them; nothing is
+# quantized here.
 PUBLISHED = "published"
 
 SERVICE_CLASSES = ("interactive", "batch", "critical")

@@ -112,12 +112,8 @@ COMPARED = (
     *("recompute", "implementation", "kv_precision"),
 )
 CHOSEN = (*COMPARED, "pipeline_parallel", "context_parallel")
-ALIKE = (
-    "private_prices",
-    "hours_per_month",
-    "lora_rank",
-    "lora_targets",
-)  # set by hand for a run and the service of its result
+# Set by hand for a run and the service of its result.
+ALIKE = ("private_prices", "hours_per_month", "lora_rank", "lora_targets")
 DEGREES = parameters_of(data_parallel)[1:]
 
 

@@ -60,10 +60,8 @@ CATALOGED = {  # a column whose ids a catalog lists
     "implementation": "implementations",
 }
 SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
-MOST_SETTINGS, MOST_WAYS = (
-    5_000,
-    1_000_000,
-)  # crossed by hand, and with all that is left open: about 2 s and 1 GB
+# Combinations of what is set by hand, and of all that is left open too: about 2 s and 1 GB.
+MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000
 
 
 def resolve(row: Cells, catalogs: Catalogs) -> Job:

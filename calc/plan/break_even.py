@@ -13,19 +13,8 @@ USED_HOURS = {  # of instances: in training one run after another, in serving in
     "inference": (24, 73, 146, 219, 292, 365, 438, 511, 584, 657, MEAN_MONTH_HOURS),
 }
 MOST_COMMITTED = 2
-LOADS = (
-    0.01,
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1.0,
-    1.001,
-    2.0,
-    2.001,
-    5.0,
-)  # shares of what the instances can generate
+# Shares of what the instances can generate.
+LOADS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.001, 2.0, 2.001, 5.0)
 OWN_INSTANCES, PER_TOKEN = "own instances", "paid per token"
 
 

@@ -19,12 +19,8 @@ from calc.scenarios.lookups import words_of, work_of
 from calc.table import Words, word
 
 VERDICTS = ("runs", "emulated", "unknown", "refuses")  # from the best to the worst
-CHOICES = (
-    "precision",
-    "kv_precision",
-    "attention",
-    "compile",
-)  # the columns that rules are about, besides loading and host
+# The columns that rules are about, besides loading and host.
+CHOICES = ("precision", "kv_precision", "attention", "compile")
 WHATS = ("loading", "host", *CHOICES)
 EVERY = {
     "work": "any",
@@ -33,16 +29,11 @@ EVERY = {
     "model_types": "",
     "precisions": "",
 }  # the word that matches all
-BOUNDS = (
-    "gpus",
-    "replica_gpus",
-    "head_size",
-)  # a condition bounds them from below, as <name>_above
+# A condition bounds them from below, as <name>_above.
+BOUNDS = ("gpus", "replica_gpus", "head_size")
 LOADING, HOSTS = "default", np.array(["x86_64", "arm64"], dtype=object)
-SIXTEEN_BITS = (
-    "fp16",
-    "bf16",
-)  # of a cache that follows the precision: without bf16 products, and with them
+# Of a cache that follows the precision: without bf16 products, and with them.
+SIXTEEN_BITS = ("fp16", "bf16")
 
 
 class Rules(NamedTuple):

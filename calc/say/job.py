@@ -42,14 +42,8 @@ ROLLED = ("prompts_per_step", "generations", "completion_tokens")  # of generate
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
 METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
 TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
-IN_PLACES = (
-    "instance",
-    "gpu",
-    "tuning",
-    "objective",
-    "scales",
-    "private_prices",
-)  # said by words of their own
+# Said by words of their own.
+IN_PLACES = ("instance", "gpu", "tuning", "objective", "scales", "private_prices")
 SAID = ("spare", "attempts", "peak_to_mean", "share_active", "paid_ratio")  # assumptions, likewise
 COUNTED = ("instance", "gpus")
 ALL_MONTH_HOURS = 730

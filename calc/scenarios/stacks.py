@@ -17,13 +17,8 @@ TRAITS_OF_DECODERS = {  # the kind of block that each trait of a decoder's famil
 }
 TRAITS_OF_OTHERS = {"block": "encoder", "encoder_block": "encoder"}
 KINDS = (*dict.fromkeys(TRAITS_OF_DECODERS.values()), "crossed", "encoder")
-ADAPTED = (
-    *PROJECTIONS,
-    "mixer",
-    "beside",
-    "router",
-    "experts",
-)  # the matrices that all-linear adapts
+# The matrices that all-linear adapts.
+ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")
 
 
 @cached_per_catalogs("models", "model_kinds")

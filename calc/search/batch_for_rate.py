@@ -18,9 +18,8 @@ from calc.table import distinct, take_rows
 MOST_SEQUENCES = 4096
 TURNS = 6  # most pairs settle in so many
 ANSWERED = ("time_to_first_token_seconds", "time_per_output_token_seconds")
-READ = (
-    "burst_first_token_seconds",
-)  # by a model that answers no token: the prefill of a whole batch
+# Column of a model that generates no token: the prefill of a whole batch.
+READ = ("burst_first_token_seconds",)
 
 OF_BATCH = resting(("batch",), MEMORY[0].formulas)  # what a layout has of its batch
 

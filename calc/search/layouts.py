@@ -36,11 +36,8 @@ from calc.search.shapes import (
     training_shapes,
 )
 
-ONE_SIDED = (
-    "decoder",
-    "encoder",
-    "sound",
-)  # kinds of model whose sequence adds its own tokens to a step
+# Kinds of model whose sequence adds its own tokens to a step.
+ONE_SIDED = ("decoder", "encoder", "sound")
 
 
 class PlaceCounts(NamedTuple):

@@ -45,11 +45,8 @@ LATER_READS = frozenset(name for formula in LATER for name in parameters_of(form
 MEMORY_MADE = tuple(
     name for name in makes(MEMORY[1:]) if name in LATER_READS
 )  # what memory decides of fit, placement and time
-ENGINE_OF_CARD = (
-    on_large_card,
-    on_huge_card,
-    engine_batched_tokens,
-)  # a serving engine's defaults on a card
+# A serving engine's defaults on a card.
+ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens)
 LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB
 
 

@@ -31,11 +31,8 @@ OFFLINE_BATCHES = (
     *(2**power * part // 4 for power in range(5, 10) for part in range(4, 8)),
     1024,
 )
-EVERY_COUNT, OFFLINE_COUNT, FEW_COUNT = (
-    64,
-    16,
-    4,
-)  # instances of a training, of offline work and of generated answers, up to which each is tried
+# Instances of a training, of offline work and of generated answers, up to which each is tried.
+EVERY_COUNT, OFFLINE_COUNT, FEW_COUNT = 64, 16, 4
 
 
 class Shapes(NamedTuple):

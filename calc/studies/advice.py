@@ -80,11 +80,8 @@ _READ = (
     ),
     *("run_tokens", "run_tokens_per_second", "tokens_total"),
 )
-_SAME = (
-    "tuning",
-    "optimizer",
-    "kv_precision",
-)  # what the same work keeps beside the widths of its numbers
+# The same work keeps these, and the widths of its numbers.
+_SAME = ("tuning", "optimizer", "kv_precision")
 _WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
 _EMULATED = STATUSES.index("emulated")
 MACHINE = {"instance", "gpu", "gpus"}  # a change of one of these rents another machine

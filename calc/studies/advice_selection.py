@@ -15,15 +15,11 @@ MOST_OF_A_KIND = {
 }
 ALIKE_RATIO = 0.03  # by which costs of the work may differ and still count as equal
 MOST_SMALLER = 3  # changes that save memory and no money
-WORTH_RATIO, WORTH_CARD_RATIO = (
-    0.01,
-    0.02,
-)  # what saves less of the cost of the work, and of the card, is not named
+# A change that saves less of the cost of the work, and of the card, is not named.
+WORTH_RATIO, WORTH_CARD_RATIO = 0.01, 0.02
 PLAINER_RATIO = 0.02  # a choice more must save this much of what the change without it costs
-SLOWEST_RATIO, SLOWEST_OTHER_RATIO = (
-    1.5,
-    1.1,
-)  # memory alone is not worth a longer run than that, of other work even less
+# A change that saves memory alone may slow the run by this much; by less if the work changes.
+SLOWEST_RATIO, SLOWEST_OTHER_RATIO = 1.5, 1.1
 DEAREST_RATIO = 3.0  # nor is a way to fit that costs so many times the cheapest
 _IMPLIED = {
     "accumulation_steps": "batch",

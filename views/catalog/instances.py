@@ -37,11 +37,8 @@ from views.shared.theme import INKS, Ink
 
 KEY = "instance_list"
 TANK, ROW, SHOWN = (150, 28), 34, 14  # pixels of a tank and of a row; rows before the table scrolls
-OF_THE_JOB = (
-    "usd",
-    "hours",
-    "time_per_output_token_ms",
-)  # numbers that are worked out, not looked up
+# Numbers that are worked out, not looked up.
+OF_THE_JOB = ("usd", "hours", "time_per_output_token_ms")
 WHICH = {"job": "that run the job", "all": "all types"}
 
 

@@ -23,11 +23,8 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.theme import BLUE, ORANGE, Ink
 
-HEIGHT, PHONE_HEIGHT, NARROWEST = (
-    268,
-    230,
-    236,
-)  # pixels of a card, and its width from which on fewer stand side by side
+# Pixels of a card, and its width from which on fewer stand side by side.
+HEIGHT, PHONE_HEIGHT, NARROWEST = 268, 230, 236
 MOST = 3  # cards; of a service the last is the other width
 NEW_ACCOUNT = ", a new account has 0"
 MARKS = {

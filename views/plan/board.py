@@ -28,11 +28,8 @@ from views.shared.theme import FITS, Ink
 
 ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
 TANK = (150, 28)  # as high as a cell draws it
-NARROW, MONEY, CARD = (
-    62,
-    84,
-    150,
-)  # pixels of columns: all but how it is set stand side by side on a wide screen
+# Pixels of columns: all but how it is set stand side by side on a wide screen.
+NARROW, MONEY, CARD = 62, 84, 150
 KEY = "board"
 COLUMNS = {
     "training": [

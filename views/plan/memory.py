@@ -20,12 +20,8 @@ from views.shared import row_words
 from views.shared.markdown import plain
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
-TANK, LINE, TEXT_LINE, NAME = (
-    30,
-    23,
-    18,
-    174,
-)  # pixels: height of the tank, of a line of names and of text, width of a name
+# Pixels: height of the tank, of a line of names and of text, width of a name.
+TANK, LINE, TEXT_LINE, NAME = 30, 23, 18, 174
 WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
 WIDE_TEXT, NARROW_TEXT = 2, 3  # lines of text, likewise
 

@@ -58,10 +58,8 @@ PALETTE = (
     "#8448FC",
 )
 BLUE, ORANGE, RED, GREY = PALETTE[0], PALETTE[1], PALETTE[5], PALETTE[7]
-RARE = (
-    "other_models_bytes",
-    "rollout_engine_bytes",
-)  # components of preference and reward training alone
+# Components of preference and reward training alone.
+RARE = ("other_models_bytes", "rollout_engine_bytes")
 COMPONENT_COLOURS = dict(
     zip((*(name for name in COMPONENTS if name not in RARE), *RARE), PALETTE, strict=False)
 )

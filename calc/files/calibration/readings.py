@@ -20,10 +20,8 @@ from calc.say.numbers import is_missing, three, with_noun
 from calc.say.place import card_name
 from calc.search.row_status import scenario_of
 
-SAME_RATIO, ALIKE_RATIO = (
-    1.05,
-    1.25,
-)  # what is set may differ by rounding alone; a mean of many requests varies
+# What is set may differ by rounding alone; a mean of many requests varies.
+SAME_RATIO, ALIKE_RATIO = 1.05, 1.25
 ESTIMATES: dict[
     str, dict[str, Callable[[Row], float]]
 ] = {  # quantity -> figure, the surest first -> its estimate; rates are inverse

@@ -25,14 +25,10 @@ LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 SHOWN_SHARE = 0.9  # of the memory that a card is sold with, its driver reports at least so much
 NODE_GPUS = 8  # where no file says how many a node has
-BESIDE = (
-    ("engines", "rollout_tensor_parallel"),
-    ("rollout_nodes", "rollout_node_gpus"),
-)  # GPUs that generate, more than those that train
-WITHIN = (
-    ("generation_nodes", "gpus_per_node"),
-    ("generation_gpus",),
-)  # those of the cluster that generate
+# GPUs that generate, more than those that train.
+BESIDE = (("engines", "rollout_tensor_parallel"), ("rollout_nodes", "rollout_node_gpus"))
+# Those of the cluster that generate.
+WITHIN = (("generation_nodes", "gpus_per_node"), ("generation_gpus",))
 
 
 def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:

@@ -27,12 +27,8 @@ LAUNCHERS = (
 SHORT = {"-m": "m"}
 PROCESSES = dict.fromkeys(("nproc_per_node", "num_gpus", "gpus_per_node", "gpus"), "gpus_per_node")
 PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launchers -> the part
-MODEL_FLAGS = (
-    "model_name_or_path",
-    "model_id",
-    "model_name",
-    "model",
-)  # of a script that belongs to no tool: an owner/name
+# Of a script that belongs to no tool: an owner/name.
+MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")
 SHORTEST_FLAG = 5  # letters of the beginning of a flag
 LONGEST_ASIDE = 120  # characters
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have

@@ -28,11 +28,8 @@ from calc.units import GIB
 
 # A name, what the instance settles, and what no run depends on.
 NOT_COMPARED = ("scenario", "gpu", "region", "hours_per_month", "runs_per_month", "plan_months")
-NOT_READ = (
-    "setup.sh",
-    "spot_watch.sh",
-    "dataset_info.json",
-)  # files that say nothing of the scenario
+# Files that say nothing of the scenario.
+NOT_READ = ("setup.sh", "spot_watch.sh", "dataset_info.json")
 
 
 class Inexpressible(NamedTuple):

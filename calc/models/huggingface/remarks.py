@@ -21,10 +21,8 @@ PLAIN = (
     *("MTModel", "GenerationDecoder"),
 )
 TWO_SIDED = ("encoder-decoder", "audio")
-OF_VISION_SIDE = (
-    "ForImageClassification",
-    "VisionModel",
-)  # suffixes of classes with only the vision side of a pair
+# Suffixes of classes with only the vision side of a pair.
+OF_VISION_SIDE = ("ForImageClassification", "VisionModel")
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 
 
