@@ -41,6 +41,7 @@ OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"}
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
 ONE_OF = frozenset({"image", "concurrent"})  # one image each
+STREAM = frozenset({"session", "user", "request"})  # single stream
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
@@ -113,7 +114,7 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
             "spare",
         }
         following = items[place + 1].tags if place + 1 < len(items) else frozenset()
-        counts = counts or following & ONE_OF
+        counts = counts or following & ONE_OF or (item.text == "single" and following & STREAM)
         return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
     return item
 

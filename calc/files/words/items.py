@@ -28,6 +28,7 @@ PERCENTILE = re.compile(
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
 CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
+ELISION = re.compile(r"(?<![^\W_])(?:[dlnjsmtc]|qu)'(?=[^\W\d_])")  # d'utilisateurs
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
 APOSTROPHES = str.maketrans("’‘`", "'''")
 SOFT = frozenset(
@@ -118,6 +119,8 @@ def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) ->
     if negative := NEGATIVE.match(text, place):
         return Item(place, negative.end(), negative[0], frozenset({"N"}), -float(negative[1]))
     phrase, tags = phrase_at(text, spaced, place, touches, limit)
+    if (elision := ELISION.match(text, place)) and len(phrase) < len(elision[0]):
+        return Item(place, elision.end(), elision[0], frozenset({"silent"}))
     number = read_number(text, place) or read_spelled(text, place)
     if number and len(phrase) < number.end - place:
         return _number_item(text, place, number)

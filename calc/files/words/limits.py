@@ -83,7 +83,7 @@ def _put_times(amounts: Amounts) -> None:
     if not ends and amounts.of("hours_most"):
         value, words = facts.columns["hours_most"], facts.words["hours_most"]
         facts.drop("hours_most")
-        if value <= LONGEST_MONTH_HOURS:
+        if DAY_HOURS <= value <= LONGEST_MONTH_HOURS:
             facts.put("hours_per_month", float(value), words)
         else:
             facts.ask("hours_per_month", words)

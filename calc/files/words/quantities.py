@@ -1,6 +1,6 @@
 """The columns of each quantity: those of any work, those of a run, and what memory is said."""
 
-from calc.files.words.amounts import LONG_RUN, LONGEST_LENGTH, Amounts
+from calc.files.words.amounts import LONGEST_LENGTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.limits import put_limits
@@ -124,7 +124,7 @@ def _put_rollouts(amounts: Amounts) -> None:
 def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
     """Tokens without a word about them: of the run, of an example, or of a sequence."""
     columns, tokens = amounts.facts.columns, claim.item.value
-    if tokens >= LONG_RUN:
+    if tokens > LONGEST_LENGTH:
         amounts.put(run, claim)
     elif columns.get("objective") in ROLLS_OUT and "completion_tokens" not in columns:
         amounts.put("completion_tokens", claim)

@@ -108,7 +108,7 @@ def _after(items: list[Item], place: int, tag: str, reach: int) -> bool:
 
 
 def _is_allowed(items: list[Item], place: int) -> bool:
-    return _after(items, place, "allowed", 3)
+    return _after(items, place, "allowed", 3) or _before(items, place, "welcome", 2)
 
 
 def _forbidden(items: list[Item], place: int) -> bool:
@@ -174,7 +174,8 @@ def _in_negation(items: list[Item]) -> set[int]:
         elif "," in item.tags:
             negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
         if item.tags & {"not", "quota_no"}:
-            negation, last_kind = not _is_complaint(items, place), ""
+            negation = not (_is_complaint(items, place) or _is_interjection(items, place))
+            last_kind = ""
             continue
         if negation:
             covered.add(place)
@@ -189,6 +190,12 @@ def _is_complaint(items: list[Item], place: int) -> bool:
         return False
     after = next((item for item in items[place + 1 : place + 4] if not item.is_silent), None)
     return after is not None and bool(after.tags & ATTEMPTED)
+
+
+def _is_interjection(items: list[Item], place: int) -> bool:
+    """Whether a no stands for itself: no: qwen3-8b; no, wait."""
+    after = items[place + 1] if place + 1 < len(items) else None
+    return items[place].text == "no" and after is not None and after.text in (":", ",")
 
 
 def _goes_on(items: list[Item], place: int, kind: str) -> bool:
