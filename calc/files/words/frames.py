@@ -278,7 +278,7 @@ def _extend(
     tags, optional = frame.elements[element]
     found: list[Match] = []
     if place < len(items) and (
-        tags & items[place].tags or ("noun" in tags and _is_noun(items[place]))
+        tags & items[place].tags or ("noun" in tags and _ends_noun(items, place))
     ):
         rest = _extend(frame, element + 1, items, place + 1, skipped)
         if rest:
@@ -332,6 +332,13 @@ def _wants_machine(frame: Frame, element: int) -> bool:
 def _is_noun(item: Item) -> bool:
     """Whether an item is a word that the vocabulary lacks, such as the name of a thing."""
     return not item.tags and item.text.isalpha()
+
+
+def _ends_noun(items: list[Item], place: int) -> bool:
+    """Whether an item is the last word of a thing's name: tiles of satellite tiles."""
+    following = items[place + 1] if place + 1 < len(items) else None
+    goes_on = following is not None and _is_noun(following)
+    return _is_noun(items[place]) and not (goes_on and _is_plural(items[place + 1].text))
 
 
 def _cue_worth(tags: frozenset[str], item: Item) -> float:

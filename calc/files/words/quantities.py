@@ -8,6 +8,7 @@ from calc.files.words.serving import put_serving
 
 OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts of work
 SHORT_SEQUENCE = 32768  # tokens: below, an amount without a word is of one sequence
+LENGTH_STEP = 64  # tokens: a longest sequence is a multiple of it, the length of an example is not
 FEWEST_EXAMPLES = 50
 MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
 LARGEST_CARD_GB = 300
@@ -131,7 +132,8 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
     elif "examples" in columns and "example_tokens" not in columns:
         amounts.put("example_tokens", claim)
     elif "sequence_tokens" not in columns and (
-        tokens <= SHORT_SEQUENCE or ("batch" in columns and tokens <= LONGEST_LENGTH)
+        (tokens <= SHORT_SEQUENCE and tokens % LENGTH_STEP == 0)
+        or ("batch" in columns and tokens <= LONGEST_LENGTH)
     ):
         amounts.put("sequence_tokens", claim)
     else:

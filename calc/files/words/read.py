@@ -26,6 +26,7 @@ from calc.files.words.understood import Question, Understood
 from calc.files.words.vocabulary import vocabulary
 
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
+LESS = re.compile(r"\b(?:less|fewer|under|below|smaller)\b")
 GOES_ON = re.compile(r"[-.]\d")  # after a name: that of another release
 NO_MODEL = (
     "No model is named. Write one of the catalog such as qwen3-8b, its address on the Hugging "
@@ -54,6 +55,7 @@ STEADY_ROLES = frozenset(
     }
 )
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
+SEEING = ("vision", "dual")
 HEARING = ("audio", "sound")
 ANSWERS_ONCE = ("audio", "sound", "vision", "dual")
 VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
@@ -79,6 +81,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     model = _model(facts, models, claims, items, scopes, catalogs)
     claims = [_as_document(claim, plain, model, catalogs) for claim in claims]
     claims = _as_sound(claims, model, catalogs)
+    claims = [_twice_denied(claim, plain, scopes) for claim in claims]
     heard = [
         item
         for number, item in enumerate(items)
@@ -259,12 +262,21 @@ def _embeds(model: str, catalogs: Catalogs) -> bool:
 
 
 def _as_document(claim: Claim, plain: str, model: str, catalogs: Catalogs) -> Claim:
-    """Pages for a model that sees no images are documents of text."""
+    """Pages for a model that sees no images are text, and things for one of images are images."""
+    kind = str(catalogs.models["kind"].get(model, ""))
+    if claim.role in ("things", "documents") and kind in SEEING:
+        return claim._replace(role="images")
     if claim.role != "images" or not model or not PAGES.search(plain, claim.start, claim.end):
         return claim
     table = catalogs.models.loc[[model]]
-    sees = table["kind"].isin(["vision", "dual"]) | (table["usual_image_tokens"].astype(float) > 0)
+    sees = table["kind"].isin(SEEING) | (table["usual_image_tokens"].astype(float) > 0)
     return claim if bool(sees.iloc[0]) else claim._replace(role="documents")
+
+
+def _twice_denied(claim: Claim, plain: str, scopes: Scopes) -> Claim:
+    """A limit inside a negation is asked about: nothing with less than 8 GPUs."""
+    denied = claim.first in scopes.negated and LESS.search(plain, claim.start, claim.end)
+    return claim._replace(role="bare") if denied and claim.role.endswith("_most") else claim
 
 
 def _as_sound(claims: list[Claim], model: str, catalogs: Catalogs) -> list[Claim]:

@@ -115,9 +115,13 @@ def _forbidden(items: list[Item], place: int) -> bool:
     """Whether what follows rules the name out: spot is not an option, p4d and p5 are excluded."""
     if _ends(items, place):
         return True
+    denied = False  # spot isn't acceptable
     for other in items[place + 1 : place + 8]:
-        if "forbidden" in other.tags:
+        if "forbidden" in other.tags or (denied and "allowed" in other.tags):
             return True
+        if "not" in other.tags:
+            denied = True
+            continue
         if (
             other.tags & HARD
             or "," in other.tags

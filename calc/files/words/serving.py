@@ -202,7 +202,8 @@ def _counts(amounts: Amounts) -> list[Claim]:
             amounts.ask("", claim)
     if not amounts.ends:  # 24 requests of a service are in flight
         for claim in amounts.of("requests_count"):
-            if claim.item.value <= MOST_IN_FLIGHT and "users" not in facts.columns:
+            loads = facts.columns.keys() & {"users", "requests_per_second"}
+            if claim.item.value <= MOST_IN_FLIGHT and not loads:
                 amounts.put("users", claim)
                 facts.assume(f"'{amounts.words(claim)}' in flight at once")
             else:
