@@ -29,6 +29,9 @@ WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
 CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
 ELISION = re.compile(r"(?<![^\W_])(?:[dlnjsmtc]|qu)'(?=[^\W\d_])")  # d'utilisateurs
+CONTINENT = r"(?:eu|EU|[Ee]urope|[Aa]sia|apac|APAC)\b"
+JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
+US_BESIDE = re.compile(rf"\bus(?={JOINED}{CONTINENT})|(?<=\beu or )us\b|(?<=\beurope or )us\b")
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
 APOSTROPHES = str.maketrans("’‘`", "'''")
 SOFT = frozenset(
@@ -63,6 +66,7 @@ def normalize(text: str) -> str:
     text = re.sub(
         r"\b(?<!\$)(?:U\.S\.|US)(?!\$|\w| ?(?:dollar|Dollar))", "USA", text
     )  # the pronoun is no country
+    text = US_BESIDE.sub("USA", text)  # us or eu
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)

@@ -7,6 +7,7 @@ from calc.files.words.items import Item
 from calc.units import DAY_HOURS
 
 MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
+BY_DAY = "The text names a day as the deadline. How many hours or days are left until then?"
 MONTH_SIX_DAYS = 26.0
 NO_LATENCY_SECONDS = 3600.0  # a limit that no answer exceeds
 LONGEST_MONTH_HOURS = 744.0
@@ -87,6 +88,12 @@ def _put_times(amounts: Amounts) -> None:
             facts.put("hours_per_month", float(value), words)
         else:
             facts.ask("hours_per_month", words)
+    if (
+        ends
+        and "by_day" in amounts.tags
+        and not facts.columns.keys() & {"hours_most", "hours_per_month"}
+    ):
+        facts.ask("hours_most", "", (), BY_DAY)
     for role, hours in (("overnight", NIGHT_HOURS), ("weekend", WEEKEND_HOURS)):
         for claim in amounts.of(role):
             words = amounts.words(claim)

@@ -74,6 +74,8 @@ def _put_load(amounts: Amounts) -> None:
         amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds)
         if claim.rate_seconds >= DAY:
             amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
+    for claim in amounts.of("requests_rate_user"):
+        _put_user_rate(amounts, claim)
     for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
         _put_token_rate(amounts, claim, claim.item.value)
     for claim in amounts.of("tokens_rate", "tokens_rate_user", "tokens_rate_total"):
@@ -84,6 +86,18 @@ def _put_load(amounts: Amounts) -> None:
     if both := amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
+
+
+def _put_user_rate(amounts: Amounts, claim: Claim) -> None:
+    """Requests that each user sends: those of all users together."""
+    columns = amounts.facts.columns
+    users = columns.get("people") or columns.get("users")
+    if not users:
+        amounts.ask("requests_per_second", claim)
+        return
+    rate = claim.item.value / claim.rate_seconds * float(users)
+    amounts.put("requests_per_second", claim, float(f"{rate:.6g}"))
+    amounts.facts.assume(f"'{amounts.words(claim)}' for each of {users:,.0f}, spread evenly")
 
 
 def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:
