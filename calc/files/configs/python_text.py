@@ -28,8 +28,8 @@ LONGEST_SCRIPT = 200_000  # characters
 def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
     """The calls of these names in a script, in order, with the values of their arguments.
 
-    A name that the script gives one literal stands for it; any other expression is a variable,
-    ${expression}.
+    A name that the script gives one literal stands for it, of several the last before the call;
+    any other expression is a variable, ${expression}.
     """
     tree = parse_python(text, file)
     literals: Json = argument_defaults(tree)
@@ -37,6 +37,13 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
         if isinstance(node, ast.Assign):
             for name, value in _assigned(node):
                 literals[name] = None if name in literals else value
+    in_order = [node for node in tree.body if isinstance(node, ast.Assign)]
+    elsewhere = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and node not in in_order
+        for name, _ in _assigned(node)
+    }  # in a branch or a function
     calls = sorted(
         (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
         key=lambda node: (node.lineno, node.col_offset),
@@ -47,15 +54,21 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
             (name for name in names if callee == name or callee.endswith(f".{name}")),
             "",
         )
+        at_call = literals | {
+            one: value
+            for node in in_order
+            for one, value in _assigned(node)
+            if node.lineno < call.lineno and literals[one] is None and one not in elsewhere
+        }
         if name and "Tokenizer" not in callee and "Processor" not in callee:
             placed = {
-                str(place): _literal(argument, literals) for place, argument in enumerate(call.args)
+                str(place): _literal(argument, at_call) for place, argument in enumerate(call.args)
             }
             yield (
                 name,
                 placed
                 | {
-                    argument.arg: _literal(argument.value, literals)
+                    argument.arg: _literal(argument.value, at_call)
                     for argument in call.keywords
                     if argument.arg
                 },

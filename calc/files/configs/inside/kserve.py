@@ -12,6 +12,7 @@ NIM = "nvidia-nim-"  # before the model in the format of NVIDIA's runtimes
 SERVED = ["vllm", "serve"]
 FLAGS = "VLLM_ADDITIONAL_ARGS"
 DEGREES = {"tensor": "tensor", "pipeline": "pipeline", "data": "data"}
+SPREAD = "--enable-expert-parallel"
 HUB = "hf://"
 OF_SERVER = ("--model_name", "--model_dir", "--model_id", "--model-id")  # names, not settings
 
@@ -30,6 +31,15 @@ def kserve_words(node: dict[str, Any]) -> list[str]:
     return _of_runtime(model)
 
 
+def prefill_words(node: dict[str, Any]) -> list[str]:
+    """Return the command of the pool that only prefills; empty where a service has none."""
+    spec = _mapping(node, "spec")
+    pool = _mapping(spec, "prefill")
+    if node.get("kind") != LLM_SERVICE or not pool:
+        return []
+    return _of_llm_service({"model": spec.get("model"), **pool})
+
+
 def _of_llm_service(spec: dict[str, Any]) -> list[str]:
     """The command of an LLMInferenceService: its model, its parallelism and its flags."""
     model = _mapping(spec, "model")
@@ -40,12 +50,14 @@ def _of_llm_service(spec: dict[str, Any]) -> list[str]:
     own = main if isinstance(main, dict) else {}
     if own.get("command") or own.get("args"):
         return []  # which says more than the runtime's own
+    parallelism = _mapping(spec, "parallelism")
     degrees = [
         word
-        for key, value in _mapping(spec, "parallelism").items()
+        for key, value in parallelism.items()
         if key in DEGREES
         for word in (f"--{DEGREES[key]}-parallel-size", str(value))
     ]
+    degrees += [SPREAD] if parallelism.get("expert") is True else []
     return [*SERVED, *([name] if name else []), *degrees, *_flags(own.get("env"))]
 
 

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from calc.files.configs.fields import Tool, field_catalog, tools
-from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
-from calc.files.configs.inside.kserve import kserve_words
+from calc.files.configs.inside.facts import ENVIRONMENTS, MODEL_KEYS, Path, snake
+from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolve_references
@@ -67,6 +67,8 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
     if isinstance(tree, dict):
         if service := kserve_words(tree):
             yield Program(path, words=tuple(service))
+            if pool := prefill_words(tree):
+                yield Program((*path, "spec", "prefill"), words=tuple(pool))
             return
         if service := platform_words(tree):
             yield Program(path, words=tuple(service), is_whole=True)
@@ -127,7 +129,13 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     has_variables = any(name in ENVIRONMENTS for name in named)
     if settings := _settings(named, command, words) if is_image else []:
         return Program(path, words=(*command.split(), *words, *settings))
-    if flags or is_whole or (is_image and (has_variables or words) and not any(inner)):
+    has_model = any(
+        name in MODEL_KEYS and MODEL.fullmatch(str(value).removeprefix("hf://"))
+        for name, value in named.items()
+        if name not in IMAGES
+    )
+    says_more = has_variables or words or has_model
+    if flags or is_whole or (is_image and says_more and not any(inner)):
         return Program(path, words=(*command.split(), *words))
     return None
 

@@ -7,6 +7,7 @@ from calc.files.configs.python_text import argument_defaults, parse_python
 from calc.mappings import Json
 
 CLASS = "class"  # the key under which a call keeps the name of what it calls
+FROM_ENVIRONMENT = ("os.environ.get", "os.getenv", "environ.get", "getenv", "env.get")
 LONGEST_CODE = 60  # characters of an expression that has no literal value
 MOST_CHARACTERS = 20_000  # of one joined text
 DEEPEST = 25
@@ -157,9 +158,9 @@ class _Script:
             return placed[0] if name != "str" else str(placed[0])
         if name == "json.dumps" and placed and isinstance(placed[0], str | int | float):
             return str(placed[0])
-        if name in ("os.environ.get", "os.getenv", "environ.get") and len(placed) == 2:
+        if name in FROM_ENVIRONMENT and len(placed) == 2:
             return placed[1]
-        if name in ("os.environ.get", "os.getenv", "environ.get") and placed:
+        if name in FROM_ENVIRONMENT and placed:
             return f"${{{placed[0]}}}"
         if isinstance(node.func, ast.Attribute) and node.func.attr == "join" and len(placed) == 1:
             return _join(self.value(node.func.value, depth + 1), placed[0])
