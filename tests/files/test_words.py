@@ -198,6 +198,16 @@ def lines(text, **columns):
     return sheet(answer_request(request), request)
 
 
+def test_the_number_of_cards_that_is_asked_for_is_not_taken_as_one():
+    """Nobody rents such a card, so that no search finds how many."""
+    asked = read_request("how many H20 do I need to serve deepseek-r1", catalogs())
+    (question,) = asked.questions
+    assert (question.column, question.choices[0]) == ("have", "2 x h20")
+    assert "have" not in asked.columns
+    named = read_request("serve deepseek-r1 on at most 16 H20 GPUs", catalogs())
+    assert named.columns["have"] == "16 x h20"
+
+
 def test_words_are_answered_by_the_ranked_table():
     request = pasted(LORA)
     row = answer_request(request).row

@@ -11,6 +11,12 @@ from calc.files.words.scopes import Scopes, name_entry
 from calc.job.cells import MOST_MACHINES
 
 GPUS_OF_DGX = 8  # of a DGX or HGX A100, H100, H200 or B200 (NVIDIA's data sheets)
+OFFERED = (2, 4, 8, 16)  # cards of a choice
+MOST_BETWEEN = 2  # words between how many and the card
+HOW_MANY = (
+    "How many {} shall be planned for? AWS rents none, so their number is not searched: choose "
+    "one, and the answer says whether it fits."
+)
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
 FAMILIES = {"p": ("p",), "g": ("g", "gr")}
@@ -20,7 +26,7 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     """Set the columns of machines, regions and markets."""
     _count(amounts)
     _with_memory(amounts, scopes, catalogs)
-    _own_machines(amounts, scopes, catalogs)
+    _own_machines(amounts, scopes, items, catalogs)
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
     _places(amounts, scopes, items)
@@ -59,7 +65,7 @@ def _with_memory(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     scopes.owned[:] = [renamed.get(id(item), item) for item in scopes.owned]
 
 
-def _own_machines(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
     """One's own machines: said so, or cards that AWS does not rent."""
     rented = set(catalogs.instances["gpu"])
     foreign = [item for item in scopes.taken["gpu"] if item.value[0] not in rented]
@@ -78,7 +84,11 @@ def _own_machines(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
             )
             return
     else:
-        count, name = _count(amounts) or 1, item.value[0]
+        count, name = _count(amounts) or amounts.value("gpus_most") or 1, item.value[0]
+        if count == 1 and _asks_number(item, items):
+            choices = tuple(f"{number} x {name}" for number in OFFERED)
+            amounts.facts.ask("have", item.text, choices, HOW_MANY.format(item.text))
+            return
     if count > MOST_MACHINES:
         amounts.facts.ask("have", f"{count:,.0f} {item.text}")
         return
@@ -89,6 +99,13 @@ def _own_machines(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     scopes.taken["gpu"] = [
         one for one in scopes.taken["gpu"] if one not in own and not same & set(one.value)
     ]
+
+
+def _asks_number(card: Item, items: list[Item]) -> bool:
+    """Return whether a text asks how many of a card, as in how many H20 GPUs."""
+    place = next((place for place, item in enumerate(items) if item.text == card.text), 0)
+    before = items[max(place - MOST_BETWEEN, 0) : place]
+    return any("how_many" in item.tags for item in before)
 
 
 def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
