@@ -1,12 +1,14 @@
 """The tool that a config or a command belongs to, with the fields that the tool reads."""
 
+import contextlib
 import re
 from pathlib import PurePath
 
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import facts_of
-from calc.files.configs.inside.kinds import foreign_machine, started_engine
+from calc.files.configs.inside.kinds import foreign_machine, started_engine, unread_kind
 from calc.files.configs.inside.makefile import script_of_makefile
+from calc.files.configs.inside.pages import blocks_of, is_page
 from calc.files.configs.inside.services import (
     machine_choices,
     parts_of_machines,
@@ -28,9 +30,12 @@ from calc.mappings import Json
 
 PARAMETERS = "parameters."  # where mcli keeps a training config
 WITHIN = "deepspeed."  # fields of DeepSpeed written into a trainer's file
+MOST_RUNS = 8  # of a page
 HYPERPARAMETERS = "hyperparameters."  # of an estimator of SageMaker's
 SCRIPTS = ("Python", "notebook")
 GENERATES = re.compile(r"\.generate\(|for_inference\(")
+BASE = re.compile(r"^(?:defaults|base_config):[ \t]*['\"]?([^\s'\"\[]+)", re.M)
+OVERRIDES = "it overrides some fields of {}, which is not here. Add that file with +."
 LOADS = (
     "it loads {} and generates without an engine that is read, and trains nothing. Ask for the "
     "model in words, with its format and its card, as in 'serve qwen3-8b in nf4 on t4'."
@@ -39,7 +44,7 @@ LOADS = (
 
 def base_of(text: str, others: dict[str, str]) -> str:
     """The file among the others whose fields a config takes over and overrides, or empty."""
-    named = re.search(r"^(?:defaults|base_config):[ \t]*['\"]?([^\s'\"\[]+)", text, re.M)
+    named = BASE.search(text)
     return next(
         (other for other in others if named and PurePath(other).name == PurePath(named[1]).name), ""
     )
@@ -59,6 +64,10 @@ def several_readings(
     or leaves a choice of machines, has several runs. `base`: text and name of the file whose fields
     this one overrides.
     """
+    if is_page(file):
+        if runs := _runs_of_page(text, file):
+            return runs
+        raise ConfigProblem(f"{file}: {unread_kind({}, 'page', text, [])}")
     form = file_form(text, file)
     text = script_of_makefile(text) if form == "Makefile" else text
     if form in ("command", "Makefile"):
@@ -75,10 +84,24 @@ def several_readings(
         return services_of(text, file)
     tool = best_tool(fields)
     if tool is None:
+        if not base and (missing := BASE.search(text)):
+            raise ConfigProblem(f"{file}: {OVERRIDES.format(missing[1])}")
         return services_of(text, file)
     if tool.id == TASK:
         return _runs_of_task(text, file, fields)
     return _on_machines(fields, text, file, _trains(tool, fields, file))
+
+
+def _runs_of_page(text: str, file: str) -> list[list[Reading]]:
+    """The runs of the blocks of a page that are read, each once; empty where none is."""
+    runs: dict[str, list[Reading]] = {}
+    for block, name in blocks_of(text, file):
+        with contextlib.suppress(ConfigProblem):
+            for readings in several_readings(block, name):
+                fields = [(one.tool.id, one.fields) for one in readings if one.tool and one.fields]
+                if any(one.tool and not one.tool.launches for one in readings):
+                    runs.setdefault(repr(fields), readings)
+    return list(runs.values())[:MOST_RUNS]
 
 
 def _runs_of_task(text: str, file: str, fields: Json) -> list[list[Reading]]:

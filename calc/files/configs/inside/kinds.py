@@ -13,6 +13,7 @@ BY_FORM = {
     "notebook": "a notebook",
     "Dockerfile": "a Dockerfile",
     "Makefile": "a Makefile",
+    "page": "a page of text",
     "braces": "a program in Terraform, TypeScript or the like",
     "properties": "a list of variables",
 }
