@@ -13,6 +13,7 @@ from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
 from calc.mappings import Json
 
+RECIPE = re.compile(r"(?:^|/)([a-z]\w{1,30})/([\w.]{1,20}?)_(qlora|lora|full)((?:_\w{1,40})?)$")
 STAGE = re.compile(
     r"(?:zero|stage|(?:^|[_-])z)[_-]?(?:stage)?[_-]?([0-3])(?!\d)"
 )  # ds_z3, zero_stage1
@@ -156,14 +157,18 @@ def _take(
         if word in ("null", "false", "") or meaning.to in others:
             return
         file = PurePosixPath(word).name
-        shipped = field_catalog().shipped.get(meaning.to, {}).get(file)
+        known = field_catalog().shipped.get(meaning.to, {}).get(file, {})
+        shipped = dict(known or _of_recipe(meaning.to, word))
         if not shipped:
-            settings.unused[name] = None
-            shipped = _by_name(meaning.to, file)
+            shipped = {**_by_name(meaning.to, file), "unread": name}
+        if unread := shipped.pop("unread", ""):
+            settings.unused[unread] = None
         if not shipped and reading.tool and meaning.to == reading.tool.id:
             settings.absent.add(meaning.to)
+        named_apart = _parts_named(reading) - {meaning.to}
         for part, setting in (shipped or {meaning.to: "named"}).items():
-            settings.put(part, setting, name, reading)
+            if part not in named_apart:
+                settings.put(part, setting, name, reading)
     else:
         parts = _parts(meaning, value, f"{reading.file}, {name}")
         for part, setting in parts.items():
@@ -185,6 +190,23 @@ def _take(
 def _files_first(fields: Json) -> list[tuple[str, Any]]:
     """The fields, a switch such as --deepspeed behind the file that --deepspeed_config names."""
     return sorted(fields.items(), key=lambda each: each[1] is True)
+
+
+def _parts_named(reading: Reading) -> set[str]:
+    """The columns and parts that fields of a file set, which outweigh those of a file it names."""
+    known = reading.tool.fields if reading.tool else {}
+    return {known[name].to for name in reading.fields if name in known}
+
+
+def _of_recipe(tool: str, name: str) -> dict[str, str]:
+    """Return the settings of a recipe of torchtune by its name: llama3_1/8B_qlora_single_device."""
+    named = RECIPE.search(name)
+    if tool != "torchtune" or not named:
+        return {}
+    family, size, method, kind = named.groups()
+    recipes = field_catalog().shipped["torchtune"]
+    builder = f"{family}_{size}".lower().replace(".", "_")
+    return {"builder": builder, **(recipes.get(f"{method}{kind}") or recipes[method])}
 
 
 def _by_name(tool: str, file: str) -> dict[str, str]:
