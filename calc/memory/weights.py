@@ -135,12 +135,36 @@ def draft_weights_bytes(draft_blocks_ratio, blocks_parameters_here, outer_bytes_
     return draft_blocks_ratio * blocks_parameters_here * outer_bytes_each
 
 
-def model_weights_bytes(formatted_weights_bytes, other_weights_bytes, wide_head_bytes):
+def latent_copies_bytes(
+    stack_layers_here,
+    stack_hidden,
+    stack_latent_width,
+    stack_query_latent_width,
+    tensor_parallel,
+    matrix_bytes_each,
+    outer_bytes_each,
+    experts_only,
+    trains,
+):
+    """Projections into the latent that every GPU of a tensor group holds whole in serving. [B]
+
+    What dividing them would have saved. Source: vLLM, models/deepseek_v2.py, q_a_proj and
+    kv_a_proj_with_mqa: ReplicatedLinear.
+    """
+    widths = (stack_latent_width + stack_query_latent_width) * (stack_latent_width > 0)
+    whole = np.sum(stack_layers_here * stack_hidden * widths, axis=0)
+    width = np.where(experts_only > 0, outer_bytes_each, matrix_bytes_each)
+    return (trains == 0) * whole * (1 - 1 / tensor_parallel) * width
+
+
+def model_weights_bytes(
+    formatted_weights_bytes, other_weights_bytes, wide_head_bytes, latent_copies_bytes
+):
     """All weights of the model itself, before sharding. [B]
 
     By definition.
     """
-    return formatted_weights_bytes + other_weights_bytes + wide_head_bytes
+    return formatted_weights_bytes + other_weights_bytes + wide_head_bytes + latent_copies_bytes
 
 
 def stored_weights_bytes(

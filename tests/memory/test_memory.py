@@ -237,3 +237,16 @@ def test_gradients_of_megatron_are_as_narrow_as_set():
         for width in ("", "fp32", "bf16")
     }
     assert kept[""] == kept["fp32"] == 2 * kept["bf16"] > 0
+
+
+def test_each_gpu_of_a_server_holds_the_projections_into_the_latent_whole():
+    """vLLM's q_a_proj and kv_a_proj_with_mqa are ReplicatedLinear: 61 · 7,168 · (1,536 + 576)
+    elements of DeepSeek R1 stand on every GPU; 21.21 GiB of its AWQ weights were printed on each of
+    sixteen (vllm-project/vllm pull request 14447).
+    """
+    served = {"work": "inference", "model": "deepseek-r1", "implementation": "vllm"}
+    rows = [{**served, "precision": "fp8", "gpus": n, "tensor_parallel": n} for n in (1, 8)]
+    rows.append({**served, "precision": "awq-4bit", "gpus": 16, "tensor_parallel": 16})
+    whole, eighth, sixteenth = estimate(pd.DataFrame(rows), catalogs())["weights_bytes"]
+    assert eighth - whole / 8 == pytest.approx(61 * 7168 * 2112 * 7 / 8, rel=1e-4)
+    assert sixteenth / 2**30 == pytest.approx(21.21, rel=0.02)
