@@ -19,7 +19,7 @@ import pandas as pd
 from calc import load_catalogs
 from calc.evaluate import evaluate_all
 from calc.scenarios import likeness
-from calc.scenarios.likeness import NUMBERS, among
+from calc.scenarios.likeness import NUMBERS, likeness_among
 from calc.scenarios.lookups import constants
 from calc.speed import spread
 from validation.speed import OF_PROMPTS, RESULTS, encoders, errors, published, with_published_models
@@ -131,7 +131,7 @@ def _median(values, weights):
 
 def judged(rows, catalogs):
     """A row for each quantity and kind of calibration."""
-    alike, ratios, lines = among(rows, catalogs), constants(catalogs, "time_constants"), {}
+    alike, ratios, lines = likeness_among(rows, catalogs), constants(catalogs, "time_constants"), {}
     for several in SEVERAL:
         ones, others = drawn(rows, SET_UP, several)
         lines |= _lines(
