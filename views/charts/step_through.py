@@ -12,6 +12,12 @@ from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 # The selection of the sliders' positions, and its box: ticked, it hands them to the server.
 TAKE, USE = "take", "use"
 MOMENTS_HEIGHT, LINE_HEIGHT = 190, 170
+# The name of a moment, below its first two words where six names have no room side by side.
+TWO_LINES = (
+    "width < 640 && length(split(datum.label, ' ')) > 2 ? "
+    "[join(slice(split(datum.label, ' '), 0, 2), ' '), "
+    "join(slice(split(datum.label, ' '), 2), ' ')] : datum.label"
+)
 LABEL = 50  # pixels of an axis label inside the picture, through which no line of a card goes
 LENGTH = (
     "(datum.page_tokens > 0 ? ceil(take_tokens / datum.page_tokens) * datum.page_tokens : "
@@ -191,7 +197,7 @@ def _moments(
         "name:N", scale=alt.Scale(domain=list(words.stops), paddingInner=0.25), title=None
     ).axis(
         labelAngle=0,
-        labelExpr="split(datum.label, ' ')" if is_narrow else "datum.label",
+        labelExpr="split(datum.label, ' ')" if is_narrow else TWO_LINES,
         ticks=False,
         domain=False,
         labelFontSize=SIZE - 2 * is_narrow,
