@@ -1,4 +1,4 @@
-"""Replicas of a service over several machines, where no single machine of a type holds one.
+"""Replicas of a service over several machines, where no single machine of a type surely holds one.
 
 Each machine divides its matrices over all its GPUs and has a part of the blocks, as vLLM and SGLang
 run a model that is too large for a node.
@@ -15,6 +15,7 @@ from calc.rules.placement import slow_to_join
 from calc.scenarios.lookups import constants
 from calc.search.candidates import Candidates
 from calc.search.grid import Grid, grid, join_grids
+from calc.search.pairs import FITS
 from calc.search.places import place_columns
 from calc.search.search_results import SearchResult, search
 
@@ -25,7 +26,7 @@ FIXING = ("pipeline_parallel", "tensor_parallel", "gpus")  # a job that sets the
 def with_pipelines(
     results: Sequence[SearchResult], jobs: Sequence[Job], catalogs: Catalogs
 ) -> list[SearchResult]:
-    """Add candidates over several machines on the types that have none on a single one.
+    """Add candidates over several machines on the types that have none that fits a single one.
 
     `results`: of the jobs, which are about the same work.
     """
@@ -41,7 +42,7 @@ def with_pipelines(
 
 
 def _grid(found: SearchResult, job: Job, catalogs: Catalogs) -> Grid | None:
-    """The grid of pipelines over machines of the types that have no candidate; None without any."""
+    """The grid of pipelines over machines of the types on which none fits; None without any."""
     laid_out = any(name in job.fixed for name in FIXING)
     if job.trains or not job.generates or laid_out or found.problem or not found.grid.places:
         return None
@@ -70,7 +71,7 @@ def _merge(found: SearchResult, wider: SearchResult) -> SearchResult:
 
 
 def _joinable(found: SearchResult, catalogs: Catalogs) -> np.ndarray:
-    """The numbers of the types without a candidate whose machines a network joins."""
+    """The numbers of the types without a candidate that fits whose machines a network joins."""
     places = found.grid.places
     cards = place_columns(places, catalogs)
     slowest = constants(catalogs, "overheads")["slowest_joining_bytes_per_second"]
@@ -80,9 +81,9 @@ def _joinable(found: SearchResult, catalogs: Catalogs) -> np.ndarray:
         ),
         len(places),
     )
-    has_candidate = np.isin(np.arange(len(places)), found.candidates.place_number)
+    fitting = found.candidates.place_number[found.candidates.fits == FITS.index("yes")]
     several = np.array([place.instance != "" and place.most >= min(MACHINES) for place in places])
-    return np.flatnonzero(several & ~apart & ~has_candidate)
+    return np.flatnonzero(several & ~apart & ~np.isin(np.arange(len(places)), fitting))
 
 
 def _grid_of(job: Job, whole: Grid, numbers: np.ndarray, gpus: int, catalogs: Catalogs) -> Grid:

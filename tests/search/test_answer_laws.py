@@ -10,39 +10,81 @@ from examples import TIMES
 
 from calc.answers.full_answer import full_answer
 from calc.cost.block_sizes import rented_instances, sizes_sold
+from calc.cost.obtainability import CLASSES
 from calc.plan.bill import billed
 from calc.say.numbers import about, usd
 from calc.search.first_rows import first_row
 from calc.search.options import options
 
 TIE_RATIO = 1.01  # within which the easier or faster option is named
-MODELS = {
-    "tune": ("llama-3.2-1b", "qwen3-4b", "llama-3.1-8b", "qwen3-30b-a3b", "llama-3.1-70b"),
-    "serve": ("llama-3.2-1b", "qwen3-8b", "gpt-oss-20b", "llama-3.3-70b", "kimi-k2.6"),
+LENGTHS = {"prompt_tokens": (256, 2048, 12000), "answer_tokens": (64, 512)}
+SERVED = ("llama-3.2-1b", "qwen3-8b", "gpt-oss-20b", "llama-3.3-70b", "kimi-k2.6")
+SERVICE = {"goal": ("serve",), "model": SERVED, **LENGTHS}
+TUNED = ("llama-3.2-1b", "qwen3-4b", "llama-3.1-8b", "qwen3-30b-a3b", "llama-3.1-70b")
+# Each kind of work: the column of its amount, the range of that, and what is drawn beside it.
+KINDS = {
+    "run": (
+        "train_tokens",
+        (1e6, 2e10),
+        {
+            "goal": ("tune",),
+            "model": TUNED,
+            "method": ("full", "lora", "qlora"),
+            "sequence_tokens": (1024, 4096, 16384),
+            "hours_most": (8, 48, 168, 1000),
+        },
+    ),
+    "examples": (
+        "examples",
+        (500, 1e6),
+        {"model": ("qwen3-4b", "vit-large-patch16", "whisper-small"), "epochs": (1, 3)},
+    ),
+    "preferences": (
+        "examples",
+        (500, 1e5),
+        {"model": ("llama-3.2-1b", "qwen2.5-7b"), "objective": ("dpo", "grpo")},
+    ),
+    "users": ("users", (1, 300), SERVICE),
+    "people": ("people", (5, 3000), SERVICE),
+    "rate": ("requests_per_second", (0.05, 30), SERVICE),
+    "offline": ("tokens_total", (1e6, 1e11), SERVICE),
+    "texts": (
+        "requests_per_second",
+        (1, 300),
+        {
+            "goal": ("serve",),
+            "model": ("bge-m3", "qwen3-embedding-8b"),
+            "prompt_tokens": (128, 512),
+        },
+    ),
+    "media": (
+        "tokens_total",
+        (1e6, 1e11),
+        {"goal": ("serve",), "model": ("whisper-large-v3", "siglip2-so400m-patch14-384")},
+    ),
 }
-LOADS = ("users", "requests_per_second", "tokens_total")
+WHOLE = ("examples", "users", "people")  # amounts that are counted
+# What allows more than a drawn job does.
+FREER = (
+    {"regions": "us-east-1+us-west-2"},
+    {"markets": "on-demand+spot"},
+    {"obtainable": "by-agreement"},
+    {"confidence": "50"},
+    {"hours_most": 5000},
+    {"first_token_seconds": 100, "token_seconds": 2},
+    {"quantize_own": "yes"},
+)
 
 
 def drawn_job(draw):
     """A job at random, and the column of its work."""
-    goal = ("tune", "serve")[int(draw.integers(2))]
-    job = {"goal": goal, "model": str(draw.choice(MODELS[goal]))}
-    if goal == "tune":
-        job |= {"method": str(draw.choice(["full", "lora", "qlora"]))}
-        job |= {"train_tokens": float(np.exp(draw.uniform(*np.log([1e6, 2e10]))))}
-        job |= {"sequence_tokens": int(draw.choice([1024, 4096, 16384]))}
-        job |= {"hours_most": float(draw.choice([8, 48, 168, 1000]))}
-        work = "train_tokens"
-    else:
-        work = str(draw.choice(LOADS))
-        amount = {"users": (1, 300), "requests_per_second": (0.05, 30), "tokens_total": (1e6, 1e11)}
-        value = float(np.exp(draw.uniform(*np.log(amount[work]))))
-        job |= {work: max(round(value), 1) if work == "users" else value}
-        job |= {"prompt_tokens": int(draw.choice([256, 2048, 12000]))}
-        job |= {"answer_tokens": int(draw.choice([64, 512]))}
+    work, ends, beside = KINDS[str(draw.choice([*KINDS]))]
+    job = {name: values[draw.integers(len(values))] for name, values in beside.items()}
+    value = float(np.exp(draw.uniform(*np.log(ends))))
+    job[work] = round(value) if work in WHOLE else value
     markets = ("on-demand", "spot", "on-demand+spot", "on-demand+capacity-block")
-    allowed = markets if goal == "tune" else markets[:3]
-    return job | {"markets": str(draw.choice(allowed))}, work
+    is_run = job.get("goal") != "serve"
+    return job | {"markets": str(draw.choice(markets if is_run else markets[:3]))}, work
 
 
 def pairs(count, seed):
@@ -51,7 +93,7 @@ def pairs(count, seed):
     for _ in range(count):
         job, work = drawn_job(draw)
         more = job[work] * float(np.exp(draw.uniform(0.02, 1.2)))
-        yield job, job | {work: int(np.ceil(more)) if work == "users" else more}
+        yield job, job | {work: int(np.ceil(more)) if work in WHOLE else more}
 
 
 def cheaper_with_more_work(count, seed, catalogs):
@@ -72,6 +114,42 @@ def test_more_work_never_costs_less(catalogs, seed):
 
 def test_a_few_pairs_with_more_work_cost_more(catalogs):
     assert cheaper_with_more_work(4, 11, catalogs) == []
+
+
+def dearer_with_more_freedom(count, seed, catalogs):
+    """The jobs that cost more, or have no answer, where more is allowed."""
+    draw, found = np.random.default_rng(seed), []
+    for _ in range(count):
+        job, _ = drawn_job(draw)
+        freer = job | FREER[draw.integers(len(FREER))]
+        first, second = first_row(job, catalogs), first_row(freer, catalogs)
+        if first is None or (second is not None and is_easier(second, first)):
+            continue  # what comes by agreement yields to what is easier to get
+        if second is None or second["usd"] > first["usd"] * TIE_RATIO:
+            found.append((job, freer, first["usd"], second and second["usd"]))
+    return found
+
+
+def is_easier(row, other):
+    """Whether a row is easier to get than another."""
+    return CLASSES.index(row["obtainable"]) < CLASSES.index(other["obtainable"])
+
+
+@pytest.mark.long
+def test_more_freedom_never_costs_more(catalogs):
+    assert dearer_with_more_freedom(16 * TIMES, 3, catalogs) == []
+
+
+def test_a_few_jobs_with_more_freedom_cost_no_more(catalogs):
+    assert dearer_with_more_freedom(4, 12, catalogs) == []
+
+
+def test_narrower_weights_that_may_not_fit_hide_no_pipeline(catalogs):
+    job = {"goal": "serve", "model": "deepseek-v3", "prompt_tokens": 300, "answer_tokens": 1000}
+    job |= {"users": 2, "instance": "g7e.24xlarge"}
+    published, narrower = (first_row(job | bits, catalogs) for bits in ({}, {"fewest_bits": "4"}))
+    assert published["pipeline_parallel"] == 2
+    assert narrower["usd"] <= published["usd"]
 
 
 @pytest.mark.parametrize("machines", [1, 3, 7, 12, 33, 64, 65, 100, 130])
