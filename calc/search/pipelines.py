@@ -1,4 +1,4 @@
-"""Replicas of a service over several machines, where no single machine of a type surely holds one.
+"""Replicas of a service over several machines, if no single one is sure to hold one.
 
 Each machine divides its matrices over all its GPUs and has a part of the blocks, as vLLM and SGLang
 run a model that is too large for a node.

@@ -166,3 +166,14 @@ def as_spec(chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size
     size = {"height": spec["height"], "autosize": fit, "padding": PADDING}
     picks = {"params": spec["params"]} if "params" in spec else {}
     return {"title": spec["title"], **size, **picks, "layer": layers}
+
+
+def without_table_name(spec: Any) -> Any:
+    """Return a specification without its table's name: it reads the table sent with it."""
+    if isinstance(spec, dict):
+        return {
+            key: without_table_name(value)
+            for key, value in spec.items()
+            if not (key == "data" and value == {"name": "rows"})
+        }
+    return [without_table_name(value) for value in spec] if isinstance(spec, list) else spec

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, THREE, Spec, once, quantity_axis
+from views.charts.base import ROWS, SIZE, THREE, Spec, once, quantity_axis, without_table_name
 from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 
 # The selection of the sliders' positions, and its box: ticked, it hands them to the server.
@@ -104,7 +104,7 @@ def step_through(
         _slope(ink, words, rows),
         spacing=14,
     )
-    return _without_names(
+    return without_table_name(
         chart.add_params(*still).configure_view(stroke=None).to_dict(validate=False)
     )
 
@@ -393,14 +393,3 @@ def _inside(ink: Ink) -> alt.Axis:
 
 def _title(ink: Ink, text: Any) -> alt.Title:
     return alt.Title(text, anchor="start", color=ink.text, fontSize=SIZE + 1, offset=8)
-
-
-def _without_names(spec: Any) -> Any:
-    """The specification with the table's name left out, so that it reads the table sent with it."""
-    if isinstance(spec, dict):
-        return {
-            key: _without_names(value)
-            for key, value in spec.items()
-            if not (key == "data" and value == {"name": "rows"})
-        }
-    return [_without_names(value) for value in spec] if isinstance(spec, list) else spec
