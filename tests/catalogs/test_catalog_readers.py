@@ -3,6 +3,7 @@
 import ast
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import calc
@@ -54,4 +55,9 @@ def test_what_was_read_is_read_again():
     read_again()
     after = [reader() for reader in READERS]
     assert after == before
-    assert [name for name, old, new in zip(names, before, after, strict=True) if new is old] == []
+    same = [
+        name
+        for name, old, new in zip(names, before, after, strict=True)
+        if new is old and not isinstance(new, re.Pattern)  # which Python keeps by its text
+    ]
+    assert same == []

@@ -26,7 +26,12 @@ SCENARIO_COLUMNS = [name for name in INPUTS if name not in ("scenario", "model")
 JOB_COLUMNS = [*JOB_BY_NAME, *FIXABLE, *ASSUMED]
 IMAGES = {"model": "gemma-3-4b"}  # takes images, so that none of a column's values gives way
 GOALS = {
-    "tune": {"method": "lora", "precision": "bf16", "implementation": "torchtitan"},
+    "tune": {
+        "method": "lora",
+        "objective": "grpo",  # one that reads the columns of generated answers
+        "precision": "bf16",
+        "implementation": "torchtitan",
+    },
     "serve": {"implementation": "vllm"},
 }
 TEXTS = {  # of columns whose text is more than any word
