@@ -5,7 +5,7 @@ import operator
 import re
 import shlex
 from collections.abc import Callable
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from calc.files.configs.problem import (
@@ -38,6 +38,7 @@ ARRAY = re.compile(
 ARRAY_LINE = re.compile(
     DECLARED + r"(?P<name>[A-Za-z_]\w{0,100})(?P<adds>\+?)=\((?P<words>[^()]*)\)[ \t]*(?:#.*)?"
 )  # ARGS=(--seed 1)
+MOST_REMARKS = 20  # of a line that are looked at
 BEGINS_REMARK = re.compile(r"(?:(?<=[ \t;|&])|^)#")
 REMARK = re.compile(r"(?<=\s)#(?!\w+=).*$")  # behind the words of a line
 ELEMENTS = re.compile(r"\"\$\{(\w+)\[[@*]\]\}\"|\$\{(\w+)\[[@*]\]\}")
@@ -127,7 +128,7 @@ def _words(line: str, variables: dict[str, str], file: str) -> list[str] | None:
 
 def _without_remark(line: str) -> str:
     """A line without what stands behind a # that begins a word outside of quotes."""
-    for match in BEGINS_REMARK.finditer(line):
+    for match in islice(BEGINS_REMARK.finditer(line), MOST_REMARKS):
         if is_closed(line[: match.start()]):
             return line[: match.start()]
     return line

@@ -175,7 +175,7 @@ def _in_container(service: Json, file: str) -> list[Reading]:
     environment = service["environment"]
     for reading in readings:
         settings_of_variables(reading, environment)
-    if readings and (named := NIM.match(str(service["image"]))):
+    if readings and (named := NIM.match(str(service["image"])[:LONGEST_ASIDE])):
         readings[0].parts.setdefault("model", f"nim/{named[1]}")
     parts: Json = _visible_gpus(environment, file).parts
     if gpus := gpus_of_docker(str(service.get("gpus", ""))):

@@ -15,10 +15,10 @@ BEGINS = re.compile(
     r"\s*(?:(?:resource|module|variable|provider|data|output|terraform|locals)\b[^\n=:]{0,200}\{|"
     r"import\s[^\n]{1,200}\bfrom\s+['\"]|(?:export\s+)?const\s+\w+\s*[:=])"
 )
-WORD = re.compile(
-    r"(?P<gap>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)"
-    r"|<<-?(?P<mark>\w{1,40})\n(?P<document>.*?)\n[ \t]*(?P=mark)(?!\w)"
-    r"|(?P<quote>[\"'`])(?P<string>(?:\\.|(?!(?P=quote)).)*+)(?P=quote)"
+WORD = re.compile(  # with bounds, so that quotations and remarks that nothing closes take no long
+    r"(?P<gap>\s+|//[^\n]*|\#[^\n]*|/\*.{0,4000}?\*/)"
+    r"|<<-?(?P<mark>\w{1,40})\n(?P<document>.{0,3000}?)\n[ \t]*(?P=mark)(?!\w)"
+    r"|(?P<quote>[\"'`])(?P<string>(?:\\.|(?!(?P=quote)).){0,1000}+)(?P=quote)"
     r"|(?P<number>-?\d+(?:\.\d+)?(?![\w.]))"
     r"|(?P<name>[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*)*)"
     r"|(?P<sign>=>|[-+*/<>!=]=|.)",

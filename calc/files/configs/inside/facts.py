@@ -16,6 +16,7 @@ INSTANCE = re.compile(r"(?:ml\.)?([a-z]{1,4}\d[a-z0-9-]{0,8}\.(?:\d{0,3}x?large|
 REPOSITORY = re.compile(
     r"(?:hf://|huggingface://|https://huggingface\.co/)?([\w.-]{1,96}/[\w.-]{1,96})"
 )
+LONGEST_IMAGE = 200  # characters
 ENVIRONMENTS = ("env", "envs", "environment", "env_vars", "environment_variables", "envvars")
 GPU_COUNTS = (
     *("nvidia.com/gpu", "request_gpu", "gpu_count", "num_gpus", "n_gpus", "gpus", "ngpus"),
@@ -166,7 +167,7 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
         yield Fact("model", match[1], path, text)
     elif key == "model_id" and JUMPSTART.fullmatch(str(value).strip()):
         yield Fact("model", str(value).strip(), path, text)
-    if key in ENGINE_KEYS and (named := NIM.match(str(value))):
+    if key in ENGINE_KEYS and (named := NIM.match(str(value)[:LONGEST_IMAGE])):
         yield Fact("model", f"nim/{named[1]}", path, text)
     if key in ENGINE_KEYS and isinstance(value, str):
         yield Fact("engine", value.lower(), path, text)

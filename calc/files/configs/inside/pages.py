@@ -4,11 +4,7 @@ import re
 from pathlib import PurePath
 
 SUFFIXES = (".md", ".mdx", ".markdown")
-FENCED = re.compile(
-    r"^(?P<depth>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[\w.+-]*)[^\n]*\n"
-    r"(?P<code>.*?)^[ \t]*(?P=fence)[ \t]*$",
-    re.M | re.S,
-)
+FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[\w.+-]{0,40})")
 FORMS = {
     **dict.fromkeys(("yaml", "yml"), ".yaml"),
     **dict.fromkeys(("json", "jsonc"), ".json"),
@@ -31,16 +27,27 @@ def blocks_of(text: str, file: str) -> list[tuple[str, str]]:
     """The blocks of a page: (text, name), those in YAML as the documents of one text."""
     manifests: list[str] = []
     blocks: list[tuple[str, str]] = []
-    for place, match in enumerate(FENCED.finditer(text)):
-        form = FORMS.get(match["language"].lower(), "")
-        depth = len(match["depth"])
-        code = "\n".join(
-            line[depth:] if not line[:depth].strip() else line for line in match["code"].split("\n")
-        )
+    for place, (language, lines) in enumerate(_fenced(text)[:MOST_BLOCKS]):
+        form, code = FORMS.get(language, ""), "\n".join(lines)
         if form == ".yaml":
             manifests.append(code)
-        elif form and place < MOST_BLOCKS:
+        elif form:
             blocks.append((PROMPT.sub("", code), f"{file} block {place + 1}{form}"))
     joined = [("\n---\n".join(manifests), f"{file} blocks.yaml")] if len(manifests) > 1 else []
-    single = [(code, f"{file} block.yaml") for code in manifests[:MOST_BLOCKS]]
-    return [*joined, *single, *blocks]
+    return [*joined, *((code, f"{file} block.yaml") for code in manifests), *blocks]
+
+
+def _fenced(text: str) -> list[tuple[str, list[str]]]:
+    """The blocks between fences: (language, lines), without the depth of their fence."""
+    blocks: list[tuple[str, list[str]]] = []
+    fence, depth = "", 0
+    for line in text.split("\n"):
+        match = FENCE.match(line)
+        if not fence and match:
+            fence, depth = match["fence"], match.start("fence")
+            blocks.append((match["language"].lower(), []))
+        elif fence and line.strip(" \t") == fence:
+            fence = ""
+        elif fence:
+            blocks[-1][1].append(line[depth:] if not line[:depth].strip() else line)
+    return blocks
