@@ -4,7 +4,7 @@ import re
 
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import MONTH, Amounts
-from calc.files.words.facts import Facts
+from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 
@@ -31,7 +31,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             claim.role in ("bare", "pair")
             and scale == "k"
             and value <= 1.1e6
-            and (amounts.goal == "serve" or _is_power(value))
+            and (amounts.goal == "serve" or is_power(value))
             and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
         ):
             amounts.put(context, claim)
@@ -47,12 +47,6 @@ def _is_monthly_budget(claim: Claim, amounts: Amounts) -> bool:
     """Whether a number a month without a noun is what a service may cost."""
     open_budget = "usd_most" not in amounts.facts.columns and amounts.goal == "serve"
     return open_budget and claim.role == "bare_rate" and claim.rate_seconds >= MONTH
-
-
-def _is_power(value: float) -> bool:
-    """Whether a number such as 8k is a power of two in thousands, as lengths of sequences are."""
-    thousands = value / 1000
-    return thousands.is_integer() and thousands > 1 and int(thousands) & int(thousands - 1) == 0
 
 
 def put_target(facts: Facts, items: list[Item]) -> None:

@@ -95,13 +95,13 @@ class Facts:
 
 
 def _is_power(column: str, value: float) -> bool:
+    return column in POWERS and is_power(value)
+
+
+def is_power(value: float) -> bool:
+    """Whether a number such as 8k is a power of two in thousands, as lengths of sequences are."""
     thousands = value / 1000
-    return (
-        column in POWERS
-        and thousands.is_integer()
-        and thousands > 0
-        and int(thousands) & (int(thousands) - 1) == 0
-    )
+    return thousands.is_integer() and thousands > 0 and int(thousands) & int(thousands - 1) == 0
 
 
 def as_counted(number: float) -> int | float:

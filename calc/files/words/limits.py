@@ -1,7 +1,7 @@
 """The columns of money, times and latency."""
 
 from calc.files.words.amounts import DAY, HOUR, MINUTE, MONTH, Amounts
-from calc.files.words.facts import Facts
+from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 from calc.units import DAY_HOURS
@@ -67,8 +67,7 @@ def _put_money(amounts: Amounts) -> None:
 
 def _is_longest(amounts: Amounts, claim: Claim) -> bool:
     """Whether a number such as max 16k is the longest sequence and not money."""
-    words, thousands = amounts.text[claim.start : claim.end], claim.item.value / 1000
-    power = thousands.is_integer() and thousands > 1 and int(thousands) & int(thousands - 1) == 0
+    words, power = amounts.text[claim.start : claim.end], is_power(claim.item.value)
     taken = {"context_tokens", "sequence_tokens"} & amounts.facts.columns.keys()
     return power and not taken and not claim.rate_seconds and "max" in words.split()
 

@@ -92,6 +92,8 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     trains = dict(catalogs.implementations["trains"])
     goal = goal_of(claims, heard, facts.columns, trains)
     goal = goal or goal_of(claims, items, facts.columns, trains)  # I can not fine-tune it
+    if "method" in {question.column for question in facts.questions}:
+        facts.drop("method")  # which has said that it is a run
     amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
     put_quantities(amounts)
     put_hardware(amounts, scopes, items, catalogs)

@@ -36,8 +36,9 @@ def put_serving(amounts: Amounts) -> None:
         ("length_out", "answer_tokens"),
     ):
         for claim in amounts.of(role):
-            of_vector = amounts.embeds and "per" in claim.cues  # 30 tokens per query
-            amounts.put("prompt_tokens" if of_vector else column, claim)
+            apart = amounts.embeds or amounts.of("answer_tokens")  # 6k tokens per call
+            of_prompt = apart and "per" in claim.cues and "prompt_tokens" not in facts.columns
+            amounts.put("prompt_tokens" if of_prompt else column, claim)
     shared = amounts.value("shared_prompt_tokens")
     passages = _passages(amounts)
     for claim in amounts.of("question_tokens"):

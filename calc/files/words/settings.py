@@ -27,6 +27,10 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
                 and column in facts.columns
                 and facts.columns[column] != value
             ):
+                first = str(facts.columns[column])
+                if column == "method" and _compares(items, number):
+                    methods = (first, str(value))
+                    facts.ask(column, " or ".join(methods), methods)
                 _second(facts, column, str(value), item)
             elif column == "fewest_bits" and "precision" in facts.columns:
                 continue
@@ -38,6 +42,13 @@ def _is_of_cache(items: list[Item], place: int) -> bool:
     """Whether a format is that of the KV cache, which stands right before it."""
     before = next((item for item in reversed(items[:place]) if not item.is_silent), None)
     return before is not None and "kv_key" in before.tags
+
+
+def _compares(items: list[Item], place: int) -> bool:
+    """Whether the item is an alternative to one before it: full or lora, compare lora and full."""
+    tags = {tag for item in items for tag in item.tags}
+    before = {tag for item in items[max(place - 3, 0) : place] for tag in item.tags}
+    return "or" in before or ("compare" in tags and "and" in before)
 
 
 def _second(facts: Facts, column: str, value: str, item: Item) -> None:
