@@ -12,35 +12,22 @@ from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.imported_run import ImportedRun, import_run
 from calc.files.oom.alone import command_in_log
-from calc.files.oom.causes import (
-    HOST,
-    NO_ROOM,
-    OFF_CARD,
-    cause_of,
-    cures_by_cause,
-    finding_of_host,
-)
-from calc.files.oom.engine import engine_cures, takes_a_share
+from calc.files.oom.causes import NO_ROOM, cures_by_cause
+from calc.files.oom.engine import takes_a_share
 from calc.files.oom.explain import OomExplanation, explain_text, origin
 from calc.files.oom.findings import OTHER_WORK
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.parts import MeasuredPart, cards_of_log
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
-from calc.say.change import MACHINES, NOTHING_FITS, effect
+from calc.say.change import ENGINE_OPTIONS, MACHINES, NOTHING_FITS, WHAT_HELPS, effect
 
 CHANGES = 5
-WHAT_HELPS = "What helps there, the gentlest first"
 WITHOUT_PLAN = (
     "The log prints no command of its run: add its config, its command or a plan "
     "(python -m calc oom LOG RUN), and each part stands beside its estimate, each cure with "
     "what it saves."
 )
-BY_COLUMNS = (
-    *("logits", "attention scores", "optimizer state", "gradients", "gathered weights"),
-    *("training", "inference", "any"),
-)  # causes that changes of the plan's columns mend
-ENGINE_OPTIONS = "With options of the engine, on the machine you have"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +84,7 @@ def explained_alone(log: str, text: str, catalogs: Catalogs) -> str:
             f"| {part.name} | {part.in_gib()['measured_gib']:.2f} |" for part in explanation.parts
         ]
     if explanation.failed:
-        lines += ["", f"## {WHAT_HELPS}", "", *_cures_in_words(text, explanation)]
+        lines += ["", f"## {WHAT_HELPS}", "", *_cures_alone(text, explanation)]
     return "\n".join([*lines, "", WITHOUT_PLAN]) + "\n"
 
 
@@ -128,43 +115,21 @@ def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
         ]
     if not explanation.failed:
         return lines
-    cause = cause_of(text, explanation.failure)
-    if cause == HOST:
-        lines += [f"- {one}" for one in finding_of_host(text, explanation.row["host_memory_bytes"])]
-    if cause in OFF_CARD:
-        return [*lines, "", f"## {WHAT_HELPS}", "", *_cures_in_words(text, explanation)]
-    first = _first_cures(text, cause, explanation, catalogs)
-    changes = _changes(explanation, catalogs)
-    return [*lines, *first, *changes] if first or changes else [*lines, "", NOTHING_FITS]
-
-
-def _first_cures(
-    text: str, cause: str, explanation: OomExplanation, catalogs: Catalogs
-) -> list[str]:
-    """Return what helps by the cause alone, and an engine's own options, as lines of Markdown.
-
-    An engine whose cache has no room takes more of the card; one that ran out beside its cache
-    takes less.
-    """
-    if takes_a_share(explanation.row) and cause == NO_ROOM:
-        cures = engine_cures(explanation.row, logged_figures(text), catalogs)
-        sentences = [f"- {cure.sentence()}." for cure in cures]
-        return ["", f"## {ENGINE_OPTIONS}", "", *sentences] if cures else []
-    if takes_a_share(explanation.row) or cause not in BY_COLUMNS:
-        return ["", f"## {WHAT_HELPS}", "", *_cures_in_words(text, explanation)]
-    return []
+    mends_cache = explanation.cause == NO_ROOM and takes_a_share(explanation.row)
+    title = ENGINE_OPTIONS if mends_cache else WHAT_HELPS
+    cures = [f"- {cure}" for cure in explanation.cures]
+    lines += ["", f"## {title}", "", *cures] if cures else []
+    changes = [] if explanation.is_off_card else _changes(explanation, catalogs)
+    return [*lines, *changes] if cures or changes else [*lines, "", NOTHING_FITS]
 
 
 def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
-    """Changes of the plan that make it fit, as lines of Markdown.
-
-    Another machine is named where memory lacks, by the message or by the estimate.
-    """
+    """Changes of the plan that mend it, as lines of Markdown."""
     row, lacking_bytes = explanation.row, explanation.lacking_bytes
     changes = advise(row, catalogs, lacking_bytes=lacking_bytes)
     lines = []
     for stays, title in MACHINES.items():
-        if not stays and not lacking_bytes > 0 and row["fits"] == "yes":
+        if not stays and not explanation.wants_a_machine:
             continue
         listed = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
         effects = [
@@ -175,12 +140,9 @@ def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
     return lines
 
 
-def _cures_in_words(text: str, explanation: OomExplanation) -> list[str]:
-    """Return what helps by the cause, or an engine's options, as lines of Markdown."""
-    return [
-        f"- {cure}."
-        for cure in cures_by_cause(text, explanation.failure, takes_a_share(explanation.row))
-    ]
+def _cures_alone(text: str, explanation: OomExplanation) -> list[str]:
+    """What helps by the cause of a log without a plan, as lines of Markdown."""
+    return [f"- {cure}." for cure in cures_by_cause(text, explanation.failure)]
 
 
 def _part(part: MeasuredPart) -> str:

@@ -33,6 +33,8 @@ MACHINES = {
     True: "On the machine you have",
     False: "On another machine",
 }  # by whether a change keeps it
+WHAT_HELPS = "What helps there, the gentlest first"
+ENGINE_OPTIONS = "With options of the engine, on the machine you have"
 NOTHING_FITS = "No change that was tried makes it fit: take a smaller model, LoRA or more GPUs."
 TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05

@@ -12,7 +12,7 @@ from calc.evaluate import Row
 from calc.files.door import REFUSALS
 from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import OomExplanation, explained_logs, origin
-from calc.say.change import MACHINES, NOTHING_FITS
+from calc.say.change import MACHINES, NOTHING_FITS, WHAT_HELPS
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
@@ -52,7 +52,7 @@ def explanation(
         return
     try:
         result = _explain(logs, row, run_catalogs)
-        st.header("Why it ran out" if result.failure else "What the log says", anchor=False)
+        st.header("Why it ran out" if result.failed else "What the log says", anchor=False)
         is_other = not imported_run and bool(result.cards) and plan.row["gpu"] not in result.cards
         if is_other:
             st.markdown(plain(origin(result, run_catalogs)))
@@ -76,6 +76,11 @@ def explanation(
         grid(
             table, columns_of("measured_parts"), "What was measured, and the estimate", "oom_parts"
         )
+    if result.cures:
+        st.header(WHAT_HELPS, anchor=False)
+        st.markdown(plain("\n".join(f"- {cure}" for cure in result.cures)))
+    if result.is_off_card:
+        return
     limits = {} if imported_run or is_other else plan.job
     if _remedies(
         result,
@@ -123,7 +128,9 @@ def _remedies(
     """Draw the changes that make it fit; return whether one was taken."""
     tried = changes.changes(result.row, market, limits, catalogs, result.lacking_bytes)
     taken, mends = False, result.lacking_bytes > 0
-    if not len(tried):
+    if not result.wants_a_machine:
+        tried = tried[tried["same_machine"]]
+    if not len(tried) and not result.cures:
         st.markdown(NOTHING_FITS)
     first = tried.groupby("same_machine", sort=False).head(SHOWN)
     for stays, title in MACHINES.items():

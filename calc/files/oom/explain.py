@@ -7,7 +7,15 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.door import one_sentence
-from calc.files.oom.causes import finding_of_moment, finding_without_size
+from calc.files.oom.causes import (
+    HOST,
+    OFF_CARD,
+    cause_of,
+    finding_of_host,
+    finding_of_moment,
+    finding_without_size,
+)
+from calc.files.oom.cures import cures_of
 from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import (
     findings_of_cache,
@@ -51,7 +59,11 @@ HEALTHY = "Nothing ran out in this log: what it prints stands beside the estimat
 
 
 class OomExplanation(NamedTuple):
-    """The failure of the fullest card among all messages, its row, parts and sentences."""
+    """The failure of the fullest card among all messages, its row, parts and sentences.
+
+    `cause`: what ran out, a key of the catalog's cures, empty where nothing did; `cures`: what
+    helps by that cause alone, beside changes of the row.
+    """
 
     failure: Failure | None
     messages: int
@@ -63,6 +75,18 @@ class OomExplanation(NamedTuple):
     lacking_bytes: (
         float  # what was refused and a twentieth of the card to spare; 0 where nothing was refused
     )
+    cause: str
+    cures: list[str]
+
+    @property
+    def is_off_card(self) -> bool:
+        """Whether something else than a card's memory ran out, which no change of a row mends."""
+        return self.cause in OFF_CARD
+
+    @property
+    def wants_a_machine(self) -> bool:
+        """Whether another machine helps: memory lacks by the message or by the estimate."""
+        return self.lacking_bytes > 0 or self.row["fits"] != "yes"
 
 
 def origin(result: OomExplanation, catalogs: Catalogs) -> str:
@@ -141,6 +165,9 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
         sentences = [CUT_SHORT]
     elif not failed:
         sentences = [HEALTHY, *findings_of_cache(sizes, here), *sentences]
+    cause = cause_of(text, worst) if failed else ""
+    if cause == HOST:
+        sentences += finding_of_host(text, here["host_memory_bytes"])
     return OomExplanation(
         worst,
         len(messages),
@@ -150,4 +177,6 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
         sentences,
         failed,
         lacking,
+        cause,
+        cures_of(text, cause, worst, here, sizes, catalogs) if failed else [],
     )
