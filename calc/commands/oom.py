@@ -141,7 +141,7 @@ def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
 
 
 def _cures_alone(text: str, explanation: OomExplanation) -> list[str]:
-    """What helps by the cause of a log without a plan, as lines of Markdown."""
+    """Return the cures of a log without a plan, as lines of Markdown."""
     return [f"- {cure}." for cure in cures_by_cause(text, explanation.failure)]
 
 

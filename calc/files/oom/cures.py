@@ -1,4 +1,4 @@
-"""What helps where memory ran out, by its cause: an engine's options, or words of the catalog."""
+"""Cures of a failure by its cause: an engine's options, or the catalog's words."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ def cures_of(
     figures: Mapping[str, float],
     catalogs: Catalogs,
 ) -> list[str]:
-    """Sentences on what helps by the cause alone; none where changes of the row say it.
+    """Return what helps by the cause alone; nothing where changes of the row say it.
 
     An engine whose cache has no room takes more of the card; one that ran out beside its cache
     takes less.
