@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobError
 from calc.job.columns import CONTEXT_PARTS, SEQUENCE_TOKENS
+from calc.job.job import Job
 from calc.job.software import TRAINING
 from calc.mappings import Cells
 
@@ -70,3 +72,11 @@ def _split(job: Row, cells: Cells, generates: bool) -> Row:
     else:
         job["prompt_tokens"], job["answer_tokens"] = split_context(context)
     return {name: job[name] for name in lengths}
+
+
+def shorter_context(job: Job, catalogs: Catalogs) -> int | None:
+    """Return the longest context of the model where a service asks for a longer one. [tokens]"""
+    if job.trains or job.model not in catalogs.models.index:
+        return None
+    longest = catalogs.models["max_position"][job.model]
+    return int(longest) if 0 < longest < job.sequence_tokens else None

@@ -121,3 +121,13 @@ def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     app = opened(goal="serve", model=model)
     assert job_line(app).startswith("Serve ")
     assert used in messages_of(app)
+
+
+def test_a_context_beyond_the_models_is_refused_with_a_button_for_the_longest_it_takes():
+    app = opened(v="3", goal="serve", model="qwen3-32b", people="50", context_tokens="100000")
+    assert title(app).endswith("which vllm refuses")
+    app = run(app.button(key="shorter_context").click())
+    assert "40,960 tokens each" in job_line(app)
+    assert title(app).startswith("About")
+    app = run(app.slider(key="split").set_value(30000))
+    assert "(30,000 in, 10,960 out)" in job_line(app)

@@ -1,14 +1,16 @@
 """The answer, the job in words, one small line; and what has changed since a link was made."""
 
 from datetime import date
+from functools import partial
 
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.job.lengths import shorter_context
 from calc.say.job import job_sentence
 from views.plan.keep import keep
-from views.session import address, is_phone, kept_answers, opened_plan
+from views.session import address, is_phone, kept_answers, opened_plan, questions
 from views.session.catalogs import rest_on
 from views.session.present_plan import Present
 from views.shared import answer_words as words
@@ -48,6 +50,11 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
             )
     if options.problem and (cure := words.cure(options, catalogs)):
         st.warning(plain(words.unbroken(cure)), icon=":material/block:")
+    if options.obstacle and options.resolved:
+        tokens = shorter_context(options.resolved, catalogs)
+        if tokens:
+            take = partial(questions.take_context, tokens, catalogs)
+            button(f"Take {tokens:,} tokens of context", take, key="shorter_context")
 
 
 def _part(text: str, warns: bool, ink: Ink) -> str:

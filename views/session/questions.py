@@ -88,8 +88,14 @@ def take_context(context: int | None, catalogs: Catalogs) -> None:
         take_prompt(split_context(context, answer)[0] if answer else context, context)
 
 
+def take_split(prompt: int, catalogs: Catalogs) -> None:
+    """Callback: the prompt within the context of now; a late echo of a slider changes neither."""
+    context = sum(lengths(catalogs))
+    take_prompt(min(prompt, context - 1), context)
+
+
 def take_prompt(prompt: int, context: int) -> None:
-    """Callback: the part of a context that is prompt; the rest is the answer."""
+    """Set the part of a context that is prompt; the rest is the answer."""
     job_state.choose(
         context_tokens=None,
         prompt_tokens=prompt,

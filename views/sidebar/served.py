@@ -129,7 +129,7 @@ def lengths(catalogs: Catalogs) -> None:
         st.number_input("Context, tokens", 2, step=1, width=102 if answer else "stretch", **state)
         if answer and context > 2:
             state = questions.widget_of(
-                "split", prompt, lambda tokens: questions.take_prompt(tokens, context)
+                "split", prompt, lambda tokens: questions.take_split(tokens, catalogs)
             )
             st.slider(
                 f"Prompt {prompt:,} · answer {answer:,}",
