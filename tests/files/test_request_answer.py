@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from examples import catalogs
 
 from calc.files.request_answer import wider_defaults
 from calc.files.request_job import job_of_columns
@@ -44,5 +45,5 @@ def test_a_week_and_the_usual_step_refuse_nothing(columns, misses, wider):
     ],
 )
 def test_words_that_name_fsdp_alone_divide_no_matrices(columns, degree):
-    job = job_of_columns({"goal": "tune", "model": "llama-3.1-8b", **columns})
+    job = job_of_columns({"goal": "tune", "model": "llama-3.1-8b", **columns}, catalogs())
     assert job.get("tensor_parallel") == degree
