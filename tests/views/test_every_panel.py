@@ -17,7 +17,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from calc.cost.job import ends_of
 from calc.explain.step_through import MOST_MISS
 from calc.plan.figures import records
-from calc.say.numbers import about, gib, three, usd
+from calc.say.numbers import about, billed_usd, gib, three, usd
 from calc.say.place import cards, place
 from calc.say.verdict import verdict
 from calc.units import GIB
@@ -212,7 +212,7 @@ def says_the_first_card(app, page, row, is_owned):
             or f"{usd(row['usd'])} {'for the run' if ends_of(row) else 'for a month'}" in text
         )
     elif page == "compare" and not is_owned:
-        assert about(row["usd"]) in heading
+        assert billed_usd(row["usd"]) in heading
 
 
 def on_step_through(app, needed_gib, card_gib):

@@ -172,7 +172,7 @@ def test_burstgpt_s_trace_and_one_of_less_than_a_day():
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"a,b\n1,2\n", "no file of requests"),
+        (b"a,b\n1,2\n", "not a file of requests"),
         (AZURE.replace("2024-05-10", "soon", 1).encode(), "is no time"),
         (AZURE.replace(",2162,", ",many,").encode(), "many"),
         (AZURE.splitlines()[0].encode() + b"\n", "no request"),

@@ -242,7 +242,7 @@ def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(s
         (
             {"have": "1 x a100-80gb-sxm", "goal": "serve"},
             ["As it is", "Most requests", "Rented instead"],
-            "Plan for 265 requests",
+            "Plan for ",
         ),
         ({"have": "1 x a100-80gb-sxm"}, ["What would make it fit", "Rented instead"], "Take LoRA"),
     ],
@@ -253,7 +253,7 @@ def test_ones_own_machines_have_cards_of_their_own_and_a_press_makes_one_the_job
     app = opened(v="3", **query)
     assert [next(name for name in titles if card.startswith(name)) for card in cards(app)] == titles
     wanted = cards(app)[titles.index("Rented instead") - 1]
-    app = run(next(button for button in app.button if button.label == press).click())
+    app = run(next(button for button in app.button if button.label.startswith(press)).click())
     row = shown_options[-1].rows[0]
     assert f"{three(row['needed_bytes'] / GIB)} of " in wanted
     assert cards(app)[0].startswith("As it is")
