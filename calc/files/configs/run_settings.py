@@ -1,6 +1,7 @@
 """The columns that the files of a run settle, their sources, and what is left open."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -195,7 +196,15 @@ def _files_first(fields: Json) -> list[tuple[str, Any]]:
 def _parts_named(reading: Reading) -> set[str]:
     """The columns and parts that fields of a file set, which outweigh those of a file it names."""
     known = reading.tool.fields if reading.tool else {}
-    return {known[name].to for name in reading.fields if name in known}
+    named: set[str] = set()
+    for name, value in reading.fields.items():
+        if name not in known:
+            continue
+        named.add(known[name].to)
+        if known[name].read in SPECIAL:
+            with suppress(NoEqual, ConfigProblem):  # said where the field itself is read
+                named |= _parts(known[name], value, name).keys()
+    return named
 
 
 def _of_recipe(tool: str, name: str) -> dict[str, str]:
