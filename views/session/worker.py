@@ -2,7 +2,7 @@
 
 The server starts them once it is up. All questions about one job go to the same process, which has
 its layouts and places at hand. A process of its own, started with the first such job, works out
-those of hundreds of instances. Where no process is ready, or one has ended, the server does the
+large jobs, one at a time. Where no process is ready, or one has ended, the server does the
 work itself.
 """
 
@@ -53,8 +53,11 @@ def start_workers() -> None:
 
 
 def is_large(job: Cells) -> bool:
-    """Return whether a job may take hundreds of instances."""
-    return float(job.get("instances_most") or 0) > MANY_INSTANCES
+    """Return whether a job has so many candidates that it takes seconds and much memory.
+
+    It may take hundreds of instances, or it generates an amount of tokens, at any batch size.
+    """
+    return bool(job.get("tokens_total")) or float(job.get("instances_most") or 0) > MANY_INSTANCES
 
 
 def options(job: Cells, catalogs: Catalogs) -> Answer:
