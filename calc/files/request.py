@@ -66,7 +66,7 @@ NOTHING_SAID = Understood({})
 
 
 class Request(NamedTuple):
-    """What a text or files are and set, what was left out, and the models that they add.
+    """A text or files as read: what they set, what was left out, and the models that they add.
 
     `columns`: fields of a job and columns of a scenario; `run`: of configs; `logs`: texts of errors
     and benchmarks.
@@ -87,7 +87,7 @@ class Request(NamedTuple):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What the words leave open; what columns or files say is not asked."""
+        """Return the questions left open by the words; columns and files answer theirs."""
         known = self.columns.keys() | ({"goal", "model", "amount"} if self.run else set())
         return tuple(
             question
@@ -103,7 +103,7 @@ def request_of(
     columns: Cells | None = None,
     model: str = "",
 ) -> Request:
-    """What documents (name, bytes) and columns ask for; raises ConfigProblem, ConfigError.
+    """Read documents (name, bytes) and columns as a request; raises ConfigProblem, ConfigError.
 
     `columns` stand over those that the documents name; `model` over a run that names none.
     """
@@ -180,7 +180,7 @@ def request_of(
 
 
 def _remark(worded: Understood) -> str:
-    """What was read of the words with an assumption, and what is not counted."""
+    """Return the assumptions in reading the words, and what is not counted."""
     parts = (("Read as", worded.assumed), ("Not counted", worded.not_counted))
     return " ".join(f"{title}: {', '.join(several)}." for title, several in parts if several)
 
@@ -202,7 +202,7 @@ def _named_repository(model: str, text: str, columns: Cells) -> str:
 
 
 def _is_prose(name: str, content: bytes) -> bool:
-    """Whether a pasted text is words: no tool reads it, and it has no form of a config."""
+    """Return whether a pasted text is words: no tool reads it, and it has no form of a config."""
     if name != PASTED or is_model(content):
         return False
     text = content.decode("utf-8", "replace")

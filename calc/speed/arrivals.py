@@ -111,7 +111,7 @@ def prompt_steps(
 
 
 def mean_prompt_seconds(prompt_work_seconds, ridden_seconds, prompt_steps):
-    """What one prompt adds to the steps, on average. [s]
+    """Mean time that one prompt adds to the steps. [s]
 
     The weights are read once for a step and the prompts in it.
     """
@@ -127,7 +127,7 @@ def prompt_fixed_ratio(batch, dequantize_seconds, pass_experts_seconds, prompt_s
 
 
 def growing_prompt_ratio(prompt_fixed_ratio, prompt_work_seconds, mean_prompt_seconds):
-    """What grows with a prompt's length, over all that it adds to the steps. [ratio]"""
+    """Part of a prompt's time that grows with its length, over all of its time. [ratio]"""
     return (1 - prompt_fixed_ratio) * prompt_work_seconds / mean_prompt_seconds
 
 
@@ -195,7 +195,7 @@ def more_streamed_bytes(
     decode_products_seconds,
     streamed_bytes_per_second,
 ):
-    """What a decode step streams for its own sequences, by the chord to the most at times. [B]
+    """Bytes that a decode step streams for its own sequences, by the chord to the most. [B]
 
     Products stand in its place where they are slower.
     """
@@ -228,12 +228,12 @@ def decode_growing_ratio(
 
 
 def sequence_step_seconds(batch, decode_token_seconds, decode_growing_ratio):
-    """What one sequence adds to a decode step. [s]"""
+    """Time that one sequence adds to a decode step. [s]"""
     return decode_token_seconds * decode_growing_ratio / batch
 
 
 def bare_step_seconds(decode_token_seconds, decode_growing_ratio):
-    """What a decode step takes for any number of sequences. [s]"""
+    """Time of a decode step that does not depend on the number of sequences. [s]"""
     return decode_token_seconds * (1 - decode_growing_ratio)
 
 

@@ -1,4 +1,4 @@
-"""How long random arrivals wait, generate and stay: the mean and the variance of each time.
+"""Waiting, generating and total time of random arrivals: mean and variance of each.
 
 Of the parts of calc/speed/arrivals.py. Held against a simulation of every step:
 validation/arrivals.py. Source: Kleinrock 1975,
@@ -101,7 +101,7 @@ def queued_variance(
 
 
 def filled_ratio(prompt_tokens, prompt_squares_ratio, engine_batched_tokens):
-    """How far the prompt of an average token fills two steps, squared. [share]"""
+    """Square of the share of two steps that the prompt of an average token fills. [share]"""
     return np.minimum(prompt_tokens * prompt_squares_ratio / (2 * engine_batched_tokens), 1) ** 2
 
 

@@ -13,10 +13,6 @@ LONGEST_LINES = 400
 LONGEST_FIRST_LINE = 90  # of a docstring
 # Words that begin a riddle, not the name of a quantity or an action.
 RIDDLES = re.compile(r"(What|That|Of|As|Whether|How|Where|Those|The same|Kept|Held)\b")
-NOT_YET = (  # files and folders, by how their path begins
-    *("calc/speed/arrivals", "calc/speed/waits", "calc/speed/percentiles"),
-    *("calc/files/oom", "calc/files/request", "calc/files/words", "views/charts/choices"),
-)
 MOST_PARAMETERS = 10  # of a function in calc: what reads more has a quantity in it without a name
 
 # Room or file -> the packages, beside Python's own, that it may import. The longest matching path
@@ -281,9 +277,8 @@ def test_a_docstring_begins_with_one_short_sentence():
 def test_a_docstring_begins_with_a_quantity_or_an_action():
     """Not with What, Whether, Of and the like."""
     for path in python_files("calc", "views"):
-        if not name_of(path).startswith(NOT_YET):
-            riddles = [name for name, text in docstrings(path) if RIDDLES.match(text)]
-            assert riddles == [], name_of(path)
+        riddles = [name for name, text in docstrings(path) if RIDDLES.match(text)]
+        assert riddles == [], name_of(path)
 
 
 def test_a_public_name_is_defined_once_in_calc():

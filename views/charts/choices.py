@@ -196,7 +196,7 @@ def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false") -> alt.Chart:
 
 
 def _tooltip() -> list[alt.Tooltip]:
-    """What hovering shows of a cell."""
+    """The tooltip of a cell."""
     names = {
         "row": " ",
         "column": " ",

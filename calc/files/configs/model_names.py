@@ -36,7 +36,8 @@ TRAITS |= {"top_experts": "experts_per_token", "gated": "gated_ffn_width", "rms"
 CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)(?:/|$)")  # a folder of the hub's cache
 RELEASE = re.compile(r"(\d)-(\d)(?=-)")  # 3-1 for 3.1, before a size
 JUMPSTART = re.compile(
-    r"(?P<maker>[a-z]+-)?(?:textgeneration|llm|vlm|reasoning|text2text)[a-z0-9]*-(?P<name>[a-z][\w.-]+)"
+    r"(?P<maker>[a-z]+-)?(?:textgeneration|llm|vlm|reasoning|text2text)[a-z0-9]*-"
+    r"(?P<name>[a-z][\w.-]+)"
 )  # meta-textgeneration-llama-3-1-8b
 NIM = re.compile(
     r"(?:nvcr\.io/nim/[\w.-]+/|nvidia-nim-)([a-z][\w.-]*?)(?:-\d+\.\d+\.\d+)?(?::.*)?$"

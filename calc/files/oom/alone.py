@@ -17,7 +17,7 @@ OPENING, CLOSING = "([{", ")]}"
 
 
 class Arguments(NamedTuple):
-    """How an engine prints its own arguments: the words before them, their form, its command."""
+    """An engine's way to print its arguments: the words before them, their form, its command."""
 
     before: str
     form: str  # call, dictionary or debug (Rust)

@@ -1,4 +1,4 @@
-"""What ran out, by a log alone: a tensor, a moment, a kind of memory or a program."""
+"""The cause of a failure by its log alone: a tensor, a moment, a kind of memory, a program."""
 
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import named_tensor
@@ -15,7 +15,7 @@ ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens"}
 
 
 def cause_of(text: str, failure: Failure | None = None) -> str:
-    """What ran out, a key of the catalog's cures.
+    """Return the key of the catalog's cures for what ran out.
 
     What is not on a card comes first, then the moment where it has cures of its own, the tensor
     that a trace names, a failure without sizes, an engine's figures, and the program.
@@ -49,13 +49,13 @@ def moment_of(text: str) -> str:
 
 
 def program_of(text: str) -> str:
-    """What ran by the words of a log: an engine, training, inference, or any."""
+    """Return the kind of program that a log is of: an engine, training, inference, or any."""
     programs = log_patterns().programs.items()
     return next((name for name, words in programs if any(word in text for word in words)), UNKNOWN)
 
 
 def cures_by_cause(text: str, failure: Failure | None = None, serves: bool = False) -> list[str]:
-    """What helps, the gentlest first, by what ran out; `serves`: of an engine, where known."""
+    """Return the cures of what ran out, the gentlest first; `serves`: those of a serving engine."""
     cause = cause_of(text, failure)
     return log_patterns().cures[ENGINE if serves and cause in PROGRAMS else cause]
 

@@ -1,4 +1,4 @@
-"""What mends a serving engine that ran out without another machine: its own options."""
+"""Options of a serving engine that ran out which mend it without another machine."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ class EngineCure(NamedTuple):
 
 
 def takes_a_share(row: Row) -> bool:
-    """Whether a row is of a serving engine that takes a share of the card."""
+    """Return whether a row is of a serving engine that takes a share of the card."""
     return row["work"] == "inference" and not is_missing(row.get("memory_utilization"))
 
 

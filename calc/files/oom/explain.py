@@ -80,12 +80,12 @@ class OomExplanation(NamedTuple):
 
     @property
     def is_off_card(self) -> bool:
-        """Whether something else than a card's memory ran out, which no change of a row mends."""
+        """Return whether something off the card ran out, which no change of a row mends."""
         return self.cause in OFF_CARD
 
     @property
     def wants_a_machine(self) -> bool:
-        """Whether another machine helps: memory lacks by the message or by the estimate."""
+        """Return whether another machine helps: memory lacks by the message or by the estimate."""
         return self.lacking_bytes > 0 or self.row["fits"] != "yes"
 
 
@@ -120,7 +120,7 @@ def text_of(content: bytes) -> str:
 
 
 def tells(content: bytes) -> bool:
-    """Whether the content is an out-of-memory text or a pickle, and so no config."""
+    """Return whether the content is an out-of-memory text or a pickle, and so no config."""
     if content.startswith(PICKLES):
         return True
     text = text_of(content)

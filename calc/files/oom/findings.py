@@ -149,7 +149,7 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
 
 
 def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
-    """What the cache of a healthy engine holds, beside the estimate."""
+    """Return the cache of a healthy engine beside the estimate."""
     tokens, estimated = figures.get("kv_tokens"), row.get("kv_pool_tokens")
     if not tokens:
         return []
@@ -162,7 +162,7 @@ def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
 
 
 def is_other_work(figures: Mapping[str, float], row: Row) -> bool:
-    """Whether the log is of a serving engine and the run trains: nothing can be compared."""
+    """Return whether the log is of a serving engine and the run trains: nothing can be compared."""
     return row["work"] == "training" and any(name in figures for name in OF_ENGINES)
 
 
@@ -199,7 +199,7 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
 
 
 def named_tensor(trace: str) -> tuple[str, str] | None:
-    """What the last line of a trace that names a tensor was making, and that word."""
+    """Return the tensor that the last line of a trace to name one was making, and that word."""
     return last_named(trace, log_patterns().tensors)
 
 

@@ -24,7 +24,7 @@ CELL = rf"\s{{0,20}}{SIZE}\s{{0,20}}"
 
 @read_once
 def log_patterns() -> memory_logs.File:
-    """What torch, engines and drivers print (catalogs/edited/memory_logs.yaml)."""
+    """Return the words that torch, engines and drivers print (catalogs/edited/memory_logs.yaml)."""
     return read_catalog(memory_logs.File)
 
 

@@ -92,7 +92,7 @@ def _allocated_by_phase(row: Row, catalogs: Catalogs) -> dict[str, float]:
 
 
 def _after(row: Row, catalogs: Catalogs) -> list[tuple[str, dict[str, float]]]:
-    """What each phase would hold with each cure that the run lacks and that is not refused."""
+    """Return each phase's memory with each cure that the run lacks and that is not refused."""
     tried = []
     for words, change in CURES.items():
         change = {

@@ -62,7 +62,7 @@ class Amounts:
         return self.text[claim.start : claim.end]
 
     def is_open(self, claim: Claim) -> bool:
-        """Whether a claim has had no say yet."""
+        """Return whether a claim has had no say yet."""
         return claim.item.start not in self.used
 
     def left(self) -> list[Claim]:

@@ -44,13 +44,13 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
 
 
 def _is_monthly_budget(claim: Claim, amounts: Amounts) -> bool:
-    """Whether a number a month without a noun is what a service may cost."""
+    """Return whether a number a month without a noun is what a service may cost."""
     open_budget = "usd_most" not in amounts.facts.columns and amounts.goal == "serve"
     return open_budget and claim.role == "bare_rate" and claim.rate_seconds >= MONTH
 
 
 def put_target(facts: Facts, items: list[Item]) -> None:
-    """What is looked for: how many users, how many tokens."""
+    """Set the column that a text looks for: how many users, how many tokens."""
     machines = {"gpu", "gpus", "instance", "have"} & facts.columns.keys()
     open_load = not facts.columns.keys() & {"users", "people", "requests_per_second"}
     asked = any(item.tags & {"concurrent", "how_many"} for item in items)  # how many users

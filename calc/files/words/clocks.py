@@ -39,7 +39,7 @@ def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
 
 
 def _is_sentence(match: re.Match[str], text: str) -> bool:
-    """Whether "and" joins two numbers without "between" before them."""
+    """Return whether "and" joins two numbers without "between" before them."""
     before = text[: match.start()].rstrip()
     return match[4] in ("and", "und") and not before.endswith(("between", "zwischen"))
 

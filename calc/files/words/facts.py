@@ -99,7 +99,7 @@ def _is_power(column: str, value: float) -> bool:
 
 
 def is_power(value: float) -> bool:
-    """Whether a number such as 8k is a power of two in thousands, as lengths of sequences are."""
+    """Return whether a number is a power of two in thousands, as sequence lengths are: 8k."""
     thousands = value / 1000
     return thousands.is_integer() and thousands > 0 and int(thousands) & int(thousands - 1) == 0
 

@@ -1,4 +1,4 @@
-"""Whether a text that no tool reads has the form of a config, or is a job in words."""
+"""The form of a text that no tool reads: a config, or a job in words."""
 
 import re
 
@@ -9,7 +9,7 @@ NESTED = re.compile(  # a bracket first, or a key with keys below it
 
 
 def is_document(text: str) -> bool:
-    """Whether a text has the form of a config; lines of key: value that name a model are words."""
+    """Return whether a text has the form of a config; lines that name a model are words."""
     lines = text.splitlines()
     keys = [KEY.match(line) for line in lines]
     fields = len(lines) > 1 and all(keys) and "model" not in {key[1] for key in keys if key}

@@ -252,7 +252,7 @@ def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
 
 
 def _is_plausible(frame: Frame, match: Match) -> bool:
-    """Whether each time of a match is within the bounds of its role: no deadline of 50 ms."""
+    """Return whether each time of a match is in the bounds of its role: no deadline of 50 ms."""
     values = [item for item, is_value in match.items if is_value]
     for role, item in zip(frame.roles, values, strict=False):
         if role in OF_GPUS and item.extra.get("scale") in SIZES:
@@ -307,7 +307,7 @@ def _extend(
 
 
 def _counts_before(frame: Frame, element: int) -> bool:
-    """Whether a frame waits for the number of the things that it begins with: users 20."""
+    """Return whether a frame waits for the number of the things that it begins with: users 20."""
     before = frame.elements[:element]
     return "N" in frame.elements[element][0] and all(
         tags & COUNTED or tags == {"concurrent"} for tags, _ in before
@@ -315,12 +315,12 @@ def _counts_before(frame: Frame, element: int) -> bool:
 
 
 def _is_plural(word: str) -> bool:
-    """Whether a word that the vocabulary lacks may be the name of things that are counted."""
+    """Return whether a word that the vocabulary lacks may name things that are counted."""
     return len(word) > MOST_SKIPPED and word.endswith("s") and not word.endswith("ss")
 
 
 def _wants_machine(frame: Frame, element: int) -> bool:
-    """Whether a card or an instance is what a frame waits for."""
+    """Return whether a card or an instance is what a frame waits for."""
     for tags, optional in frame.elements[element:]:
         if tags & {"CARD", "INST"}:
             return True
@@ -330,19 +330,19 @@ def _wants_machine(frame: Frame, element: int) -> bool:
 
 
 def _is_noun(item: Item) -> bool:
-    """Whether an item is a word that the vocabulary lacks, such as the name of a thing."""
+    """Return whether an item is a word that the vocabulary lacks, such as the name of a thing."""
     return not item.tags and item.text.isalpha()
 
 
 def _ends_noun(items: list[Item], place: int) -> bool:
-    """Whether an item is the last word of a thing's name: tiles of satellite tiles."""
+    """Return whether an item is the last word of a thing's name: tiles of satellite tiles."""
     following = items[place + 1] if place + 1 < len(items) else None
     goes_on = following is not None and _is_noun(following)
     return _is_noun(items[place]) and not (goes_on and _is_plural(items[place + 1].text))
 
 
 def _cue_worth(tags: frozenset[str], item: Item) -> float:
-    """What a cue is worth: one point, less where its word has many meanings."""
+    """Return the worth of a cue: one point, less where its word has many meanings."""
     if tags <= {",", "/", "and", "x"}:
         return 0.05
     if not tags & item.tags:  # any noun

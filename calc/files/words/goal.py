@@ -1,4 +1,4 @@
-"""Whether a text asks to serve, to tune or to train: by its evidence, never by a default."""
+"""The goal of a text, to serve, to tune or to train: by its evidence, never by a default."""
 
 from collections.abc import Iterable, Mapping
 

@@ -52,12 +52,12 @@ class Item:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the item may stand inside a frame without a word about it."""
+        """Return whether the item may stand inside a frame without a word about it."""
         return "silent" in self.tags
 
     @property
     def ends_clause(self) -> bool:
-        """Whether a clause ends here."""
+        """Return whether a clause ends here."""
         return "end" in self.tags
 
 
@@ -80,7 +80,7 @@ def normalize(text: str) -> str:
 
 
 def _is_wrapped(text: str) -> bool:
-    """Whether the lines are those of a letter, broken where they were full."""
+    """Return whether the lines are those of a letter, broken where they were full."""
     lines = text.split("\n")
     return len(lines) > 1 and min(map(len, lines[:-1])) > 50
 
@@ -193,7 +193,7 @@ def phrase_at(
 
 
 def _is_key(text: str, place: int, end: int) -> bool:
-    """Whether words are the name of a column with its value: example_tokens: 512."""
+    """Return whether words are the name of a column with its value: example_tokens: 512."""
     return "_" in text[place:end] or text[end:].lstrip().startswith(("=", ":"))
 
 

@@ -21,7 +21,7 @@ CARD_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 
 
 def job_columns(understood: Understood, catalogs: Catalogs) -> Understood:
-    """The same with columns of a job alone; what no job can express is asked."""
+    """Return the reading with columns of a job alone; what no job can express is asked."""
     job = _Job(understood, catalogs)
     for name in list(job.columns):
         if name in job.readings:

@@ -66,7 +66,7 @@ def _put_money(amounts: Amounts) -> None:
 
 
 def _is_longest(amounts: Amounts, claim: Claim) -> bool:
-    """Whether a number such as max 16k is the longest sequence and not money."""
+    """Return whether a number such as max 16k is the longest sequence and not money."""
     words, power = amounts.text[claim.start : claim.end], is_power(claim.item.value)
     taken = {"context_tokens", "sequence_tokens"} & amounts.facts.columns.keys()
     return power and not taken and not claim.rate_seconds and "max" in words.split()

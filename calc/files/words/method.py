@@ -1,4 +1,4 @@
-"""What words settle beside other words: the bits of a LoRA base, what is offloaded."""
+"""Settings that stand beside other words: the bits of a LoRA base, what is offloaded."""
 
 from calc.files.words.facts import Facts
 

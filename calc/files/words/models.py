@@ -98,7 +98,7 @@ def _on_hub(repository: str, match: re.Match, catalogs: Catalogs) -> NamedModel:
 
 
 def _is_repository(name: str, catalogs: Catalogs) -> bool:
-    """Whether owner/name is one of the hub: known, or with a number behind its slash."""
+    """Return whether owner/name is one of the hub: known, or with a number behind its slash."""
     owner, _, tail = name.partition("/")
     if model_id(name, catalogs) and (owner in owners_of_models(catalogs) or "-" in tail):
         return True
@@ -203,7 +203,7 @@ def _unknown_end(
 
 
 def _is_software(parts: list[Part], place: int) -> bool:
-    """Whether what follows makes a program of a name: LLaMA Factory, llama.cpp."""
+    """Return whether what follows makes a program of a name: LLaMA Factory, llama.cpp."""
     after = parts[place + 1] if parts[place].text in "-." and place + 1 < len(parts) else None
     return parts[place].text in SOFTWARE or (after is not None and after.text in SOFTWARE)
 
@@ -229,14 +229,14 @@ def _apart(parts: list[Part], place: int) -> bool:
 
 
 def _is_gap(parts: list[Part], place: int) -> bool:
-    """Whether a mark stands apart from the words around it, as a dash does."""
+    """Return whether a mark stands apart from the words around it, as a dash does."""
     before = place and parts[place].start > parts[place - 1].end
     after = place + 1 < len(parts) and parts[place + 1].start > parts[place].end
     return bool(before or after) or place + 1 == len(parts)
 
 
 def _is_of_name(word: str, taken: list[str], part: Part, parts: list[Part], place: int) -> bool:
-    """Whether a number belongs to the name: one that counts what follows does not."""
+    """Return whether a number belongs to the name: one that counts what follows does not."""
     if word in taken:
         return False
     bare = re.fullmatch(r"\d+", word)

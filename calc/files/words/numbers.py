@@ -54,7 +54,7 @@ def read_number(text: str, place: int) -> Number | None:
 
 
 def _in_word(text: str, place: int) -> bool:
-    """Whether the place is inside a word such as p95; x of 2x8 and currencies are none."""
+    """Return whether the place is inside a word such as p95; x of 2x8 and currencies are none."""
     before = text[place - 1]
     if before == "." and place > 1 and text[place - 2].isalnum():
         return True
@@ -66,7 +66,7 @@ def _in_word(text: str, place: int) -> bool:
 
 
 def _is_range(text: str, place: int, match: re.Match, other: Number) -> bool:
-    """Whether two numbers are the ends of a range: 10-20, 7 to 19; 2 a 4 is none."""
+    """Return whether two numbers are the ends of a range: 10-20, 7 to 19; 2 a 4 is none."""
     joined = match[0].strip()
     if joined in ("and", "und", "et", "y"):
         return bool(BETWEEN.search(text[max(place - 20, 0) : place]))

@@ -62,7 +62,7 @@ VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer 
 
 
 def read_words(text: str, catalogs: Catalogs) -> Understood:
-    """What a text in plain words says of a job; nothing is guessed in its place."""
+    """Return the job that a text in plain words asks for; nothing is guessed in its place."""
     plain = normalize(text)
     models, items = _items(plain, catalogs)
     scopes = scopes_of(items)
@@ -237,7 +237,7 @@ def _model(
 
 
 def _is_same_size(models: tuple[str, ...], catalogs: Catalogs) -> bool:
-    """Whether these are versions of one model: as many parameters, layers and key heads."""
+    """Return whether these are versions of one model: as many parameters, layers and key heads."""
     table = catalogs.models.loc[list(models)]
     parameters = table["parameters"].astype(float)
     return bool(
@@ -258,7 +258,7 @@ def _goal_words(items: list[Item]) -> set[int]:
 
 
 def _embeds(model: str, catalogs: Catalogs) -> bool:
-    """Whether a model answers with a vector or a number."""
+    """Return whether a model answers with a vector or a number."""
     kind = str(catalogs.models["kind"].get(model, ""))
     return bool(model) and (kind in VECTORS or bool(re.search(r"embed|rerank|bge-", model)))
 

@@ -30,7 +30,7 @@ class Scopes:
 
 
 def scopes_of(items: list[Item]) -> Scopes:
-    """What the text says about each of its names."""
+    """Return the scope of each name in the text."""
     scopes = Scopes()
     scopes.aside = _aside(items)
     scopes.negated = _in_negation(items)
@@ -88,7 +88,7 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
 
 
 def _before(items: list[Item], place: int, tag: str, reach: int) -> bool:
-    """Whether a tag stands before an item in its clause, within a few items."""
+    """Return whether a tag stands before an item in its clause, within a few items."""
     for other in reversed(items[max(place - reach, 0) : place]):
         if other.tags & HARD:
             return False
@@ -98,7 +98,7 @@ def _before(items: list[Item], place: int, tag: str, reach: int) -> bool:
 
 
 def _after(items: list[Item], place: int, tag: str, reach: int) -> bool:
-    """Whether a tag stands behind an item before the next comma, within a few items."""
+    """Return whether a tag stands behind an item before the next comma, within a few items."""
     for other in items[place + 1 : place + 1 + reach]:
         if other.tags & {"end", ","}:
             return False
@@ -112,7 +112,7 @@ def _is_allowed(items: list[Item], place: int) -> bool:
 
 
 def _forbidden(items: list[Item], place: int) -> bool:
-    """Whether what follows rules the name out: spot is not an option, p4d and p5 are excluded."""
+    """Return whether the words after a name rule it out: spot is not an option."""
     if _ends(items, place):
         return True
     denied = False  # spot isn't acceptable
@@ -136,7 +136,7 @@ def _forbidden(items: list[Item], place: int) -> bool:
 
 
 def _ends(items: list[Item], place: int) -> bool:
-    """Whether the clause ends with a negation: P instances we have not."""
+    """Return whether the clause ends with a negation: P instances we have not."""
     for before, other in pairwise(items[place : place + 7]):
         if other.tags & {"end", ","}:
             return "not" in before.tags
@@ -144,7 +144,7 @@ def _ends(items: list[Item], place: int) -> bool:
 
 
 def _is_owned(items: list[Item], place: int) -> bool:
-    """Whether a word of possession stands right before the count and the name, or a home behind."""
+    """Return whether a word of possession stands before the count, or a home behind the name."""
     if _after(items, place, "at_home", 4):
         return True
     behind = [item.text for item in items[place + 1 : place + 5] if not item.is_silent]
@@ -197,13 +197,13 @@ def _is_complaint(items: list[Item], place: int) -> bool:
 
 
 def _is_interjection(items: list[Item], place: int) -> bool:
-    """Whether a no stands for itself: no: qwen3-8b; no, wait."""
+    """Return whether a no stands for itself: no: qwen3-8b; no, wait."""
     after = items[place + 1] if place + 1 < len(items) else None
     return items[place].text == "no" and after is not None and after.text in (":", ",")
 
 
 def _goes_on(items: list[Item], place: int, kind: str) -> bool:
-    """Whether a list of names goes on behind a comma to an and or or: no p4d, p5 or g5."""
+    """Return whether a list of names goes on behind a comma to an and or or: no p4d, p5 or g5."""
     for other in items[place + 1 : place + 8]:
         if other.tags & {"or", "and"}:
             return True
@@ -240,12 +240,12 @@ def _aside(items: list[Item]) -> set[int]:
 
 
 def _is_of_today(words: list[str], tags: set[str]) -> bool:
-    """Whether a clause says what runs today: we run it on two p4d today."""
+    """Return whether a clause says what runs today: we run it on two p4d today."""
     return "now" in tags and bool(OURS & set(words)) and bool(RUNS & set(words))
 
 
 def _points_back(items: list[Item], stretch: list[int]) -> bool:
-    """Whether a clause is about the one before: which is another story."""
+    """Return whether a clause is about the one before: which is another story."""
     return bool(stretch) and items[stretch[0]].text in (
         "which",
         "that",

@@ -39,13 +39,13 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
 
 
 def _is_of_cache(items: list[Item], place: int) -> bool:
-    """Whether a format is that of the KV cache, which stands right before it."""
+    """Return whether a format is that of the KV cache, which stands right before it."""
     before = next((item for item in reversed(items[:place]) if not item.is_silent), None)
     return before is not None and "kv_key" in before.tags
 
 
 def _compares(items: list[Item], place: int) -> bool:
-    """Whether the item is an alternative to one before it: full or lora, compare lora and full."""
+    """Return whether the item is an alternative to one before it: full or lora."""
     tags = {tag for item in items for tag in item.tags}
     before = {tag for item in items[max(place - 3, 0) : place] for tag in item.tags}
     return "or" in before or ("compare" in tags and "and" in before)

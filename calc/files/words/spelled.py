@@ -32,7 +32,7 @@ def read_spelled(text: str, place: int) -> Number | None:
 
 
 def _goes_on(before: float, value: float) -> bool:
-    """Whether a word goes on with the number: two hundred, twenty five, hundred fifty."""
+    """Return whether a word goes on with the number: two hundred, twenty five, hundred fifty."""
     if value >= HUNDRED:
         return value > before or before == 0.5
     return before >= HUNDRED or (before >= 20 and before % 10 == 0 and value < 10)

@@ -21,7 +21,7 @@ def meant_word(word: str) -> str:
 
 
 def _is_typo(word: str, known: str) -> bool:
-    """Whether a letter is lost, added or changed, or two neighbors are exchanged."""
+    """Return whether a letter is lost, added or changed, or two neighbors are exchanged."""
     if abs(len(word) - len(known)) > 1 or word[0] != known[0]:
         return False
     start, end = 0, 0  # letters that both have at their beginning and at their end

@@ -1,4 +1,4 @@
-"""What a text says of a job: columns, the words they are from, and what is open."""
+"""The reading of a text: columns of a job, the words they are from, and what is open."""
 
 from dataclasses import dataclass, field
 
@@ -34,5 +34,5 @@ class Understood:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """The same as not_counted."""
+        """Return `not_counted` under its name in the contract."""
         return self.not_counted
