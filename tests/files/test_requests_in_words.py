@@ -49,6 +49,7 @@ def test_every_tag_of_a_frame_has_words_or_a_dimension():
         "RANGE",
         "PCTL",
         "CLOCKS",
+        "DAYS",
         ",",
         "/",
         "noun",
@@ -65,3 +66,24 @@ def test_a_number_before_on_is_no_count_of_machines():
     assert columns["sequence_tokens"] == 4096
     assert columns["instance"] == ["g6.xlarge"]
     assert "instances_most" not in columns
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("not 20 users, 200. qwen3-14b", {"people": 200}),
+        ("qwen3-14b for 20 users, sorry, 200", {"people": 200}),
+        ("two L40S, not four: lora qwen3-32b, 4k examples", {"gpus": 2, "model": "qwen3-32b"}),
+        ("don't use more than 3 instances, qwen3-14b, 90 users", {"instances_most": 3}),
+        ("sft, then dpo? only sft now: qwen3-8b, 9k rows", {"objective": None}),
+        ("compare full with lora, but only the full one: qwen3-8b, 9k rows", {"method": "full"}),
+        ("grpo qwen3-4b, 5k problems, group of 16", {"generations": 16, "examples": 5000}),
+        ("the pilot used one T4, now qwen3-8b for 30 people", {"people": 30, "gpu": None}),
+        ("glm-4.7, each task makes 30 calls, 200 tasks/hour", {"requests_per_second": 5 / 3}),
+        ("whisper-small over 6000 calls, 7 min each", {"tokens_total": "700 hours"}),
+        ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
+    ],
+)
+def test_what_a_text_corrects_compares_or_multiplies(text, said):
+    columns = read_words(text, catalogs()).columns
+    assert {name: columns.get(name) for name in said} == pytest.approx(said)

@@ -7,6 +7,15 @@ CLOCKS = re.compile(
     rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})? ?(-|–|—|to|till|until|til|through|bis|à|a|and|und) ?"
     rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})?(?![\w%])"
 )
+WEEK = ("mo", "tu", "we", "th", "fr", "sa", "su")
+DAY_NAME = r"(mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday|s|rs)?s?"
+TO_DAY = re.compile(rf"{DAY_NAME} ?(?:-|–|to|till?|through|thru) ?{DAY_NAME}\b")
+DAYS_A_WEEK = re.compile(r"([2-7]) ?(?:days?|x) ?(?:a|per|/|each|every) ?week\b")
+DAYS_TAGS = {5: "weekday", 6: "six_days", 7: "everyday"}  # by the days of a week
+DAYS_TAG = "days:"
+WORKDAYS = r"(?:week ?days|work ?days|working days|business days|werktags|mon|mo-fr|en semaine)"
+WORKDAYS_AFTER = re.compile(rf",? ?(?:(?:on|every|each|during|from) )?{WORKDAYS}")
+WORKDAYS_BEFORE = re.compile(rf"{WORKDAYS}[\w-]*(?: to friday)?,? (?:from )?$")
 OFFICE = re.compile(r"(?:9|nine)[ -](?:to[ -])?(?:5|five)(?![\w%:.])")
 HALF_DAY, DAY = 12.0, 24.0
 FRENCH = ("à", "a", "bis", "-", "–")  # between hours written 8h; 2h to 4h is how long it takes
@@ -28,7 +37,11 @@ def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
     marks = {(match[mark] or "").replace(".", "") for mark in (3, 7)}
     minutes = any(":" in text[match.start(hour) : match.end(hour) + 1] for hour in (1, 5))
     only_hours = marks <= {"", "h"} and not minutes
-    if (only_hours and (marks == {""} or match[4] not in FRENCH)) or _is_sentence(match, text):
+    of_work = marks == {""} and _are_of_workdays(match, text)
+    bare = marks == {""} and not of_work
+    if (only_hours and (bare or (not of_work and match[4] not in FRENCH))) or _is_sentence(
+        match, text
+    ):
         return None
     first, last = _hour(match[1], match[2], match[3]), _hour(match[5], match[6], match[7])
     if max(first, last) > DAY:
@@ -36,6 +49,28 @@ def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
     if last <= first:
         last += HALF_DAY if not match[7] and last + HALF_DAY > first else DAY
     return match.end(), first, last
+
+
+def read_days(text: str, place: int) -> tuple[int, str] | None:
+    """(end, tag) of the days of a week that begin at a place: tue-thu, 3 days a week."""
+    if place and text[place - 1].isalnum():
+        return None
+    if match := TO_DAY.match(text, place):
+        first, last = (WEEK.index(match[group][:2]) for group in (1, 2))
+        count = (last - first) % len(WEEK) + 1
+    elif match := DAYS_A_WEEK.match(text, place):
+        count = int(match[1])
+    else:
+        return None
+    return match.end(), DAYS_TAGS.get(count, f"{DAYS_TAG}{count}")
+
+
+def _are_of_workdays(match: re.Match[str], text: str) -> bool:
+    """Return whether days of the week stand beside two numbers, which are hours then: 9 to 6."""
+    beside = WORKDAYS_AFTER.match(text, match.end()) or WORKDAYS_BEFORE.search(
+        text[: match.start()]
+    )
+    return bool(beside) and max(float(match[1]), float(match[5])) <= DAY
 
 
 def _is_sentence(match: re.Match[str], text: str) -> bool:

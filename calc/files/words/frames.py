@@ -41,6 +41,8 @@ OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"}
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
 ONE_OF = frozenset({"image", "concurrent"})  # one image each
+JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
+PERSON = frozenset({"user", "people"})
 STREAM = frozenset({"session", "user", "request"})  # single stream
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
@@ -114,7 +116,9 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
             "spare",
         }
         following = items[place + 1].tags if place + 1 < len(items) else frozenset()
-        counts = counts or following & ONE_OF or (item.text == "single" and following & STREAM)
+        counts = counts or following & ONE_OF
+        counts = counts or (item.text in JUST_ONE and following & PERSON)
+        counts = counts or (item.text == "single" and following & STREAM)
         return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
     return item
 
@@ -360,6 +364,8 @@ def _skip_cost(item: Item, skipped: int) -> float | None:
         return None
     if item.tags & SOFT:
         return SOFT_COST
+    if "batch_work" in item.tags:  # synthetic dialogs
+        return UNKNOWN_COST
     return TAGGED_COST if item.tags & _tags_of_frames() else UNKNOWN_COST
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from calc.catalogs.load import read_once
 from calc.evaluate import Row
-from calc.files.words.clocks import read_clocks
+from calc.files.words.clocks import DAYS_TAGS, read_clocks, read_days
 from calc.files.words.numbers import Number, glued_keys, read_number
 from calc.files.words.spelled import read_spelled
 from calc.files.words.typing_errors import meant_word
@@ -120,6 +120,8 @@ def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) ->
         end, start_hour, end_hour = clocks
         tags = frozenset({"RANGE", "CLOCKS"})
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
+    if days := read_days(text, place):
+        return Item(place, days[0], text[place : days[0]], frozenset({days[1], "DAYS"}))
     if negative := NEGATIVE.match(text, place):
         return Item(place, negative.end(), negative[0], frozenset({"N"}), -float(negative[1]))
     phrase, tags = phrase_at(text, spaced, place, touches, limit)
@@ -132,6 +134,7 @@ def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) ->
         value = vocabulary().counts.get(phrase)
         tags |= {"silent"} if phrase in silent_words() else frozenset()
         tags |= {"/"} if phrase == "/" else frozenset()
+        tags |= {"DAYS"} if tags & set(DAYS_TAGS.values()) else frozenset()
         if value is not None:
             tags = frozenset({"ONE"} if value == 1 else {"N"})
         end = place + len(phrase)

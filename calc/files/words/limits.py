@@ -1,6 +1,9 @@
 """The columns of money, times and latency."""
 
+import re
+
 from calc.files.words.amounts import DAY, HOUR, MINUTE, MONTH, Amounts
+from calc.files.words.clocks import DAYS_TAG
 from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
@@ -8,9 +11,10 @@ from calc.units import DAY_HOURS
 
 MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
 BY_DAY = "The text names a day as the deadline. How many hours or days are left until then?"
-MONTH_SIX_DAYS = 26.0
+MONTH_SIX_DAYS, WEEK_DAYS = 26.0, 7
 NO_LATENCY_SECONDS = 3600.0  # a limit that no answer exceeds
 LONGEST_MONTH_HOURS = 744.0
+OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
 SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
@@ -113,8 +117,7 @@ def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
 
 def _put_hours_up(amounts: Amounts) -> None:
     """The hours of a month in which a service is up."""
-    six = MONTH_SIX_DAYS if "six_days" in amounts.tags else MONTH_DAYS
-    days = MONTH_WORK_DAYS if "weekday" in amounts.tags else six
+    days = _days_of_month(amounts)
     serves = amounts.goal == "serve"
     for claim in amounts.of("clock_range"):
         hours = claim.item.value - claim.item.extra.get("low", 0.0)
@@ -136,7 +139,33 @@ def _put_hours_up(amounts: Amounts) -> None:
     for claim in amounts.of("always"):
         words = amounts.words(claim)
         if serves:
-            amounts.facts.put("hours_per_month", MONTH_HOURS, words)
+            hours = MONTH_HOURS if days == MONTH_DAYS else DAY_HOURS * days
+            amounts.facts.put("hours_per_month", hours, words)
+    _put_whole_days(amounts, days)
+
+
+def _put_whole_days(amounts: Amounts, days: float) -> None:
+    """Days of the week without hours: the service is up all day, or in the hours of an office."""
+    said = "hours_per_month" in amounts.facts.columns
+    for claim in amounts.of("days_up"):
+        words = amounts.words(claim)
+        if said or amounts.goal != "serve" or amounts.is_batch or "weekend" in amounts.text:
+            continue
+        hours = OFFICE_HOURS if OF_OFFICE.search(words) else float(DAY_HOURS)
+        amounts.facts.put("hours_per_month", hours * days, words)
+        amounts.facts.assume(f"'{words}' as {hours:g} hours a day")
+
+
+def _days_of_month(amounts: Amounts) -> float:
+    """Days of a month on which a service is up: all, working days, or those of the week named."""
+    of_week = next((tag for tag in amounts.tags if tag.startswith(DAYS_TAG)), "")
+    if "weekday" in amounts.tags:
+        return MONTH_WORK_DAYS
+    if "six_days" in amounts.tags:
+        return MONTH_SIX_DAYS
+    if of_week:
+        return int(of_week.removeprefix(DAYS_TAG)) * MONTH_DAYS / WEEK_DAYS
+    return MONTH_DAYS
 
 
 def _put_latency(amounts: Amounts) -> None:

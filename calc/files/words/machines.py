@@ -97,6 +97,8 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
             continue
         if key in ("t4",) and re.search(r"t4[ -]?g", words):
             continue
+        if "ada" in words and key.removeprefix("a") in kinds:  # which NVIDIA names without an A
+            key = key.removeprefix("a")
         gpus = narrow_cards(kinds[key], words, catalogs)
         items.append(
             Item(

@@ -4,6 +4,7 @@ from calc.files.words.amounts import LONGEST_LENGTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.limits import put_limits
+from calc.files.words.roles import ROLLS_OUT
 from calc.files.words.serving import put_serving
 
 OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts of work
@@ -12,7 +13,6 @@ LENGTH_STEP = 64  # tokens: a longest sequence is a multiple of it, the length o
 FEWEST_EXAMPLES = 50
 MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
 LARGEST_CARD_GB = 300
-ROLLS_OUT = frozenset({"grpo", "ppo", "rloo", "online-dpo"})
 SAME = {  # roles that are columns of any work
     *("people", "users", "share_active", "requests_per_second", "first_token_seconds"),
     *("token_seconds", "request_seconds", "epochs", "step_tokens", "lora_rank", "generations"),
@@ -67,11 +67,15 @@ def _put_training(amounts: Amounts) -> None:
     facts = amounts.facts
     run = "run_tokens" if amounts.goal == "train" else "train_tokens"
     for claim in amounts.of("context_tokens", "seq_tokens"):
-        of_example = "per" in claim.cues and amounts.of("examples", "users_session")
+        of_example = "session" in claim.cues or (
+            "per" in claim.cues and amounts.of("examples", "users_session")
+        )
         amounts.put("example_tokens" if of_example else "sequence_tokens", claim)
     for claim in amounts.of(*COUNTED, "images"):
         of_one = claim.role == "prompts" and amounts.words(claim).endswith("prompt")
         amounts.put("prompt_tokens" if of_one else "examples", claim)
+    for claim in amounts.of("images_each"):
+        amounts.put("images_per_sequence", claim)
     for claim in amounts.of("each_tokens"):
         amounts.put("example_tokens", claim)
     for claim in amounts.of("examples_each"):
@@ -82,6 +86,11 @@ def _put_training(amounts: Amounts) -> None:
     _put_rollouts(amounts)
     for claim in amounts.of("tokens"):
         _put_tokens(amounts, claim, run)
+    for claim in amounts.of("global_batch"):
+        if length := float(facts.columns.get("sequence_tokens", 0)):
+            amounts.put("step_tokens", claim, claim.item.value * length)
+        else:
+            amounts.ask("step_tokens", claim)
     _put_steps(amounts, run)
     for claim in amounts.of("audio_seconds"):
         amounts.put("audio_hours", claim, claim.item.value / 3600)

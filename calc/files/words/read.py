@@ -9,6 +9,7 @@ import re
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import Amounts
 from calc.files.words.bare import put_bare, put_target
+from calc.files.words.denials import without_denied
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim, claims_of, compose_quantities
 from calc.files.words.goal import goal_of
@@ -18,16 +19,16 @@ from calc.files.words.limits import put_no_latency
 from calc.files.words.machines import named_machines
 from calc.files.words.method import settle_method
 from calc.files.words.models import NamedModel, named_models
-from calc.files.words.name_parts import of_size
+from calc.files.words.name_parts import of_size, parts_of_models
 from calc.files.words.quantities import put_quantities
+from calc.files.words.roles import Kind, settled_roles
 from calc.files.words.scopes import Scopes, scopes_of
 from calc.files.words.settings import put_settings
 from calc.files.words.understood import Question, Understood
 from calc.files.words.vocabulary import vocabulary
 
-PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
-LESS = re.compile(r"\b(?:less|fewer|under|below|smaller)\b")
 GOES_ON = re.compile(r"[-.]\d")  # after a name: that of another release
+RELEASE = re.compile(r"\d+(?:\.\d+)?")  # of a family
 NO_MODEL = (
     "No model is named. Write one of the catalog such as qwen3-8b, its address on the Hugging "
     "Face hub, or its config.json."
@@ -54,11 +55,6 @@ STEADY_ROLES = frozenset(
         "token_seconds",
     }
 )
-OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
-SEEING = ("vision", "dual")
-HEARING = ("audio", "sound")
-ANSWERS_ONCE = ("audio", "sound", "vision", "dual")
-VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
 
 
 def read_words(text: str, catalogs: Catalogs) -> Understood:
@@ -79,15 +75,15 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     ]
     put_settings(facts, items, scopes)
     model = _model(facts, models, claims, items, scopes, catalogs)
-    claims = [_as_document(claim, plain, model, catalogs) for claim in claims]
-    claims = _as_sound(claims, model, catalogs)
-    claims = [_twice_denied(claim, plain, scopes) for claim in claims]
+    kind = Kind(model, catalogs)
+    claims = settled_roles(claims, plain, facts.columns, kind)
+    claims = without_denied(claims, facts, items, scopes, plain)
     heard = [
         item
         for number, item in enumerate(items)
         if number not in scopes.aside | (scopes.negated & _goal_words(items))
     ]
-    if str(catalogs.models["kind"].get(model, "")) in ANSWERS_ONCE or _embeds(model, catalogs):
+    if kind.answers_once or kind.embeds:
         heard = [*heard, Item(0, 0, "", frozenset({"run"}))]  # such models are more often run
     trains = dict(catalogs.implementations["trains"])
     goal = goal_of(claims, heard, facts.columns, trains)
@@ -238,13 +234,20 @@ def _model(
 
 def _is_same_size(models: tuple[str, ...], catalogs: Catalogs) -> bool:
     """Return whether these are versions of one model: as many parameters, layers and key heads."""
+    releases = {_release(parts_of_models(catalogs)[model]) for model in models}
     table = catalogs.models.loc[list(models)]
     parameters = table["parameters"].astype(float)
     return bool(
-        parameters.max() / parameters.min() < SAME_PARAMETERS
+        len(releases) == 1
+        and parameters.max() / parameters.min() < SAME_PARAMETERS
         and table["layers"].nunique() == 1
         and table["kv_heads"].nunique() == 1
     )
+
+
+def _release(parts: tuple[str, ...]) -> str:
+    """The number behind a family's name, such as 3.1 of olmo-3.1-32b; empty for none."""
+    return parts[1] if len(parts) > 1 and RELEASE.fullmatch(parts[1]) else ""
 
 
 def _text(items: list[Item], one: NamedModel) -> str:
@@ -255,43 +258,6 @@ def _goal_words(items: list[Item]) -> set[int]:
     """The numbers of the items that speak for a goal."""
     tags = {name for weights in vocabulary().evidence.values() for name in weights}
     return {number for number, item in enumerate(items) if item.tags & tags}
-
-
-def _embeds(model: str, catalogs: Catalogs) -> bool:
-    """Return whether a model answers with a vector or a number."""
-    kind = str(catalogs.models["kind"].get(model, ""))
-    return bool(model) and (kind in VECTORS or bool(re.search(r"embed|rerank|bge-", model)))
-
-
-def _as_document(claim: Claim, plain: str, model: str, catalogs: Catalogs) -> Claim:
-    """Pages for a model that sees no images are text, and things for one of images are images."""
-    kind = str(catalogs.models["kind"].get(model, ""))
-    if claim.role in ("things", "documents") and kind in SEEING:
-        return claim._replace(role="images")
-    if claim.role != "images" or not model or not PAGES.search(plain, claim.start, claim.end):
-        return claim
-    table = catalogs.models.loc[[model]]
-    sees = table["kind"].isin(SEEING) | (table["usual_image_tokens"].astype(float) > 0)
-    return claim if bool(sees.iloc[0]) else claim._replace(role="documents")
-
-
-def _twice_denied(claim: Claim, plain: str, scopes: Scopes) -> Claim:
-    """A limit inside a negation is asked about: nothing with less than 8 GPUs."""
-    denied = claim.first in scopes.negated and LESS.search(plain, claim.start, claim.end)
-    return claim._replace(role="bare") if denied and claim.role.endswith("_most") else claim
-
-
-def _as_sound(claims: list[Claim], model: str, catalogs: Catalogs) -> list[Claim]:
-    """Hours without a word about them are of sound where a model hears and no others are."""
-    hears = str(catalogs.models["kind"].get(model, "")) in HEARING
-    roles = {claim.role for claim in claims}
-    if not hears or roles & {"audio_seconds", "audio_rate"}:
-        return claims
-    sound = next((claim for claim in claims if claim.role in OF_SOUND), None)
-    if sound is None:
-        return claims
-    named = sound._replace(role=OF_SOUND[sound.role])
-    return [named if claim is sound else claim for claim in claims]
 
 
 def _amounts(
@@ -310,7 +276,7 @@ def _amounts(
         several = several | {"prompts"}
     is_batch = bool("batch_work" in tags or roles & several) and not roles & STEADY_ROLES
     ends = bool("batch_work" in tags or roles & ENDING_ROLES)
-    embeds = _embeds(model, catalogs)
+    embeds = Kind(model, catalogs).embeds
     return Amounts(facts, claims, goal, is_batch, ends, embeds, frozenset(tags), plain)
 
 

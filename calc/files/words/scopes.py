@@ -170,7 +170,7 @@ def _in_negation(items: list[Item]) -> set[int]:
     for place, item in enumerate(items):
         if (
             item.tags & HARD
-            or (item.text == ":" and negation and last_kind)
+            or (item.text == ":" and negation and place - 1 in covered)
             or item.tags & {"but"}
             or ("only" in item.tags and not item.tags & {"not"})
         ):

@@ -58,21 +58,27 @@ def _passages(amounts: Amounts) -> float:
     """Tokens of the passages in each prompt: a few documents of a length, in a service."""
     each, counts = amounts.of("each_tokens"), amounts.of("documents", "things")
     steady = amounts.of("requests_per_second", "requests_rate", *NAMED_USERS)
-    few = len(counts) == 1 and counts[0].item.value <= MOST_PASSAGES
-    if not (each and few and steady) or amounts.embeds:
+    if not steady or amounts.embeds:
         return 0.0
-    tokens = counts[0].item.value * each[0].item.value
-    amounts.facts.assume(f"'{amounts.words(counts[0])}' in each prompt")
+    few = [claim for claim in counts if claim.item.value <= MOST_PASSAGES]
+    for claim in counts:
+        if claim not in few and claim.role == "documents":  # those that are searched
+            amounts.leave_out(claim)
+    if not each or len(few) != 1:
+        return 0.0
+    tokens = few[0].item.value * each[0].item.value
+    amounts.facts.assume(f"'{amounts.words(few[0])}' in each prompt")
     amounts.words(each[0])
     return float(tokens)
 
 
 def _put_load(amounts: Amounts) -> None:
     """Rates of requests and of tokens."""
+    times = _times_each(amounts)
     for claim in amounts.of("requests_per_minute"):
         amounts.put("requests_per_second", claim, claim.item.value / 60)
     for claim in amounts.of("requests_rate"):
-        amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds)
+        amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
         if claim.rate_seconds >= DAY:
             amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
     for claim in amounts.of("requests_rate_user"):
@@ -87,6 +93,15 @@ def _put_load(amounts: Amounts) -> None:
     if both := amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
+
+
+def _times_each(amounts: Amounts) -> float:
+    """Requests of each thing that a rate counts: 200 tasks an hour, each task makes 30 calls."""
+    several, rates = amounts.of("times_each"), amounts.of("requests_rate")
+    if len(several) != 1 or len(rates) != 1:
+        return 1.0  # what is left over is asked about
+    amounts.facts.assume(f"'{amounts.words(several[0])}' for each of them")
+    return float(several[0].item.value)
 
 
 def _put_user_rate(amounts: Amounts, claim: Claim) -> None:

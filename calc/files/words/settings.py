@@ -1,20 +1,24 @@
 """The columns that a phrase sets by itself, such as bf16, LoRA or DPO."""
 
+from calc.evaluate import Row
 from calc.files.words.facts import Facts
 from calc.files.words.items import Item
 from calc.files.words.scopes import Scopes
 from calc.files.words.vocabulary import vocabulary
 
+EXCLUSIVE = ("method", "objective")  # columns of which a text may name several and take one
+SUPERVISED, SFT = ("sft", "supervised fine-tuning"), "sft"  # an objective without a column
+
 
 def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
     """Columns that a phrase sets; formats that are ruled out are excluded."""
+    only = _exclusive(items, scopes)
     for number, item in enumerate(items):
         if "quantized" in item.tags and number in scopes.negated:
             facts.put("fewest_bits", "16", item.text)
-        entry = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("sets:")), "")
-        if not entry or number in scopes.aside:
+        sets = _sets(item)
+        if not sets or number in scopes.aside:
             continue
-        sets = vocabulary().sets[int(entry)].sets
         if number in scopes.negated:
             if "precision" in sets:
                 scopes.excluded.append((str(sets["precision"]), item))
@@ -22,7 +26,9 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
         if set(sets) == {"precision"} and _is_of_cache(items, number):
             sets = {"kv_precision": sets["precision"]}
         for column, value in sets.items():
-            if (
+            if only.get(column, value) != value:
+                facts.not_counted.append(item.text)
+            elif (
                 column in ("method", "implementation")
                 and column in facts.columns
                 and facts.columns[column] != value
@@ -36,6 +42,28 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
                 continue
             else:
                 facts.put(column, value, item.text)
+
+
+def _exclusive(items: list[Item], scopes: Scopes) -> Row:
+    """Column -> the value that a clause with only names: full, not LoRA too; sft, no DPO yet."""
+    only: Row = {}
+    said: Row = {}
+    is_only = False
+    for number, item in enumerate([*items, Item(0, 0, "", frozenset({"end"}))]):
+        if item.tags & {"end", ","} or item.text == ":":
+            only |= said if is_only else {}
+            said, is_only = {}, False
+        elif number not in scopes.aside | scopes.negated:
+            is_only = is_only or "only" in item.tags
+            said |= {column: SFT for column in ("objective",) if item.text in SUPERVISED}
+            said |= {name: value for name, value in _sets(item).items() if name in EXCLUSIVE}
+    return only
+
+
+def _sets(item: Item) -> Row:
+    """Return the columns that a phrase sets."""
+    entry = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("sets:")), "")
+    return vocabulary().sets[int(entry)].sets if entry else {}
 
 
 def _is_of_cache(items: list[Item], place: int) -> bool:

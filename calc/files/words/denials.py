@@ -1,0 +1,79 @@
+"""Quantities that a text denies or corrects: not 20 users, 200; two cards, not four."""
+
+import re
+
+from calc.files.words.facts import Facts
+from calc.files.words.frames import Claim
+from calc.files.words.items import Item
+from calc.files.words.scopes import Scopes
+
+LESS = re.compile(r"\b(?:less|fewer|under|below|smaller)\b")
+LIMITS = frozenset(  # a negation before these says that they are limits
+    {
+        *("usd", "usd_bare", "usd_most", "usd_rate", "usd_bare_rate", "foreign"),
+        *("hours_most", "duration", "duration_rate", "clock_range", "gpu_memory_gb"),
+        *("first_token_seconds", "token_seconds", "request_seconds", "bytes"),
+    }
+)
+MOST = {  # of what is denied above a number: do not use more than 3 instances
+    **dict.fromkeys(("instances", "instances_count", "nodes"), "instances_most"),
+    "gpus": "gpus_most",
+}
+BARE = frozenset({"bare", "duration", "usd", "bytes", "bare_share"})
+FARTHEST = 3  # items between a quantity and the number that corrects it
+
+
+def without_denied(
+    claims: list[Claim], facts: Facts, items: list[Item], scopes: Scopes, plain: str
+) -> list[Claim]:
+    """Return the claims that hold; what a text denies or corrects is named as not counted."""
+    several: list[Claim] = []
+    wrong: Claim | None = None  # the last claim, where the text has denied it
+    for claim in claims:
+        before, was_wrong = (several[-1] if several else None), wrong
+        wrong = None
+        if _is_limit(claim):
+            denied = claim.first in scopes.negated and LESS.search(plain, claim.start, claim.end)
+            doubted = denied and claim.role.endswith("_most")  # nothing with less than 8 GPUs
+            several.append(claim._replace(role="bare") if doubted else claim)
+        elif claim.first in scopes.negated and _is_above(claim, items):
+            several.append(claim._replace(role=MOST.get(claim.role, claim.role)))
+        elif was_wrong and claim.role in BARE and _is_near(was_wrong, claim, items):
+            several.append(claim._replace(role=was_wrong.role, rate_seconds=was_wrong.rate_seconds))
+        elif claim.first in scopes.negated:
+            if claim.role != "bare" or (before and _is_near(before, claim, items)):
+                facts.not_counted.append(plain[claim.start : claim.end])
+                wrong = claim
+            else:
+                several.append(claim)
+        elif before and claim.role in {*BARE, before.role} and _is_correction(before, claim, items):
+            facts.not_counted.append(plain[before.start : before.end])
+            several[-1] = claim._replace(role=before.role, rate_seconds=before.rate_seconds)
+        else:
+            several.append(claim)
+    return several
+
+
+def _is_limit(claim: Claim) -> bool:
+    return claim.role in LIMITS or claim.role.endswith("_most") or "most" in claim.cues
+
+
+def _is_above(claim: Claim, items: list[Item]) -> bool:
+    """Return whether more than, or another word of a lower bound, stands right before a claim."""
+    return bool("least" in claim.cues or "least" in items[claim.first - 1].tags)
+
+
+def _between(before: Claim, claim: Claim, items: list[Item]) -> list[Item]:
+    return [item for item in items if before.end <= item.start and item.end <= claim.start]
+
+
+def _is_near(before: Claim, claim: Claim, items: list[Item]) -> bool:
+    """Return whether nothing but marks and words without a meaning is between two claims."""
+    between = _between(before, claim, items)
+    return len(between) <= FARTHEST and not any("end" in item.tags for item in between)
+
+
+def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
+    """Return whether a word such as sorry stands between two claims and little else."""
+    between = _between(before, claim, items)
+    return len(between) <= FARTHEST and any("correction" in item.tags for item in between)

@@ -1,0 +1,102 @@
+"""Roles of quantities that the rest of the text decides: the model's kind, the objective."""
+
+import re
+from dataclasses import replace
+from typing import NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.files.words.frames import Claim
+
+PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
+OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
+SEEING = ("vision", "dual")
+HEARING = ("audio", "sound")
+ANSWERS_ONCE = ("audio", "sound", "vision", "dual")
+VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
+ROLLS_OUT = frozenset({"grpo", "ppo", "rloo", "online-dpo"})
+
+
+class Kind(NamedTuple):
+    """The model of a text, with what it takes in and gives back."""
+
+    model: str
+    catalogs: Catalogs
+
+    @property
+    def name(self) -> str:
+        """Return the kind of the model in the catalog; empty where no model is known."""
+        return str(self.catalogs.models["kind"].get(self.model, ""))
+
+    @property
+    def hears(self) -> bool:
+        """Return whether the model takes sound."""
+        return self.name in HEARING
+
+    @property
+    def answers_once(self) -> bool:
+        """Return whether the model gives one answer to each sound or image."""
+        return self.name in ANSWERS_ONCE
+
+    @property
+    def embeds(self) -> bool:
+        """Return whether the model answers with a vector or a number."""
+        named = bool(re.search(r"embed|rerank|bge-", self.model))
+        return bool(self.model) and (self.name in VECTORS or named)
+
+    @property
+    def sees_pages(self) -> bool:
+        """Return whether the model takes images, so that a page is one."""
+        if self.model not in self.catalogs.models.index:
+            return True
+        tokens = self.catalogs.models["usual_image_tokens"][self.model]
+        return self.name in SEEING or float(tokens) > 0
+
+
+def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> list[Claim]:
+    """Claims whose role was open, with the one that the model or the objective gives them."""
+    claims = [_as_document(claim, plain, kind) for claim in claims]
+    claims = _as_recordings(claims, kind)
+    claims = _as_sound(claims, kind)
+    of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
+    return [
+        claim._replace(role=of_group) if claim.role == "group_size" else claim for claim in claims
+    ]
+
+
+def _as_document(claim: Claim, plain: str, kind: Kind) -> Claim:
+    """Pages for a model that sees no images are text, and things for one of images are images."""
+    if claim.role in ("things", "documents") and kind.name in SEEING:
+        return claim._replace(role="images")
+    is_page = claim.role == "images" and PAGES.search(plain, claim.start, claim.end)
+    return claim._replace(role="documents") if is_page and not kind.sees_pages else claim
+
+
+def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
+    """Recordings of a length are sound in all where the model hears; else both are open."""
+    if "recordings" not in {claim.role for claim in claims}:
+        return claims
+    roles = {"recordings": "documents", "seconds_each": "bare"}
+    if not kind.hears:
+        return [claim._replace(role=roles.get(claim.role, claim.role)) for claim in claims]
+    seconds = next(claim.item.value for claim in claims if claim.role == "seconds_each")
+    several = []
+    for claim in claims:
+        if claim.role == "recordings":
+            item = replace(claim.item, value=claim.item.value * seconds)
+            several.append(claim._replace(role="audio_seconds", item=item))
+        elif claim.role != "seconds_each":
+            several.append(claim)
+    return several
+
+
+def _as_sound(claims: list[Claim], kind: Kind) -> list[Claim]:
+    """Hours without a word about them are of sound where a model hears and no others are."""
+    roles = {claim.role for claim in claims}
+    if not kind.hears or roles & {"audio_seconds", "audio_rate"}:
+        return claims
+    sound = next((claim for claim in claims if claim.role in OF_SOUND), None)
+    if sound is None:
+        return claims
+    named = sound._replace(role=OF_SOUND[sound.role])
+    return [named if claim is sound else claim for claim in claims]
