@@ -81,6 +81,9 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("the pilot used one T4, now qwen3-8b for 30 people", {"people": 30, "gpu": None}),
         ("glm-4.7, each task makes 30 calls, 200 tasks/hour", {"requests_per_second": 5 / 3}),
         ("whisper-small over 6000 calls, 7 min each", {"tokens_total": "700 hours"}),
+        ("phi-4 in 120 shops, at most 30 in use at the same time", {"users": 30}),
+        ("full ft qwen3-8b, 2B tokens, 4M token batch", {"step_tokens": 4e6}),
+        ("bge-m3 at 80 rps, does it need 2 nodes?", {"instances_most": None}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
     ],
 )

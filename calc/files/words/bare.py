@@ -43,6 +43,16 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         facts.not_counted.append(amounts.words(claim))
 
 
+def _put_largest(facts: Facts, tags: set[str]) -> None:
+    """Set what a text wants the largest value of: the biggest batch, the longest context."""
+    serves = facts.columns.get("goal") == "serve"
+    length = "context_tokens" if serves else "sequence_tokens"
+    sought = {"batch": "users" if serves else "batch", "context": length, "seq": length}
+    column = next((column for tag, column in sought.items() if tag in tags), "")
+    if column and column not in facts.columns and "N" not in tags:
+        facts.columns.setdefault("solve", column)
+
+
 def _is_monthly_budget(claim: Claim, amounts: Amounts) -> bool:
     """Return whether a number a month without a noun is what a service may cost."""
     open_budget = "usd_most" not in amounts.facts.columns and amounts.goal == "serve"
@@ -58,9 +68,11 @@ def put_target(facts: Facts, items: list[Item]) -> None:
         facts.columns["solve"] = "users"
         return
     for number, item in enumerate(items):
+        tags = {tag for other in items[number + 1 : number + 4] for tag in other.tags}
+        if "largest" in item.tags:
+            _put_largest(facts, tags)
         if "how_many" not in item.tags:
             continue
-        tags = {tag for other in items[number + 1 : number + 4] for tag in other.tags}
         if (
             tags & {"user", "people", "concurrent", "request", "session"}
             and facts.columns.get("goal") == "serve"

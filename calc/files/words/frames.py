@@ -91,6 +91,8 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
     if item.text in ("in", "en") and after is not None:
         if "DUR" in after.tags:
             return replace(item, tags=item.tags - {"in"})
+        if "N" in after.tags and _counts_things(items, place + 1):  # in 120 shops
+            return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
         if not after.tags & {"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"}:
             return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
     if {"DUR", "RATE"} <= item.tags and before is not None and "within" in before.tags:
@@ -145,6 +147,12 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
+
+
+def _counts_things(items: list[Item], place: int) -> bool:
+    """Return whether the number at a place counts things that the vocabulary lacks."""
+    following = items[place + 1] if place + 1 < len(items) else None
+    return following is not None and _is_noun(following) and _is_plural(following.text)
 
 
 def _plain(item: Item) -> Item:

@@ -1,5 +1,6 @@
 """The columns of the machines, places and formats that a text names, and what it excludes."""
 
+import re
 from dataclasses import replace
 
 from calc.catalogs.load import Catalogs
@@ -17,6 +18,7 @@ HOW_MANY = (
     "How many {} shall be planned for? AWS rents none, so their number is not searched: choose "
     "one, and the answer says whether it fits."
 )
+IN_QUESTION = re.compile(r"[^.,;:?\n]*\?")  # the rest of a clause that asks
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
 FAMILIES = {"p": ("p",), "g": ("g", "gr")}
@@ -129,7 +131,10 @@ def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     if "have" in facts.columns and not names:
         return
     for claim in amounts.of("instances", "instances_count"):
-        amounts.put("instances_most", claim)
+        if claim.role == "instances_count" and IN_QUESTION.match(amounts.text, claim.end):
+            amounts.leave_out(claim)  # does it need 2 nodes?
+        else:
+            amounts.put("instances_most", claim)
     if not amounts.of("gpus_each"):
         for claim in amounts.of("nodes"):
             amounts.put("instances_most", claim)

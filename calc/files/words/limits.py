@@ -107,7 +107,7 @@ def _put_times(amounts: Amounts) -> None:
 
 def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
     """A time of a service without a word about it: how long it is up, or how fast it answers."""
-    if claim.item.value >= HOUR:
+    if claim.item.value >= HOUR and "run" in amounts.tags:
         amounts.put("hours_per_month", claim, claim.item.value / HOUR)
     elif amounts.embeds and claim.item.value < MINUTE:
         amounts.put("first_token_seconds", claim)

@@ -5,6 +5,7 @@ import re
 from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
+from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME, USUAL
 
 LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
@@ -12,6 +13,8 @@ MOST_CANDIDATES = 1000  # documents of one request of a reranker
 MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in flight
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
 PERSONS = re.compile(r"(?:er|or|ist|ant|ian|ee|yst)s$")  # plural nouns of what people do
+ONE = re.compile(r"\b(?:prompt|completion)$")  # of one request: 1.1k prompt
+LENGTHS = ("prompt_tokens", "answer_tokens", "each_tokens", "length_in")
 RATES = ("requests_per_second", "images_per_sequence")
 FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_PASSAGES = 200  # that a prompt quotes
@@ -172,8 +175,9 @@ def _put_work(amounts: Amounts) -> None:
         if amounts.embeds and counts:
             amounts.words(claim)
         else:
-            pictured = amounts.of("images") and not amounts.embeds
-            amounts.put("answer_tokens" if pictured else "prompt_tokens", claim)
+            of_answer = amounts.of("images") or _are_produced(amounts, counts)
+            column = "answer_tokens" if of_answer and not amounts.embeds else "prompt_tokens"
+            amounts.put(column, claim)
     for claim in amounts.of("tokens"):
         is_length = claim.item.value <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
         of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
@@ -201,6 +205,13 @@ def _put_work(amounts: Amounts) -> None:
     facts.drop("epochs")
 
 
+def _are_produced(amounts: Amounts, counts: list[Claim]) -> bool:
+    """Return whether the things counted are what comes out: generate 500k descriptions."""
+    before = [amounts.text[: claim.start].split()[-1:] for claim in counts]
+    makes = {phrase for phrase, tags in lexicon().tags.items() if "produce" in tags}
+    return any(word and word[0] in makes for word in before)
+
+
 def _put_images_each(amounts: Amounts) -> None:
     """Images of each request of a service; many images are work of their own."""
     for claim in amounts.of("images_each", "images"):
@@ -222,7 +233,7 @@ def _counts(amounts: Amounts) -> list[Claim]:
     for claim in amounts.of("things"):
         if amounts.is_batch and claim.item.value < FEWEST_THINGS and [*counts, *requests]:
             amounts.leave_out(claim)
-        elif amounts.is_batch:
+        elif amounts.is_batch and (amounts.ends or amounts.of(*LENGTHS)):
             counts.append(claim)
         elif not amounts.is_open(claim):
             continue
@@ -234,8 +245,7 @@ def _counts(amounts: Amounts) -> list[Claim]:
         for claim in amounts.of("requests_count"):
             loads = facts.columns.keys() & {"users", "requests_per_second"}
             if claim.item.value <= MOST_IN_FLIGHT and not loads:
-                amounts.put("users", claim)
-                facts.assume(f"'{amounts.words(claim)}' in flight at once")
+                amounts.ask("users", claim, choices=("at once", "a second", "in all"))
             else:
                 counts.append(claim)
     counts += requests
@@ -245,7 +255,8 @@ def _counts(amounts: Amounts) -> list[Claim]:
         ("completions", "answer_tokens"),
     ):
         for claim in amounts.of(role):
-            ends = amounts.is_batch and not amounts.of("tokens")
+            of_one = role != "answers_count" and ONE.search(amounts.text[: claim.end])
+            ends = amounts.is_batch and not amounts.of("tokens") and not of_one
             if claim.item.value <= LONGEST_LENGTH and not ends and column not in facts.columns:
                 amounts.put(column, claim)
             else:
