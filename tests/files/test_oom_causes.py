@@ -1,11 +1,13 @@
 """What helps where memory ran out, by what a log says: the tensor, the moment, the program."""
 
 import pytest
-from test_oom import SGLANG_START, message
+from examples import catalogs
+from test_oom import SGLANG_START, message, plan
 
 from calc.__main__ import main
 from calc.files.oom.causes import cures_by_cause
-from calc.files.oom.failures import failures
+from calc.files.oom.explain import LogProblem, explain_text
+from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import log_patterns, logged_figures
 from calc.units import GIB
 
@@ -44,15 +46,32 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("occurred when warming up sampler with 1024 dummy requests", "Fewer sequences"),
         ("on device 0: cudaMalloc failed: out of memory", "Fewer layers on the GPU"),
         (message(1, 2, 0.5, 1, 0.1), "Activation checkpointing"),
+        ("1 Workers (tasks / actors) killed due to memory pressure (OOM)", "More host memory"),
+        (f"{message(1, 2, 0.5, 1, 0.1)} exitcode: -9", "Activation checkpointing"),
+        ("131072 is larger than the profiled value -561981.", "A larger share of the card"),
+        ("cudaMalloc failed: out of memory\nfailed to allocate compute buffers", "Fewer tokens in"),
+        (f"Capturing the model for CUDA graphs.\n{message(1, 2, 0.5, 1, 0.1)}", "No CUDA graphs"),
+        (f"Application startup complete\n{message(1, 2, 0.5, 1, 0.1)}", "Fewer sequences"),
+        ("Runs out of memory. Set a smaller number for `--slots`", "A smaller --slots"),
+        ("Not enough memory: consider increasing `pool_size`", "A larger pool_size"),
     ],
 )
 def test_what_helps_follows_from_what_ran_out(text, cure):
-    assert cures_by_cause(text)[0].startswith(cure)
+    messages = failures(text)
+    assert cures_by_cause(text, fullest(messages) if messages else None)[0].startswith(cure)
+
+
+def test_a_log_that_ends_in_another_error_is_not_called_healthy():
+    text = "GPU KV cache size: 1,000 tokens\nValueError: unknown architecture"
+    (sentence, *_) = explain_text(text, plan(), catalogs()).sentences
+    assert 'another error, "ValueError: unknown architecture"' in sentence
+    with pytest.raises(LogProblem, match="unknown architecture"):
+        explain_text("ValueError: unknown architecture", plan(), catalogs())
 
 
 def test_every_cause_of_the_catalog_has_its_cures():
     patterns = log_patterns()
-    causes = {kind.cures for kind in patterns.silent} | set(patterns.tensors)
+    causes = {kind.cures for kind in patterns.silent} | set(patterns.tensors) | set(patterns.stages)
     assert (causes | set(patterns.programs) | {"other processes"}) <= set(patterns.cures)
 
 

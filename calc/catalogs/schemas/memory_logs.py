@@ -40,11 +40,12 @@ class MemoryPart(Entry, kw_only=True):
 
 
 class SilentFailure(Entry, kw_only=True):
-    """A failure that gives no size: the words that it prints, and which cures help."""
+    """A failure that gives no size: its words, or a regular expression, and which cures help."""
 
     cures: Text
     meaning: Text
-    words: Filled[Text]
+    words: tuple[Text, ...] = ()
+    pattern: Text | None = None
 
 
 class File(CatalogFile, kw_only=True):
@@ -59,12 +60,14 @@ class File(CatalogFile, kw_only=True):
         hint("phase of a step -> words of a trace"),
     ]
     silent: Filled[SilentFailure]
+    unnamed: SilentFailure
     releases: Annotated[FilledMap[str, Text], hint("words -> releases")]
     parts: Annotated[FilledMap[str, MemoryPart], hint("figure -> its name and what it counts")]
     tensors: Annotated[
         dict[str, Filled[Text]], hint("what was being made -> words of a trace that name it")
     ]
     moments: Annotated[dict[str, Filled[Text]], hint("when it failed -> words of a trace")]
+    stages: Annotated[dict[str, Filled[Text]], hint("stage of an engine's start -> its words")]
     programs: Annotated[dict[str, Filled[Text]], hint("what ran -> words of a trace")]
     cures: Annotated[
         dict[str, Filled[Text]], hint("what ran out -> what helps, the gentlest first")

@@ -1,5 +1,8 @@
 """The cause of a failure by its log alone: a tensor, a moment, a kind of memory, a program."""
 
+from collections.abc import Mapping
+
+from calc.files.oom.errors import wanted_options
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import named_tensor
 from calc.files.oom.logs import last_named, log_patterns, logged_figures, silent_failures
@@ -17,11 +20,14 @@ ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens"}
 def cause_of(text: str, failure: Failure | None = None) -> str:
     """Return the key of the catalog's cures for what ran out.
 
-    What is not on a card comes first, then the moment where it has cures of its own, the tensor
-    that a trace names, a failure without sizes, an engine's figures, and the program.
+    What is not on a card comes first where no card refused a request, then the moment where it has
+    cures of its own, the tensor that a trace names, a failure without sizes, the stage of an
+    engine's start, its figures, and the program.
     """
     patterns, kinds = log_patterns(), [kind.cures for kind in silent_failures(text)]
-    if off_card := [kind for kind in kinds if kind in OFF_CARD]:
+    if failure:  # a rank that dies of its card ends the others
+        kinds = [kind for kind in kinds if kind not in OFF_CARD]
+    elif off_card := [kind for kind in kinds if kind in OFF_CARD]:
         return off_card[0]
     if failure and failure.others_bytes > GIB:
         return OTHERS
@@ -30,10 +36,14 @@ def cause_of(text: str, failure: Failure | None = None) -> str:
         return moment
     if named := named_tensor(text):
         return named[0]
-    if told := [kind for kind in kinds if kind != UNKNOWN]:
+    if told := [kind for kind in kinds if kind not in PROGRAMS]:
         return told[0]
     if moment and "prefill" in moment:
         return "prefill"
+    if (failure or kinds) and (stage := stage_of(text)):
+        return stage
+    if kinds and kinds[0] != UNKNOWN:
+        return kinds[0]
     figures = logged_figures(text)
     if "free_at_start" in figures:
         return OTHERS
@@ -48,6 +58,12 @@ def moment_of(text: str) -> str:
     return last[0] if last else ""
 
 
+def stage_of(text: str) -> str:
+    """Return the last stage of its start that an engine began; empty where it prints none."""
+    last = last_named(text, log_patterns().stages)
+    return last[0] if last else ""
+
+
 def program_of(text: str) -> str:
     """Return the kind of program that a log is of: an engine, training, inference, or any."""
     programs = log_patterns().programs.items()
@@ -57,19 +73,40 @@ def program_of(text: str) -> str:
 def cures_by_cause(text: str, failure: Failure | None = None, serves: bool = False) -> list[str]:
     """Return the cures of what ran out, the gentlest first; `serves`: those of a serving engine."""
     cause = cause_of(text, failure)
-    return log_patterns().cures[ENGINE if serves and cause in PROGRAMS else cause]
+    if cause not in PROGRAMS:
+        return log_patterns().cures[cause]
+    return wanted_options(text) + log_patterns().cures[ENGINE if serves else cause]
 
 
 def finding_of_moment(text: str) -> list[str]:
-    """The moment of a failure as a sentence; none where the log does not tell."""
-    moment = moment_of(text)
-    return [f"It failed in {moment}."] if moment else []
+    """The moment of a failure as a sentence, or its stage; none where the log does not tell."""
+    if moment := moment_of(text):
+        return [f"It failed in {moment}."]
+    return [] if named_tensor(text) else finding_of_stage(text)
 
 
 def finding_without_size(text: str) -> list[str]:
     """The tensor that a trace of a failure without sizes names."""
-    named = named_tensor(text)
-    return [f"It ran out for the {named[0]}: the trace ends in {named[1]}."] if named else []
+    if named := named_tensor(text):
+        return [f"It ran out for the {named[0]}: the trace ends in {named[1]}."]
+    return finding_of_stage(text)
+
+
+def finding_of_stage(text: str) -> list[str]:
+    """The stage of its start in which an engine failed, by the last that its log begins."""
+    stage = stage_of(text)
+    if not stage:
+        return []
+    return [
+        "It failed while it served requests, after its start."
+        if stage == ENGINE
+        else f"It failed at its start: the last stage in the log is that of the {stage}."
+    ]
+
+
+def finding_of_request(figures: Mapping[str, float]) -> list[str]:
+    """The one request that failed, where a message states it outside torch's own form. [B]"""
+    return [f"One request of {size(figures['request'])} failed."] if "request" in figures else []
 
 
 def finding_of_host(text: str, needed_bytes: float) -> list[str]:

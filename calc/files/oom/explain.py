@@ -9,13 +9,16 @@ from calc.evaluate import Row
 from calc.files.door import one_sentence
 from calc.files.oom.causes import (
     HOST,
+    NO_ROOM,
     OFF_CARD,
     cause_of,
     finding_of_host,
     finding_of_moment,
+    finding_of_request,
     finding_without_size,
 )
 from calc.files.oom.cures import cures_of
+from calc.files.oom.errors import last_error
 from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import (
     findings_of_cache,
@@ -54,6 +57,10 @@ NOTHING = (
 CUT_SHORT = (
     "The card was full. The message is cut short: with its whole text (the card's capacity, what "
     "is allocated and reserved) the parts stand here."
+)
+OTHER_ERROR = (
+    'The log ends in another error, "{}": nothing in it says that memory ran out, and its cause is '
+    "not read."
 )
 HEALTHY = "Nothing ran out in this log: what it prints stands beside the estimate, part by part."
 
@@ -136,8 +143,9 @@ def explained_logs(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplan
 def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     """The text compared with a row; raises LogProblem where it holds no figure."""
     messages, sizes, meanings = failures(text), logged_figures(text), silent(text)
+    error = last_error(text)
     if not messages and not sizes and not meanings:
-        raise LogProblem(NOTHING)
+        raise LogProblem(f"{OTHER_ERROR.format(error)} {NOTHING}" if error else NOTHING)
     worst = fullest(messages) if messages else None
     total = worst.total if worst else sizes.get("card")
     cards = cards_of_log(text, total, catalogs)
@@ -157,15 +165,18 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
             *(findings_of_phase(text, here, catalogs) or finding_of_moment(text)),
         ]
     elif failed:
-        sentences += finding_without_size(text)
+        sentences += finding_of_request(sizes) + finding_without_size(text)
     if sizes:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)
     if not sentences and worst:
         sentences = [CUT_SHORT]
     elif not failed:
-        sentences = [HEALTHY, *findings_of_cache(sizes, here), *sentences]
+        begins = OTHER_ERROR.format(error) if error else HEALTHY
+        sentences = [begins, *findings_of_cache(sizes, here), *sentences]
     cause = cause_of(text, worst) if failed else ""
+    if failed and cause != NO_ROOM:
+        sentences += findings_of_cache(sizes, here)
     if cause == HOST:
         sentences += finding_of_host(text, here["host_memory_bytes"])
     return OomExplanation(

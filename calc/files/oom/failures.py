@@ -8,10 +8,9 @@ PyTorch" ("cached" before 1.4);
 import re
 from typing import NamedTuple
 
-from calc.files.oom.logs import log_patterns
+from calc.files.oom.logs import SIZED, log_patterns
 from calc.files.oom.sizes import first_size, in_bytes, one_line
 
-BEGINS = "Tried to allocate"
 LONGEST = 1500  # characters of one message
 MOST_FAILURES = 1000  # messages of one text, one for each rank
 MOST_OF_A_CARD = 2  # times its memory: the driver may move some to CPU memory
@@ -71,7 +70,7 @@ class Failure(NamedTuple):
 
 def failures(text: str) -> list[Failure]:
     """Every message in the text that gives a size, in order."""
-    parts = one_line(text).split(BEGINS, MOST_FAILURES + 1)[1 : MOST_FAILURES + 1]
+    parts = one_line(text).split(SIZED, MOST_FAILURES + 1)[1 : MOST_FAILURES + 1]
     return [failure for part in parts if (failure := _failure(part[:LONGEST]))]
 
 

@@ -112,9 +112,10 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
         )
     if "free_at_start" in figures:
         wanted = figures["utilization"] * figures["card"]
+        taken = figures["card"] - figures["free_at_start"]
         sentences.append(
-            f"At start {size(figures['free_at_start'])} were free and {size(wanted)} wanted: "
-            f"free the card, or lower "
+            f"At start {size(taken)} of the card were taken, {size(figures['free_at_start'])} free "
+            f"and {size(wanted)} wanted: free the card, or lower "
             f"gpu_memory_utilization to "
             f"{floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
         )
@@ -158,7 +159,9 @@ def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
         if estimated and not is_missing(estimated)
         else ""
     )
-    return [f"The engine's cache holds {tokens:,.0f} tokens{beside}."]
+    requests = figures.get("concurrency")
+    length = f": {requests:g} requests of the full length" if requests else ""
+    return [f"The engine's cache holds {tokens:,.0f} tokens{beside}{length}."]
 
 
 def is_other_work(figures: Mapping[str, float], row: Row) -> bool:

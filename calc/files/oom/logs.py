@@ -7,7 +7,7 @@ from typing import Any
 
 from calc.catalogs.load import read_catalog, read_once
 from calc.catalogs.schemas import memory_logs
-from calc.files.oom.sizes import MOST_CHARACTERS, SIZE, in_bytes, one_line
+from calc.files.oom.sizes import MOST_CHARACTERS, SIZE, in_bytes, one_line, printed_lines
 from calc.mappings import Json
 
 NUMBER, COUNT = r"(\d{1,12}(?:\.\d{1,9})?)", r"(\d[\d,]{0,14})"
@@ -19,6 +19,9 @@ HOST_SHARE = re.compile(
     r"CPU Virtual Memory: {1,4}used = ([\d.]{1,12}) GB, percent = ([\d.]{1,6})%"
 )  # of DeepSpeed, in GiB
 HOST_USE = re.compile(r"was running was ([\d.]{1,12})GB ?/ ?([\d.]{1,12})GB")  # of Ray, in GiB
+SIZED = "Tried to allocate"  # torch's message with its sizes
+STATED = re.compile(r"\d{3}")  # a count or a size in a message
+LONGEST_QUOTE = 200  # characters
 CELL = rf"\s{{0,20}}{SIZE}\s{{0,20}}"
 
 
@@ -49,14 +52,43 @@ def logged_figures(text: str) -> dict[str, float]:
 
 
 def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
-    """The failures of a text that give no size, in the order of the catalog."""
+    """The failures of a text that give no size, in the order of the catalog.
+
+    A lack of memory that no entry names counts where the text has no message with sizes either.
+    """
     line = one_line(text)
-    return [kind for kind in log_patterns().silent if any(words in line for words in kind.words)]
+    named = [kind for kind in log_patterns().silent if _place(kind, line) is not None]
+    unnamed = log_patterns().unnamed
+    if named or SIZED in line or _place(unnamed, line) is None:
+        return named
+    return [unnamed]
 
 
 def silent(text: str) -> list[str]:
-    """The meaning of failures that give no size."""
-    return list(dict.fromkeys(kind.meaning for kind in silent_failures(text)))
+    """The meaning of failures that give no size, each with the line that states its figures."""
+    lines = printed_lines(text)
+    meanings = [" ".join((kind.meaning, *_quoted(kind, lines))) for kind in silent_failures(text)]
+    return list(dict.fromkeys(meanings))
+
+
+def _place(kind: memory_logs.SilentFailure, line: str) -> int | None:
+    """Where a failure's words stand in a text on one line; None without them."""
+    places = [place for words in kind.words if (place := line.find(words)) >= 0]
+    if kind.pattern and (match := re.search(kind.pattern, line)):
+        places.append(match.start())
+    return min(places, default=None)
+
+
+def _quoted(kind: memory_logs.SilentFailure, lines: list[str]) -> Iterator[str]:
+    """The first line with a failure's words, where it states a count or a size."""
+    for line in lines:
+        if (place := _place(kind, line)) is None:
+            continue
+        start = place if place > LONGEST_QUOTE / 2 else 0
+        words = line[start : start + LONGEST_QUOTE].strip(' ."')
+        if STATED.search(words):
+            yield f'The log: "{words}".'
+        return
 
 
 def last_named(text: str, words_by_name: dict[str, list[str]]) -> tuple[str, str] | None:

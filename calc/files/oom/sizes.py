@@ -27,6 +27,11 @@ def first_size(pattern: str, text: str) -> float | None:
     return in_bytes(*match.groups()[:2]) if match else None
 
 
+def printed_lines(text: str) -> list[str]:
+    """The lines of the text without prefixes of loggers."""
+    return PREFIX.sub("", text[:MOST_CHARACTERS]).splitlines()
+
+
 def one_line(text: str) -> str:
     """The text without prefixes of loggers, on one line."""
     return " ".join(PREFIX.sub("", text[:MOST_CHARACTERS]).split())
