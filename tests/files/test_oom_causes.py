@@ -107,6 +107,12 @@ def test_a_killed_run_is_told_what_ram_it_needs(tmp_path, capsys):
     ("text", "figures"),
     [
         ("GPU peak memory reserved: 14.62 GiB", {"reserved_peak": 14.62}),
+        ("lr: 1e-6 | max_memory_allocated: 3221225472 | loss: 9.1", {"allocated_peak": 3.0}),
+        ("Max CUDA memory reserved was 39 GB", {"reserved_peak": 39.0}),
+        ("peak_mem_alloc_gib=7.5, memory: 3", {"allocated_peak": 7.5}),
+        ("CPU Total Peak Memory consumed (max): 153 GB", {"host_used": 153.0}),
+        ("Load weight end. mem usage=1.18 GB. Capture cuda graph begin.", {"weights": 1.18}),
+        ("Memory pool end. mem usage=2.50 GB", {}),
         ("perf/max_memory_allocated_gb:62.41 - x", {"allocated_peak": 62.41}),
         ("{'loss': 1.2, 'memory(GiB)': 60.11}", {"reserved_peak": 60.11}),
         ("GPU = Tesla T4. Max memory = 14.748 GB.", {"card": 14.748}),

@@ -7,6 +7,7 @@ from typing import Any
 
 from calc.catalogs.load import read_catalog, read_once
 from calc.catalogs.schemas import memory_logs
+from calc.files.oom.peaks import peaks_by_name
 from calc.files.oom.sizes import MOST_CHARACTERS, SIZE, in_bytes, one_line, printed_lines
 from calc.mappings import Json
 
@@ -48,7 +49,7 @@ def logged_figures(text: str) -> dict[str, float]:
             "card": in_bytes(start[2], "GiB"),
             "utilization": float(start[3]),
         }
-    return figures | _host_memory(line) | _summary(text[:MOST_CHARACTERS])
+    return peaks_by_name(text) | figures | _host_memory(line) | _summary(text[:MOST_CHARACTERS])
 
 
 def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
