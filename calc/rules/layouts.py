@@ -314,6 +314,13 @@ RULES = (
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),
     Rule(
+        lambda trains, is_decoder, implementation_decoders_only: (
+            (trains > 0) & (is_decoder == 0) & (implementation_decoders_only > 0)
+        ),
+        "{implementation} trains decoders of text alone, and {model} is none; choose "
+        "implementation transformers.",
+    ),
+    Rule(
         lambda adapts, served_adapters, stack_adapter_parameters: (
             (adapts + served_adapters > 0) & (np.sum(stack_adapter_parameters, axis=0) == 0)
         ),

@@ -172,13 +172,17 @@ def training_head_seconds(
     logit_bytes,
     logit_passes,
     training_streamed_bytes_per_second,
+    tensor_parallel,
+    vocabulary_split,
     head_stage_ratio,
 ):
-    """The head's product and the loss over its logits in one micro-batch, on one GPU alone. [s]"""
+    """The head's product and the loss over its logits in one micro-batch, on one GPU alone. [s]
+
+    Software that gathers the logits takes the loss on every GPU of a tensor-parallel group.
+    """
     product = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
-    return (
-        product + logit_bytes * logit_passes / training_streamed_bytes_per_second
-    ) * head_stage_ratio
+    moved_bytes = logit_bytes * logit_passes * tensor_parallel / vocabulary_split
+    return (product + moved_bytes / training_streamed_bytes_per_second) * head_stage_ratio
 
 
 def training_tower_seconds(tower_training_flops, head_flops_per_second):
@@ -203,9 +207,21 @@ def training_traffic_bytes(
     )
 
 
-def training_traffic_seconds(training_traffic_bytes, training_streamed_bytes_per_second):
+def repeated_element_bytes(whole_element_bytes, training_passes, tensor_parallel, sequence_split):
+    """Traffic as wide as the hidden states that tensor parallel repeats on further GPUs. [B]
+
+    Sequence parallelism divides it. Source: Korthikanti et al. 2022, arXiv 2205.05198, section
+    4.2.2.
+    """
+    return whole_element_bytes * (1 + training_passes) * (tensor_parallel / sequence_split - 1)
+
+
+def training_traffic_seconds(
+    training_traffic_bytes, repeated_element_bytes, training_streamed_bytes_per_second
+):
     """Time of the memory traffic beside products, on one GPU alone. [s]"""
-    return training_traffic_bytes / training_streamed_bytes_per_second
+    moved_bytes = training_traffic_bytes + repeated_element_bytes
+    return moved_bytes / training_streamed_bytes_per_second
 
 
 def training_device_seconds(

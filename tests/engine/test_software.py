@@ -305,10 +305,17 @@ def test_a_release_newer_than_those_known_is_a_warning(release, warned):
 
 
 @pytest.mark.parametrize(
-    "implementation", ["transformers", "torchtitan", "torchtune", "litgpt", "deepspeed"]
+    ("model", "implementation"),
+    [
+        ("bert-base-uncased", "transformers"),
+        ("bert-base-uncased", "deepspeed"),
+        *(
+            ("llama-3.2-1b", name)
+            for name in ("transformers", "torchtitan", "torchtune", "litgpt", "deepspeed")
+        ),
+    ],
 )
 @pytest.mark.parametrize("sharding", ["none", "zero2", "zero3"])
-@pytest.mark.parametrize("model", ["bert-base-uncased", "llama-3.2-1b"])
 def test_a_fused_loss_never_takes_more_than_the_whole_logits(implementation, sharding, model):
     scenario = {
         "model": model,
@@ -323,3 +330,41 @@ def test_a_fused_loss_never_takes_more_than_the_whole_logits(implementation, sha
         for loss in ("fused", "full")
     )
     assert fused <= full
+
+
+def test_plans_of_transformers_divide_matrices_and_repeat_logits_on_every_gpu():
+    divided = {"gpus": 4, "tensor_parallel": 4, "sequence_tokens": 2048, "loss": "full"}
+    alone, whole = (
+        one(model="llama-3.1-8b", **layout)["logits_bytes"]
+        for layout in ({"sequence_tokens": 2048, "loss": "full"}, divided)
+    )
+    split = one(model="llama-3.1-8b", implementation="torchtitan", **divided)["logits_bytes"]
+    assert split < 0.5 * whole <= 0.5 * alone
+
+
+@pytest.mark.parametrize(
+    ("model", "implementation", "refused"),
+    [
+        ("whisper-small", "automodel", True),
+        ("whisper-small", "transformers", False),
+        ("bge-m3", "torchtitan", True),
+        ("llama-3.2-1b", "torchtitan", False),
+    ],
+)
+def test_software_of_decoders_trains_nothing_else(model, implementation, refused):
+    row = estimate({"model": model, "implementation": implementation}, catalogs(), solve=False)
+    assert ("trains decoders of text alone" in row["problem"]) == refused
+
+
+@pytest.mark.parametrize(
+    ("sets", "runs"),
+    [
+        ({"model": "vit-large-patch16"}, "no"),
+        ({"model": "bert-base-uncased"}, "yes"),
+        ({"model": "llama-3.2-1b", "compile": "yes"}, "no"),
+        ({"model": "llama-3.2-1b"}, "yes"),
+    ],
+)
+def test_megatron_has_classes_of_its_own_and_compiles_no_block(sets, runs):
+    scenario = {"implementation": "megatron", "gpu": "h100-80gb-sxm", **sets}
+    assert estimate(scenario, catalogs(), solve=False)["runs"] == runs

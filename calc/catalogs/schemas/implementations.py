@@ -75,7 +75,7 @@ class Implementation(Entry, kw_only=True):
     ]
     reserves_share: Annotated[Ratio, hint("share of the card that a serving engine takes, 0 to 1")]
     sentence: Annotated[Text, hint("one sentence for the screen")]
-    decoders_only: Annotated[Flag, hint("1: encoders are not served")]
+    decoders_only: Annotated[Flag, hint("1: encoders are neither served nor trained")]
     block: Annotated[
         str,
         hint(
