@@ -6,12 +6,13 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
+from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.answer import service_pace
 from calc.say.choices import MARK, choice_name, quality_note
 from calc.say.numbers import about, gib, is_missing, span, three
 from calc.say.place import place
-from calc.say.problem import problem_text
+from calc.say.problem import misses_text, problem_text
 from calc.say.setting import arrangement
 from calc.studies.choices import Cell, Choice, cheapest_cell, is_plan
 from calc.units import GIB
@@ -22,6 +23,7 @@ MEASURES: dict[str, Callable[[Cells], float]] = {
     "gpu_hours": lambda plan: plan["billed_gpu_hours"],
     "memory_gib": lambda plan: plan["needed_bytes"] / GIB,
 }
+OVER_LIMIT, NOT_CERTAIN = "over limit", "not certain"  # of a plan that does not qualify
 WORDS: dict[str, Callable[[float], str]] = {
     "usd": about,
     "hours": span,
@@ -41,9 +43,10 @@ def choices_table(
 
     Columns: `row`, `column` (names), `row_rank`, `column_rank`, `value` (the measure, NaN without a
     plan), `times` (the value over the least one), `text` (the measure in words), `machine`,
-    `layout`, `detail` (time or pace, or why there is no plan), `quality` (what a choice changes in
-    the result), `mark` (plan, cheapest, least or empty), `cell`, the number of the cell, and texts
-    that are drawn in a mark: `figure`, `headline`, `detail_line` and `summary`.
+    `layout`, `detail` (time or pace), `why` (the limit that it exceeds, or why there is no plan),
+    `qualifies`, `quality` (what a choice changes in the result), `mark` (plan,
+    cheapest, least or empty), `cell`, the number of the cell, and texts that are drawn in a mark:
+    `figure`, `headline`, `detail_line` and `summary`.
     """
     rows = list(dict.fromkeys(cell.row.id for cell in cells))
     columns = list(dict.fromkeys(cell.column.id for cell in cells))
@@ -62,36 +65,41 @@ def choices_table(
             ],
             "machine": [place(cell.plan) if cell.plan else "" for cell in cells],
             "layout": [arrangement(cell.plan, catalogs) if cell.plan else "" for cell in cells],
-            "detail": [_detail(cell, catalogs) for cell in cells],
+            "detail": [_detail(cell.plan) for cell in cells],
+            "why": [_why_refused(cell, catalogs) for cell in cells],
+            "qualifies": [cell.qualifies for cell in cells],
             "quality": [_quality(cell, plan["work"], catalogs) for cell in cells],
             "cell": range(len(cells)),
         }
     )
     is_own = [is_plan(cell.row, job, plan) and is_plan(cell.column, job, plan) for cell in cells]
     least = cheapest_cell(cells) if measure == "usd" else None
+    usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
     is_least = (
-        table["value"].eq(table["value"].min())
-        if least is None
-        else table["cell"].eq(cells.index(least))
+        table["value"].eq(usable.min()) if least is None else table["cell"].eq(cells.index(least))
     )
     mark = (
         pd.Series("", index=table.index)
         .mask(is_least, "cheapest" if measure == "usd" else "least")
         .mask(is_own, "plan")
     )
+    doubts = pd.Series([_doubt(cell) for cell in cells])
+    words = mark.replace("plan", "").where(doubts == "", doubts)
     return table.assign(
         mark=mark,
         figure=[_figure(measure, value) for value in values],
         headline=table["text"] + mark.map(lambda word: " · plan" if word == "plan" else ""),
         detail_line=[
             "" if is_missing(value) else " · ".join(filter(None, (detail, word)))
-            for value, detail, word in zip(
-                values, table["detail"], mark.replace("plan", ""), strict=True
-            )
+            for value, detail, word in zip(values, table["detail"], words, strict=True)
         ],
         summary=[
             " · ".join(filter(None, parts))
-            for parts in zip(table["text"], table["detail"], table["machine"], strict=True)
+            for parts in zip(
+                *(table[name] for name in ("text", "detail", "machine")),
+                doubts,
+                strict=True,
+            )
         ],
     )
 
@@ -115,12 +123,28 @@ def _label_of(choice: Choice, plan: Cells, catalogs: Catalogs) -> str:
     return choice_name(choice, catalogs) + mark
 
 
-def _detail(cell: Cell, catalogs: Catalogs) -> str:
-    """Return the time of a run, the pace of a service, or why there is no plan."""
-    if cell.refused and cell.refused.obstacle:
-        return problem_text(cell.refused.obstacle, cell.refused.resolved, catalogs)
-    if cell.plan is None:
+def _detail(plan: Row | None) -> str:
+    """Return the time of a run or the pace of a service; nothing without a plan."""
+    if plan is None:
         return ""
-    if ends_of(cell.plan):
-        return span(cell.plan["hours"])
-    return "" if is_missing(cell.plan["seconds"]) else service_pace(cell.plan)
+    if ends_of(plan):
+        return span(plan["hours"])
+    return "" if is_missing(plan["seconds"]) else service_pace(plan)
+
+
+def _doubt(cell: Cell) -> str:
+    """Return in short why the plan of a cell does not qualify."""
+    if cell.plan is None or cell.qualifies:
+        return ""
+    return OVER_LIMIT if cell.plan["missed_limits"] else NOT_CERTAIN
+
+
+def _why_refused(cell: Cell, catalogs: Catalogs) -> str:
+    """Return the limits that the plan of a cell exceeds, or why it has none."""
+    if cell.qualifies or cell.refused is None or cell.refused.obstacle is None:
+        return ""
+    obstacle, job = cell.refused.obstacle, cell.refused.resolved
+    if job is not None and obstacle.misses:
+        text = misses_text(obstacle.misses, job)
+        return text[:1].upper() + text[1:]
+    return problem_text(obstacle, job, catalogs)

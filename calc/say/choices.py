@@ -9,6 +9,7 @@ from calc.mappings import Cells
 from calc.say.change import is_unchanged, quality
 from calc.say.numbers import about, longer, percent, with_noun
 from calc.say.place import place
+from calc.search.options import NEAREST
 from calc.studies.choices import PURE, TIE_RATIO, Cell, Choice, cheapest_cell, is_plan
 
 TITLES = {
@@ -102,7 +103,9 @@ def decision(
     """Return what a comparison says to do: its cheapest plan against the present one."""
     best = cheapest_cell(cells)
     if best is None or best.plan is None:
-        return "No choice has a plan with a price within the limits of the job."
+        return "No choice has a plan with a price."
+    if plan["answer"] == NEAREST:
+        return _beside_nearest(best, plan, catalogs)
     saved = 1 - best.plan["usd"] / plan["usd"]
     if is_plan(best.row, job, plan) and is_plan(best.column, job, plan):
         return f"The plan is the cheapest of these at {about(plan['usd'])}."
@@ -114,6 +117,17 @@ def decision(
         f"{_time_change(best.plan, plan)}."
     )
     return f"{text} {_without_column_change(cells, job, plan, catalogs)}".strip()
+
+
+def _beside_nearest(best: Cell, plan: Cells, catalogs: Catalogs) -> str:
+    """Return which cell meets the limits that the plan exceeds, or that none does."""
+    assert best.plan is not None, "the cheapest cell has a plan"
+    name = f"{cell_name(best, catalogs)} on {place(best.plan)}"
+    if best.qualifies:
+        return f"{name} costs {about(best.plan['usd'])} and meets every limit, unlike the plan."
+    if not best.plan["usd"] < (1 - TIE_RATIO) * plan["usd"]:
+        return "No choice meets every limit, and none costs less than the plan."
+    return f"No choice meets every limit. {name} costs the least, {about(best.plan['usd'])}."
 
 
 def cell_name(cell: Cell, catalogs: Catalogs) -> str:

@@ -15,7 +15,7 @@ from calc.job.software import divides_matrices, generates
 from calc.layout import replicas
 from calc.mappings import Cells
 from calc.search.first_rows import first_rows
-from calc.search.options import Options, options
+from calc.search.options import NEAREST, Options, options
 
 TRAINING_PRECISIONS = ("fp8-mixed", "bf16-mixed", "bf16", "fp32")
 PURE = ("bf16", "fp16")  # formats without fp32 weights beside them
@@ -65,13 +65,21 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """The best plan of a row and a column; without one, the options that say why."""
+    """The best plan of a row and a column; if none qualifies, the options that say why.
+
+    Then `plan` is the nearest one, which exceeds a limit; None if the choice cannot run at all.
+    """
 
     row: Choice
     column: Choice
     job: Row
     plan: Row | None
     refused: Options | None = None
+
+    @property
+    def qualifies(self) -> bool:
+        """Return whether the cell has a plan that meets every limit and is certain to run."""
+        return self.plan is not None and self.plan["answer"] != NEAREST
 
 
 def comparisons(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison, ...]:
@@ -89,9 +97,16 @@ def cells_for(job: Cells, pairs: Sequence[tuple[Choice, Choice]], catalogs: Cata
     jobs = [job_with(job, row, column) for row, column in pairs]
     plans = first_rows(jobs, catalogs)
     return [
-        Cell(row, column, cell_job, plan, None if plan else options(cell_job, catalogs))
+        Cell(row, column, cell_job, plan) if plan else _refused(row, column, cell_job, catalogs)
         for (row, column), cell_job, plan in zip(pairs, jobs, plans, strict=True)
     ]
+
+
+def _refused(row: Choice, column: Choice, job: Row, catalogs: Catalogs) -> Cell:
+    """The cell of a job without an answer: its nearest row, if that exceeds nothing but limits."""
+    refused = options(job, catalogs)
+    exceeds = refused.obstacle is not None and refused.obstacle.code == "limit-exceeded"
+    return Cell(row, column, job, refused.rows[0] if exceeds else None, refused)
 
 
 def fixed_by(*choices: Choice) -> Row:
@@ -118,13 +133,15 @@ def is_plan(choice: Choice, job: Cells, plan: Cells) -> bool:
 
 
 def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
-    """Return the cheapest cell; within a tie, the one whose column stands first.
+    """Return the cheapest cell that qualifies; if none does, the cheapest of all.
 
-    Columns are listed from the usual choice to the least usual one.
+    Within a tie it is the one whose column stands first: columns are listed from the usual choice
+    to the least usual one.
     """
     priced = [one for one in cells if one.plan and one.plan["usd"] == one.plan["usd"]]
     if not priced:
         return None
+    priced = [one for one in priced if one.qualifies] or priced
     bound_usd = (1 + TIE_RATIO) * min(one.plan["usd"] for one in priced if one.plan)
     columns = list(dict.fromkeys(one.column for one in cells))
     tied = [one for one in priced if one.plan and one.plan["usd"] <= bound_usd]

@@ -60,6 +60,23 @@ def test_a_choice_that_nothing_can_run_says_why():
     assert alone.refused.obstacle
 
 
+def test_choices_over_a_limit_are_shown_with_what_they_exceed_and_the_sentence_prefers_others():
+    resolved, free = studied(TUNE)
+    matrix = comparisons(resolved, free, catalogs())[0]
+    pairs = [(row, column) for row, column in matrix.pairs if column.id == "adafactor"]
+    least = min(one.plan["usd"] for one in cells_for(resolved, pairs, catalogs()))
+    for limit, qualifying in ((least * 1.001, True), (least / 2, False)):
+        job, plan = studied({**TUNE, "usd_most": limit})
+        cells = cells_for(job, pairs, catalogs())
+        table = choices_table(cells, "usd", job, plan, catalogs())
+        assert table["value"].gt(limit).eq(~table["qualifies"]).all()
+        assert table["why"].str.contains("allowed").eq(~table["qualifies"]).all()
+        assert table["qualifies"].any() == qualifying
+        text = decision(cells, job, plan, catalogs())
+        assert ("meets every limit, unlike" in text) == qualifying
+        assert ("No choice meets every limit" in text) != qualifying
+
+
 def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays():
     resolved, plan = studied({**TUNE, "model": "llama-3.1-8b"})
     matrix = comparisons(resolved, plan, catalogs())[0]

@@ -29,9 +29,9 @@ TICKS = ROWS.transform_filter("isValid(datum.value)").transform_calculate(part="
 def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     """Cells of two axes, shaded by how often they cost the least, with value, time and machine.
 
-    Where a column is narrow its cells have the value alone; the chart follows the window.
-    `is_narrow` makes the rows of a phone low. Reads calc.charts.choices.choices_table and
-    `is_kept`.
+    Gray cells do not qualify. Where a column is narrow its cells have the value alone; the chart
+    follows the window. `is_narrow` makes the rows of a phone low. Reads
+    calc.charts.choices.choices_table and `is_kept`.
     """
     x = alt.X("column:N", sort=alt.EncodingSortField("column_rank", op="min"), title=None).axis(
         orient="top",
@@ -49,7 +49,11 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     cells = (
         PLANS.transform_filter("isValid(datum.value)")
         .mark_rect(cornerRadius=5, opacity=SHADE, cursor="pointer")
-        .encode(**place, color=shade, tooltip=_tooltip())
+        .encode(
+            **place,
+            color=alt.condition("datum.qualifies", shade, alt.value(ink.faint)),
+            tooltip=_tooltip(),
+        )
         .add_params(_pick())
     )
     empty = (
@@ -99,7 +103,7 @@ def line(ink: Ink) -> Spec:
     )
     y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, padding=24)
     priced = PLANS.transform_filter("isValid(datum.value)")
-    colour = alt.condition("datum.mark == 'plan'", alt.value(ORANGE), alt.value(BLUE))
+    colour = _colour(ink)
     shown, hidden = _either(IS_SMALL, 0, 1), _either(IS_SMALL, 1, 0)
     values: tuple[tuple[str, Any], ...] = (("headline", shown), ("figure", hidden))
     layers = [
@@ -129,7 +133,7 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     """
     y = _rows(ink, 110 if is_narrow else 180)
     x = alt.X("value:Q", title=None).axis(None).scale(zero=True)
-    colour = alt.condition("datum.mark == 'plan'", alt.value(ORANGE), alt.value(BLUE))
+    colour = _colour(ink)
     layers = [
         PLANS.mark_bar(height=18, cornerRadius=3, cursor="pointer", opacity=0.55)
         .encode(x=x, y=y, color=colour, tooltip=_tooltip())
@@ -140,6 +144,12 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         _ticks(ink, alt.value(13), y),
     ]
     return as_spec(alt.layer(*layers), "", ink, height=BAR_HEIGHT * rows)
+
+
+def _colour(ink: Ink) -> Any:
+    """Orange is the plan, blue another choice, gray one that does not qualify."""
+    plan = alt.when("datum.mark == 'plan'").then(alt.value(ORANGE))
+    return plan.when("datum.qualifies").then(alt.value(BLUE)).otherwise(alt.value(ink.faint))
 
 
 def _pick() -> alt.Parameter:
@@ -204,6 +214,7 @@ def _tooltip() -> list[alt.Tooltip]:
         "machine": "On",
         "layout": "Layout",
         "detail": "Time",
+        "why": "In the way",
         "quality": "Quality",
     }
     return [alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()]

@@ -1,5 +1,6 @@
 """Compare choices: the best plan for each choice, as a chart whose cells are buttons."""
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 from time import perf_counter
@@ -37,6 +38,7 @@ FIRST_SECONDS, NEXT_SECONDS = 0.25, 0.15  # that one run of the page computes ce
 AGAIN_SECONDS, LATER_SECONDS = 0.3, 1.0  # until the next run computes more; while others ask
 TOGETHER = 4  # cells whose plans are searched at once
 KEPT = 16  # comparisons
+PHONE_COLUMNS = 2  # whose cells have room for their machines on a phone
 WIDE = 480  # pixels of the two lists
 TAKEN = "choice_taken"  # a cell was pressed: the page is to be drawn anew
 
@@ -124,7 +126,7 @@ def _cells(found: dict[int, Cell], plan: Present) -> list[Cell]:
     """The cells so far; that of the plan has the row that the page shows."""
     known = [found[number] for number in sorted(found)]
     return [
-        Cell(one.row, one.column, one.job, plan.row)
+        replace(one, plan=plan.row)
         if is_plan(one.row, plan.job, plan.row) and is_plan(one.column, plan.job, plan.row)
         else one
         for one in known
@@ -189,7 +191,7 @@ def _draw(
 def _spec(comparison: Comparison, rows: int, ink: Ink) -> Row:
     """The chart that suits the axes of the comparison, with so many rows."""
     if len(comparison.columns) > 1:
-        return charts.matrix(ink, rows, is_phone())
+        return charts.matrix(ink, rows, is_phone() and len(comparison.columns) > PHONE_COLUMNS)
     if comparison.id in LINES:
         return charts.line(ink)
     return charts.bars(ink, rows, is_phone())

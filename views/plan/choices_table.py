@@ -20,6 +20,7 @@ NAMES = {
     "column": "With",
     "text": "Value",
     "detail": "Time",
+    "why": "In the way",
     "machine": "On",
     "layout": "Layout",
     "quality": "Quality",
