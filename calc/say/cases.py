@@ -20,9 +20,10 @@ HOW_CASES = (
 CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
 
 
-def range_words(cases: Mapping[str, float]) -> str:
-    """Return $31 to $95, base $34, rounded as the lines of the bill."""
-    low, base, high = (billed_usd(cases[name]) for name in ("low", "base", "high"))
+def range_words(cases: Mapping[str, float], amounts: Sequence[float]) -> str:
+    """Return $31 to $95, base $34. The base is the sum of the bill's `amounts` as it is shown."""
+    low, high = (billed_usd(cases[name]) for name in ("low", "high"))
+    base = summands(amounts)[1]
     return base if low == base == high else f"{low} to {high}, base {base}"
 
 

@@ -49,7 +49,10 @@ def test_the_base_case_is_the_bill_and_lies_between_low_and_high(bill):
     dearer = cases(bill, "year_usd", 25)
     assert dearer["high"] == pytest.approx(1.25 * found["high"])
     assert (dearer["low"], dearer["base"]) == (found["low"], found["base"])
-    assert " to " in range_words(found)
+    amounts = bill["year_usd"].tolist()
+    assert range_words(found, amounts).endswith(f", base {summands(amounts)[1]}")
+    odd = [1_000.4, 1_000.4, 1_000.4]  # shown, they add up to 3,000, not to 3,001
+    assert range_words({"low": 1.0, "high": 9.0}, odd) == "$1.00 to $9.00, base $3,000"
 
 
 def test_a_run_moves_with_its_time_and_attempts_and_a_service_with_its_throughput(bill):

@@ -30,9 +30,8 @@ def cases_of(bill: pd.DataFrame, column: str) -> None:
             "Contingency, %", 0.1, 100.0, value=None, key="contingency_percent", **look, **SESSION
         )
         found = cases(bill, column, percent or 0.0)
-        st.markdown(
-            plain(f"**Low to high: {range_words(found)}**"), help=HOW_CASES, width="content"
-        )
+        words = range_words(found, bill[column].tolist())
+        st.markdown(plain(f"**Low to high: {words}**"), help=HOW_CASES, width="content")
 
 
 def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:

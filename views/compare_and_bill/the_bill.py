@@ -173,9 +173,10 @@ def said_of(bill: pd.DataFrame) -> list[str]:
     """The decision, the bill as a range, and the budget, as a report says them."""
     state = st.session_state
     period = state.get("budget_for", "year")
-    found = cases(bill, f"{period}_usd", state.get("contingency_percent") or 0.0)
+    column = f"{period}_usd"
+    found = cases(bill, column, state.get("contingency_percent") or 0.0)
     said = [f"Decision: {state.get(DECISION) or 'none yet'}"]
-    said.append(f"{PERIODS[period]}: {range_words(found)}. {HOW_CASES}")
+    said.append(f"{PERIODS[period]}: {range_words(found, bill[column].tolist())}. {HOW_CASES}")
     if budget := state.get("budget_usd"):
         against = against_budget(bill, budget, period)
         said.append(f"Budget {usd(budget)}: {_against(against)}")

@@ -7,9 +7,9 @@ so that the file opens again with the same estimates.
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.files.link.kept_answers import differing, set_assumptions
+from calc.plan.cases import case_ratios
 from calc.plan.figures import records
 from calc.plan.ownership import OWNERSHIP
 from calc.say.setting import arrangement
@@ -36,12 +36,9 @@ def people_table(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> pd.Da
 
 
 def _readable(row: Row, catalogs: Catalogs, job: str) -> Row:
-    """One row; a service pays for its hours whatever its load, so its cost has no range."""
-    trains, ends = row["work"] == "training", bool(ends_of(row))
-    low, high = (
-        row["usd"] * (row[f"run_{end}_hours"] / row["run_hours"] if ends else 1.0)
-        for end in ("low", "high")
-    )
+    """One row; `usd_low` and `usd_high` are the low and the high case of its bill."""
+    trains = row["work"] == "training"
+    low, high = (row["usd"] * ratio for ratio in case_ratios(row))
     return {
         "job": row.get("job") or job,
         "team": row.get("team", ""),
