@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.cases import case_ratios
 from calc.plan.figures import figures
 from calc.say.cases import FACTORS
 from calc.say.numbers import billed_usd, duration, gib, is_missing, span
+from calc.say.setting import name_of
 from calc.units import GIB
 
 TITLES = {
@@ -19,27 +21,31 @@ TITLES = {
     "token": "Time of a token",
     "memory": "Memory per GPU, of its card",
 }
+LINE_BREAK = "\n"  # in a label
 Point = tuple[float, float, float, str]  # value, low and high end, and the value in words
 
 
 def measures(rows: Sequence[Row]) -> list[str]:
     """Return the measures that at least one of the rows has."""
-    return [name for name in TITLES if len(answers_table(rows, [], name))]
+    return [name for name in TITLES if any(_has(row, name) for row in rows)]
 
 
-def answers_table(rows: Sequence[Row], ticked: Sequence[int], measure: str) -> pd.DataFrame:
+def answers_table(
+    rows: Sequence[Row], ticked: Sequence[int], measure: str, catalogs: Catalogs
+) -> pd.DataFrame:
     """Return a bar for each answer that has the measure.
 
-    Columns: label, rank, value, low, high, text, is_ticked.
+    Columns: name, label (with a line for the model among several jobs), rank, value, low, high,
+    text, is_ticked.
     """
-    table = []
+    several, table = len({row["job"] for row in rows}) > 1, []
     for place, row in enumerate(rows):
-        if row["problem"]:
-            continue
-        value, low, high, text = _point(row, measure)
-        if not is_missing(value):
-            table.append((row["scenario"], place, value, low, high, text, place in ticked))
-    names = ["label", "rank", "value", "low", "high", "text", "is_ticked"]
+        if _has(row, measure):
+            models = [name_of("model", row["model"], catalogs)] if several else []
+            parts = [*models, row["scenario"]]
+            words = [" · ".join(parts), LINE_BREAK.join(parts)]
+            table.append((*words, place, *_point(row, measure), place in ticked))
+    names = ["name", "label", "rank", "value", "low", "high", "text", "is_ticked"]
     return pd.DataFrame(table, columns=names)
 
 
@@ -62,6 +68,11 @@ def moves_table(moved: pd.DataFrame, bill_usd: pd.Series) -> pd.DataFrame:
 def _unless(usd: float, base_usd: float) -> str:
     """An end of a bar in words; empty where it is the base."""
     return "" if billed_usd(usd) == billed_usd(base_usd) else billed_usd(usd)
+
+
+def _has(row: Row, measure: str) -> bool:
+    """Return whether a row was estimated and has the measure."""
+    return not row["problem"] and not is_missing(_point(row, measure)[0])
 
 
 def _point(row: Row, measure: str) -> Point:

@@ -83,7 +83,10 @@ def test_charts_hold_every_answer_that_has_the_measure(bill):
     assert measures(rows) == ["once", "month", "hours", "token", "memory"] or measures(rows) == [
         *("month", "hours", "token", "memory")
     ]
-    memory = answers_table(rows, [0], "memory")
+    memory = answers_table(rows, [0], "memory", catalogs())
+    assert memory["label"].to_list() == ["Llama 3.1 8B\na", "Llama 3.1 8B\nb"]
+    alone = answers_table(rows[:1], [0], "memory", catalogs())
+    assert alone["label"].to_list() == ["a"]
     assert memory["is_ticked"].to_list() == [True, False]
     assert (memory["low"] <= memory["high"]).all()
 

@@ -1,19 +1,19 @@
 """Charts of Compare & bill: an answer a bar, and what moves the bill as a tornado.
 
-`size` is that of the letters in pixels: larger on a wall.
+`size` is that of the letters in pixels, larger on a wall, and `step` the height of a bar in them.
 """
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, Spec, as_spec, once
+from views.charts.base import PADDING, ROWS, SIZE, Spec, as_spec, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
-BAND = 2.4  # times the size of the letters
+BAND, TWO_LINES = 2.4, 3.2  # times the size of the letters; with labels of two lines
 NARROW, WIDE = 11, 17  # widths of the names, likewise
 
 
 @once
-def answer_bars(ink: Ink, title: str, size: int = SIZE) -> Spec:
+def answer_bars(ink: Ink, title: str, size: int = SIZE, step: float = BAND) -> Spec:
     """A bar for each answer, those of the bill darker, with the range as a line.
 
     Reads calc.charts.bills.answers_table.
@@ -32,11 +32,11 @@ def answer_bars(ink: Ink, title: str, size: int = SIZE) -> Spec:
             x=_place("high"), y=y, text="text:N"
         ),
     ]
-    return as_spec(alt.layer(*layers), title, ink, height={"step": BAND * size})
+    return _in_size(as_spec(alt.layer(*layers), title, ink, height={"step": step * size}), size)
 
 
 @once
-def tornado(ink: Ink, title: str, size: int = SIZE) -> Spec:
+def tornado(ink: Ink, title: str, size: int = SIZE, step: float = BAND) -> Spec:
     """The bill with each factor at its two ends, around the line of today's.
 
     Reads calc.charts.bills.moves_table.
@@ -55,7 +55,13 @@ def tornado(ink: Ink, title: str, size: int = SIZE) -> Spec:
             x=_place("high"), y=y, text="high_text:N"
         ),
     ]
-    return as_spec(alt.layer(*layers), title, ink, height={"step": BAND * size})
+    return _in_size(as_spec(alt.layer(*layers), title, ink, height={"step": step * size}), size)
+
+
+def _in_size(spec: Spec, size: int) -> Spec:
+    """The specification with a title and a margin at the right in the size of its letters."""
+    title = {**spec["title"], "fontSize": size + 2}
+    return {**spec, "title": title, "padding": {**PADDING, "right": size}}
 
 
 def _place(column: str) -> alt.X:
@@ -66,6 +72,8 @@ def _place(column: str) -> alt.X:
 def _labels(ink: Ink, size: int, width: int) -> alt.Y:
     """The names of the bars, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
+        labelExpr="split(datum.label, '\\n')",
+        labelOffset=alt.ExprRef(f"indexof(domain('y')[0], '\\n') < 0 ? 0 : {-0.55 * size}"),
         labelFontSize=size,
         labelLimit=width * size,
         labelColor=ink.text,

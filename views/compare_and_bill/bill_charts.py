@@ -1,11 +1,13 @@
-"""Charts of the kept answers, those of the bill darker; on a wall one below the other."""
+"""Charts of the kept answers, those of the bill darker; on a wall one a screen."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from calc.catalogs.load import Catalogs
 from calc.charts.bills import TITLES, answers_table, measures
 from calc.say.numbers import with_noun
 from views.charts.base import SIZE
-from views.charts.bills import answer_bars
+from views.charts.bills import BAND, TWO_LINES, answer_bars
 from views.compare_and_bill.compared_answers import ComparedAnswers
 from views.session import SESSION, is_phone
 from views.shared.elements import draw
@@ -14,9 +16,14 @@ from views.shared.theme import Ink
 ABREAST = 3  # charts
 WALL = "wall"
 WALL_SIZE = 24  # pixels of letters that are read at four meters
+WALL_HEIGHT, WALL_STEPS = 760, (2.4, 6.0)  # pixels of all bars; of one, in letters
 WALL_STYLE = """<style>
 :root { font-size: 22px !important; }
 [data-testid="stSidebar"] { display: none; }
+[data-testid="stMain"] { scroll-snap-type: y proximity; }
+[class*="st-key-screen_"] {
+  min-height: calc(100vh - 110px); scroll-margin-top: 110px; scroll-snap-align: start;
+}
 </style>"""
 
 
@@ -36,7 +43,18 @@ def letters() -> int:
     return WALL_SIZE if is_wall() else SIZE
 
 
-def answer_charts(every: ComparedAnswers, ink: Ink) -> None:
+def step(bars: int, usual: float = BAND) -> float:
+    """The height of a bar in letters: on a wall the bars fill a screen."""
+    least, most = WALL_STEPS
+    return min(max(WALL_HEIGHT / WALL_SIZE / bars, least), most) if is_wall() else usual
+
+
+def screen(name: str) -> DeltaGenerator:
+    """A part of the page that on a wall is a screen of its own."""
+    return st.container(key=f"screen_{name}" if is_wall() else None)
+
+
+def answer_charts(every: ComparedAnswers, ink: Ink, catalogs: Catalogs) -> None:
     """Cost, time and memory of every kept answer; nothing where there is but one."""
     if is_wall():
         st.html(WALL_STYLE)
@@ -45,10 +63,11 @@ def answer_charts(every: ComparedAnswers, ink: Ink) -> None:
     names = measures(every.records)
     alone = is_wall() or is_phone()
     with st.grid(1 if alone else min(len(names), ABREAST), key="answer_charts"):
-        panes = [st.container() for _ in names]
+        panes = [screen(name) for name in names]
     for name, pane in zip(names, panes, strict=True):
-        table = answers_table(every.records, every.ticked, name)
-        values = "; ".join(table["label"] + " " + table["text"])
+        table = answers_table(every.records, every.ticked, name, catalogs)
+        values = "; ".join(table["name"] + " " + table["text"])
         alt = f"{TITLES[name]} of {with_noun(len(table), 'answer')}: {values}"
+        height = step(len(table), TWO_LINES if len(every.jobs) > 1 else BAND)
         with pane:
-            draw(answer_bars(ink, TITLES[name], letters()), table, alt, f"answers_{name}")
+            draw(answer_bars(ink, TITLES[name], letters(), height), table, alt, f"answers_{name}")

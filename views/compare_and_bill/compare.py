@@ -10,7 +10,7 @@ from calc.plan.drift import then_of
 from calc.say.numbers import is_missing, with_noun
 from calc.studies.differences import FEWEST
 from views.compare_and_bill import answers, moves, pay, signing, the_bill
-from views.compare_and_bill.bill_charts import answer_charts
+from views.compare_and_bill.bill_charts import answer_charts, is_wall, screen
 from views.compare_and_bill.compared_answers import ComparedAnswers, compared_answers
 from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs
@@ -42,11 +42,14 @@ def draw(title: DeltaGenerator) -> None:
     if not kept_answers.entries() and every.records[0]["have"]:
         st.markdown(plain(pay.renting(present(catalogs), catalogs)))
     _since_kept(every.records, catalogs)
+    if is_wall():
+        answer_charts(every, ink, catalogs)
     for job in every.jobs:
         answers.answers_of(job, every.records, ink, catalogs)
     dialog("Rename the answer", answers.RENAMED, answers.rename)
-    answer_charts(every, ink)
-    left, right = st.columns(2, gap="large")
+    if not is_wall():
+        answer_charts(every, ink, catalogs)
+    left, right = (screen("bill"), screen("moves")) if is_wall() else st.columns(2, gap="large")
     with left:
         the_bill.draw(bill, every.ticked if kept_answers.entries() else [])
         moves.decision()

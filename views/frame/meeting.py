@@ -46,7 +46,7 @@ def html(
         table_of(HEADS, [[*map(escape, _answer(row))] for row in every.records]),
     ]
     for name in measures(every.records):
-        parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name)]
+        parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name, catalogs)]
     rows = [[escape(cell.strip("*")) for cell in row] for row in _bill(every, catalogs)]
     parts += ["<h2>The bill</h2>", table_of(the_bill.HEADS, rows)]
     parts += [f"<p>{escape(text)}</p>" for text in said[1:]]
@@ -82,12 +82,12 @@ def _bill(every: ComparedAnswers, catalogs: Catalogs) -> list[list[str]]:
     return [[*line.values()] for line in the_bill.lines(bill, str)]
 
 
-def _bars(every: ComparedAnswers, measure: str) -> str:
+def _bars(every: ComparedAnswers, measure: str, catalogs: Catalogs) -> str:
     """A measure of the answers as bars that print and need no script."""
-    table = answers_table(every.records, every.ticked, measure)
+    table = answers_table(every.records, every.ticked, measure, catalogs)
     rows = [
         [
-            escape(row["label"]),
+            escape(row["name"]),
             f"<progress max='{table['value'].max()}' value='{row['value']}'></progress>",
             escape(row["text"]),
         ]
