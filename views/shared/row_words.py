@@ -18,7 +18,7 @@ from views.shared.texts import TEXTS
 from views.shared.theme import FITS
 
 NAMES = re.compile(rf"\b({'|'.join(name for name in GLOSSARY if '_' in name)})\b")
-LOWER = re.compile(r"^[a-z](?=[a-z-]*(?: |$))")  # of a word that is no name
+LOWER = re.compile(r"^[a-z](?=[a-z-]*(?:[ ,;]|$))")  # of a word that is no name
 TIME_RESTS_ON = TEXTS["rows"]["time_rests_on"]
 TOKEN_TIMES = TEXTS["rows"]["token_times"]
 
