@@ -28,7 +28,7 @@ from calc.plan.bill_lines import (
 )
 from calc.plan.budgets import MONTH_DAYS, Budget
 from calc.plan.figures import records
-from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, BY_TIME, Matched, match
+from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, BY_TIME, Matched, match, tag_key
 
 CAUSES = ("price", "market", "machine", "hours", "attempts", "idle", "other")
 CAUSE_COLUMNS = tuple(f"{cause}_usd" for cause in CAUSES)
@@ -65,13 +65,15 @@ class Actual(NamedTuple):
 class Runway(NamedTuple):
     """A budget and what is left of it at the bill's rate: dollars, dollars a day, and its end.
 
-    ends_on is None where nothing is spent, or where the budget lasts ten years.
+    ends_on is None where nothing is spent, or where the budget lasts ten years. left_at_end_usd:
+    dollars that are left on the last day of the budget's period, NaN where it has none.
     """
 
     budget_usd: float
     spent_usd: float
     usd_per_day: float
     ends_on: date | None
+    left_at_end_usd: float = np.nan
 
     @property
     def left_usd(self) -> float:
@@ -118,7 +120,8 @@ def _runway(budget_usd: float, spent_usd: float, first_day: str, last_day: str) 
 def runway_of_budget(result: Actual, plans: pd.DataFrame, budget: Budget) -> Runway | None:
     """Time until a team's budget runs out; None without dollars or common days.
 
-    Only the bill's lines count: what was spent before its first day is not known.
+    The lines of its plans count, and those in no plan that carry its team or project as a tag.
+    What was spent before the first day of the bill is not known.
     """
     first, last = result.first_day, result.last_day
     begins, ends = max(first, budget.starts.isoformat()), min(last, budget.ends.isoformat())
@@ -126,8 +129,21 @@ def runway_of_budget(result: Actual, plans: pd.DataFrame, budget: Budget) -> Run
         return None
     names = [row["scenario"] for row in records(plans) if budget.is_of(row)]
     lines = result.matched.lines
-    inside = lines["of_plan"].isin(names) & lines["day"].between(begins, ends)
-    return _runway(budget.usd, float(lines.loc[inside, "usd"].sum()), begins, ends)
+    is_its = lines["of_plan"].isin(names) | _tagged_for(budget, lines)
+    inside = is_its & lines["day"].between(begins, ends)
+    left = _runway(budget.usd, float(lines.loc[inside, "usd"].sum()), begins, ends)
+    days_left = _days(ends, budget.ends.isoformat()) - 1
+    return left._replace(left_at_end_usd=left.left_usd - left.usd_per_day * days_left)
+
+
+def _tagged_for(budget: Budget, lines: pd.DataFrame) -> pd.Series:
+    """Lines in no plan whose tags name the budget's team and project."""
+    is_tagged = (lines[["team", "project"]] != "").any(axis=1)
+    is_its = is_tagged & (lines["of_plan"] == "")
+    for tag, wanted in (("team", budget.team), ("project", budget.project)):
+        if wanted:
+            is_its &= lines[tag].map(tag_key) == tag_key(wanted)
+    return is_its
 
 
 def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:

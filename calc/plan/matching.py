@@ -48,6 +48,11 @@ def tag_value(name: str) -> str:
     return NOT_IN_A_TAG.sub("-", name).strip()[:LONGEST_TAG]
 
 
+def tag_key(name: str) -> str:
+    """A name or a tag's value in the form in which the two are compared."""
+    return tag_value(name).casefold()
+
+
 def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> Matched:
     """Every line with its plan.
 
@@ -116,13 +121,13 @@ def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], 
     team or a project leaves its own plans; among these the machine decides.
     """
     if group["plan"]:
-        wanted = tag_value(group["plan"]).casefold()
-        named = [row for row in plans if tag_value(row["scenario"]).casefold() == wanted]
+        wanted = tag_key(group["plan"])
+        named = [row for row in plans if tag_key(row["scenario"]) == wanted]
         if named:
             return named, BY_TAG
     rest, is_tagged = plans, False
     for tag in ("team", "project"):
-        theirs = [row for row in rest if _text_of(row, tag) == group[tag].casefold()]
+        theirs = [row for row in rest if _text_of(row, tag) == tag_key(group[tag])]
         if group[tag] and any(_text_of(row, tag) for row in plans):
             rest, is_tagged = theirs, True
     if group["instance"]:
@@ -133,7 +138,7 @@ def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], 
 
 
 def _text_of(row: Row, name: str) -> str:
-    return str(row.get(name) or "").casefold()
+    return tag_key(str(row.get(name) or ""))
 
 
 def _is_there(group: Mapping[str, str], row: Row) -> bool:

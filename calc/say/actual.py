@@ -141,12 +141,14 @@ def attempts_sentence(row: Row) -> str:
 
 
 def runway_sentence(left: Runway) -> str:
-    """At this rate the budget ends on 14 March 2027."""
+    """At this rate the budget ends on 14 March 2027, or so much is left at its own end."""
     spent = f"{billed_usd(left.spent_usd)} of {billed_usd(left.budget_usd)} is spent"
     if left.left_usd <= 0:
         over = f" {_day(left.ends_on)}" if left.ends_on else ""
         return f"{spent}: the budget ended{f' on{over}' if over else ''}."
     rate = f"{billed_usd(left.usd_per_day)} a day"
+    if left.left_at_end_usd >= 0:
+        return f"{spent}; at {rate} {billed_usd(left.left_at_end_usd)} is left at its end."
     if left.ends_on is None:
         return f"{spent}; at {rate} the budget lasts for more than ten years."
     return f"{spent}; at {rate} the budget ends on {_day(left.ends_on)}."

@@ -58,8 +58,10 @@ def about(value: float | None) -> str:
 
 
 def billed_usd(value: float | None) -> str:
-    """Money of a bill, whose lines have a sum: $3.36, $49, $16,352."""
-    return f"${value:,.0f}" if value is not None and abs(value) >= 9.995 else usd(value)
+    """Money of a bill, whose lines have a sum: $3.36, $49, -$1,500, $16,352."""
+    if value is None or not abs(value) >= 9.995:
+        return usd(value)
+    return f"{'-' if value < 0 else ''}${abs(value):,.0f}"
 
 
 def percent(ratio: float | None) -> str:

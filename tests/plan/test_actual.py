@@ -225,8 +225,24 @@ def test_a_team_s_budget_ends_at_the_rate_of_its_plans(catalogs):
         "q4 (team nlp, to 31 March 2027): $1,500 of $6,000 is spent; at $50 a day the budget ends "
         "on 28 February 2027. What was spent before 2026-11-01 is not in the bill."
     )
+    rich = nlp._replace(usd=20_000.0)  # 121 days at $50 remain after November
+    assert "at $50 a day $12,450 is left at its end" in said.budget_sentence(
+        rich, runway_of_budget(result, PLANS, rich), ""
+    )
     assert runway_of_budget(result, PLANS, nlp._replace(usd=None)) is None
     assert runway_of_budget(result, PLANS, nlp._replace(starts=date(2027, 1, 1))) is None
+
+
+def test_a_team_pays_what_carries_its_tag_and_is_in_no_plan(catalogs):
+    """Storage with a tag of the team counts for its budgets, for others' it does not."""
+    storage = line(1, 300.0, 9.0, "", "EBS:VolumeUsage.gp3", tags={"team": "R-D"})
+    result = compared(catalogs, [chat(usd=1500.0, hours=750.0), storage])
+    november = (date(2026, 11, 1), date(2026, 11, 30))
+    spent = {
+        team: runway_of_budget(result, PLANS, Budget("q", team, "", *november, 9e3, None)).spent_usd
+        for team in ("R&D", "nlp", "")
+    }
+    assert spent == {"R&D": 300, "nlp": 1500, "": 1800}
 
 
 def test_attempts_are_fed_back(catalogs):
