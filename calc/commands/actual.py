@@ -7,7 +7,7 @@ from datetime import date
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import cells_of, plan_rows, write_result
+from calc.commands.command import cells_of, plan_rows, with_days, write_result
 from calc.files.bills.read import bill_of_file
 from calc.files.bills.small import typed_amount
 from calc.files.budgets import budgets_of_file
@@ -60,7 +60,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     plans = plan_bill(plan_rows(options.plans, catalogs))
     for row in plans[plans["problem"] != ""].itertuples():
         print(f"{options.plans}: {row.scenario}: {row.problem}", file=sys.stderr)
-    plans = ticked_rows(_with_days(plans, options.plans))
+    plans = ticked_rows(with_days(plans, options.plans))
     bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
     result = actual(bill, plans, catalogs, today, _read_assignments(options.assign))
     left = runway(result, options.budget) if options.budget is not None else None
@@ -75,13 +75,6 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         if lasting := runway_of_budget(result, plans, budget):
             sentences.append(budget_sentence(budget, lasting, result.first_day))
     return write_result(options, "".join(f"{sentence}\n" for sentence in sentences))
-
-
-def _with_days(plans: pd.DataFrame, path: str) -> pd.DataFrame:
-    """The plans with the days on which they start and end, where their file has them."""
-    cells = cells_of(path)
-    days = {name: cells[name] for name in ("starts", "ends") if name in cells}
-    return plans.assign(**days)
 
 
 def _with_attempts(path: str, plans: pd.DataFrame, result: Actual) -> pd.DataFrame:

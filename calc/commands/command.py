@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,7 @@ from calc.files.oom.snapshots import MOST_BYTES
 from calc.files.streams import replacing_stream
 from calc.job.columns import JOB_BY_NAME
 from calc.scenarios.inputs import inputs_by_name
-from calc.scenarios.problems import TableError
+from calc.scenarios.problems import TableError, quote_cell
 
 UNUSABLE, OVER_THE_LIMIT, INTERRUPTED = 2, 3, 130  # exit statuses, the last as shells have it
 
@@ -118,6 +119,31 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
         same = sum(other == plain or other.startswith(f"{plain} #") for other in names)
         names.append(f"{plain} #{same + 1}" if same else plain)
     return plan.rows.assign(scenario=names)
+
+
+def with_days(plans: pd.DataFrame, path: str) -> pd.DataFrame:
+    """The plans with the days on which they start and end, where their file has them.
+
+    Raises TableError where a cell is no day.
+    """
+    cells = cells_of(path)
+    days = {
+        name: [_iso_day(cell, name, path) for cell in cells[name]]
+        for name in ("starts", "ends")
+        if name in cells
+    }
+    return plans.assign(**days)
+
+
+def _iso_day(cell: object, name: str, path: str) -> str:
+    """An ISO day or an empty text; raises TableError."""
+    text = str(cell).strip()
+    try:
+        return date.fromisoformat(text).isoformat() if text else ""
+    except ValueError:
+        raise TableError(
+            f"{path}: '{quote_cell(text)}' in {name} is no day; write it as 2026-11-28."
+        ) from None
 
 
 def write_result(options: argparse.Namespace, text: str) -> int:

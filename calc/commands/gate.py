@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import OVER_THE_LIMIT, plan_rows, write_result
+from calc.commands.command import OVER_THE_LIMIT, plan_rows, with_days, write_result
 from calc.commands.gate_room import add_room_arguments, broken_together, is_asked
 from calc.cost.job import ends_of
 from calc.evaluate import Row
@@ -41,7 +41,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
             "gate has nothing to check; name --fits, --usd-most, --hours-most, "
             "--usd-per-hour-most, --gpu-hours-most, --budgets or --quota."
         )
-    rows = in_plan(plan_rows(options.plan, catalogs))
+    rows = in_plan(with_days(plan_rows(options.plan, catalogs), options.plan))
     sentences = [
         f"{row['scenario']}: {sentence}"
         for row in records(rows)

@@ -5,7 +5,7 @@ import sys
 from datetime import date
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import plan_rows
+from calc.commands.command import plan_rows, with_days
 from calc.files.budgets import budgets_of_file, own_budgets
 from calc.files.csv.writer import write_csv
 from calc.files.streams import replacing_stream
@@ -25,13 +25,14 @@ def add_budgets(parser: argparse.ArgumentParser) -> None:
     """Add the file of budgets and the day on which the plans begin."""
     budgets = "YAML of budgets (default: budgets.yaml of your own catalogs)"
     parser.add_argument("--budgets", metavar="FILE", help=budgets)
-    begin = "the day on which the plans begin (default: today)"
+    begin = "the day on which plans without a day in column starts begin (default: today)"
     parser.add_argument("--begin", metavar="DAY", default="", help=begin)
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each team; each budget goes to standard error; returns 0."""
-    bill = with_gpu_hours(ticked_rows(plan_bill(plan_rows(options.plan, catalogs))), catalogs)
+    plans = with_days(plan_bill(plan_rows(options.plan, catalogs)), options.plan)
+    bill = with_gpu_hours(ticked_rows(plans), catalogs)
     with replacing_stream(options.output) as target:
         write_csv(by_team(bill), target)
     for use in budget_use(bill, budgets_named(options.budgets), begin_day(options.begin)):

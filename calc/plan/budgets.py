@@ -107,7 +107,8 @@ def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> l
     """Use of each budget by rows of with_gpu_hours, if the plans begin on a day.
 
     A run that is made once counts in the budget in which it begins; the rest by the months that
-    its time and the budget's have in common.
+    its time and the budget's have in common. Rows with `starts` and `ends`, ISO days, have their
+    own.
     """
     rows = records(bill)
     return [
@@ -130,8 +131,17 @@ def _use_of(budget: Budget, rows: list[Row], begins: date) -> Use:
 
 def months_in(budget: Budget, begins: date, row: Row) -> float:
     """Months of a plan inside a budget; of a run that is made once 1 or 0. [months]"""
+    starts, ends = (_day(row, name) for name in ("starts", "ends"))
+    begins = starts or begins
     if row["is_once"]:
         return float(budget.starts <= begins <= budget.ends)
+    last = min(filter(None, (ends, budget.ends)))
     start = (max(budget.starts, begins) - begins).days
-    end = min((budget.ends - begins).days + 1, float(row["plan_months"]) * MONTH_DAYS)
+    end = min((last - begins).days + 1, float(row["plan_months"]) * MONTH_DAYS)
     return max(end - start, 0.0) / MONTH_DAYS
+
+
+def _day(row: Row, name: str) -> date | None:
+    """A day of a row, None where it has none."""
+    text = str(row.get(name) or "")
+    return date.fromisoformat(text) if text else None

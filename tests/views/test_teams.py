@@ -114,6 +114,13 @@ def test_months_of_a_service(begins, months):
     assert months_in(NLP, begins, RUN) == float(months in (1 / MONTH_DAYS,))
 
 
+def test_a_plan_with_days_of_its_own_counts_by_them():
+    december = SERVICE | {"starts": "2026-12-01", "ends": "2026-12-15"}
+    assert months_in(NLP, date(2026, 10, 1), december) == pytest.approx(15 / MONTH_DAYS)
+    assert months_in(NLP, date(2026, 10, 1), SERVICE | {"starts": "", "ends": ""}) > 3
+    assert months_in(NLP, date(2026, 10, 1), RUN | {"starts": "2027-01-01"}) == 0
+
+
 def test_whose_budget_it_is(bill):
     vision, every = NLP._replace(team="vision"), NLP._replace(team="", project="SEARCH")
     begins = date(2026, 12, 1)
@@ -206,6 +213,12 @@ def test_the_commands_sum_by_team_and_check_budgets_and_quotas(files, capsys):
     later = [plans, "--budgets", budgets, "--begin", "2027-01-01", "--quota", "L-DB2E81BA=8"]
     assert main(["gate", *later]) == 0
     assert main(["gate", plans, "--quota", "many"]) == 2
+    first, *rows = PLANS.splitlines()
+    for day, status in (("2027-01-01", 0), ("soon", 2)):
+        dated = "\n".join([f"{first},starts", *(f"{row},{day}" for row in rows)])
+        (files / "plans.csv").write_text(dated, "utf-8")
+        assert main(["gate", *words]) == status
+    assert "'soon' in starts is no day; write it as 2026-11-28." in capsys.readouterr().err
 
 
 def test_a_kept_answer_carries_its_team_in_the_link_and_the_page_sums_by_team():
@@ -224,6 +237,8 @@ def test_a_file_of_budgets_is_opened_on_the_page_and_forgotten():
     run(app.file_uploader(key="budgets_file").set_value(("b.yaml", later, "text/yaml")))
     assert title(app) == "1 team shares the bill, 1 budget is exceeded"
     assert "nlp-q4 (team nlp, to 31 December 2099)" in page_text(app)
+    run(app.date_input(key="teams_begin").set_value(date(2018, 1, 1)))
+    assert title(app) == "1 team shares the bill, every budget is kept"
     run(app.button(key="budgets_forget").click())
     run(app.file_uploader(key="budgets_file").set_value(("b.yaml", b"budgets: {}", "text/yaml")))
     assert "this is empty" in app.error[0].value

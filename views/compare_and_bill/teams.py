@@ -19,8 +19,8 @@ from calc.say.budgets import budget_name, use_sentence
 from calc.say.numbers import billed_usd, is_missing, three, with_noun
 from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared_answers
+from views.session import SESSION, kept_answers, reading
 from views.session import catalogs as session_catalogs
-from views.session import kept_answers, reading
 from views.session.present_plan import present
 from views.shared import tables
 from views.shared.elements import button
@@ -53,12 +53,13 @@ def draw(title: DeltaGenerator) -> None:
         title.markdown(NOTHING_TO_BILL)
         return
     bill = with_gpu_hours(owned_rows(rows, rows), catalogs)
-    sums, uses = by_team(bill), budget_use(bill, known_budgets(), date.today())
-    title.title(plain(heading(sums, uses)), anchor=False)
+    sums, budgets = by_team(bill), known_budgets()
+    heading_place = title.container()
     title.caption(ABOUT)
     _owners()
     _sums(sums)
-    _uses(uses)
+    uses = _uses(bill, budgets) if budgets else []
+    heading_place.title(plain(heading(sums, uses)), anchor=False)
     _open_budgets(catalogs)
 
 
@@ -134,16 +135,17 @@ def _hours(value: float) -> str:
     return "" if is_missing(value) else three(value)
 
 
-def _uses(uses: list[Use]) -> None:
-    """Each budget with what the plans take of it, if they begin today."""
-    if not uses:
-        return
-    st.header("Budgets, if the plans begin today", anchor=False)
+def _uses(bill: pd.DataFrame, budgets: list[Budget]) -> list[Use]:
+    """Each budget with what the plans take of it, if they begin on the day that is chosen."""
+    st.header("Budgets", anchor=False)
+    begins = st.date_input("The plans begin on", key="teams_begin", width=200, **SESSION)
+    uses = budget_use(bill, budgets, begins if isinstance(begins, date) else date.today())
     for use in uses:
         if use.budget.usd is None:
             st.markdown(plain(use_sentence(use)))
             continue
         st.progress(use.used_ratio, plain(use_sentence(use)))
+    return uses
 
 
 def known_budgets() -> list[Budget]:
