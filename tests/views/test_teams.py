@@ -1,6 +1,7 @@
 """Team, owner and project from job to bill; budgets; quotas; the gate on all of them."""
 
 import json
+import re
 import shlex
 from datetime import date
 
@@ -244,9 +245,9 @@ def test_a_file_of_budgets_is_opened_on_the_page_and_forgotten():
     assert "this is empty" in app.error[0].value
 
 
-def kit_of(row, catalogs, **texts):
+def kit_of(row, catalogs, tool="vllm", **texts):
     row = estimate(row, catalogs) | texts
-    return next(kit for kit in kits(row, catalogs) if kit.id == "vllm")
+    return next(kit for kit in kits(row, catalogs) if kit.id == tool)
 
 
 SERVED_ROW = {
@@ -276,6 +277,44 @@ def test_a_kit_tags_what_it_rents_and_the_bill_finds_the_plan_by_it(catalogs):
     assert match(bill, plans, {}).lines["of_plan"].tolist() == ["chat #1"]
 
 
+TRAINED_ROW = {
+    "work": "training",
+    "model": "llama-3.1-8b",
+    "instance": "p5.48xlarge",
+    "gpus": 16,
+    "sharding": "zero3",
+    "train_tokens": 1e8,
+}
+
+
+def test_a_team_s_kit_names_its_account_and_its_queue(catalogs):
+    row = estimate(TRAINED_ROW, catalogs) | {"team": "R&D / NLP", "project": "47.11"}
+    for kit in kits(row, catalogs):
+        assert kit.differences == []  # the files of the clusters say nothing else than the others
+        options = re.findall(r"^#SBATCH --(\S+)=(\S+)", kit.files["slurm.sh"], re.M)
+        assert dict(options) == {
+            "job-name": "plan",
+            "account": "r-d-nlp",
+            "wckey": "47-11",
+            "nodes": "2",
+            "ntasks-per-node": "1",
+            "gpus-per-node": "8",
+        }
+        service, job = yaml.safe_load_all(kit.files["kueue.yaml"])
+        assert {one["metadata"]["namespace"] for one in (service, job)} == {"hyperpod-ns-r-d-nlp"}
+        queue = job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        assert queue == "hyperpod-ns-r-d-nlp-localqueue"
+        assert (job["spec"]["completions"], container["resources"]["limits"]) == (
+            2,
+            {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32},
+        )
+    assert {"slurm.sh", "kueue.yaml"}.isdisjoint(
+        kit_of(TRAINED_ROW, catalogs, "transformers").files
+    )
+    assert "kueue.yaml" not in kit_of(SERVED_ROW, catalogs, team="nlp").files
+
+
 def test_a_kit_without_names_has_no_tags(catalogs):
     kit = kit_of(SERVED_ROW, catalogs)
     assert "--tag-specifications" not in kit.files["aws.sh"]
@@ -291,3 +330,5 @@ def test_a_hostile_name_is_one_value_of_a_tag(catalogs, text):
     labels = yaml.safe_load(kit.files["sky.yaml"])["resources"]["labels"]
     assert labels == {"team": tag_value(text), "owner": tag_value(text)}
     assert not set("'\"$`;\n&{}()") & set(tag_value(text))
+    (account,) = re.findall(r"^#SBATCH --account=(.*)$", kit.files["slurm.sh"], re.M)
+    assert re.fullmatch("[a-z0-9-]+", account)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
@@ -123,9 +124,27 @@ def _runs(texts: list[tuple[str, str]]) -> list[list[Reading]]:
     for text, file in texts:
         base = bases[file]
         if file not in bases.values():
-            choices = several_readings(text, file, (by_file[base], base) if base else None)
+            choices = _readings_beside(text, file, by_file, base)
             runs = [[*run, *readings] for run in runs for readings in choices][:MOST_DOCUMENTS]
     return runs
+
+
+def _readings_beside(
+    text: str, file: str, by_file: dict[str, str], base: str
+) -> list[list[Reading]]:
+    """The readings of each run of a file among others; raises ConfigProblem.
+
+    A file that cannot be read and starts one of the other files, such as a Kubernetes Job, says
+    nothing that they do not.
+    """
+    try:
+        return several_readings(text, file, (by_file[base], base) if base else None)
+    except ConfigProblem:
+        scripts = {PurePath(other).name for other in by_file if other != file}
+        words = set(text.replace('"', " ").split())
+        if any(name.endswith(".sh") for name in scripts & words):
+            return [[]]
+        raise
 
 
 def _main(readings: list[Reading]) -> Tool:

@@ -34,6 +34,8 @@ FAMILY = re.compile(
     r"(llama3_[123]|qwen2_5|[a-z]+\d*)_"
 )  # torchtune's module of a builder: how its name begins
 RENDEZVOUS = Script('--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" ')
+NOT_IN_A_LABEL = re.compile(r"[^a-z0-9]+")
+LONGEST_LABEL = 40  # characters; a namespace and a queue name have 63 with what stands around them
 TAGGED = ("instance", "volume")  # kinds of resources that aws.sh starts
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
@@ -234,7 +236,17 @@ def _tags(row: Row) -> Json:
         "tagged": _yes(bool(tags)),
         "tags": tags or None,
         "tag_specifications": json.dumps(specifications),
+        "has_team": _yes("team" in tags and bool(row.get("instance"))),
+        "has_project": _yes("project" in tags),
+        "team_id": _label(tags.get("team", "")),
+        "project_id": _label(tags.get("project", "")),
+        "plan_id": _label(tags.get("plan", "plan")),
     }
+
+
+def _label(name: str) -> str:
+    """A name as Kubernetes and Slurm take it: lower-case letters, digits and dashes."""
+    return NOT_IN_A_LABEL.sub("-", name.lower())[:LONGEST_LABEL].strip("-") or "unnamed"
 
 
 def _generation_steps(sequences: int, accumulation_steps: int, generations: int) -> int | None:
