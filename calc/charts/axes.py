@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 import numpy as np
 import pandas as pd
@@ -53,24 +54,21 @@ def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np
 def spread_names(places: Sequence[float] | np.ndarray, gap: float) -> np.ndarray:
     """Places between 0 and 1, moved as little as possible to be a gap apart.
 
-    Neighbours that would touch form a block around their middle; blocks that touch join.
+    With the gaps taken off, places in order must not decrease. Where they do, neighbors share their
+    mean: isotonic regression by pooling adjacent violators (Barlow et al. 1972).
     """
     wished = np.clip(np.asarray(places, dtype=float), 0.0, 1.0)
     order = np.argsort(wished, kind="stable")
-    gap = min(gap, 1 / max(len(wished) - 1, 1))
-    blocks: list[
-        list[float]
-    ] = []  # of each block: its first place, its number of places, the sum of their wishes
-    for place in wished[order]:
-        blocks.append([place, 1.0, place])
-        while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:
-            _, count, total_wished = blocks.pop()
-            before = blocks[-1]
-            total = before[2] + total_wished - gap * before[1] * count
-            before[1], before[2] = before[1] + count, total
-            before[0] = float(np.clip(total / before[1], 0.0, 1 - gap * (before[1] - 1)))
+    last = len(wished) - 1
+    gap = min(gap, 1 / max(last, 1))
+    gaps_before = gap * np.arange(len(wished))
+    blocks: list[list[float]] = []
+    for place in (wished[order] - gaps_before).tolist():
+        block = [place]
+        while blocks and fmean(blocks[-1]) > fmean(block):
+            block = blocks.pop() + block
+        blocks.append(block)
+    shared = [fmean(block) for block in blocks for _ in block]
     moved = np.empty_like(wished)
-    moved[order] = [
-        first + gap * number for first, count, _ in blocks for number in range(int(count))
-    ]
+    moved[order] = np.clip(shared, 0.0, 1 - gap * last) + gaps_before
     return moved

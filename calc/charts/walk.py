@@ -18,28 +18,24 @@ VOWELS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an H100, an L
 def walk_table(
     rows: pd.DataFrame, cards: pd.DataFrame, dials: Sequence[str], card: str, catalogs: Catalogs
 ) -> pd.DataFrame:
-    """A row for each part of a moment (kind part) and for each card (kind card).
+    """The components of each moment (kind part), and below them the cards (kind card).
 
-    Dials are numbered columns: dial_0, dial_1 ...; a part has the card_gib, safe_gib and sure_ratio
-    of the plan's card (needs_on_cards).
+    `rows` and `cards` are those of a `Walk`. Every part also has card_gib, safe_gib and sure_ratio
+    of the plan's `card`. The picture knows the dials by number: dial_0, dial_1 ...
     """
-    named = {name: f"dial_{place}" for place, name in enumerate(dials)}
-    lines = cards.rename(columns=named)
-    lines = lines[[*named.values(), "card", *OF_CARD]]
-    parts = rows.rename(columns=named).merge(
-        lines[lines["card"] == card].drop(columns="card"), on=[*named.values()]
-    )
-    order = {name: place for place, name in enumerate(COMPONENTS)}
+    numbered = {name: f"dial_{place}" for place, name in enumerate(dials)}
+    dial_columns = list(numbered.values())
+    card_lines = cards.rename(columns=numbered)[[*dial_columns, "card", *OF_CARD]]
+    of_plan = card_lines[card_lines["card"] == card].drop(columns="card")
+    parts = rows.rename(columns=numbered).merge(of_plan, on=dial_columns)
     parts = parts.assign(
         kind="part",
-        order=parts["component"].map(order),
+        order=parts["component"].map(list(COMPONENTS).index),
         stop=parts["stop"] + 1,
         component=word_column(parts["component"].map(COMPONENT_LABELS)),
     )
-    lines = lines.assign(
-        kind="card", card=word_column([line_name(name, catalogs) for name in lines["card"]])
-    )
-    return pd.concat([parts, lines], ignore_index=True)
+    names = word_column([line_name(name, catalogs) for name in card_lines["card"]])
+    return pd.concat([parts, card_lines.assign(kind="card", card=names)], ignore_index=True)
 
 
 def by_moment(rows: pd.DataFrame, stops: Sequence[str]) -> pd.DataFrame:

@@ -27,7 +27,8 @@ def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
         context_notes(table, catalogs),
         *_as_run(table, catalogs),
     ]
-    of_row += [*_of_objective(table, catalogs), _of_load(table), _of_experts(table)]
+    of_row += [_of_scoring_release(table, catalogs), _of_rollout_engine(table)]
+    of_row += [_of_load(table), _of_experts(table)]
     of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
     return reduce(_join_notes, [_of_model(table, catalogs), support_note, *of_row])
 
@@ -159,25 +160,24 @@ def resting_sentences(catalogs: Catalogs) -> list[str]:
     )
 
 
-def _of_objective(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
-    """The release that a training's memory hangs on; an engine's share that no card gives."""
+def _of_scoring_release(table: Columns, catalogs: Catalogs) -> Words:
+    """Note on training whose memory depends on the release of the software."""
     codes, names = table["implementation"]
-    hangs = np.broadcast_to(table["hangs_on_release"] > 0, table["rows"])
+    depends = np.broadcast_to(table["hangs_on_release"] > 0, table["rows"])
     sentences = [
         f"Counted as {catalogs.implementations['name'].get(name, name)}'s newest known "
         f"release scores tokens; its earlier ones take over "
         "10 % more memory: name library_version if yours is older."
         for name in names
     ]
-    yield Words(np.where(hangs, codes, len(names)), np.array([*sentences, ""], dtype=object))
-    unplaced = (table["colocates_engine"] > 0) & np.isnan(table["rollout_card_bytes"])
-    yield Words(
-        np.where(unplaced, 0, 1),
-        np.array(
-            ["The rollout engine's share of the card is left out: no card is named.", ""],
-            dtype=object,
-        ),
-    )
+    return Words(np.where(depends, codes, len(names)), np.array([*sentences, ""], dtype=object))
+
+
+def _of_rollout_engine(table: Columns) -> Words:
+    """Note on a rollout engine whose share of the card is not known, since no card is named."""
+    is_left_out = (table["colocates_engine"] > 0) & np.isnan(table["rollout_card_bytes"])
+    sentence = "The rollout engine's share of the card is left out: no card is named."
+    return Words(np.where(is_left_out, 1, 0), np.array(["", sentence], dtype=object))
 
 
 def _of_load(table: Columns) -> Words:

@@ -21,6 +21,8 @@ from calc.scenarios.lookups import constants, numbers_of, row_numbers
 from calc.scenarios.private_prices import paid_prices
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
+NO_INSTANCE = np.array([-1])  # the row of cards that are in no instance type
+
 
 class Place(NamedTuple):
     """An instance type: GPUs, GPUs that tensor parallel may join, instances that a job may span."""
@@ -105,24 +107,32 @@ def _places(rows: np.ndarray, most: np.ndarray, job: Job, catalogs: Catalogs) ->
 
 def _own_places(job: Job, catalogs: Catalogs) -> list[Place]:
     """Return a place for each kind of machine or card that the team has."""
-    instances, cards = row_numbers(catalogs, "instances"), row_numbers(catalogs, "gpus")
-    fixed = [name for column in ("instance", "gpu") for name in job.fixed.get(column, ())]
+    instances = row_numbers(catalogs, "instances")
     own_places = []
     for name, count in job.have.items():
         if name in instances:
             own_places += _places(np.array([instances[name]]), np.array([count]), job, catalogs)
         else:
-            card = place_numbers(catalogs, np.array([cards[name]]), np.array([-1]))
-            island = min(count, int(np.nan_to_num(card["card_node_gpus"][0], nan=1)))
-            own_places.append(
-                Place("", count, island, 1, bool(card["gpu_supports_bf16"][0] > 0), name)
-            )
-    able = [place for place in own_places if not fixed or {place.instance, place.gpu} & {*fixed}]
-    if not able:
+            own_places.append(_place_of_cards(name, count, catalogs))
+    fixed = {name for column in ("instance", "gpu") for name in job.fixed.get(column, ())}
+    if not fixed:
+        return own_places
+    allowed = [place for place in own_places if {place.instance, place.gpu} & fixed]
+    if not allowed:
         raise JobError(
-            f"{' or '.join(fixed)} is not among the machines of have", "leave one of the two empty"
+            f"{' or '.join(sorted(fixed))} is not among the machines of have",
+            "leave one of the two empty",
         )
-    return able
+    return allowed
+
+
+def _place_of_cards(card: str, count: int, catalogs: Catalogs) -> Place:
+    """Return the place of so many cards that are in no instance type of the catalog."""
+    row = np.array([row_numbers(catalogs, "gpus")[card]])
+    numbers = place_numbers(catalogs, row, NO_INSTANCE)
+    gpus_of_node = int(np.nan_to_num(numbers["card_node_gpus"][0], nan=1))
+    has_bf16 = bool(numbers["gpu_supports_bf16"][0] > 0)
+    return Place("", count, min(count, gpus_of_node), 1, has_bf16, card)
 
 
 def place_columns(places: list[Place], catalogs: Catalogs) -> Columns:

@@ -174,11 +174,15 @@ def axes_outside(batch, gpus, parameters, replica_gpus, sequence_tokens, box_low
 
 
 def _squares(corners, ratios, counted=CORNERS):
-    """Squared logarithms of the ratios of the corners that each row lies in, summed. [ln²]"""
-    total, anywhere = np.zeros(len(corners)), np.bitwise_or.reduce(corners)
+    """Squared logarithms of the ratios of the corners that each row lies in, summed. [ln²]
+
+    `corners`: a bit for each of CORNERS; `ratios`: in the order of CORNERS; `counted`: their names.
+    """
+    total = np.zeros(len(corners))
     for place, name in enumerate(CORNERS):
-        if anywhere >> place & 1 and name in counted:
-            total = np.where(corners >> place & 1, total + np.log(ratios[place]) ** 2, total)
+        lies_in_it = (corners >> place & 1) > 0
+        if name in counted and lies_in_it.any():
+            total = np.where(lies_in_it, total + np.log(ratios[place]) ** 2, total)
     return total
 
 

@@ -25,35 +25,12 @@ CATALOGS = texts_beside(__file__)["catalogs"]
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    names = catalogs.regions["name"]
-    st.session_state.setdefault(
-        "prices_region", next(iter(job_state.current().fields["regions"]), names.index[0])
-    )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        labels = {region: f"{name} ({region})" for region, name in names.items()}
-        region = st.selectbox(
-            "Region",
-            list(labels),
-            format_func=labels.__getitem__,
-            key="prices_region",
-            width=280,
-            **SESSION,
-        )
-        every = sorted(catalogs.instances["family"].unique())
-        families = st.multiselect(
-            "Family", every, key="prices_families", placeholder="All", width=280, **SESSION
-        )
-    table = offers.offers(catalogs, [region])
-    table = table[table["family"].isin(families)] if families else table
-    today = pd.Timestamp.today()
-    old = {
-        f"{MARKETS[name].key}_old": offers.is_old(table[f"{MARKETS[name].key}_as_of"], today, name)
-        for name in ("on-demand", "spot")
-    }
-    table = table.assign(**old).sort_values("instance", ignore_index=True)
+    region, families = _choose_region_and_families(catalogs)
+    region_name = catalogs.regions["name"][region]
+    table = _priced_offers(region, families, catalogs)
     sold, spot = (table[f"{key}_usd_per_hour"].notna().sum() for key in ("on_demand", "spot"))
     title.title(
-        f"{names[region]}: {sold} of {len(table)} types have a price on demand, {spot} on spot",
+        f"{region_name}: {sold} of {len(table)} types have a price on demand, {spot} on spot",
         anchor=False,
     )
     st.markdown(
@@ -61,14 +38,10 @@ def draw(title: DeltaGenerator) -> None:
         f"{MARKETS['on-demand'].old_days} days: check them before "
         "you rent. `make prices` reads today's. An empty cell is not known; it is never zero."
     )
-    columns, alt = (
-        tables.filled_columns(tables.columns_of("prices"), table),
-        f"Prices of every instance type in {names[region]}",
-    )
     source_table(
         table,
-        columns,
-        alt,
+        tables.filled_columns(tables.columns_of("prices"), table),
+        f"Prices of every instance type in {region_name}",
         "prices_table",
         lambda number: offers.entries_behind(table.iloc[number], catalogs),
         catalogs,
@@ -86,6 +59,39 @@ def draw(title: DeltaGenerator) -> None:
         "all_catalogs",
         partial(_every_catalog, catalogs),
     )
+
+
+def _choose_region_and_families(catalogs: Catalogs) -> tuple[str, list[str]]:
+    """Draw the filters of the table; return the region and the families, none for all."""
+    names = catalogs.regions["name"]
+    first = next(iter(job_state.current().fields["regions"]), names.index[0])
+    st.session_state.setdefault("prices_region", first)
+    labels = {region: f"{name} ({region})" for region, name in names.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        region = st.selectbox(
+            "Region",
+            list(labels),
+            format_func=labels.__getitem__,
+            key="prices_region",
+            width=280,
+            **SESSION,
+        )
+        every = sorted(catalogs.instances["family"].unique())
+        families = st.multiselect(
+            "Family", every, key="prices_families", placeholder="All", width=280, **SESSION
+        )
+    return region, families
+
+
+def _priced_offers(region: str, families: list[str], catalogs: Catalogs) -> pd.DataFrame:
+    """The instance types of a region by name, with on_demand_old and spot_old for stale prices."""
+    table = offers.offers(catalogs, [region])
+    table = table[table["family"].isin(families)] if families else table
+    today, stale = pd.Timestamp.today(), {}
+    for name in ("on-demand", "spot"):
+        key = MARKETS[name].key
+        stale[f"{key}_old"] = offers.is_old(table[f"{key}_as_of"], today, name)
+    return table.assign(**stale).sort_values("instance", ignore_index=True)
 
 
 def _cards(catalogs: Catalogs) -> None:
@@ -121,7 +127,7 @@ def _every_catalog(catalogs: Catalogs) -> None:
     )
     source_table(
         table,
-        _as_it_is(table),
+        _catalog_columns(table),
         f"Catalog of {CATALOGS[name].lower()}",
         f"catalog_{name}",
         name,
@@ -132,7 +138,7 @@ def _every_catalog(catalogs: Catalogs) -> None:
         st.caption(note)
 
 
-def _as_it_is(table: pd.DataFrame) -> Row:
+def _catalog_columns(table: pd.DataFrame) -> Row:
     """The columns of a catalog: ids pinned, sizes in GiB."""
     labels = {
         name: name.removesuffix("_gib").replace("_", " ")

@@ -189,17 +189,21 @@ def readings_of_runs(
     Where one benchmark is of a row, the others of its sweep are read beside that service at the
     load that they name.
     """
-    tried = [[readings(run, row, catalogs, today) for row in rows] for run in several]
-    first_readings = [next((read for read, _ in of_rows if read), []) for of_rows in tried]
-    if not any(first_readings):
-        return [], list(dict.fromkeys(of_rows[0][1] for of_rows in tried))
-    service = next(read for read in first_readings if read)[0].row
+    by_run: list[list[RunReading]] = []
+    refusals: list[str] = []
+    for run in several:
+        tried = [readings(run, row, catalogs, today) for row in rows]
+        by_run.append(next((found for found, _ in tried if found), []))
+        refusals.append(tried[0][1])
+    agreeing = [found for found in by_run if found]
+    if not agreeing:
+        return [], list(dict.fromkeys(refusals))
+    service = agreeing[0][0].row
     for number, run in enumerate(several):
-        if not first_readings[number] and run.facts.keys() >= LOAD:
-            first_readings[number], _ = readings(
-                run, _at_load(run, service, catalogs), catalogs, today
-            )
-    return [reading for read in first_readings for reading in read], []
+        if not by_run[number] and run.facts.keys() >= LOAD:
+            row = _at_load(run, service, catalogs)
+            by_run[number], _ = readings(run, row, catalogs, today)
+    return [reading for found in by_run for reading in found], []
 
 
 def _at_load(run: LoggedRun, service: Row, catalogs: Catalogs) -> Row:

@@ -337,10 +337,11 @@ def _generating(settings: RunSettings) -> None:
 
 
 def settle_stored_format(settings: RunSettings, catalogs: Catalogs) -> None:
-    """Settle the part `stored`: the number format in the model's name, else its maker's."""
+    """Set the part `stored`: the number format in the model's name, else the one published."""
     model = str(settings.values.get("model", ""))
-    if name := stored_as(model):
-        settings.values["stored"], settings.fields["stored"] = name, settings.fields["model"]
+    named = stored_as(model)
+    stored = named or catalogs.models["published_precision"].get(model_id(model, catalogs), "")
+    if stored:
+        settings.values["stored"], settings.fields["stored"] = stored, settings.fields["model"]
+    if named:
         settings.explicit.add("stored")
-    elif name := catalogs.models["published_precision"].get(model_id(model, catalogs), ""):
-        settings.values["stored"], settings.fields["stored"] = name, settings.fields["model"]

@@ -22,7 +22,7 @@ HOLDERS = ("args", "opts", "opt", "options", "flags", "cli_args", "script_args",
 SUPPORTED = re.compile(
     r"(?P<negated>not )?(?:[\w.]*\.)?is_bf(?:loat)?16_supported\(\)"
 )  # as every card since Ampere says
-LONGEST_SCRIPT = 200_000  # characters
+LONGEST_SCRIPT, LONGEST_CODE = 200_000, 60  # characters, of a file and of an unknown value
 
 
 def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
@@ -111,6 +111,11 @@ def _dotted_name(node: Any) -> str:
 
 
 def _literal(node: Any, literals: Json) -> Any:
+    """Return the value of an expression, as far as it is known without running the script.
+
+    A name has its value in `literals`. A test for what the GPU supports counts as true. An
+    attribute of torch is its name. Any other expression is returned as a variable, ${its code}.
+    """
     if isinstance(node, ast.Name | ast.Attribute):
         node = literals.get(_dotted_name(node)) or node
     if isinstance(node, ast.IfExp) and SUPPORTED.fullmatch(ast.unparse(node.test)):
@@ -124,11 +129,9 @@ def _literal(node: Any, literals: Json) -> Any:
         code = ast.unparse(node)
     if match := SUPPORTED.fullmatch(code):
         return not match["negated"]
-    return (
-        code.removeprefix("torch.")
-        if code.startswith("torch.") and "(" not in code
-        else f"${{{code[:60]}}}"
-    )
+    if code.startswith("torch.") and "(" not in code:
+        return code.removeprefix("torch.")
+    return "${" + code[:LONGEST_CODE] + "}"
 
 
 def _number(node: Any, literals: Json, depth: int = 0) -> int | None:

@@ -56,20 +56,20 @@ def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = ""
             f"and its launcher alone."
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
-    named = next(filter(None, map(_named_objective, *zip(*texts, strict=True))), None)
-    missing = missing_configs(texts) if named else []
+    objectives = (_named_objective(text, file) for text, file in texts)
+    objective = next((one for one in objectives if one), None)
+    missing = missing_configs(texts) if objective else []
     try:
-        several = [
-            (sorted(readings, key=lambda reading: reading.rank)) for readings in _runs(texts)
-        ]
-        mains = [_main(readings) for readings in several]
+        runs = [sorted(readings, key=lambda reading: reading.rank) for readings in _runs(texts)]
+        trainers = [_main(readings) for readings in runs]
     except ConfigProblem:
-        if named:
-            raise unread_trainer(*named, missing) from None
+        if objective:
+            raise unread_trainer(*objective, missing) from None
         raise
+    named = (*objective, missing) if objective else None
     return [
-        _run(readings, main, (*named, missing) if named else None, catalogs, model)
-        for readings, main in zip(several, mains, strict=True)
+        _run(readings, trainer, named, catalogs, model)
+        for readings, trainer in zip(runs, trainers, strict=True)
     ]
 
 

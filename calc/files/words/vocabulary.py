@@ -11,9 +11,7 @@ SPACED = str.maketrans("-_", "  ")  # fine-tune, fine_tune and fine tune are one
 class Frame(NamedTuple):
     """A sequence of tags and the role of each quantity in it."""
 
-    elements: tuple[
-        tuple[frozenset[str], bool], ...
-    ]  # tags of one place; whether it may be missing
+    elements: tuple[tuple[frozenset[str], bool], ...]  # tags of a place; whether it may be missing
     roles: tuple[str, ...]
 
 
@@ -112,17 +110,24 @@ def _add(tags: dict[str, set[str]], text: str, tag: str) -> None:
 
 @read_once
 def frames() -> tuple[Frame, ...]:
-    """Every frame of the vocabulary."""
-    several = []
-    named = [f"column:{name} N|DUR|USD = {role}" for name, role in COLUMN_ROLES.items()]
-    for text in (*vocabulary().frames, *named):
-        pattern, _, roles = text.partition(" = ")
-        elements = tuple(
-            (frozenset(element.rstrip("?").split("|")), element.endswith("?"))
-            for element in pattern.split()
-        )
-        several.append(Frame(elements, tuple(roles.split())))
-    return tuple(several)
+    """Every frame of the vocabulary, and one for each column that a text may name itself."""
+    of_columns = [f"column:{name} N|DUR|USD = {role}" for name, role in COLUMN_ROLES.items()]
+    return tuple(_frame(text) for text in (*vocabulary().frames, *of_columns))
+
+
+def _frame(text: str) -> Frame:
+    """Read a frame as the vocabulary writes it: `N concurrent user|people? = users`.
+
+    The elements stand before the equals sign, each with its alternatives; a question mark means
+    that an element may be missing. The roles stand after it.
+    """
+    pattern, _, roles = text.partition(" = ")
+    elements = []
+    for element in pattern.split():
+        alternatives = frozenset(element.removesuffix("?").split("|"))
+        may_be_missing = element.endswith("?")
+        elements.append((alternatives, may_be_missing))
+    return Frame(tuple(elements), tuple(roles.split()))
 
 
 @read_once

@@ -43,35 +43,37 @@ def read_config(
         raise ConfigError(f"{model_id}: {error}") from None
 
 
-def _read(config, model_id, catalogs, index):
-    if not isinstance(config, dict):
+def _read(json: Any, model_id: str, catalogs: Any, index: Cells) -> Json:
+    """The entry of an image-text pair, of one model, or of a model whose type is not covered."""
+    if not isinstance(json, dict):
         raise ConfigError("this is not a config; give a JSON object with a model_type.")
-    model_types, config = catalogs.model_types, ReadFields(config)
+    model_types, config = catalogs.model_types, ReadFields(json)
     part = text_part(vision_side(config, catalogs), model_types, catalogs.config_defaults)
     name = model_types.named(part.model_type)
-    if not (
-        name in model_types.pairs
-        or (name in model_types.types and _writes(part, catalogs.families, model_types.types[name]))
-    ):
+    is_pair, covered = name in model_types.pairs, model_types.types.get(name)
+    if not is_pair and not (covered and _generates(part, catalogs.families, covered)):
         return _plain_model(config, part, model_id, catalogs, index)
-    wraps = model_types.parts.get(config["model_type"])
-    if part.outer and not (wraps and wraps.text) and part.config.get("auto_map"):
-        why = f"its {part.model_type} brings code of its own, which may not be that of transformers"
-        raise ConfigError(
-            f"model_type {short_value(config['model_type'])} is not covered: {why}; choose "
-            f"another model."
-        )
+    _check_text_code(config, part, model_types)
     try:
-        entry = (
-            _pair(part, name, catalogs)
-            if name in model_types.pairs
-            else _single(config, part, name, catalogs)
-        )
+        entry = _pair(part, name, catalogs) if is_pair else _single(config, part, name, catalogs)
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         raise ConfigError(
             f"a field of this {short_value(name)} config is of a wrong kind ({short_value(error)})."
         ) from None
     return {**_about(config, part, name, model_id), **entry}
+
+
+def _check_text_code(config: ReadFields, part: TextPart, model_types: Any) -> None:
+    """Raise ConfigError for a text part whose own code transformers need not agree with."""
+    if part.outer is None or not part.config.get("auto_map"):
+        return
+    known = model_types.parts.get(config["model_type"])
+    if not (known and known.text):
+        raise ConfigError(
+            f"model_type {short_value(config['model_type'])} is not covered: its "
+            f"{part.model_type} brings code of its own, which may not be that of transformers; "
+            f"choose another model."
+        )
 
 
 def _about(config, part, name, model_id):
@@ -113,12 +115,12 @@ def _plain_model(config, part, model_id, catalogs, index):
     return {**entry, **_about(config, part, entry["model_type"], model_id), "remark": remark}
 
 
-def _writes(part, families, model_type):
-    """Return whether the text part of a config generates text; a lone part always may."""
-    return part.outer is None or families.get(model_type.family, {"kind": "decoder"})["kind"] in (
-        "decoder",
-        "encoder-decoder",
-    )
+def _generates(part: TextPart, families: Json, model_type: Any) -> bool:
+    """Return whether the text part of a config generates text; a config of one part may not."""
+    if part.outer is None:
+        return True
+    family = families.get(model_type.family, {"kind": "decoder"})
+    return family["kind"] in ("decoder", "encoder-decoder")
 
 
 def _pair(part: TextPart, name: str, catalogs: Any) -> Json:

@@ -221,26 +221,22 @@ def _choices(
 ) -> list[list[Reading]]:
     """The readings of a program, one list for each choice of machine and each service it starts.
 
-    `configs`: those that its command names.
+    `configs`: the configs in the same file that its command names. `unread`: fields on memory that
+    no reading takes. `name`: what tells the service from the others of the file.
     """
-    several = []
+    choices = []
     for parts in parts_of_machines(facts):
         environment = _environment(facts, parts)
-        for readings in _readings(program, environment, file):
-            if not any(reading.tool for reading in (*readings, *configs)):
+        filled_parts = {part: value for part, value in parts.items() if value}
+        machine = Reading(file, None, unread, LAUNCH, filled_parts, place=name)
+        for own_readings in _readings(program, environment, file):
+            readings = [*own_readings, *configs]
+            if not any(reading.tool for reading in readings):
                 continue
-            readings = [*readings, *configs]
             for reading in readings:
                 settings_of_variables(reading, environment)
-            machine = {name: value for name, value in parts.items() if value}
-            several.append(
-                [
-                    *readings,
-                    *_model(readings, facts, file),
-                    Reading(file, None, unread, LAUNCH, machine, place=name),
-                ]
-            )
-    return several
+            choices.append([*readings, *_model(readings, facts, file), machine])
+    return choices
 
 
 def _environment(facts: list[Fact], parts: Json) -> dict[str, str]:
