@@ -94,64 +94,67 @@ def moments_of(work: str) -> tuple[Moment, ...]:
     )
 
 
+class Piece(NamedTuple):
+    """A range of lengths, by their first and last number, for which a variant has one surface."""
+
+    variant: int
+    first: int
+    last: int
+
+    @property
+    def halves(self) -> tuple["Piece", "Piece"]:
+        """The shorter and the longer lengths of a piece."""
+        middle = (self.first + self.last) // 2
+        return self._replace(last=middle), self._replace(first=middle + 1)
+
+
 def surfaces(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> Surfaces:
     """The coefficients of variants of one kind of work that can all be estimated.
 
     `batch` and `sequence_tokens` of the variants are not read; lengths that are equal to the
-    sequence are to be left out.
+    sequence are to be left out. A piece whose surface misses the estimate is halved.
     """
-    lengths, batches = bounds.lengths, (bounds.least_batch, bounds.most_batch)
-    ends = np.clip(
-        [*(batches[0] + np.arange(SMALLEST)), *(batches[1] + np.arange(1 - LARGEST, 1))], *batches
-    )
-    rng, rows, miss_ratio = np.random.default_rng(0), [], np.zeros(len(variants))
-    pieces = np.array([(number, 0, len(lengths) - 1) for number in range(len(variants))])
-    while len(pieces):
-        number, first, last = pieces.T
-        drawn = (CHECKED_POINTS, len(pieces))
-        batch = np.concatenate(
-            [
-                np.repeat(ends, LENGTHS)[:, None] + 0 * number,
-                rng.integers(*batches, drawn, endpoint=True),
-            ]
-        ).T
-        solved = np.tile([first, first + (last - first + 3) // 4, last], (len(ends), 1))
-        tokens = lengths[
-            np.concatenate(
-                [
-                    solved,
-                    first
-                    + (last - first)
-                    * np.arange(CHECKED_POINTS)[:, None] ** 2
-                    // (CHECKED_POINTS - 1) ** 2,
-                ]
-            )
-        ].T
-        frame = with_point(
-            variants.iloc[number.repeat(batch.shape[1])], batch.ravel(), tokens.ravel()
-        )
-        missed = np.zeros(len(pieces))
-        for place, (miss, piece) in enumerate(
-            _solved(batch, tokens, next(parts(frame, catalogs)).table)
-        ):
-            missed[place] = miss
-            if miss <= MOST_MISS or first[place] == last[place]:
-                over = lengths[first[place] - 1] if first[place] else 0.0
-                rows.append(
-                    piece.assign(
-                        variant=number[place], over_tokens=over, to_tokens=lengths[last[place]]
-                    )
-                )
-                miss_ratio[number[place]] = max(miss_ratio[number[place]], miss)
-        number, first, last = pieces[(missed > MOST_MISS) & (first < last)].T
-        middle = (first + last) // 2
-        pieces = np.concatenate(
-            [
-                np.stack([number, first, middle], axis=1),
-                np.stack([number, middle + 1, last], axis=1),
-            ]
-        )
+    lengths, rng = bounds.lengths, np.random.default_rng(0)
+    pieces = [Piece(variant, 0, len(lengths) - 1) for variant in range(len(variants))]
+    rows, miss_ratio = [], np.zeros(len(variants))
+    while pieces:
+        halved: list[Piece] = []
+        batch, tokens = _points_of(pieces, bounds, rng)
+        repeated = np.repeat([piece.variant for piece in pieces], batch.shape[1])
+        frame = with_point(variants.iloc[repeated], batch.ravel(), tokens.ravel())
+        table = next(parts(frame, catalogs)).table
+        for piece, (miss, surface) in zip(pieces, _solved(batch, tokens, table), strict=True):
+            if miss > MOST_MISS and piece.first < piece.last:
+                halved += piece.halves
+                continue
+            over = lengths[piece.first - 1] if piece.first else 0.0
+            ends = {"over_tokens": over, "to_tokens": lengths[piece.last]}
+            rows.append(surface.assign(variant=piece.variant, **ends))
+            miss_ratio[piece.variant] = max(miss_ratio[piece.variant], miss)
+        pieces = halved
     return Surfaces(pd.concat(rows, ignore_index=True), miss_ratio)
+
+
+def _points_of(
+    pieces: list[Piece], bounds: Bounds, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the batches and lengths at which the surface of each piece is taken and checked.
+
+    Both have shape (pieces, points): first the SMALLEST and LARGEST batches, each at LENGTHS
+    lengths, from which a form is taken; then CHECKED_POINTS points, closer at short lengths.
+    """
+    least, most = bounds.least_batch, bounds.most_batch
+    smallest, largest = least + np.arange(SMALLEST), most + np.arange(1 - LARGEST, 1)
+    end_batches = np.clip([*smallest, *largest], least, most)
+    first = np.array([[piece.first] for piece in pieces])
+    last = np.array([[piece.last] for piece in pieces])
+    spread = np.arange(CHECKED_POINTS) ** 2
+    end_lengths = np.hstack([first, first + (last - first + 3) // 4, last])
+    checked_lengths = first + (last - first) * spread // spread[-1]
+    taken = np.tile(np.repeat(end_batches, LENGTHS), (len(pieces), 1))
+    checked = rng.integers(least, most, (CHECKED_POINTS, len(pieces)), endpoint=True).T
+    numbers = np.hstack([np.tile(end_lengths, len(end_batches)), checked_lengths])
+    return np.hstack([taken, checked]), bounds.lengths[numbers]
 
 
 def with_point(scenarios: pd.DataFrame, batch: Any, tokens: Any) -> pd.DataFrame:
@@ -241,24 +244,23 @@ def _of_form(
 ) -> tuple[float, pd.DataFrame]:
     """Error of a piece with the surfaces through some of its points, and these surfaces.
 
-    `values`: (moments, components, points). Of several forms one that exceeds its stop straddles a
-    jump and is left out.
+    `form`: the points of each surface. `values`: GiB, shape (moments, components, points).
+    `multiplied`: the terms at the lengths and at those in whole pages, shape (2, points, 6).
     """
     most = _most_by_stop(values.sum(axis=1), stops)
-    weights = 1 / most.max(axis=0)
-    weighed = [
-        ((multiplied * weights[:, None])[:, points], (values * weights)[:, :, points])
-        for points in form
-    ]
-    fitted = [
-        np.einsum("mcp,cqp->mcq", bytes_, np.linalg.pinv(by, rcond=SINGULAR)[IN_PAGES])
-        for by, bytes_ in weighed
-    ]
+    peak = most.max(axis=0)
+    # Least squares of the errors as a share of the peak, for each surface of the form.
+    weighed_terms, weighed_values = multiplied / peak[:, None], values / peak
+    fitted = []
+    for points in form:
+        inverse = np.linalg.pinv(weighed_terms[:, points], rcond=SINGULAR)[IN_PAGES]
+        fitted.append(np.einsum("mcp,cqp->mcq", weighed_values[:, :, points], inverse))
     surface, stops = np.concatenate(fitted), np.tile(stops, len(form))
     totals = np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES])
-    totals[(len(form) > 1) & np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
+    if len(form) > 1:  # a surface that exceeds its stop straddles a jump
+        totals[np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
     largest_places = _ever_largest(totals, stops)
-    miss = np.max(np.abs(_most_by_stop(totals, stops) - most) / most.max(axis=0))
+    miss = np.max(np.abs(_most_by_stop(totals, stops) - most) / peak)
     return float(miss), _rows(surface[largest_places], largest_places, stops, page_tokens)
 
 
