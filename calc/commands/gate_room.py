@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.commands.teams import add_budgets, begin_day, budgets_named
 from calc.plan.budgets import budget_use, with_gpu_hours
 from calc.plan.plan_bill import plan_bill, ticked_rows
-from calc.plan.quota_use import QuotaUse, quota_use
+from calc.plan.quota_use import quota_use
 from calc.say.budgets import exceeded_sentence, quota_sentence
 from calc.scenarios.problems import TableError, quote_cell
 from calc.scenarios.read import number
@@ -38,18 +38,12 @@ def broken_together(
         sentences += [exceeded_sentence(use) for use in uses if use.is_exceeded or use.unpriced]
     if options.quota:
         allowed = _read_quotas(options.quota)
-        uses_of_quotas = quota_use(billed, catalogs)
         sentences += [
             quota_sentence(use, allowed.get(use.code))
-            for use in uses_of_quotas
-            if _is_over(use, allowed)
+            for use in quota_use(billed, catalogs)
+            if use.needed > allowed.get(use.code, 0.0)  # a quota that is not named is 0
         ]
     return sentences
-
-
-def _is_over(use: QuotaUse, allowed: dict[str, float]) -> bool:
-    """Return whether rows exceed a quota; a quota that is not named is 0."""
-    return use.needed > allowed.get(use.code, 0.0)
 
 
 def _read_quotas(words: list[str]) -> dict[str, float]:

@@ -64,7 +64,7 @@ def estimate_files(
     outcomes = (
         _on_cluster(parts, columns, catalogs, cluster, Path(folder))
         if cluster
-        else _here(parts, columns, catalogs)
+        else (part_estimated(part, columns, catalogs) for part in parts)
     )
     progress, finished, sentences = Progress("rows"), 0, {""}
     try:
@@ -83,12 +83,6 @@ def estimate_files(
         progress.close()
     print(f"{progress}; {finished} of {len(parts)} parts are in {folder}.", file=sys.stderr)
     return 0 if finished == len(parts) else UNUSABLE
-
-
-def _here(
-    parts: list[Part], columns: Columns, catalogs: Catalogs
-) -> Generator[Outcome, None, None]:
-    return (part_estimated(part, columns, catalogs) for part in parts)
 
 
 def part_estimated(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:

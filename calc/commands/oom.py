@@ -84,7 +84,8 @@ def explained_alone(log: str, text: str, catalogs: Catalogs) -> str:
             f"| {part.name} | {part.in_gib()['measured_gib']:.2f} |" for part in explanation.parts
         ]
     if explanation.failed:
-        lines += ["", f"## {WHAT_HELPS}", "", *_cures_alone(text, explanation)]
+        cures = cures_by_cause(text, explanation.failure)
+        lines += ["", f"## {WHAT_HELPS}", "", *(f"- {cure}." for cure in cures)]
     return "\n".join([*lines, "", WITHOUT_PLAN]) + "\n"
 
 
@@ -138,11 +139,6 @@ def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
         ]
         lines += ["", f"## {title}", "", *effects] if listed else []
     return lines
-
-
-def _cures_alone(text: str, explanation: OomExplanation) -> list[str]:
-    """Return the cures of a log without a plan, as lines of Markdown."""
-    return [f"- {cure}." for cure in cures_by_cause(text, explanation.failure)]
 
 
 def _part(part: MeasuredPart) -> str:

@@ -18,6 +18,7 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
+from calc.table import is_missing
 from calc.units import HOUR_SECONDS
 
 SHARES = np.linspace(0, 1, 41)  # of what could be reused, at which the service is estimated
@@ -114,7 +115,7 @@ def session_plan(row: Row, sessions: Sessions, catalogs: Catalogs) -> SessionPla
             f"The cache of {row['implementation']} is not known; plan the service with vllm."
         )
     reusable = contexts.reusable(sessions.turns)
-    scenario = {name: row[name] for name in BY_NAME if not _is_empty(row[name])}
+    scenario = {name: row[name] for name in BY_NAME if not is_missing(row[name])}
     table = pd.DataFrame([scenario] * len(SHARES)).assign(reused_prompt_tokens=SHARES * reusable)
     found = estimate(table, catalogs, solve=False)
     measures = _measures(found, row, sessions)
@@ -138,10 +139,6 @@ def session_plan(row: Row, sessions: Sessions, catalogs: Catalogs) -> SessionPla
             ["pool_ratio", "pool_tokens", "hit_ratio", "stay_seconds", *MEASURES]
         ],
     )
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value == "" or value != value
 
 
 def replicas_of(row: Row) -> float:

@@ -59,7 +59,8 @@ def _merge(found: SearchResult, wider: SearchResult) -> SearchResult:
     """The candidates on one machine and on several as one table."""
     tried = found.tried + wider.tried
     if not wider.size:
-        smallest_bytes = _smaller(found.smallest_bytes, wider.smallest_bytes)
+        # Either may be unknown.
+        smallest_bytes = float(np.fmin(found.smallest_bytes, wider.smallest_bytes))
         return found._replace(tried=tried, smallest_bytes=smallest_bytes)
     moved = replace(
         wider.candidates,
@@ -92,8 +93,3 @@ def _grid_of(job: Job, whole: Grid, numbers: np.ndarray, gpus: int, catalogs: Ca
     places = [whole.places[number] for number in numbers]
     pipelined = grid(replace(job, fixed=job.fixed | laid_out), places, catalogs)
     return pipelined._replace(places=whole.places, place_of_pair=numbers[pipelined.place_of_pair])
-
-
-def _smaller(first: float, second: float) -> float:
-    """The smaller of two amounts of memory, of which either may be unknown. [B]"""
-    return float(np.fmin(first, second))

@@ -26,7 +26,7 @@ from calc.search.ranking import limits_of
 from calc.search.row_status import STATUSES, is_offered, status
 from calc.studies.advice_selection import MOST_OF_A_KIND, machine_first, select_advice
 from calc.studies.neighbours import LAYOUT, distinct_changes, neighbours, pairs
-from calc.table import Words
+from calc.table import Words, is_missing
 from calc.units import GIB
 
 _READ = (
@@ -337,11 +337,7 @@ def _within_limits(
 def _inputs(row: Row, changes: list[Changes]) -> Columns:
     """The inputs (scenarios.read) of the changed scenarios; what no change sets is one value."""
     columns_by_name = inputs_by_name()
-    same = {
-        name: value
-        for name in columns_by_name
-        if (value := row.get(name)) not in ("", None) and value == value
-    }
+    same = {name: value for name in columns_by_name if not is_missing(value := row.get(name))}
     columns: Columns = {"rows": len(changes)}
     for name in dict.fromkeys(
         name for change in changes for name in change if name in columns_by_name

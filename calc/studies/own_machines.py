@@ -43,16 +43,14 @@ def own_machines(job: Cells, answered: Options, catalogs: Catalogs) -> list[Owne
 def _smaller(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
     """The first way that takes less memory and fits what one has."""
     smaller = list(SMALLER[str(answered.job["work"])].items())
-    taken = [set(changes.items()) <= set(_plain(job).items()) for _, changes in smaller]
+    taken = [
+        all(job.get(name) == value for name, value in changes.items()) for _, changes in smaller
+    ]
     begin = taken.index(True) + 1 if True in taken else 0
     for kind, changes in smaller[begin:]:
         if row := first_row({**job, **changes}, catalogs):
             return [OwnedOption("smaller", row, changes, kind)]
     return []
-
-
-def _plain(job: Cells) -> dict[str, str]:
-    return {name: value for name, value in job.items() if isinstance(value, str)}
 
 
 def _largest(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 from plain_answers import serving_rows, training_rows
-from test_answers import TIE
 
 from calc import estimate
 from calc.answers.full_answer import full_answer as options
+from calc.job.columns import TIE_RATIO
 from calc.say.numbers import usd
 
 HAVE = "2 x p4d.24xlarge + 4xa10g"
@@ -44,10 +44,10 @@ def test_on_machines_that_are_there_the_fastest_of_every_arrangement_is_the_answ
     column = "time_per_output_token_seconds" if "work" in job else "run_hours"
     answer_row = owned.answers.iloc[0]
     assert (answer_row["answer"], answer_row["problem"], len(owned.answers)) == ("fastest", "", 1)
-    assert answer_row[column] == pytest.approx(sound[column].min(), rel=TIE - 1)
+    assert answer_row[column] == pytest.approx(sound[column].min(), rel=TIE_RATIO - 1)
     best = sound.groupby("gpu", observed=True)[column].min()
     assert owned.board.set_index("gpu")[column].to_dict() == pytest.approx(
-        best.to_dict(), rel=TIE - 1
+        best.to_dict(), rel=TIE_RATIO - 1
     )
     assert owned.answers[["usd", "usd_per_hour"]].isna().all(axis=None)
     assert usd(rented.rows[0]["usd"]) in answer_row["why"]

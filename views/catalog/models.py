@@ -1,5 +1,7 @@
 """The Models tab: every model with its shape, size and coverage; one can go into the plan."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -65,8 +67,7 @@ def draw(title: DeltaGenerator) -> None:
         label = f"Use {ticked[0]['name']} in plan" if model else "Use in plan"
         button(
             label,
-            _use,
-            model,
+            partial(job_state.choose, model=model),
             icon="input",
             disabled=not model,
             help="Tick a model that is estimated.",
@@ -74,8 +75,3 @@ def draw(title: DeltaGenerator) -> None:
         )
         another = "Another one: its config.json goes under Model on Plan."
         st.caption(f"{len(matches)} of {len(catalogs.models)} models. {another}", width="content")
-
-
-def _use(model: str) -> None:
-    """Callback: the job is of this model."""
-    job_state.choose(model=model)

@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Row
 from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
 from calc.files.csv.tables import to_csv
@@ -196,7 +195,7 @@ def _beside(result: Actual, plans: pd.DataFrame) -> None:
 
 def _attempts(result: Actual, plans: pd.DataFrame) -> None:
     """For runs whose hours are worth other attempts than planned: a button that plans with them."""
-    for place, row in zip(_places(plans), records(result.table), strict=True):
+    for place, row in zip(plans.index, records(result.table), strict=True):
         sentence = actual_words.attempts_sentence(row)
         if not sentence:
             continue
@@ -204,16 +203,5 @@ def _attempts(result: Actual, plans: pd.DataFrame) -> None:
             st.markdown(plain(sentence), width="content")
             if kept_answers.entries():
                 key = f"actual_attempts_{place}"
-                button(
-                    "Plan with that", _plan_with, place, row, icon="published_with_changes", key=key
-                )
-
-
-def _places(plans: pd.DataFrame) -> list[int]:
-    """The place of each plan among what is kept."""
-    return [int(place) for place in plans.index]
-
-
-def _plan_with(place: int, row: Row) -> None:
-    """Callback: a kept run is planned with the attempts of the bill."""
-    kept_answers.plan(place, attempts=row["attempts_seen"])
+                plan = partial(kept_answers.plan, int(place), attempts=row["attempts_seen"])
+                button("Plan with that", plan, icon="published_with_changes", key=key)

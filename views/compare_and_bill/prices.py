@@ -187,7 +187,8 @@ def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
     """Each line beside the bill on a line: what it is, how much, USD, of when."""
     return [
         {
-            "What": f"{line['label']}, {_period(line['kind'])}",
+            "What": f"{line['label']}, "
+            f"{'once' if line['kind'].startswith('traffic') else 'a month'}",
             "GiB": f"{line['gib']:,.0f}" if line["gib"] >= 10 else f"{line['gib']:.2g}",
             "USD": "not known here" if is_missing(line["usd"]) else usd(line["usd"]),
             "Price of": line["as_of"],
@@ -195,10 +196,6 @@ def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
         }
         for line in table.to_dict("records")
     ]
-
-
-def _period(kind: str) -> str:
-    return "once" if kind.startswith("traffic") else "a month"
 
 
 def small(table: pd.DataFrame) -> None:

@@ -35,6 +35,7 @@ from calc.job.rollouts import OF_ROLLOUTS, rolls_out
 from calc.job.software import generates
 from calc.mappings import Cells
 from calc.scenarios.inputs import ASSUMED
+from calc.table import is_missing
 from views.session import extra_state
 
 LISTS = (*SEVERAL, *COMPARED)
@@ -192,7 +193,7 @@ def _widget_value(name: str, value: Any) -> Any:
 
 
 def _of_kind(kind: str, value: Any) -> Any:
-    if value is None or value == "" or value != value:
+    if is_missing(value):
         return None
     return HELD_AS[kind](value) if kind in HELD_AS else value
 

@@ -31,7 +31,9 @@ def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
     if form == "json":
         return json.dumps(tree, indent=2) + "\n"
     head = "".join(f"{comment_line(line)}\n" for line in comments)
-    return head + (_toml_text(tree) if form == "toml" else yaml_text(tree))
+    if form == "toml":
+        return head + "\n".join(_toml_lines(tree)).rstrip() + "\n"
+    return head + yaml_text(tree)
 
 
 def yaml_text(tree: Json) -> str:
@@ -67,10 +69,6 @@ def _nest(fields: Row) -> Json:
             place = place.setdefault(part, {})
         place[last] = value
     return tree
-
-
-def _toml_text(tree: dict[str, Json]) -> str:
-    return "\n".join(_toml_lines(tree)).rstrip() + "\n"
 
 
 def _toml_lines(tree: dict[str, Json]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from calc.files.launch.specs import (
 from calc.files.launch.values import launch_values
 from calc.mappings import Json
 from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
+from calc.table import is_missing
 from calc.units import GIB
 
 # A name, what the instance settles, and what no run depends on.
@@ -154,7 +155,7 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
 
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     wanted, got = row.get(name), back.get(name)
-    if (wanted in ("", None) or wanted != wanted) and all(
+    if is_missing(wanted) and all(
         str(back[cost]) == str(row[cost]) for cost in ("memory_bytes", "step_seconds")
     ):
         # the software's default, written or not
@@ -198,7 +199,7 @@ def comment(difference: Inexpressible, tool: str) -> str:
 
 
 def _in_words(value: float | str | None) -> str:
-    if value is None or value == "" or value != value:
+    if is_missing(value):
         return ""
     return f"{value:,.10g}" if isinstance(value, int | float) else str(value)
 

@@ -9,6 +9,7 @@ from calc.catalogs.schemas import launch_files
 from calc.catalogs.schemas.launch_files import FieldSpec, Kit, KitFile, TextBlock
 from calc.evaluate import Row
 from calc.files.launch.shell import Script, filled_script, filled_text
+from calc.table import is_missing
 
 RENTED = ("aws.sh",)  # files that name the instance
 TYPED = {"true": True, "false": False}
@@ -41,7 +42,7 @@ class Spec:
         if self.words:
             word = self.words.get(str(setting))
             return None if word is None else _value_of_word(word)
-        return None if setting in ("", None) or setting != setting else setting
+        return None if is_missing(setting) else setting
 
 
 @dataclasses.dataclass(frozen=True)

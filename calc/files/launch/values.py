@@ -17,6 +17,7 @@ from calc.models.foreign import MARK
 from calc.plan.matching import tag_value
 from calc.plan.ownership import OWNERSHIP
 from calc.scenarios.inputs import BY_NAME
+from calc.table import is_missing
 from calc.units import GIB
 
 MODULES = {
@@ -342,7 +343,7 @@ def _save_steps(row: Row, steps: int | None) -> int | None:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or value == "" or value != value:
+    if is_missing(value):
         return None if not isinstance(value, str) else ""
     if hasattr(value, "item"):
         value = value.item()

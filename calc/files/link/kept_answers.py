@@ -19,6 +19,7 @@ from calc.plan.drift import FIGURES, THEN
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.scenarios.read import number
+from calc.table import is_missing
 
 NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"
@@ -173,7 +174,7 @@ def differing(scenario: Row, catalogs: Catalogs, assumed: Iterable[str] = ()) ->
 
 def _usual(name: str, value: float | str, scenario: Row, catalogs: Catalogs) -> bool:
     """Return whether a value may be left out: it is the default, or follows from another column."""
-    if value is None or value == "" or value != value:
+    if is_missing(value):
         return True
     if name in SAME_AS_SEQUENCE and value == scenario.get("sequence_tokens"):
         return True

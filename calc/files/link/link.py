@@ -23,6 +23,7 @@ from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 from calc.scenarios.read import number
 from calc.search.board import ORDERS
+from calc.table import is_missing
 
 VERSION = "3"
 VIEWS = (  # tabs of pages
@@ -126,7 +127,7 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[st
 
 def link_word(value: Any) -> str:
     """A value as the link writes it."""
-    if value is None or value != value:
+    if is_missing(value):
         return ""
     return (
         str(int(value))

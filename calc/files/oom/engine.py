@@ -87,7 +87,7 @@ def _options(row: Row, figures: Mapping[str, float]) -> Iterator[tuple[str, Any]
     tokens = _value_or_default(row.get("max_batched_tokens"), USUAL_TOKENS)
     if tokens > FEWEST_TOKENS:
         yield "max_batched_tokens", max(tokens // 2, FEWEST_TOKENS)
-    if row["kv_precision"] in ("", None) or is_missing(row["kv_precision"]):
+    if is_missing(row["kv_precision"]):
         yield "kv_precision", "fp8"
 
 
