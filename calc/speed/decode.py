@@ -30,14 +30,18 @@ def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, m
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
 
 
-def matrix_read_ratio(release_plain_awq, kernel_plain_read_ratio):
-    """Share of other reads' bandwidth at which a release reads quantized matrices. [share]
+def matrix_read_ratio(
+    release_plain_awq, kernel_plain_read_ratio, kernel_read_ratio, product_bytes_each
+):
+    """Share of other reads' bandwidth at which an engine reads quantized matrices. [share]
 
-    Source: vLLM, pull request 6612, the Marlin kernel for AWQ, first in release 0.5.3.
+    Products in 4 bits draw less of it than those in 8 bits. Source: vLLM, pull request 6612, the
+    Marlin kernel for AWQ, first in release 0.5.3; of NVFP4, catalogs/calibrated/kernels.yaml.
     """
-    return np.where(
-        (release_plain_awq > 0) & (kernel_plain_read_ratio > 0), kernel_plain_read_ratio, 1
-    )
+    plain = (release_plain_awq > 0) & (kernel_plain_read_ratio > 0)
+    in_4_bits = (product_bytes_each < 1) & (kernel_read_ratio > 0)
+    usual = np.where(in_4_bits, kernel_read_ratio, 1)
+    return np.where(plain, kernel_plain_read_ratio, usual)
 
 
 def dense_weights_bytes(

@@ -24,6 +24,16 @@ def latent_blocks(stack_layers, stack_latent_width):
     return np.sum(stack_layers * (stack_latent_width > 0), axis=0)
 
 
+def gap_ratio(fused_gap_ratio, latent_blocks):
+    """Share of the card's gaps between kernels that an inference engine leaves. [share]
+
+    TensorRT-LLM adds the residual, normalizes and quantizes in the kernel of an all-reduce or of a
+    norm; its blocks with latent attention have as many gaps as others'. Source: TensorRT-LLM,
+    AllReduceFusionOp.RESIDUAL_RMS_NORM; catalogs/edited/choices.yaml, inference_engines.
+    """
+    return np.where(latent_blocks > 0, 1, fused_gap_ratio)
+
+
 def replayed_experts_seconds(
     expert_blocks,
     card_expert_block_seconds,
@@ -33,17 +43,21 @@ def replayed_experts_seconds(
     casts_experts,
     runs_shipped_kernels,
     experts_only,
+    gap_ratio,
+    widened_expert_seconds,
 ):
     """Time that experts add to a step that is replayed as one CUDA graph. [s]
 
     Experts in 8 or 4 bits have their inputs cast before each of two products. As shipped, some
     engines run them with a kernel that was not chosen for the card. The kernel for MXFP4 that casts
     its inputs routes and multiplies in one call. Source: vLLM, fused_moe/utils.py,
-    moe_kernel_quantize_input; FlashInfer, fused_moe/core.py, trtllm_fp4_block_scale_moe.
+    moe_kernel_quantize_input; FlashInfer, fused_moe/core.py, trtllm_fp4_block_scale_moe;
+    TensorRT-LLM, fused_moe_triton.py, which widens MXFP4 on Hopper in Triton's matmul_ogs.
     """
     casts = (compute_bytes_each < 2) * card_expert_cast_seconds
     shipped = runs_shipped_kernels * (1 - experts_only) * card_shipped_expert_seconds
-    apart = expert_blocks * (card_expert_block_seconds + casts + shipped)
+    each = (card_expert_block_seconds + casts) * gap_ratio + shipped
+    apart = expert_blocks * (each + experts_only * widened_expert_seconds)
     return np.where(casts_experts > 0, 0, apart)
 
 
@@ -64,9 +78,10 @@ def replayed_sequences_seconds(
     return running_sequences * each
 
 
-def block_gap_seconds(card_block_seconds, release_block_ratio):
+def block_gap_seconds(card_block_seconds, release_block_ratio, gap_ratio):
     """Gaps between the kernels of one block in a replayed step; older releases leave more. [s]"""
-    return card_block_seconds * np.where(np.isnan(release_block_ratio), 1, release_block_ratio)
+    of_release = np.where(np.isnan(release_block_ratio), 1, release_block_ratio)
+    return card_block_seconds * of_release * gap_ratio
 
 
 def between_steps_seconds(card_step_seconds, release_step_seconds):

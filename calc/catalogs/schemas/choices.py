@@ -12,6 +12,7 @@ from calc.catalogs.schemas.kinds import (
     FilledMap,
     Flag,
     NotNegative,
+    Share,
     SnakeName,
     Text,
     hint,
@@ -62,6 +63,12 @@ class InferenceEngine(Entry, kw_only=True):
     ]
     expert_launch_seconds: Annotated[
         NotNegative, hint("seconds of the CPU to launch a prompt's pass through experts of a block")
+    ]
+    fused_gap_ratio: Annotated[
+        Share, hint("share of the card's gaps between the kernels of a block without a latent")
+    ]
+    widened_expert_seconds: Annotated[
+        NotNegative, hint("seconds added to a block whose MXFP4 experts are widened to 16 bits")
     ]
 
 

@@ -27,6 +27,9 @@ class Kernel(Entry, kw_only=True):
         NotNegative, hint("bytes per weight of the largest matrix, kept as a buffer")
     ]
     host_ratio: Annotated[AtLeastOne, hint("factor on the launch time, at least 1")]
+    read_ratio: Annotated[
+        Share | None, hint("share of other reads' bandwidth in a serving engine")
+    ] = None
     plain_read_ratio: Annotated[
         Share | None, hint("share of other reads' bandwidth, without Marlin")
     ] = None
