@@ -50,6 +50,8 @@ TIMES = {  # quantity -> the prefix of its range, and the result column that ben
     "sync_seconds": ("time", "sync_seconds"),
     "tokens_per_second_per_gpu": ("time", "tokens_per_second_per_gpu"),
 }
+FIRST_TOKEN = "time_to_first_token_seconds"
+REQUESTS = "benchmark_requests"  # requests that a benchmark sent in all, where its source says so
 RESERVED = "allocated_peak_bytes..memory_bytes"  # between the two: what an allocator reserved
 ABOUT = ("id", "quantity", "low", "high", "confidence", "family", "group", "tags", "note", "source")
 SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio", "inside", "fits")
@@ -89,6 +91,21 @@ def scenarios(folder, family, asked):
     return rows
 
 
+def closed_loop_first_tokens(asks, table):
+    """First tokens as each benchmark printed them, by the requests that it sent in all. [s]
+
+    The first round of requests is sent at one moment; the more rounds follow, the less it weighs.
+    Without a number, that of calc/speed/prefill.py.
+    """
+    usual = table["closed_loop_first_token_seconds"]
+    if REQUESTS not in asks:
+        return usual
+    rounds = pd.to_numeric(asks[REQUESTS]).to_numpy() / pd.to_numeric(asks["batch"]).to_numpy()
+    first_round = np.where(table["in_step"] > 0, 0, table["burst_first_token_seconds"] / 2)
+    sent = table[FIRST_TOKEN] + first_round / rounds
+    return np.where(np.isnan(rounds), usual, sent)
+
+
 def _error(true_low, true_high, low, high):
     """Signed distance of an estimate between two ends from a figure between two ends. [ratio]"""
     return np.where(
@@ -98,10 +115,12 @@ def _error(true_low, true_high, low, high):
 
 def compared(folder, family, asked, catalogs):
     """The figures of a family with the estimate, its error, and whether the range holds them."""
-    rows, asks = expected(folder, family), scenarios(folder, family, asked)
-    asks = asks[[name for name in asks if name in BY_NAME]].loc[rows["id"]].reset_index(drop=True)
+    rows, told = expected(folder, family), scenarios(folder, family, asked)
+    told = told.loc[rows["id"]].reset_index(drop=True)
+    asks = told[[name for name in told if name in BY_NAME]]
     estimates = estimate(asks, catalogs, solve="max_batch" in set(rows["quantity"]))
     table, problems = time_table(asks, catalogs)
+    table["closed_loop_first_token_seconds"] = closed_loop_first_tokens(told, table)
     made = rows.assign(asked=asked, problem=problems, fits=estimates["fits"].astype(str))
     bytes_each = rows["quantity"].str.endswith("_bytes").to_numpy()
     predicted, low, high = (np.full(len(rows), np.nan) for _ in range(3))

@@ -102,6 +102,9 @@ LAYOUT_CORNERS: dict[str, Callable] = {
         (trains == 0) & (batch * pass_tokens < few_tokens)
     ),
     "speculation": lambda trains, speculates: (trains == 0) & (speculates > 0),
+    "state-prompt": lambda trains, stack_state_bytes: (
+        (trains == 0) & np.any(stack_state_bytes > 0, axis=0)
+    ),
 }
 PLACE_CORNERS: dict[str, Callable] = {
     "as-shipped": _as_shipped,
@@ -127,6 +130,7 @@ OF_FIRST_TOKEN = (
     "first-token",
     "shared-experts",
     "short-prompt",
+    "state-prompt",
 )  # corners of a prompt's time alone
 OF_EVERY_TIME = tuple(name for name in CORNERS if name not in OF_FIRST_TOKEN)
 AXES = (

@@ -57,6 +57,7 @@ class Corners(Entry, kw_only=True):
     shared_experts: Spread = field(name="shared-experts")
     short_prompt: Spread = field(name="short-prompt")
     speculation: Spread
+    state_prompt: Spread = field(name="state-prompt")
     unknown_kernel: Spread = field(name="unknown-kernel")
 
 
