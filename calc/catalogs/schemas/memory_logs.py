@@ -44,7 +44,7 @@ class SilentFailure(Entry, kw_only=True):
 
     cures: Text
     meaning: Text
-    words: tuple[Text, ...] = ()
+    words: list[Text] = []
     pattern: Text | None = None
 
 

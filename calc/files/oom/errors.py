@@ -1,4 +1,4 @@
-"""What an error says in its own words: its last line, and the options that it wants changed."""
+"""An error in its own words: its last line, and the options that it wants changed."""
 
 import re
 
@@ -23,7 +23,7 @@ def last_error(text: str) -> str:
 
 
 def wanted_options(text: str) -> list[str]:
-    """The options that a message asks people to lower or to raise, as cures."""
+    """Return the options that a message asks people to lower or to raise, as cures."""
     cures = {}
     for match in WANTED.finditer(one_line(text[-MOST_CHARACTERS:])):
         size = "larger" if match["way"].lower().startswith(MORE) else "smaller"

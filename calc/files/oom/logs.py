@@ -73,7 +73,7 @@ def silent(text: str) -> list[str]:
 
 
 def _place(kind: memory_logs.SilentFailure, line: str) -> int | None:
-    """Where a failure's words stand in a text on one line; None without them."""
+    """Return the position of a failure's words in a text on one line; None without them."""
     places = [place for words in kind.words if (place := line.find(words)) >= 0]
     if kind.pattern and (match := re.search(kind.pattern, line)):
         places.append(match.start())
