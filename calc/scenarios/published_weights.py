@@ -7,6 +7,7 @@ import numpy as np
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.scenarios.lookups import row_numbers
 
 MAKER = "maker"
 WIDTH = re.compile(r"(?:block|group)-(\d+)")
@@ -88,14 +89,14 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     A published file says both; without one a format has its usual group. Shape: (models,
     precisions) each.
     """
-    models, precisions = (catalogs.models.index.get_indexer, catalogs.precisions.index.get_indexer)
+    models, precisions = row_numbers(catalogs, "models"), row_numbers(catalogs, "precisions")
     elements = np.tile(catalogs.precisions["group_elements"].to_numpy(), (len(catalogs.models), 1))
     padded = np.zeros(elements.shape)
     for (model, precision), entry in published_files(catalogs).items():
-        row = models([model])[0], precisions([precision])[0]
+        row = models[model], precisions[precision]
         width = WIDTH.fullmatch(entry["scales"])
         elements[row] = float(width[1]) if width else 0.0
-        padded[row] = np.nan_to_num(float(entry.get("padded_ffn") or 0))
+        padded[row] = np.nan_to_num(entry["padded_ffn"])
     return elements, padded
 
 
