@@ -82,6 +82,7 @@ def test_neither_streamlit_nor_altair_is_imported():
     assert done.stdout.startswith("usage: python -m calc ")
 
 
+@pytest.mark.long
 def test_a_reader_that_stops_early_is_no_fault():
     """The table is longer than what a pipe holds, so that writing it fails once the reader has
     gone.
@@ -160,6 +161,7 @@ def test_answers_are_those_of_python_and_estimate_reads_them_again(jobs, tmp_pat
     )
 
 
+@pytest.mark.long
 def test_chunks_and_added_models(jobs, tmp_path, monkeypatch, capsys):
     (tmp_path / "mine.json").write_text(json.dumps(LLAMA), encoding="utf-8")
     with jobs.open("a", encoding="utf-8") as stream:

@@ -139,6 +139,7 @@ def test_interrupted_it_says_so_and_leaves_nothing(tmp_path, capsys, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="this system has no device that is always full"
 )

@@ -240,6 +240,7 @@ def quiet():
         logger.setLevel(level)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_small_parts", "quiet")
 def test_a_cluster_gives_the_same_files_and_refuses_another_release(
     files, tmp_path, capsys, monkeypatch

@@ -88,6 +88,7 @@ def chosen(scenarios):
     return scenarios.index[numbers == inputs.map(order)][::12]
 
 
+@pytest.mark.long
 def test_a_row_of_a_large_table_equals_its_lone_self(scenarios, results):
     rows = chosen(scenarios)
     assert len(rows) > 30

@@ -88,6 +88,7 @@ def test_each_script_has_its_characters_a_token(text, tokens):
     assert tokens_in(text) == tokens
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("read_once")
 def test_a_data_set_makes_the_amount_of_a_job_and_of_a_run(tmp_path, capsys):
     data, config = tmp_path / "chats.jsonl", tmp_path / "axolotl.yml"

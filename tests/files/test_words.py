@@ -17,7 +17,7 @@ from calc.__main__ import main
 from calc.answers.full_answer import full_answer
 from calc.commands.sheet import sheet
 from calc.files.request import PASTED, request_of
-from calc.files.request_answer import answer_request
+from calc.files.request_answer import answer_request, job_of_request
 from calc.files.request_job import job_of_columns
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -218,6 +218,7 @@ def test_words_are_answered_by_the_ranked_table():
     assert (row["instance"], row["tuning"], row["fits"]) == ("g6e.xlarge", "lora", "yes")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "columns",
     [
@@ -242,7 +243,7 @@ def test_columns_alone_are_answered_as_a_table_of_jobs_has_them(columns):
     ],
 )
 def test_examples_in_words_are_the_tokens_of_their_run(text, tokens):
-    assert answer_request(pasted(text)).job["train_tokens"] == tokens
+    assert job_of_request(pasted(text))["train_tokens"] == tokens
 
 
 def test_columns_are_estimated_as_they_stand(capsys):

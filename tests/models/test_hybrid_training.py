@@ -281,6 +281,7 @@ def test_a_state_is_as_long_as_no_sequence():
     )
 
 
+@pytest.mark.long
 def test_longer_cached_sequences_slow_layers_that_attend_alone():
     (short, long), (first, other) = (
         [

@@ -49,6 +49,7 @@ def refresh(folder, wire, *arguments):
     return main(options, session=NoCredentials(), open_url=wire, today=TODAY)
 
 
+@pytest.mark.long
 def test_finished_regions_survive_a_lost_connection(folder, capsys):
     before, lost = contents(folder), Wire("eu-south-2")
     assert refresh(folder, lost) == 2

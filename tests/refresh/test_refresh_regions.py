@@ -48,6 +48,7 @@ def all_files(url, **_):
     )
 
 
+@pytest.mark.long
 def test_all_regions_come_in_with_their_names(folder, capsys):
     arguments = ["--region", "all", "--family", "gr6", "--folder", str(folder)]
     assert main(arguments, session=NoCredentials(), open_url=all_files, today=TODAY) == 0, (

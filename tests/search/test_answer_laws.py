@@ -191,6 +191,7 @@ def said_dollars(answered):
     return {say(amount) for amount in known for say in (usd, about)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_every_amount_of_money_in_the_texts_of_an_answer_is_a_column(catalogs, seed):
     draw, read = np.random.default_rng(seed), 0
@@ -207,6 +208,7 @@ def test_every_amount_of_money_in_the_texts_of_an_answer_is_a_column(catalogs, s
     assert read
 
 
+@pytest.mark.long
 def test_from_scratch_compiled_blocks_belong_into_the_ranking(catalogs):
     job = {"goal": "train", "model": "llama-3.2-1b", "train_tokens": 3e10, "hours_most": 336}
     free, plain = (full_answer(job | asked, catalogs) for asked in ({}, {"compile": "no"}))

@@ -227,6 +227,7 @@ def test_capacity_blocks_are_paid_in_whole_days_and_weeks():
     ).tolist() == [730]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "job",
     [

@@ -197,6 +197,7 @@ def test_eight_who_save_at_once_on_a_new_shelf_lose_nothing(run):
     assert newest(run)[0].versions == 48
 
 
+@pytest.mark.long
 def test_no_more_are_shown_than_a_page_holds_and_none_is_lost(run):
     for number in range(MOST_SHOWN + 3):
         save(run, f"plan {number}", **PLAN)

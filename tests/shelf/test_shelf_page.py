@@ -144,6 +144,7 @@ def test_a_plan_is_taken_off_by_name_and_can_be_opened_all_the_same(shelf):
     assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
 
 
+@pytest.mark.long
 def test_a_plan_that_was_taken_off_two_hundred_times_is_still_listed(shelf):
     save(shelf, "tune", saved_by="Ana", answer="about $245", link="v=2&model=gpt2")
     for _ in range(MOST_SHOWN):

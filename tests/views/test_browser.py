@@ -45,6 +45,7 @@ def cards(page):
     return page.locator(".st-key-answer_cards [data-testid='stHtml']").all_inner_texts()
 
 
+@pytest.mark.long
 def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens_light_and_dark(
     browser, address
 ):

@@ -193,6 +193,7 @@ def test_a_service_of_some_hours_pays_and_generates_for_them(tuned, catalogs):
     assert short.tokens_per_day == pytest.approx(all_month.tokens_per_day * 220 / 730)
 
 
+@pytest.mark.long
 def test_a_discount_lowers_the_plan_and_not_the_price_per_token(tuned, catalogs):
     """Bedrock lists $0.22 for a million tokens in and out: with 1,024 in for 512 out $0.66 for a
     million out.
@@ -215,6 +216,7 @@ def test_a_discount_lowers_the_plan_and_not_the_price_per_token(tuned, catalogs)
     )
 
 
+@pytest.mark.long
 def test_the_tab_its_link_and_the_bill_of_what_is_kept_say_the_same():
     app = opened(
         "tuned",
@@ -243,6 +245,7 @@ def test_the_tab_its_link_and_the_bill_of_what_is_kept_say_the_same():
     ]
 
 
+@pytest.mark.long
 def test_the_command_writes_a_row_for_each_month(tmp_path, capsys, catalogs):
     jobs, months = tmp_path / "jobs.csv", tmp_path / "months.csv"
     jobs.write_text(

@@ -43,6 +43,7 @@ def hostile():
     return [*ADDRESSES, *marked]
 
 
+@pytest.mark.long
 def test_no_foreign_word_becomes_a_link(browser, tmp_path):
     script = tmp_path / "page.py"
     script.write_text(

@@ -181,6 +181,7 @@ def test_an_earlier_deadline_never_costs_less_and_limits_on_latency_are_not_read
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "amount", "tokens", "words"), CASES["amounts"])
 def test_an_amount_may_be_of_images_or_hours_and_no_sentence_speaks_of_a_month(
     model, amount, tokens, words, catalogs
@@ -235,6 +236,7 @@ def test_more_tokens_in_all_are_the_cause_of_more_hours_and_of_more_money(catalo
     assert "usd" not in differences(less, billed_row(catalogs, **REPLICA))  # a run beside a month
 
 
+@pytest.mark.long
 def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_month(catalogs):
     work = {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "precision": "bf16"}
     app = opened(goal="serve", tokens_total="1e9", token_seconds="0.07", precision="bf16")
