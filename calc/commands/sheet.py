@@ -262,7 +262,11 @@ def _changes(result: RequestAnswer, catalogs: Catalogs) -> list[str]:
 def _reading_of_words(request: Request, job: Cells) -> list[str]:
     """The three lines of a text in plain words; none where columns alone were given."""
     said = request.understood
-    read = [f"{words} ({meaning})" for words, meaning in request.read.items()]
+    read = [
+        meaning if words in request.columns else f"{words} ({meaning})"
+        for words, meaning in request.read.items()
+    ]
     usual = assumed_values(job, request) if job else []
+    assumed = list(dict.fromkeys([*said.assumed, *usual]))
     open_words = [question.words for question in request.questions if question.words]
-    return reading_lines(read, [*said.assumed, *usual], [*said.not_counted, *open_words], "text")
+    return reading_lines(read, assumed, [*said.not_counted, *open_words], "text")

@@ -40,7 +40,7 @@ ASSUMED_WORDS = {
     "sequence_tokens": "a context of {0:,.0f} tokens",
     "users": "{0:.0f} requests in flight",
     "prompt_tokens": "prompts of {0:,.0f} tokens",
-    "answer_tokens": "answers of {0:,.0f}",
+    "answer_tokens": "answers of {0:,.0f} tokens",
     "regions": "{0}",
 }
 INSTEAD = {  # what says the same otherwise

@@ -18,6 +18,7 @@ MEMORY_RATIO = (0.88, 1.03)  # of the printed GB: 24 GB are 22.5 to 24 GiB
 ANSWER_TOKENS = float(str(JOB_BY_NAME["answer_tokens"].default))
 FIRST_TOKEN_RATIO = 0.2  # of the time of a whole answer
 CARD_COUNTS = (1, 2, 4, 8, 16, 32, 64)
+LONGEST_NUMBER = 30  # digits
 
 
 def job_columns(understood: Understood, catalogs: Catalogs) -> Understood:
@@ -217,7 +218,7 @@ def _asked_already(_: object) -> None:
 
 
 def read_phrases(understood: Understood) -> Mapping[str, str]:
-    """Phrase -> its columns and values, in words."""
+    """Phrase -> its columns and values, in words; a column that no phrase names by its name."""
     phrases: dict[str, list[str]] = {}
     for column, value in understood.columns.items():
         phrases.setdefault(understood.words.get(column, "") or column, []).append(
@@ -228,5 +229,13 @@ def read_phrases(understood: Understood) -> Mapping[str, str]:
 
 def _plain(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
-    words = [f"{one:,.10g}" if isinstance(one, int | float) else str(one) for one in values]
+    words = [
+        f"{one:,.10g}" if isinstance(one, int | float) else _grouped(str(one)) for one in values
+    ]
     return "+".join(words if len(words) <= 3 else [*words[:3], "..."])
+
+
+def _grouped(text: str) -> str:
+    """A text as it is, but a whole number with its thousands grouped."""
+    is_number = text.isdecimal() and len(text) <= LONGEST_NUMBER
+    return f"{int(text):,}" if is_number else text

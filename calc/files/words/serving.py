@@ -173,7 +173,7 @@ def _put_work(amounts: Amounts) -> None:
         _put_count(amounts, claim, each)
     for claim in each:
         if amounts.embeds and counts:
-            amounts.words(claim)
+            amounts.put("prompt_tokens", claim)
         else:
             of_answer = amounts.of("images") or _are_produced(amounts, counts)
             column = "answer_tokens" if of_answer and not amounts.embeds else "prompt_tokens"
@@ -280,7 +280,6 @@ def _put_count(amounts: Amounts, claim: Claim, each: list[Claim]) -> None:
     facts = amounts.facts
     length = each[0].item.value if each else float(facts.columns.get("prompt_tokens", 0.0))
     if amounts.embeds and length:
-        facts.drop("prompt_tokens")
         amounts.put_text("tokens_total", claim, f"{claim.item.value * length:.15g}")
         return
     amounts.put("requests_total", claim)
