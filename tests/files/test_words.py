@@ -99,6 +99,8 @@ def test_of_requests_as_people_type_them_none_is_misread_and_most_are_read():
         ("qwen3-8b, ttft p99 < 1.5 s, 20 users", {"first_token_seconds": 1.5}),
         ("qwen3-8b, ttft p99 < 1.5 s, 20 users", {"first_token_percentile": "99"}),
         ("embed 5M documents of 300 tokens with bge-m3", {"prompt_tokens": 300}),
+        ("qwen2.5-vl-7b, 5 requests/s, one 1080p image each", {"images_per_sequence": 1}),
+        ("qwen2.5-vl-7b, 5 requests/s, 1920x1080 images", {"tokens_total": None}),
         ("grpo of qwen3-4b, 64 prompts a step, 16 generations", {"prompts_per_step": 64}),
         ("lora of qwen3-8b, 10M tokens, 4 H100, 100 GPU hours", {"gpu_hours_most": 100}),
         ("tune qwen2.5-vl-7b on 15k images with 300 tokens of text each", {"example_tokens": 300}),

@@ -2,6 +2,8 @@
 
 from typing import Annotated
 
+from msgspec import field
+
 from calc.catalogs.schemas.kinds import (
     CatalogFile,
     Entry,
@@ -44,7 +46,7 @@ class SilentFailure(Entry, kw_only=True):
 
     cures: Text
     meaning: Text
-    words: list[Text] = []
+    words: list[Text] = field(default_factory=list)
     pattern: Text | None = None
 
 

@@ -117,7 +117,8 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
             "epoch",
             "spare",
         }
-        following = items[place + 1].tags if place + 1 < len(items) else frozenset()
+        tags_behind = (one.tags for one in items[place + 1 :] if "PIXELS" not in one.tags)
+        following = next(tags_behind, frozenset())
         counts = counts or following & ONE_OF
         counts = counts or (item.text in JUST_ONE and following & PERSON)
         counts = counts or (item.text == "single" and following & STREAM)

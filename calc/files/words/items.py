@@ -25,6 +25,9 @@ CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 PERCENTILE = re.compile(
     r"p(50|75|90|95|99)\b|\b(50|75|90|95|99)(?:th percentile|%ile| ?% percentile)"
 )
+PIXELS = re.compile(
+    r"(?<![\w.])(?:\d{3,5} ?x ?\d{3,5}(?: ?(?:px|pixels?))?|\d{3,4}[pi])\b(?! ?(?:tok|gb|k\b))"
+)  # 1920x1080, 1080p
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
 CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
@@ -122,6 +125,8 @@ def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) ->
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
     if days := read_days(text, place):
         return Item(place, days[0], text[place : days[0]], frozenset({days[1], "DAYS"}))
+    if pixels := PIXELS.match(text, place):
+        return Item(place, pixels.end(), pixels[0], frozenset({"PIXELS", "silent"}))
     if negative := NEGATIVE.match(text, place):
         return Item(place, negative.end(), negative[0], frozenset({"N"}), -float(negative[1]))
     phrase, tags = phrase_at(text, spaced, place, touches, limit)
