@@ -84,6 +84,10 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("phi-4 in 120 shops, at most 30 in use at the same time", {"users": 30}),
         ("full ft qwen3-8b, 2B tokens, 4M token batch", {"step_tokens": 4e6}),
         ("bge-m3 at 80 rps, does it need 2 nodes?", {"instances_most": None}),
+        ("qwen3-8b, 900 chats/hour, 4 messages per chat", {"requests_per_second": 1}),
+        ("qwen3-8b reward model, 9k pairs, 60 tokens per response", {"example_tokens": 60}),
+        ("qwen3-8b, 2 qps, 350 tokens foo", {"prompt_tokens": None}),
+        ("qlora qwen3-8b, 9k rows of 700 tokens, max 6k", {"usd_most": None}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
     ],
 )

@@ -1,10 +1,13 @@
 """The claims of a text by role, with what is known of the work that they belong to."""
 
+import re
 from dataclasses import dataclass, field
 
 from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
+from calc.files.words.vocabulary import lexicon, silent_words
 
+NEXT_WORD = re.compile(r" ([a-zà-ÿ]{3,})\b")
 MINUTE, HOUR, DAY, MONTH = 60.0, 3600.0, 86400.0, 2628000.0  # seconds
 LONG_RUN = 1e6  # tokens from which an amount is of a run and not of one sequence
 LONGEST_LENGTH = 2e5  # tokens that a length without a word about it may have
@@ -60,6 +63,11 @@ class Amounts:
         """The words of a claim, which has its say with them."""
         self.used.add(claim.item.start)
         return self.text[claim.start : claim.end]
+
+    def is_of_unknown(self, claim: Claim) -> bool:
+        """Return whether a word that nothing has read stands right behind a claim: 350 tokens x."""
+        match = NEXT_WORD.match(self.text, claim.end)
+        return match is not None and match[1] not in silent_words() | lexicon().tags.keys()
 
     def is_open(self, claim: Claim) -> bool:
         """Return whether a claim has had no say yet."""

@@ -17,6 +17,7 @@ LONGEST_MONTH_HOURS = 744.0
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
+OF_LENGTHS = ("tokens", "each_tokens", "prompt_tokens", "answer_tokens")
 SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
 PERCENTILES = {  # role -> the column of the limit that the share is of
     "percentile_first": "first_token_percentile",
@@ -41,6 +42,10 @@ def _put_money(amounts: Amounts) -> None:
     for claim in amounts.of("usd_bare", "usd_bare_rate"):
         if claim.rate_seconds >= MONTH and serves:
             amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
+            continue
+        longest = "max" in amounts.text[claim.start : claim.end].split()
+        if longest and amounts.of(*OF_LENGTHS) and not _is_longest(amounts, claim):
+            amounts.ask("usd_most", claim, choices=("dollars", "tokens"))
             continue
         if _is_longest(amounts, claim):
             length = "context_tokens" if serves else "sequence_tokens"

@@ -77,7 +77,8 @@ def _put_training(amounts: Amounts) -> None:
     for claim in amounts.of("images_each"):
         amounts.put("images_per_sequence", claim)
     for claim in amounts.of("each_tokens"):
-        amounts.put("example_tokens", claim)
+        of_step = amounts.of("steps") and claim.item.value > LONGEST_LENGTH
+        amounts.put("step_tokens" if of_step else "example_tokens", claim)
     for claim in amounts.of("examples_each"):
         amounts.put("generations", claim)
     for claim in amounts.of("users_session"):  # chats to learn from
@@ -123,12 +124,23 @@ def _put_rollouts(amounts: Amounts) -> None:
         of_prompt = claim.role != "answer_tokens" and claim.item.value <= MOST_GENERATIONS
         if rolls_out:
             amounts.put("generations" if of_prompt else "completion_tokens", claim)
-        else:
+        elif claim.role != "answer_tokens":
             amounts.ask("", claim)
-    for claim in amounts.of("prompt_tokens"):
-        if not rolls_out:
-            facts.drop("prompt_tokens")
-            amounts.ask("prompt_tokens", claim)
+    if not rolls_out:
+        _put_parts(amounts, [*amounts.of("prompt_tokens"), *amounts.of("answer_tokens")])
+
+
+def _put_parts(amounts: Amounts, parts: list[Claim]) -> None:
+    """Prompt and answer of each example, which are learned from together."""
+    facts = amounts.facts
+    facts.drop("prompt_tokens")
+    if parts and "examples" in facts.columns and "example_tokens" not in facts.columns:
+        words = " and ".join(amounts.words(claim) for claim in parts)
+        facts.put("example_tokens", float(sum(claim.item.value for claim in parts)), words)
+        facts.assume(f"examples of '{words}'")
+        return
+    for claim in parts:
+        amounts.ask("example_tokens", claim)
 
 
 def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
@@ -136,6 +148,8 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
     columns, tokens = amounts.facts.columns, claim.item.value
     if tokens > LONGEST_LENGTH:
         amounts.put(run, claim)
+    elif amounts.is_of_unknown(claim):
+        amounts.ask(run, claim)
     elif columns.get("objective") in ROLLS_OUT and "completion_tokens" not in columns:
         amounts.put("completion_tokens", claim)
     elif "examples" in columns and "example_tokens" not in columns:

@@ -220,7 +220,7 @@ def _aside(items: list[Item]) -> set[int]:
     before: list[int] = []
     inside = False  # a parenthesis that a clause put aside has opened
     for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
-        if item.tags & {"end", ","}:
+        if item.tags & {"end", ",", "provided"}:
             tags = {tag for number in stretch for tag in items[number].tags}
             words = [items[number].text for number in stretch]
             opened = words.count("(") - words.count(")")

@@ -100,7 +100,7 @@ def _put_load(amounts: Amounts) -> None:
 
 def _times_each(amounts: Amounts) -> float:
     """Requests of each thing that a rate counts: 200 tasks an hour, each task makes 30 calls."""
-    several, rates = amounts.of("times_each"), amounts.of("requests_rate")
+    several, rates = amounts.of("times_each", "examples_each"), amounts.of("requests_rate")
     if len(several) != 1 or len(rates) != 1:
         return 1.0  # what is left over is asked about
     amounts.facts.assume(f"'{amounts.words(several[0])}' for each of them")
@@ -181,7 +181,9 @@ def _put_work(amounts: Amounts) -> None:
     for claim in amounts.of("tokens"):
         is_length = claim.item.value <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
         of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
-        if is_length and of_request and not (amounts.is_batch and not counts):
+        if is_length and any(map(amounts.is_of_unknown, amounts.of("tokens"))):
+            amounts.ask("prompt_tokens", claim)
+        elif is_length and of_request and not (amounts.is_batch and not counts):
             amounts.put("prompt_tokens", claim)
         elif claim.item.value >= LONG_RUN and facts.columns.keys() & {*RATES, "users", "people"}:
             amounts.ask("tokens_total", claim)
