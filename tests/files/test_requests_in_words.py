@@ -88,6 +88,9 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("qwen3-8b reward model, 9k pairs, 60 tokens per response", {"example_tokens": 60}),
         ("qwen3-8b, 2 qps, 350 tokens foo", {"prompt_tokens": None}),
         ("qlora qwen3-8b, 9k rows of 700 tokens, max 6k", {"usd_most": None}),
+        ("megatron full ft qwen3-30b-a3b, 9B tokens, tp 4, ep 8", {"epochs": None}),
+        ("our run was done on 4 A100s and took 20 hours: dpo qwen3-8b", {"hours_most": None}),
+        ("nemotron for 30 people", {"model": None}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
     ],
 )

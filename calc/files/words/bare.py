@@ -8,6 +8,8 @@ from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 
+OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
+
 
 def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
     """Quantities that no frame read: a length such as 16k, the model's size, else a question."""
@@ -82,6 +84,10 @@ def put_target(facts: Facts, items: list[Item]) -> None:
         elif (
             "token" in tags
             and facts.columns.get("goal") in ("tune", "train")
-            and not facts.columns.keys() & {"run_tokens", "train_tokens", "examples"}
+            and not facts.columns.keys() & OF_RUN
+        ) or (  # how far do 500 dollars go
+            facts.columns.get("goal") in ("tune", "train")
+            and "usd_most" in facts.columns
+            and not facts.columns.keys() & {*OF_RUN, "solve"}
         ):
             facts.columns["solve"] = "train_tokens"

@@ -36,6 +36,8 @@ def goal_of(
         score["tune" if trains.get(implementation) else "serve"] += 3
     if columns.get("precision") in SERVED or "kv_precision" in columns:
         score["serve"] += 2
+    if columns.get("precision") == "fp8":
+        score["serve"] += 1
     if "adapters" in roles and columns.get("method") == "lora":
         score["tune"] -= 3
     if "continued" in tags:

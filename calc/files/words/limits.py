@@ -127,7 +127,9 @@ def _put_hours_up(amounts: Amounts) -> None:
     for claim in amounts.of("clock_range"):
         hours = claim.item.value - claim.item.extra.get("low", 0.0)
         words = amounts.words(claim)
-        if serves and hours > 0:
+        if serves and amounts.is_batch and hours > 0:  # the window of a nightly job
+            amounts.facts.put("hours_most", hours, words)
+        elif serves and hours > 0:
             amounts.facts.put("hours_per_month", hours * days, words)
         else:
             amounts.ask("hours_per_month", claim)

@@ -12,6 +12,7 @@ from calc.files.words.name_parts import (
     closest_part,
     first_part_of,
     models_by_part,
+    models_of_family,
     nearest_in_size,
     owners_of_models,
     parts_of_models,
@@ -171,6 +172,8 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
         ), other - place
     end = _with_release(parts, end)
     choices = plainest_models(known, taken, catalogs)
+    if taken == [head] and not re.search(r"\d", head) and len(choices) == 1:
+        choices = models_of_family(known, choices[0])
     written = "-".join(part.text for part in parts[place:end])
     stretch = (parts[start].start, parts[end - 1].end)
     if len(choices) == 1:

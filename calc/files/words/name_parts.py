@@ -156,6 +156,17 @@ def plainest_models(models: frozenset[str], taken: list[str], catalogs: Catalogs
     return sorted(closest, key=_version, reverse=True)
 
 
+def models_of_family(models: frozenset[str], plainest: str) -> list[str]:
+    """The models that the name of a family alone may mean, the newest first.
+
+    Families with a base model, such as BERT, mean that one.
+    """
+    same_work = [model for model in models if not OF_OTHER_WORK.search(model)]
+    if "-base" in plainest or len(same_work) == 1:
+        return [plainest]
+    return sorted(same_work, key=_version, reverse=True)
+
+
 def _version(model: str) -> tuple:
     """Newer versions sort higher; of one version the larger."""
     numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", model)]

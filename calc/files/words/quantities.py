@@ -166,7 +166,9 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
 def _put_steps(amounts: Amounts, run: str) -> None:
     step_tokens = float(amounts.facts.columns.get("step_tokens", 0))
     for claim in amounts.of("steps"):
-        if step_tokens:
+        if prompts := float(amounts.facts.columns.get("prompts_per_step", 0)):
+            amounts.put("examples", claim, claim.item.value * prompts)
+        elif step_tokens:
             amounts.put(run, claim, claim.item.value * step_tokens)
         elif step := _sequences_of_a_step(amounts):
             amounts.put(run, claim, claim.item.value * step)

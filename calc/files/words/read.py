@@ -274,7 +274,10 @@ def _amounts(
     several = BATCH_ROLES | {"things", "examples"} if goal == "serve" else BATCH_ROLES
     if "prompt_tokens" in roles:  # 750k prompts, 1k in
         several = several | {"prompts"}
-    is_batch = bool("batch_work" in tags or roles & several) and not roles & STEADY_ROLES
+    steady = roles & STEADY_ROLES
+    if roles & BATCH_ROLES:  # the window of a nightly job
+        steady = steady - {"clock_range"}
+    is_batch = bool("batch_work" in tags or roles & several) and not steady
     ends = bool("batch_work" in tags or roles & ENDING_ROLES)
     embeds = Kind(model, catalogs).embeds
     return Amounts(facts, claims, goal, is_batch, ends, embeds, frozenset(tags), plain)

@@ -9,6 +9,8 @@ from calc.evaluate import Row
 from calc.files.words.frames import Claim
 
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
+EP = re.compile(r"ep[ =:]?\d")
+PARALLEL = frozenset({"tensor_parallel", "pipeline_parallel"})
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
 SEEING = ("vision", "dual")
 HEARING = ("audio", "sound")
@@ -59,9 +61,20 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _as_recordings(claims, kind)
     claims = _as_sound(claims, kind)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
+    roles = {"group_size": of_group}
+    if PARALLEL & {claim.role for claim in claims}:  # tp 4, ep 8
+        roles["epochs"] = "expert_parallel"
     return [
-        claim._replace(role=of_group) if claim.role == "group_size" else claim for claim in claims
+        claim._replace(role=roles[claim.role])
+        if claim.role in roles and (claim.role != "epochs" or _is_ep(claim, plain))
+        else claim
+        for claim in claims
     ]
+
+
+def _is_ep(claim: Claim, plain: str) -> bool:
+    """Return whether epochs are written ep, which beside tp and pp are experts in parallel."""
+    return bool(EP.match(plain, claim.start, claim.end))
 
 
 def _as_document(claim: Claim, plain: str, kind: Kind) -> Claim:

@@ -13,6 +13,7 @@ WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # be
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
+OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
 ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 
@@ -189,10 +190,13 @@ def _in_negation(items: list[Item]) -> set[int]:
 
 
 def _is_complaint(items: list[Item], place: int) -> bool:
-    """Return whether a negation reports a failure: I can not fine-tune it on an A100."""
+    """Return whether a negation reports a failure: I can not fine-tune it; not enough."""
+    after = next((item for item in items[place + 1 : place + 4] if not item.is_silent), None)
+    following = items[place + 1].text if place + 1 < len(items) else ""
+    if items[place].text == "not" and following in OF_DEGREE:
+        return True
     if items[place].text not in UNABLE:
         return False
-    after = next((item for item in items[place + 1 : place + 4] if not item.is_silent), None)
     return after is not None and bool(after.tags & ATTEMPTED)
 
 

@@ -14,6 +14,7 @@ MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in fl
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
 PERSONS = re.compile(r"(?:er|or|ist|ant|ian|ee|yst)s$")  # plural nouns of what people do
 ONE = re.compile(r"\b(?:prompt|completion)$")  # of one request: 1.1k prompt
+LOADS = frozenset({"people", "requests_per_second"})
 LENGTHS = ("prompt_tokens", "answer_tokens", "each_tokens", "length_in")
 RATES = ("requests_per_second", "images_per_sequence")
 FEWEST_THINGS = 20  # of work that ends, beside another count
@@ -239,7 +240,7 @@ def _counts(amounts: Amounts) -> list[Claim]:
             counts.append(claim)
         elif not amounts.is_open(claim):
             continue
-        elif PERSONS.search(amounts.words(claim)) and "people" not in facts.columns:
+        elif PERSONS.search(amounts.words(claim)) and not LOADS & facts.columns.keys():
             amounts.put("people", claim)
         else:
             amounts.ask("", claim)
