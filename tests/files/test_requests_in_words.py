@@ -91,6 +91,15 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("megatron full ft qwen3-30b-a3b, 9B tokens, tp 4, ep 8", {"epochs": None}),
         ("our run was done on 4 A100s and took 20 hours: dpo qwen3-8b", {"hours_most": None}),
         ("nemotron for 30 people", {"model": None}),
+        ("qwen3-8b w/ 20 rps?? no, 2 rps", {"requests_per_second": 2}),
+        (
+            "qwen3-8b, system prompt 6k, turn 300 tokens, output 9, 9 users",
+            {"prompt_tokens": 6300},
+        ),
+        ("gemma-4-31b, 12 lawyers, 50-page contracts (35k tokens)", {"prompt_tokens": None}),
+        ("qwen3-8b for 2 people, 12 rps", {"people": None, "requests_per_second": 12}),
+        ("lora qwen3-8b, 3/4 of a million rows", {"examples": 750_000}),
+        ("small qwen (under 2b) at 9 rps", {"usd_most": None}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
     ],
 )

@@ -8,6 +8,7 @@ from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 
+SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of documents
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
 
@@ -33,7 +34,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             claim.role in ("bare", "pair")
             and scale == "k"
             and value <= 1.1e6
-            and (amounts.goal == "serve" or is_power(value))
+            and (is_power(value) or (amounts.goal == "serve" and value < SURE_CONTEXT))
             and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
         ):
             amounts.put(context, claim)

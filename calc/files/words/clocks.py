@@ -2,9 +2,10 @@
 
 import re
 
-MARK = r"(?:[ap]\.?m\b\.?|h\b|uhr|o'clock)"
+MARK = r"(?:[ap]\.?m\b\.?|h\b|uhr|o'clock|点|點|时)"
 CLOCKS = re.compile(
-    rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})? ?(-|–|—|to|till|until|til|through|bis|à|a|and|und) ?"
+    rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})? ?"
+    r"(-|–|—|to|till|until|til|through|bis|到|至|à|a|and|und) ?"
     rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})?(?![\w%])"
 )
 WEEK = ("mo", "tu", "we", "th", "fr", "sa", "su")

@@ -20,7 +20,7 @@ MOST = {  # of what is denied above a number: do not use more than 3 instances
     "gpus": "gpus_most",
 }
 BARE = frozenset({"bare", "duration", "usd", "bytes", "bare_share"})
-FARTHEST = 3  # items between a quantity and the number that corrects it
+FARTHEST = 4  # items between a quantity and the number that corrects it
 
 
 def without_denied(
@@ -76,4 +76,5 @@ def _is_near(before: Claim, claim: Claim, items: list[Item]) -> bool:
 def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
     """Return whether a word such as sorry stands between two claims and little else."""
     between = _between(before, claim, items)
-    return len(between) <= FARTHEST and any("correction" in item.tags for item in between)
+    corrects = any("correction" in item.tags or item.text == "no" for item in between)
+    return corrects and len(between) <= FARTHEST

@@ -41,6 +41,7 @@ OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"}
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
 ONE_OF = frozenset({"image", "concurrent"})  # one image each
+ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "turn"})
 JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
 PERSON = frozenset({"user", "people"})
 STREAM = frozenset({"session", "user", "request"})  # single stream
@@ -104,6 +105,8 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
         and items[place + 2].tags & {"people", "user"}
     ):
         return replace(item, tags=frozenset({"silent"}))  # a three-person startup
+    if "N" in item.tags and _is_adjective(items, place):
+        return replace(item, tags=frozenset())
     beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
     if item.text == "/" and beside and all(map(_is_noun, beside)):
         return replace(item, tags=frozenset({"silent"}))  # up/down
@@ -148,6 +151,12 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
+
+
+def _is_adjective(items: list[Item], place: int) -> bool:
+    """Return whether a number belongs to what a thing is like: a 50-page contract."""
+    behind = items[place + 1 : place + 3]
+    return len(behind) == 2 and behind[0].text == "-" and behind[1].text in ADJECTIVES
 
 
 def _counts_things(items: list[Item], place: int) -> bool:

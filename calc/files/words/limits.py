@@ -116,6 +116,10 @@ def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
         amounts.put("hours_per_month", claim, claim.item.value / HOUR)
     elif amounts.embeds and claim.item.value < MINUTE:
         amounts.put("first_token_seconds", claim)
+    elif claim.item.value < MINUTE:
+        words = amounts.words(claim)
+        text = f"You wrote '{words}'. Is it the time to the first token or of the whole answer?"
+        amounts.ask("request_seconds", claim, text)
     else:
         amounts.ask("", claim)
 
@@ -153,7 +157,7 @@ def _put_hours_up(amounts: Amounts) -> None:
 
 def _put_whole_days(amounts: Amounts, days: float) -> None:
     """Days of the week without hours: the service is up all day, or in the hours of an office."""
-    said = "hours_per_month" in amounts.facts.columns
+    said = "hours_per_month" in amounts.facts.columns or amounts.of("bare", "pair")
     for claim in amounts.of("days_up"):
         words = amounts.words(claim)
         if said or amounts.goal != "serve" or amounts.is_batch or "weekend" in amounts.text:

@@ -21,7 +21,7 @@ OF_OTHER_WORK = re.compile(r"embed|rerank|-vl-|vision|coder|math|distill")
 SUPERSEDED = ("qwen1.5-",)  # meant where the release is written alone
 CLOSE = 86  # of 100: a part of a name with one typing error
 # Words of the language that are close to a family's name.
-COMMON_WORDS = frozenset({"mistake", "whispers", "falcons", "lama", "gemmas"})
+COMMON_WORDS = frozenset({"mistake", "lama"})
 
 
 class Part(NamedTuple):
@@ -86,7 +86,7 @@ def first_parts(catalogs: Catalogs) -> frozenset[str]:
         frozenset(
             parts[0]
             for parts in parts_of_models(catalogs).values()
-            if len(parts[0]) > 2 and parts[0].isalpha()
+            if re.search(r"[a-z]{3}", parts[0])
         )
         | {"glm", "opt", "bge", "t5", "r1", "yi"} - {"flan"}
         | {"flan", "devstral"}
@@ -100,6 +100,8 @@ def first_part_of(word: str, catalogs: Catalogs) -> str:
     if word in heads:
         return word
     if len(word) < 5 or not word.isalpha():
+        return ""
+    if word.removesuffix("s") in heads:  # the clips of a film
         return ""
     close = max(heads, key=lambda head: fuzz.ratio(word, head))
     return close if fuzz.ratio(word, close) >= CLOSE and word not in COMMON_WORDS else ""

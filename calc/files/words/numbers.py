@@ -17,6 +17,7 @@ DIGITS = re.compile(
 TIME_WORDS = re.compile(r" ?(?:s|sec|secs|seconds?|sekunden?|secondes?|segundos?|秒|ms)\b")
 RANGE = re.compile(r" ?(?:-|–|—|\.\.|to|bis|à|a|and|und|et|y) ?(?=\d)")
 BETWEEN = re.compile(r"\b(?:between|zwischen|entre) (?:about |around )?$")
+FRACTION = re.compile(r"(\d)/([2-9]) (?:of )?an? (thousand|million|billion|trillion)\b")
 CLOCK = re.compile(r"(\d{1,2}):00")
 GLUED_KEY = re.compile(r"(?<![a-z0-9_.-])[a-z]+$")  # r of r8
 
@@ -79,6 +80,9 @@ def _is_range(text: str, place: int, match: re.Match, other: Number) -> bool:
 def _single(text: str, place: int) -> Number | None:
     if clock := CLOCK.match(text, place):
         return Number(clock.end(), float(clock[1]), "")
+    if part := FRACTION.match(text, place):
+        scale = scales()[part[3]]
+        return Number(part.end(), float(part[1]) / float(part[2]) * scale, "")
     match = DIGITS.match(text, place)
     if not match or (text[place] == "." and place and not text[place - 1].isspace()):
         return None

@@ -9,6 +9,7 @@ import re
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import Amounts
 from calc.files.words.bare import put_bare, put_target
+from calc.files.words.consistency import ask_about_contradictions
 from calc.files.words.denials import without_denied
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim, claims_of, compose_quantities
@@ -111,7 +112,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     facts.within_bounds()
     if goal == "serve":
         put_no_latency(facts, items)
-    _within_context(facts, model, catalogs)
+    ask_about_contradictions(facts, model, catalogs)
     problem = "" if goal else _no_goal(facts)
     if not model and not facts.columns.keys() >= SIZES:
         if "model" not in {question.column for question in facts.questions}:
@@ -287,23 +288,6 @@ def _no_goal(facts: Facts) -> str:
     text = "Shall the model be served, fine-tuned, or trained from scratch? The text does not say."
     facts.questions.append(Question(text, "goal", "", GOALS))
     return text
-
-
-def _within_context(facts: Facts, model: str, catalogs: Catalogs) -> None:
-    """Ask about a context that is longer than the model's own."""
-    longest = float(catalogs.models["longest_sequence_tokens"].get(model, 0.0)) if model else 0.0
-    extended = float(catalogs.models["extended_tokens"].get(model, 0.0) or 0.0) if model else 0.0
-    longest = max(longest, extended)
-    for column in ("context_tokens", "sequence_tokens"):
-        if longest and float(facts.columns.get(column, 0)) > longest * 1.05:
-            words = facts.words[column]
-            facts.drop(column)
-            facts.ask(
-                column,
-                words,
-                text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of "
-                f"context. Which length is meant?",
-            )
 
 
 def _unsold(items: list[Item], model: str, catalogs: Catalogs) -> list[str]:

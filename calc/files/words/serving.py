@@ -3,7 +3,7 @@
 import re
 
 from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
-from calc.files.words.facts import as_counted
+from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME, USUAL
@@ -51,11 +51,22 @@ def put_serving(amounts: Amounts) -> None:
         amounts.put("prompt_tokens", amounts.of("each_tokens")[0], passages)
     _put_load(amounts)
     _put_work(amounts)
+    _with_shared(facts)
     for claim in amounts.of("share_cached"):
         if prompt := facts.columns.get("prompt_tokens"):
             amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
         else:
             amounts.ask("shared_prompt_tokens", claim)
+
+
+def _with_shared(facts: Facts) -> None:
+    """The shared part is a part of the prompt: a shorter prompt is what comes after it."""
+    shared, prompt = (
+        facts.columns.get(name, 0) for name in ("shared_prompt_tokens", "prompt_tokens")
+    )
+    if prompt and prompt < shared:
+        facts.columns["prompt_tokens"] = as_counted(float(prompt) + float(shared))
+        facts.assume(f"'{facts.words['prompt_tokens']}' after the shared part")
 
 
 def _passages(amounts: Amounts) -> float:
@@ -188,7 +199,7 @@ def _put_work(amounts: Amounts) -> None:
             amounts.put("prompt_tokens", claim)
         elif claim.item.value >= LONG_RUN and facts.columns.keys() & {*RATES, "users", "people"}:
             amounts.ask("tokens_total", claim)
-        elif amounts.is_batch or claim.item.value >= LONG_RUN:
+        elif claim.item.value >= (LONGEST_LENGTH if amounts.is_batch else LONG_RUN):
             amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
         elif "text" in claim.cues and "prompt_tokens" not in facts.columns:
             amounts.put("prompt_tokens", claim)
