@@ -100,6 +100,9 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("qwen3-8b for 2 people, 12 rps", {"people": None, "requests_per_second": 12}),
         ("lora qwen3-8b, 3/4 of a million rows", {"examples": 750_000}),
         ("small qwen (under 2b) at 9 rps", {"usd_most": None}),
+        ("lora qwen3-8b, 1.5k*1000 examples", {"examples": None}),
+        ("sft qwen3-8b, 3,000 traces, up to 16k tokens", {"sequence_tokens": 16384}),
+        ("qwen 2.5 coder 32b instruct, 8 devs", {"model": "qwen2.5-32b"}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
     ],
 )

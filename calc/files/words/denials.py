@@ -20,6 +20,7 @@ MOST = {  # of what is denied above a number: do not use more than 3 instances
     "gpus": "gpus_most",
 }
 BARE = frozenset({"bare", "duration", "usd", "bytes", "bare_share"})
+JOINTS = ("*", "/", "^", "x", " * ")  # between the numbers of a calculation
 FARTHEST = 4  # items between a quantity and the number that corrects it
 
 
@@ -29,7 +30,7 @@ def without_denied(
     """Return the claims that hold; what a text denies or corrects is named as not counted."""
     several: list[Claim] = []
     wrong: Claim | None = None  # the last claim, where the text has denied it
-    for claim in claims:
+    for claim in _without_parts(claims, plain):
         before, was_wrong = (several[-1] if several else None), wrong
         wrong = None
         if _is_limit(claim):
@@ -51,6 +52,17 @@ def without_denied(
             several[-1] = claim._replace(role=before.role, rate_seconds=before.rate_seconds)
         else:
             several.append(claim)
+    return several
+
+
+def _without_parts(claims: list[Claim], plain: str) -> list[Claim]:
+    """Claims, with those bare whose number is a part of a calculation: 1.5k*1000 examples."""
+    several: list[Claim] = []
+    for claim in claims:
+        before = several[-1] if several else None
+        between = plain[before.item.end : claim.item.start] if before else ""
+        of_calculation = before is not None and before.role == "bare" and between in JOINTS
+        several.append(claim._replace(role="bare") if of_calculation else claim)
     return several
 
 

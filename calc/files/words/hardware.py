@@ -158,7 +158,9 @@ def _cards(amounts: Amounts, scopes: Scopes) -> None:
     if count := _count(amounts):
         if not counts:
             facts.put("gpus", count, facts.words["gpu"])
-        elif len({claim.item.value for claim in counts}) > 1:
+        elif len({claim.item.value for claim in counts}) > 1 or (
+            len(cards) > 1 and amounts.of("nodes")  # 1 node of H200 or 2 nodes of H100
+        ):
             facts.ask("gpus", " and ".join(amounts.words(claim) for claim in counts))
         else:
             amounts.put("gpus", counts[0], count)

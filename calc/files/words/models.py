@@ -61,6 +61,7 @@ SOFTWARE = frozenset({"factory", "cpp", "index", "stack", "recipes", "file"})
 BEHIND_NAMES = frozenset(
     {"for", "on", "with", "in", "to", "fp8", "instruct", "für", "pour", "para"}
 )
+RELEASE_NUMBER = re.compile(r"\d(?:\.\d)?")
 RELEASE = re.compile(r"2[3-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])[0-3]\d")  # 2410, 0528
 
 
@@ -288,4 +289,8 @@ def _spellings(parts: list[Part]) -> list[str]:
     for before, part in pairwise(parts):
         joined += ("-" if part.start > before.end else "") + part.text
     joined = re.sub(r"-{2,}", "-", joined)
-    return [joined, "-".join(part.text for part in parts if part.text not in "-_/:")]
+    words = [part.text for part in parts if part.text not in "-_/:"]
+    spellings = [joined, "-".join(words)]
+    if len(words) > 1 and RELEASE_NUMBER.fullmatch(words[1]):  # qwen 2.5 coder is qwen2.5-coder
+        spellings.append("-".join(["".join(words[:2]), *words[2:]]))
+    return spellings

@@ -1,5 +1,7 @@
 """The columns of each quantity: those of any work, those of a run, and what memory is said."""
 
+import re
+
 from calc.files.words.amounts import LONGEST_LENGTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
@@ -11,6 +13,7 @@ OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts o
 SHORT_SEQUENCE = 32768  # tokens: below, an amount without a word is of one sequence
 LENGTH_STEP = 64  # tokens: a longest sequence is a multiple of it, the length of an example is not
 FEWEST_EXAMPLES = 50
+UP_TO = re.compile(r"(?:up to|at most|max(?:imum)?|bis zu|höchstens|jusqu'à|au plus|hasta) $")
 MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
 LARGEST_CARD_GB = 300
 SAME = {  # roles that are columns of any work
@@ -134,7 +137,8 @@ def _put_parts(amounts: Amounts, parts: list[Claim]) -> None:
     """Prompt and answer of each example, which are learned from together."""
     facts = amounts.facts
     facts.drop("prompt_tokens")
-    if parts and "examples" in facts.columns and "example_tokens" not in facts.columns:
+    whole = any(claim.role == "answer_tokens" for claim in parts) and not amounts.of("bare")
+    if whole and "examples" in facts.columns and "example_tokens" not in facts.columns:
         words = " and ".join(amounts.words(claim) for claim in parts)
         facts.put("example_tokens", float(sum(claim.item.value for claim in parts)), words)
         facts.assume(f"examples of '{words}'")
@@ -150,6 +154,9 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
         amounts.put(run, claim)
     elif amounts.is_of_unknown(claim):
         amounts.ask(run, claim)
+    elif UP_TO.search(amounts.text[: claim.start]) and "sequence_tokens" not in columns:
+        of_answer = columns.get("objective") in ROLLS_OUT
+        amounts.put("completion_tokens" if of_answer else "sequence_tokens", claim)
     elif columns.get("objective") in ROLLS_OUT and "completion_tokens" not in columns:
         amounts.put("completion_tokens", claim)
     elif "examples" in columns and "example_tokens" not in columns:
