@@ -21,6 +21,7 @@ from calc.models.foreign import free_id
 from calc.scenarios.inputs import BY_NAME
 
 UNSURE = 0.5  # the probability of a fit that an uncounted field may undo
+MAY_FIT = "It may fit all the same: a field of your file that lowers the memory is not counted."
 NOT_SURE = "Whether it fits is not sure: a field of your file that changes memory is not counted."
 Documents = list[tuple[str, bytes]]
 MODEL_KEYS = {
@@ -96,14 +97,21 @@ def import_run(
 
 
 def cautious(row: Row, summary: RunSummary) -> Row:
-    """A row that is not said to fit for sure where its files change memory in an uncounted way."""
-    if not summary.lacks_memory or row["fits"] != HOLDS[0]:
+    """A row whose verdict is not sure where its files change memory in an uncounted way.
+
+    A field that raises it may undo a fit; one that lowers it may make what does not fit fit.
+    """
+    if summary.lacks_memory and row["fits"] == HOLDS[0]:
+        probability, why = min(row["fit_probability"], UNSURE), NOT_SURE
+    elif summary.overstates and row["fits"] == "no":
+        probability, why = UNSURE, MAY_FIT
+    else:
         return row
     return {
         **row,
         "fits": HOLDS[1],
-        "fit_probability": min(row["fit_probability"], UNSURE),
-        "note": f"{NOT_SURE} {row['note']}".strip(),
+        "fit_probability": probability,
+        "note": f"{why} {row['note']}".strip(),
     }
 
 

@@ -107,6 +107,23 @@ def test_what_is_assumed_and_what_is_lost_stand_in_three_lines():
     assert [row["instance"] for row in run.others] == ["g6.12xlarge", "g6e.12xlarge"]
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("use_galore: true", "use_galore true (lowers memory)"),
+        ("optim: galore_adamw_layerwise", "counted as AdamW, whose state is the largest"),
+    ],
+)
+def test_a_field_that_lowers_memory_and_is_not_counted_leaves_no_sure_refusal(line, said):
+    config = (
+        "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\nfinetuning_type: full\n"
+        f"cutoff_len: 2048\nper_device_train_batch_size: 1\npure_bf16: true\n{line}\n"
+    )
+    request = request_of([("lf.yaml", config.encode())], catalogs(), {"gpu": "rtx-4090"})
+    assert answer_request(request).row["fits"] == "tight"
+    assert any(said in item for item in request.run.summary.not_counted)
+
+
 def test_a_field_that_changes_memory_and_is_not_counted_leaves_no_sure_fit():
     text = (
         "base_model: meta-llama/Llama-3.1-8B\nadapter: qlora\nload_in_4bit: true\n"

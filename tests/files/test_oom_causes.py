@@ -6,9 +6,9 @@ from test_oom import SGLANG_START, message, plan
 
 from calc.__main__ import main
 from calc.files.oom.causes import cures_by_cause
-from calc.files.oom.explain import LogProblem, explain_text
+from calc.files.oom.explain import LogProblem, explain_text, tells
 from calc.files.oom.failures import failures, fullest
-from calc.files.oom.logs import log_patterns, logged_figures
+from calc.files.oom.logs import log_patterns, stated_figures
 from calc.units import GIB
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -69,6 +69,18 @@ def test_a_log_that_ends_in_another_error_is_not_called_healthy():
         explain_text("ValueError: unknown architecture", plan(), catalogs())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# lower it if you run out of memory\nmax_cpu_memory: 64GB\nmax_memory_allocated: 3GB",
+        "try:\n    train()\nexcept (MemoryError, torch.cuda.OutOfMemoryError):\n    pass",
+        "terminationGracePeriodSeconds: 30\nlimits: {memory: 64Gi}\nexitCode: 0",
+    ],
+)
+def test_a_config_that_speaks_of_memory_is_no_log(text):
+    assert not tells(text.encode())
+
+
 def test_every_cause_of_the_catalog_has_its_cures():
     patterns = log_patterns()
     causes = {kind.cures for kind in patterns.silent} | set(patterns.tensors) | set(patterns.stages)
@@ -127,7 +139,7 @@ def test_a_killed_run_is_told_what_ram_it_needs(tmp_path, capsys):
     ],
 )
 def test_what_trainers_and_engines_print_of_memory_is_read(text, figures):
-    assert logged_figures(text) == {name: pytest.approx(n * GIB) for name, n in figures.items()}
+    assert stated_figures(text) == {name: pytest.approx(n * GIB) for name, n in figures.items()}
 
 
 def test_an_engine_that_runs_out_beside_its_cache_takes_less_of_the_card(tmp_path, capsys):

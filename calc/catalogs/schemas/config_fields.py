@@ -81,7 +81,8 @@ class Field(Entry, kw_only=True):
     sets: Annotated[Words | None, hint("word -> word")] = None
     idle_at: Annotated[WordList | None, hint("a list of words")] = None
     changes: Annotated[
-        Literal["memory"] | None, hint("of an open field: it is known to change the memory")
+        Literal["memory", "less memory"] | None,
+        hint("of an open field: it is known to change the memory, or to lower it"),
     ] = None
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
 from calc.files.configs.field_report import Line
-from calc.files.configs.fields import tools
+from calc.files.configs.fields import Field, tools
 from calc.files.configs.values import whole
 from calc.mappings import Json
 from calc.say.numbers import is_missing
@@ -28,6 +28,13 @@ OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
+LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the largest"
+EFFECTS = {"memory": SURE, "less memory": LOWERS, "": MAYBE}
+OPTIMIZERS = ("optimizer", "optim")  # columns and parts that a field settles
+OF_MEMORY = (
+    *("precision", "quantised", "tuning", "sharding", "strategy", "recompute", "kv_precision"),
+    "offload",
+)
 
 
 class RunSummary(NamedTuple):
@@ -41,6 +48,13 @@ class RunSummary(NamedTuple):
     def lacks_memory(self) -> bool:
         """Return whether a field that is known to change the memory is not counted."""
         return any(item.endswith(f"({SURE})") for item in self.not_counted)
+
+    @property
+    def overstates(self) -> bool:
+        """Return whether a field that lowers the memory is not counted, and none that raises it."""
+        return not self.lacks_memory and any(
+            item.endswith((f"({LOWERS})", f"({AS_ADAMW})")) for item in self.not_counted
+        )
 
     def lines(self) -> list[str]:
         """The items as lines of text."""
@@ -129,21 +143,29 @@ def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
     return [PER_NODE.format(int(run["gpus"]) // int(sources[0].text))]
 
 
+def _effect(name: str, field: Field | None) -> str:
+    """What a field that is not counted does to the memory, as far as it is known."""
+    if field is None:
+        return MAYBE if "." in name else UNKNOWN
+    if field.to in OPTIMIZERS:
+        return AS_ADAMW
+    return SURE if field.to in OF_MEMORY else EFFECTS[field.changes]
+
+
 def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
     """The unused fields of the files with their values, those that change memory first."""
     values = {line.field: line.text for line in lines}
-    changes = {
-        name: field.changes
+    fields = {
+        name: field
         for tool in run["source_tool"].split("+")
         if tool in tools()
         for name, field in tools()[tool].fields.items()
     }
     items = []
     for name in filter(None, run["unused"].split("+")):
-        known = changes.get(name)
-        effect = SURE if known else (MAYBE if known is not None or "." in name else UNKNOWN)
-        value = values.get(name, "")
-        items.append((effect != SURE, f"{name} {value} ({effect})".replace("  ", " ")))
+        effect = _effect(name, fields.get(name))
+        items.append((effect in (MAYBE, UNKNOWN), f"{name} {values.get(name, '')} ({effect})"))
+    items = [(is_minor, text.replace("  ", " ")) for is_minor, text in items]
     copies = next((line.text for line in lines if line.field == "copies"), "1")
     asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
     if copies not in ("", "1"):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from calc.files.oom.errors import wanted_options
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import named_tensor
-from calc.files.oom.logs import last_named, log_patterns, logged_figures, silent_failures
+from calc.files.oom.logs import last_named, log_patterns, silent_failures, stated_figures
 from calc.say.numbers import size
 from calc.units import GIB
 
@@ -44,7 +44,7 @@ def cause_of(text: str, failure: Failure | None = None) -> str:
         return stage
     if kinds and kinds[0] != UNKNOWN:
         return kinds[0]
-    figures = logged_figures(text)
+    figures = stated_figures(text)
     if "free_at_start" in figures:
         return OTHERS
     if failure is None and ENGINE_FIGURES & figures.keys():
@@ -113,6 +113,6 @@ def finding_of_host(text: str, needed_bytes: float) -> list[str]:
     """The RAM that a killed run needs by the estimate, beside what the log says. [B]"""
     if not needed_bytes > 0:
         return []
-    total_bytes = logged_figures(text).get("host_total", 0.0)
+    total_bytes = stated_figures(text).get("host_total", 0.0)
     beside = f", and the machine has {size(total_bytes)}" if total_bytes else ""
     return [f"By the estimate the run needs {size(needed_bytes)} of RAM{beside}."]

@@ -25,7 +25,7 @@ from calc.files.oom.findings import (
     findings_of_failure,
     findings_of_figures,
 )
-from calc.files.oom.logs import logged_figures, silent
+from calc.files.oom.logs import logged_figures, named_failures, silent, stated_figures
 from calc.files.oom.parts import (
     MeasuredPart,
     cards_of_log,
@@ -131,7 +131,7 @@ def tells(content: bytes) -> bool:
     if content.startswith(PICKLES):
         return True
     text = text_of(content)
-    return bool(failures(text) or logged_figures(text) or silent(text))
+    return bool(failures(text) or logged_figures(text) or named_failures(text))
 
 
 def explained_logs(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
@@ -142,7 +142,7 @@ def explained_logs(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplan
 @one_sentence
 def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     """The text compared with a row; raises LogProblem where it holds no figure."""
-    messages, sizes, meanings = failures(text), logged_figures(text), silent(text)
+    messages, sizes, meanings = failures(text), stated_figures(text), silent(text)
     error = last_error(text)
     if not messages and not sizes and not meanings:
         raise LogProblem(f"{OTHER_ERROR.format(error)} {NOTHING}" if error else NOTHING)

@@ -49,17 +49,26 @@ def logged_figures(text: str) -> dict[str, float]:
             "card": in_bytes(start[2], "GiB"),
             "utilization": float(start[3]),
         }
-    return peaks_by_name(text) | figures | _host_memory(line) | _summary(text[:MOST_CHARACTERS])
+    return figures | _host_memory(line) | _summary(text[:MOST_CHARACTERS])
+
+
+def stated_figures(text: str) -> dict[str, float]:
+    """Every figure of a text that is known to be a log, peaks by any program's names among them."""
+    return peaks_by_name(text) | logged_figures(text)
+
+
+def named_failures(text: str) -> list[memory_logs.SilentFailure]:
+    """The failures of a text that give no size, in the order of the catalog."""
+    line = one_line(text)
+    return [kind for kind in log_patterns().silent if _place(kind, line) is not None]
 
 
 def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
-    """The failures of a text that give no size, in the order of the catalog.
+    """The failures without a size of a text that is known to be a log.
 
     A lack of memory that no entry names counts where the text has no message with sizes either.
     """
-    line = one_line(text)
-    named = [kind for kind in log_patterns().silent if _place(kind, line) is not None]
-    unnamed = log_patterns().unnamed
+    named, unnamed, line = named_failures(text), log_patterns().unnamed, one_line(text)
     if named or SIZED in line or _place(unnamed, line) is None:
         return named
     return [unnamed]
