@@ -176,6 +176,14 @@ def amount(value: float) -> str:
     return f"{value / scale:,.6g}{name}"
 
 
+def exact_amount(value: float) -> str:
+    """An amount without loss: 150 million, 50,000, 1,234,567,890."""
+    short = amount(value)
+    digits = float(short.split(" ")[0].replace(",", ""))
+    scale = next((scale for scale, name in SCALES if short.endswith(name)), 1)
+    return short if round(digits * scale) == round(value) else f"{value:,.0f}"
+
+
 def with_noun(number: int, noun: str) -> str:
     """A number with its noun: 1 row, 12 rows."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

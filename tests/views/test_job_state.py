@@ -216,12 +216,10 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
     assert "50 requests in flight" in [caption.value for caption in app.caption]
     assert "4,096 tokens each (3,584 in, 512 out)" in job_line(app)
     assert {"people", "share_active", "context_tokens"} <= set(address(app))
-    assert (app.number_input(key="request_tokens").value, app.slider(key="split").value) == (
-        4096,
-        3584,
-    )
+    assert app.text_input(key="request_tokens_written").value == "4,096"
+    assert app.slider(key="split").value == 3584
     assert app.slider(key="split").label == "Prompt 3,584 · answer 512"
-    run(app.number_input(key="request_tokens").set_value(8192))
+    run(app.text_input(key="request_tokens_written").set_value("8192"))
     assert [
         address(app)[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens")
     ] == [[""], ["7680"], ["512"]]
@@ -242,7 +240,7 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
         assert {name for name, values in loads.items() if values != [""]} == {*fields} - {"users"}
         assert all(address(app)[name] == [value] for name, value in fields.items())
     run(
-        app.number_input(key="request_tokens").set_value(2)
+        app.text_input(key="request_tokens_written").set_value("2")
     )  # one token in and one out: nothing to split
     assert "split" not in {slider.key for slider in app.slider}
 
@@ -308,7 +306,7 @@ def test_what_cannot_be_chosen_is_not_asked():
     shown = {
         name: {
             widget.key
-            for kind in ("selectbox", "number_input", "slider")
+            for kind in ("selectbox", "number_input", "text_input", "slider")
             for widget in getattr(opened(goal="serve", **query), kind)
         }
         for name, query in {
@@ -320,7 +318,7 @@ def test_what_cannot_be_chosen_is_not_asked():
     assert "fewest_bits" not in shown["by hand"]
     assert "fewest_bits" in shown["encoder"]
     assert not {"token_ms", "split"} & shown["encoder"]
-    assert {"first_token_seconds", "request_tokens"} <= shown["encoder"]
+    assert {"first_token_seconds", "request_tokens_written"} <= shown["encoder"]
     assert not {"usd_most", "usd_per_hour_most", "instances_most", "spare"} & shown["there"]
     assert {"usd_most", "usd_per_hour_most", "instances_most", "spare"} <= shown["encoder"]
 
@@ -354,7 +352,7 @@ def test_on_a_phone_the_job_is_in_a_group_of_the_page(monkeypatch):
 def test_a_cleared_field_keeps_its_value_and_a_cleared_limit_is_none():
     app = opened(days_most="3", examples="20000")
     run(app.number_input(key="days_most").set_value(None))
-    run(app.number_input(key="examples").set_value(None))
+    run(app.text_input(key="examples_written").set_value(""))
     assert (address(app)["days_most"], address(app)["examples"]) == ([""], ["20000"])
 
 
@@ -388,8 +386,8 @@ def test_answers_of_an_objective_are_forgotten_with_it_and_its_context_is_what_t
 
 def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule():
     app = opened(v="3", train_tokens="200000000")
-    assert "examples" not in [field.key for field in app.number_input]
-    app = run(app.number_input(key="train_tokens_named").set_value(300e6))
+    assert "examples_written" not in [field.key for field in app.text_input]
+    app = run(app.text_input(key="train_tokens_written").set_value("300 million"))
     assert "300 million tokens" in job_line(app)
-    app = run(app.number_input(key="train_tokens_named").set_value(None))
+    app = run(app.text_input(key="train_tokens_written").set_value(""))
     assert "50,000 examples" in job_line(app)

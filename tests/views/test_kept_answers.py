@@ -40,14 +40,14 @@ def test_each_change_can_be_undone_looking_is_no_change_and_a_change_after_undo_
     assert app.button(key="undo").disabled
     seen = [address(app)]
     for number in range(3):
-        run(app.number_input(key="examples").set_value(1000 + number))
+        run(app.text_input(key="examples_written").set_value(str(1000 + number)))
         seen.append(address(app))
     for before in reversed(seen[:-1]):
         run(app.button(key="undo").click())
         assert address(app) == before
     assert app.button(key="undo").disabled
     assert not with_share(app).button(key="redo").disabled
-    run(app.number_input(key="examples").set_value(3000))
+    run(app.text_input(key="examples_written").set_value("3000"))
     assert app.button(key="redo").disabled
 
 

@@ -268,7 +268,10 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
     assert address(app)["token_seconds"] == ["0.07"]  # what was set before stays
     run(app.selectbox(key="load").set_value("tokens_total"))
     assert address(app)["tokens_total"] == ["1e9"]
-    run(app.text_input(key="tokens_total").set_value("3 images"))
+    assert app.text_input(key="in_all").value == "1 billion"
+    run(app.text_input(key="in_all").set_value("2.5 billion tokens"))
+    assert address(app)["tokens_total"] == ["2500000000 tokens"]
+    run(app.text_input(key="in_all").set_value("3 images"))
     assert "rite a number of tokens" in app.warning[0].value
 
 

@@ -358,3 +358,14 @@ def test_nothing_is_worked_out_twice(monkeypatch):
         )
     run(app)
     assert "estimate" not in calls
+
+
+def test_counts_are_written_with_separators_and_read_in_words_and_what_is_none_changes_nothing():
+    app = opened(v="3")
+    assert app.text_input(key="examples_written").value == "50,000"
+    for written, examples in (("2 million", "2000000"), ("75k", "75000"), ("many", "75000")):
+        app = run(app.text_input(key="examples_written").set_value(written))
+        assert address(app)["examples"] == [examples]
+    assert "75k" not in [toast.value for toast in app.toast]
+    assert "'many' is not a count" in app.toast[0].value
+    assert app.text_input(key="examples_written").value == "75,000"

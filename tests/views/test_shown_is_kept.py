@@ -16,8 +16,8 @@ JOBS = {
     "service": {"goal": "serve", "model": "llama-3.1-8b", "people": "40"},
 }
 CHANGES = {
-    "run": ("number_input", "example_tokens", 500),
-    "run with three answers": ("number_input", "example_tokens", 900),
+    "run": ("text_input", "example_tokens_written", "500"),
+    "run with three answers": ("text_input", "example_tokens_written", "900"),
     "service": ("number_input", "people", 80),
 }
 
@@ -83,7 +83,9 @@ def test_a_row_of_the_board_ends_with_the_job_in_which_it_was_chosen():
     other = re.findall(r"\d+ × ([\w.-]+)", board[0].replace("\u2060", ""))[-1]
     linked = opened(v="3", **JOBS["run"], looked=f"instance~{other}~market~on-demand")
     assert other in title(linked).replace("\u2060", "")
-    changed = run(linked.number_input(key="example_tokens").set_value(500))
+    changed = run(linked.text_input(key="example_tokens_written").set_value("500"))
     assert "looked" not in address(changed)
-    assert title(changed) == title(run(app.number_input(key="example_tokens").set_value(500)))
+    assert title(changed) == title(
+        run(app.text_input(key="example_tokens_written").set_value("500"))
+    )
     assert first != title(changed)

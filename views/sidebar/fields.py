@@ -7,12 +7,16 @@ import streamlit as st
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
+from calc.files.words.numbers import read_count
+from calc.say.numbers import exact_amount
 from calc.say.place import short_card
-from views.session import SESSION
+from views.session import SESSION, job_state
 from views.session.questions import widget_of
 from views.shared.elements import segments
+from views.shared.markdown import plain
 
 NO_LIMIT = "no limit"
+WRITTEN = "_written"  # ends the key of a count that is written in words
 
 
 def row() -> Any:
@@ -36,6 +40,39 @@ def count_field(label: str, key: str, empty: str = "", **look: Any) -> None:
     """A field of a count; `empty` says what an empty field means, else it is never empty."""
     look = {"step": 1, "placeholder": empty, **look, **SESSION}
     st.number_input(label, 1, value=_last(key, empty), key=key, **look)
+
+
+def large_count(label: str, key: str, empty: str = "") -> None:
+    """A field of the job for a count that people write as 50,000, 50k or 50 million.
+
+    `empty` says what an empty field means, else it is never empty.
+    """
+    written_count(
+        label, st.session_state[key], lambda new: job_state.choose(**{key: new}), key, empty
+    )
+
+
+def written_count(
+    label: str,
+    value: float | None,
+    take: Callable[[int | None], None],
+    key: str,
+    empty: str = "",
+    least: int = 1,
+    **look: Any,
+) -> None:
+    """Such a field of any value; `take` is called with a new one of at least `least`."""
+
+    def read(text: str) -> None:
+        new = read_count(text)
+        if (new and new >= least) or (empty and not text):
+            take(new)
+        elif text:
+            st.toast(plain(f"'{text}' is not a count. Write 50,000, 50k or 50 million."))
+
+    shown = "" if value is None else exact_amount(value)
+    state = widget_of(f"{key}{WRITTEN}", shown, read)
+    st.text_input(label, placeholder=empty, **state, **look)
 
 
 def number(label: str, key: str, empty: str = NO_LIMIT, **look: Any) -> None:

@@ -6,17 +6,27 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.files.words.numbers import read_amount
 from calc.job.columns import PUBLISHED, usual_limits_seconds
 from calc.job.measure import IMAGES, measure
 from calc.job.software import generates
 from calc.say.limits import SHARE_WORDS
-from calc.say.numbers import with_noun
+from calc.say.numbers import exact_amount, with_noun
 from calc.scenarios.published_weights import published_bits_of
 from calc.units import MILLISECONDS
-from views.session import SESSION, extra_state, job_state, questions
+from views.session import extra_state, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
-from views.sidebar.fields import NO_LIMIT, count_field, number, row, scaled_number, select
+from views.shared.markdown import plain
+from views.sidebar.fields import (
+    NO_LIMIT,
+    count_field,
+    number,
+    row,
+    scaled_number,
+    select,
+    written_count,
+)
 
 SHARES = {"": "the mean"} | {
     share: words.removesuffix(" requests").removesuffix(" of all")
@@ -41,7 +51,7 @@ def load(fields: Row, catalogs: Catalogs) -> None:
     amount(measured, present(catalogs).job, catalogs)
     if measured == KEYS.tokens_total:
         with row():
-            st.text_input(f"{words[1].capitalize()} in all", key=KEYS.tokens_total, **SESSION)
+            _in_all(f"{words[1].capitalize()} in all", fields[KEYS.tokens_total])
             number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
         lengths(catalogs)
@@ -80,6 +90,20 @@ def amount(measured: str, job: Row, catalogs: Catalogs) -> None:
         count_field("Requests in flight", KEYS.users)
     elif measured == KEYS.requests_per_second:
         number("Requests per second, at the peak", KEYS.requests_per_second, "")
+
+
+def _in_all(label: str, amount: str) -> None:
+    """An amount of offline work as people write it: 1 billion tokens, 1,000 hours."""
+
+    def take(text: str) -> None:
+        if new := read_amount(text):
+            job_state.choose(tokens_total=f"{new[0]:.15g} {new[1]}".strip())
+        else:
+            st.toast(plain(f"'{text}' is not an amount. Write 1 billion tokens or 1000 hours."))
+
+    number, unit = read_amount(amount) or (0.0, amount)
+    shown = f"{exact_amount(number) if number else ''} {unit}".strip()
+    st.text_input(label, **questions.widget_of("in_all", shown, take))
 
 
 def _shares(fields: Row) -> None:
@@ -123,10 +147,9 @@ def lengths(catalogs: Catalogs) -> None:
     prompt, answer = questions.lengths(catalogs)
     context = prompt + answer
     with row():
-        state = questions.widget_of(
-            "request_tokens", context, lambda tokens: questions.take_context(tokens, catalogs)
-        )
-        st.number_input("Context, tokens", 2, step=1, width=102 if answer else "stretch", **state)
+        take = partial(questions.take_context, catalogs=catalogs)
+        width: int | str = 102 if answer else "stretch"
+        written_count("Context, tokens", context, take, "request_tokens", least=2, width=width)
         if answer and context > 2:
             state = questions.widget_of(
                 "split", prompt, lambda tokens: questions.take_split(tokens, catalogs)

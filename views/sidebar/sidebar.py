@@ -10,7 +10,6 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
 from calc.job.fields import is_offline, work_of
-from calc.say.numbers import count
 from calc.say.setting import model_size, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
@@ -21,7 +20,15 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 from views.sidebar import assumptions, by_hand, my_gpus, served, where
 from views.sidebar.by_hand_fields import field as field_by_hand
-from views.sidebar.fields import choice, count_field, number, row, select
+from views.sidebar.fields import (
+    choice,
+    count_field,
+    large_count,
+    number,
+    row,
+    select,
+    written_count,
+)
 from views.your_files import field
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
@@ -167,23 +174,22 @@ def _training_length(fields: Row, by_hand_now: Row) -> None:
     if named := by_hand_now.get(KEYS.train_tokens):
         _named_tokens(named[0])
     elif fields["goal"] == "train":
-        number("Tokens of the run", KEYS.run_tokens, "", format="%.0f", step=1e9)
+        large_count("Tokens of the run", KEYS.run_tokens)
     else:
         with row():
-            count_field("Examples", KEYS.examples)
-            count_field("Tokens each", KEYS.example_tokens)
+            large_count("Examples", KEYS.examples)
+            large_count("Tokens each", KEYS.example_tokens)
             number("Epochs", KEYS.epochs, "", step=1.0)
     with row():
-        count_field("Context, tokens", KEYS.sequence_tokens)
-        count_field("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")
+        large_count("Context, tokens", KEYS.sequence_tokens)
+        large_count("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")
         number("Days at most", KEYS.days_most)
 
 
 def _named_tokens(tokens: float) -> None:
     """The tokens of a run that are named as such; without them examples are asked for again."""
 
-    def take(new: float | None) -> None:
-        extra_state.put(KEYS.train_tokens, new or None)
+    def take(new: int | None) -> None:
+        extra_state.put(KEYS.train_tokens, new)
 
-    state = questions.widget_of("train_tokens_named", tokens, take)
-    st.number_input(f"Tokens of the run: {count(tokens)}", 1.0, value=None, format="%.0f", **state)
+    written_count("Tokens of the run", tokens, take, KEYS.train_tokens, "from examples")

@@ -54,6 +54,22 @@ def read_number(text: str, place: int) -> Number | None:
     return number
 
 
+def read_amount(text: str) -> tuple[float, str] | None:
+    """Return the number that a text begins with, and the words after it: 1 billion, tokens.
+
+    None without a number, or if it is a range or below zero.
+    """
+    written = text.strip().lower()
+    number = read_number(written, 0)
+    return None if number is None or number.high else (number.value, written[number.end :].strip())
+
+
+def read_count(text: str) -> int | None:
+    """Return a whole number of at least 1 that is all of a text: 50,000, 50k or 50 million."""
+    amount = read_amount(text)
+    return None if amount is None or amount[1] or amount[0] < 1 else round(amount[0])
+
+
 def _in_word(text: str, place: int) -> bool:
     """Return whether the place is inside a word such as p95; x of 2x8 and currencies are none."""
     before = text[place - 1]
