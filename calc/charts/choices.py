@@ -23,6 +23,7 @@ MEASURES: dict[str, Callable[[Cells], float]] = {
     "gpu_hours": lambda plan: plan["billed_gpu_hours"],
     "memory_gib": lambda plan: plan["needed_bytes"] / GIB,
 }
+PENDING = "…"  # a cell that is not computed yet
 OVER_LIMIT, NOT_CERTAIN = "over limit", "not certain"  # of a plan that does not qualify
 WORDS: dict[str, Callable[[float], str]] = {
     "usd": about,
@@ -60,7 +61,7 @@ def choices_table(
             "value": values,
             "times": pd.Series(values) / pd.Series(values).min(),
             "text": [
-                WORDS[measure](value) if cell.plan else "no plan"
+                WORDS[measure](value) if cell.plan else "no plan" if cell.refused else PENDING
                 for cell, value in zip(cells, values, strict=True)
             ],
             "machine": [place(cell.plan) if cell.plan else "" for cell in cells],

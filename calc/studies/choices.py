@@ -67,7 +67,8 @@ class Comparison:
 class Cell:
     """The best plan of a row and a column; if none qualifies, the options that say why.
 
-    Then `plan` is the nearest one, which exceeds a limit; None if the choice cannot run at all.
+    Then `plan` is the nearest one, which exceeds a limit; None if the choice cannot run at all. A
+    cell that is not computed yet has neither.
     """
 
     row: Choice

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from examples import catalogs
 from pages import address, opened, run, title
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from calc.files.csv.earlier import earlier_of
 from calc.files.csv.people import COLUMNS
@@ -32,6 +33,19 @@ QUERIES = {
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     monkeypatch.setattr(choices, "others_ask", lambda: False)
+
+
+def test_the_first_view_has_every_cell_in_its_place_and_the_plan_before_any_other_is_computed(
+    monkeypatch,
+):
+    computed = []
+    monkeypatch.setattr(choices, "cells_for", lambda *given: computed.append(given))
+    app = opened(v="3", model="llama-3.2-1b", examples="50123")  # which no other test asks
+    chart = app.get("vega_lite_chart")[0].proto
+    assert (computed, app.get("progress")[0].proto.text) == ([], "0 of 28 plans")
+    table = convert_arrow_bytes_to_pandas_df(chart.data.data)
+    assert len(table) == 28
+    assert table.loc[table["value"].notna(), "headline"].str.contains(" · plan").to_list() == [True]
 
 
 @pytest.mark.long

@@ -34,7 +34,8 @@ MEASURES = {
 }
 LINES = ("gpus", "load", "context", "batch")  # comparisons over a number
 SPEED = "speed"  # the frontier of a service, which the answer already holds
-FIRST_SECONDS, NEXT_SECONDS = 0.25, 0.15  # that one run of the page computes cells for
+# For which a run of the page computes cells: none at first, so that nothing below waits for them.
+FIRST_SECONDS, NEXT_SECONDS = 0.0, 0.15
 AGAIN_SECONDS, LATER_SECONDS = 0.3, 1.0  # until the next run computes more; while others ask
 TOGETHER = 4  # cells whose plans are searched at once
 KEPT = 16  # comparisons
@@ -54,7 +55,7 @@ def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     found = _known_cells(JobRow.of(plan.job), comparison, catalogs.version)
     note_question()
     waits = others_ask()  # their answers come first
-    if not waits:
+    if FIRST_SECONDS and not waits:
         _compute(found, comparison, plan, catalogs, FIRST_SECONDS)
     was_complete = len(found) == len(comparison.pairs)
     runs = count()
@@ -122,15 +123,14 @@ def _compute(
             return
 
 
-def _cells(found: dict[int, Cell], plan: Present) -> list[Cell]:
-    """The cells so far; that of the plan has the row that the page shows."""
-    known = [found[number] for number in sorted(found)]
-    return [
-        replace(one, plan=plan.row)
-        if is_plan(one.row, plan.job, plan.row) and is_plan(one.column, plan.job, plan.row)
-        else one
-        for one in known
-    ]
+def _cells(found: dict[int, Cell], comparison: Comparison, plan: Present) -> list[Cell]:
+    """The cells, empty where they are not known yet; that of the plan has the page's row."""
+    cells = []
+    for number, (row, column) in enumerate(comparison.pairs):
+        cell = found.get(number, Cell(row, column, plan.job, None))
+        is_own = is_plan(row, plan.job, plan.row) and is_plan(column, plan.job, plan.row)
+        cells.append(replace(cell, plan=plan.row) if is_own else cell)
+    return cells
 
 
 def _panel(
@@ -144,19 +144,16 @@ def _panel(
     """Sentence and chart of the cells so far."""
     if st.session_state.pop(TAKEN, False):
         st.rerun()
-    cells = _cells(found, plan)
-    if len(cells) == len(comparison.pairs):
+    cells = _cells(found, comparison, plan)
+    if len(found) == len(comparison.pairs):
         words = mark_words(cells, plan.row["work"], catalogs)
         sentence = decision(cells, plan.job, plan.row, catalogs)
         st.markdown(plain(" ".join(filter(None, (sentence, words)))))
     else:
         st.progress(
-            len(cells) / len(comparison.pairs),
-            text=f"{len(cells)} of {len(comparison.pairs)} plans",
+            len(found) / len(comparison.pairs),
+            text=f"{len(found)} of {len(comparison.pairs)} plans",
         )
-    if not cells:
-        st.container(height=_spec(comparison, len(comparison.rows), ink)["height"], border=False)
-        return
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
     _draw(table, cells, comparison, ink, catalogs)
     as_table(table, cells, comparison, catalogs)
@@ -165,15 +162,14 @@ def _panel(
 def _draw(
     table: pd.DataFrame, cells: list[Cell], comparison: Comparison, ink: Ink, catalogs: Catalogs
 ) -> None:
-    """The chart of the cells so far, in the room that all of them take: nothing moves later."""
-    spec = _spec(comparison, table["row"].nunique(), ink)
-    whole = _spec(comparison, len(comparison.rows), ink)
+    """The chart of all cells, of which some may come later: nothing moves then."""
+    spec = _spec(comparison, ink)
     key = f"choices_{comparison.id}"
     if key not in st.session_state:  # a chart that is drawn anew has nothing pressed
         st.session_state.pop(f"{key}_pressed", None)
     values = "; ".join(table["row"] + " " + table["column"] + " " + table["text"])
     is_kept = [one.plan is not None and kept_answers.is_kept(one.plan) for one in cells]
-    with st.container(height=whole["height"], border=False):
+    with st.container(height=spec["height"], border=False):
         st.vega_lite_chart(
             table.assign(
                 is_kept=is_kept,
@@ -188,8 +184,9 @@ def _draw(
         )
 
 
-def _spec(comparison: Comparison, rows: int, ink: Ink) -> Row:
-    """The chart that suits the axes of the comparison, with so many rows."""
+def _spec(comparison: Comparison, ink: Ink) -> Row:
+    """The chart that suits the axes of the comparison."""
+    rows = len(comparison.rows)
     if len(comparison.columns) > 1:
         return charts.matrix(ink, rows, is_phone() and len(comparison.columns) > PHONE_COLUMNS)
     if comparison.id in LINES:
