@@ -3,18 +3,29 @@
 The traits are read once, when the program starts, as the columns and assumptions are.
 """
 
+import numpy as np
+
 from calc.catalogs.load import read_catalog
 from calc.catalogs.schemas import precisions
+from calc.table import Words
 
 _CATALOG = read_catalog(precisions.File)
-DEFAULT_PRECISION = {
-    "training": _CATALOG.defaults.full_training,
-    "inference": _CATALOG.defaults.inference,
-}
+DEFAULT_PRECISIONS = (
+    _CATALOG.defaults.full_training,
+    _CATALOG.defaults.adapters,
+    _CATALOG.defaults.inference,
+)
 # The precision of as many bits for cards without bf16, by the one that needs bf16.
 WITHOUT_BF16 = {
     name: entry.without_bf16 for name, entry in _CATALOG.precisions.items() if entry.without_bf16
 }
+
+
+def default_precision(work: Words, tuning: Words) -> Words:
+    """The precision of scenarios that name none: an adapter's frozen weights have 16 bits."""
+    serves, adapts = work.are("inference"), tuning.are("lora")
+    numbers = np.where(serves, 2, np.where(adapts, 1, 0))
+    return Words(numbers, np.array(DEFAULT_PRECISIONS, dtype=object))
 
 
 def tried_for(work: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.mappings import Cells
-from calc.scenarios.formats import DEFAULT_PRECISION
+from calc.scenarios.formats import default_precision
 from calc.scenarios.inputs import (
     ASSUMPTIONS,
     BY_NAME,
@@ -88,8 +88,7 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
             inputs[column.name] = _read_numbers(column, frame[column.name], problems)
     inputs["names_sequence"] = _names_value(frame, "sequence_tokens")
     inputs["names_precision"] = ~inputs["precision"].are("")
-    serves = inputs["work"].are("inference")
-    usual = Words(serves.astype(int), np.array(list(DEFAULT_PRECISION.values()), dtype=object))
+    usual = default_precision(inputs["work"], inputs["tuning"])
     inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
     unnamed = inputs["model"].are("")
     if (
@@ -113,10 +112,11 @@ def known_inputs(row: Cells, columns: Cells | None = None) -> Row:
             word(str(value)) if column.kind in ("text", "choice") else np.array([float(value)])
         )
     inputs["names_sequence"] = np.array(["sequence_tokens" in row])
-    inputs["names_precision"] = np.array(["precision" in {**row, **(columns or {})}])
-    if "precision" not in row:
-        inputs["precision"] = word(DEFAULT_PRECISION[inputs["work"].in_row(0)])
     inputs |= columns or {}
+    names_precision = "precision" in {**row, **(columns or {})}
+    inputs["names_precision"] = np.array([names_precision])
+    if not names_precision:
+        inputs["precision"] = default_precision(inputs["work"], inputs["tuning"])
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
 

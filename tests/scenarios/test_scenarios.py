@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calc import estimate
 from calc.scenarios.inputs import BY_NAME, INPUTS
 from calc.scenarios.problems import TableError
-from calc.scenarios.read import cross
+from calc.scenarios.read import cross, known_inputs
 
 NOT_NUMBERS = (
     "0",
@@ -190,3 +190,12 @@ def test_a_column_in_another_case_is_named_not_lost(name):
         TableError, match=r"would not be read; write its name as (batch|sequence_tokens)\.$"
     ):
         estimate(pd.DataFrame({"model": ["gpt2"], name: [4]}), catalogs())
+
+
+def test_weights_under_an_adapter_have_16_bits_where_no_precision_is_named():
+    works = [("training", "full"), ("training", "lora"), ("inference", "full")]
+    rows = [{"work": work, "tuning": tuning, "model": "llama-3.2-1b"} for work, tuning in works]
+    wanted = ["bf16-mixed", "bf16", "bf16"]
+    assert estimate(pd.DataFrame(rows), catalogs())["precision"].to_list() == wanted
+    for row, precision in zip(rows, wanted, strict=True):
+        assert known_inputs(row)["asked_precision"].in_row(0) == precision

@@ -19,7 +19,8 @@ from calc.catalogs.schemas.kinds import (
 class Defaults(Entry, kw_only=True):
     """The precisions of scenarios that name none."""
 
-    full_training: Annotated[Key, hint("an id of this file, taken for training")]
+    full_training: Annotated[Key, hint("an id of this file, taken for training all weights")]
+    adapters: Annotated[Key, hint("an id of this file, taken for weights under adapters")]
     inference: Annotated[Key, hint("an id of this file, taken for inference")]
 
 
