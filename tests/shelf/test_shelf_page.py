@@ -235,9 +235,13 @@ def test_a_plan_is_proposed_approved_against_a_budget_and_filtered_by_state_and_
     assert app.dataframe[0].value[["state", "team"]].values.tolist() == [["proposed", "nlp"]] * 2
     app.text_input(key="state_by").set_value("Bo")
     app.text_input(key="state_budget").set_value("nlp-q4")
+    app.text_input(key="state_team").set_value("nlp, vision")
     run(app.button(key="state_approved").click())
     assert "**approved** by Bo" in texts(app)
     assert "against nlp-q4" in texts(app)
+    assert app.selectbox(key="shelf_team").options == ["nlp", "vision"]
+    run(app.selectbox(key="shelf_team").set_value("nlp"))
+    assert app.dataframe[0].value["name"].tolist() == ["Theirs", "Ours"]
     run(app.selectbox(key="shelf_state").set_value("proposed"))
     assert app.dataframe[0].value["name"].tolist() == ["Ours"]
     monkeypatch.setenv("HEADROOM_APPROVERS", "Cleo, Dan")

@@ -25,6 +25,7 @@ LABELS = {
     "rejected": "Reject",
 }
 NO_STATE = "not proposed"
+BETWEEN_TEAMS = ", "
 NONE_CHOSEN = "No plan has this state and this team; every plan is shown."
 
 
@@ -48,7 +49,7 @@ def propose(run: Run, plan: Plan) -> None:
     )
     if shelf_states.newest_states(run).get(plan.name) is None:
         with suppress(ShelfError):  # another has proposed it at the same moment
-            team = ", ".join(teams)[: LONGEST_OF["team"]]
+            team = BETWEEN_TEAMS.join(teams)[: LONGEST_OF["team"]]
             shelf_states.set_state(
                 run, plan.name, PROPOSED, plan.saved_by, plan.id, None, team=team
             )
@@ -62,7 +63,7 @@ def filter_plans(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, Sta
         st.caption(plain(f"States are out of reach. {error}"))
         return plans, {}
     found = sorted({states[plan.name].state for plan in plans if plan.name in states})
-    teams = sorted({states[plan.name].team for plan in plans if plan.name in states} - {""})
+    teams = sorted({team for plan in plans for team in _teams(states, plan)})
     state = team = None
     with st.container(horizontal=True):
         look: Arguments = {"index": None, "width": 220, "label_visibility": "collapsed"}
@@ -74,7 +75,7 @@ def filter_plans(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, Sta
         plan
         for plan in plans
         if (not state or state_of(states, plan) == state)
-        and (not team or (plan.name in states and states[plan.name].team == team))
+        and (not team or team in _teams(states, plan))
     ]
     if not chosen:
         st.caption(NONE_CHOSEN)
@@ -84,6 +85,12 @@ def filter_plans(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, Sta
 def state_of(states: dict[str, State], plan: Plan) -> str:
     """The state of a plan in a word."""
     return states[plan.name].state if plan.name in states else NO_STATE
+
+
+def _teams(states: dict[str, State], plan: Plan) -> list[str]:
+    """The teams of a plan, each by itself."""
+    text = states[plan.name].team if plan.name in states else ""
+    return text.split(BETWEEN_TEAMS) if text else []
 
 
 def panel(run: Run, plan: Plan, states: dict[str, State]) -> None:
