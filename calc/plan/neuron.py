@@ -16,10 +16,10 @@ from calc.units import GIB, HOUR_SECONDS, MILLION
 
 WEIGHT_BYTES = 2  # of a parameter in bf16
 TRAINED_BYTES = 16  # of a trained parameter: fp32 weights and gradients, two moments of AdamW
-REGION = "us-east-1"  # of the prices
 
 COLUMNS = (
-    *("instance", "chip", "memory_gib", "needed_gib", "instances_least", "usd_per_hour", "as_of"),
+    *("instance", "chip", "memory_gib", "needed_gib", "instances_least"),
+    *("usd_per_hour", "market", "region", "as_of"),
     *("rate_tokens_per_second", "rate_instances", "rate_in_flight", "rate_sequence_tokens"),
     *("rate_prompt_tokens", "first_token_seconds", "token_seconds", "rate_precision"),
     *("hours", "usd", "usd_per_million_tokens", "source"),
@@ -38,7 +38,7 @@ def neuron_rows(row: Row) -> pd.DataFrame:
     needed_gib: what the model itself needs, working memory left out: weights in bf16 and the cache
     of the requests in flight, or 16 bytes of each trained parameter. usd: of the run at the rate's
     own number of instances; usd_per_million_tokens: of what a published rate generates or trains.
-    Both are NaN without a rate or a price in us-east-1.
+    Both are NaN without a rate or a price, which is that of `market` in `region`.
     """
     needed = needed_gib(row)
     rows = []
@@ -85,6 +85,8 @@ def _row(
         "needed_gib": needed,
         "instances_least": float(np.ceil(needed / memory)),
         "usd_per_hour": hourly,
+        "market": instance.market if instance.usd_per_hour else "",
+        "region": instance.region if instance.usd_per_hour else "",
         "as_of": instance.as_of or "",
     }
     if rate is None:

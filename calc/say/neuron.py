@@ -4,13 +4,13 @@ import pandas as pd
 
 from calc.evaluate import Row
 from calc.plan.figures import records
-from calc.plan.neuron import REGION
 from calc.say.numbers import billed_usd, is_missing, short_duration, span, three, usd, with_noun
 
 PORTING = (
     "Trainium and Inferentia run AWS's Neuron compiler and no CUDA: count the effort of porting, "
     "compiling and testing the model. Nothing here is estimated from GPUs."
 )
+SOLD = {"on-demand": "on demand", "capacity-block": "in a Capacity Block"}
 
 
 def neuron_sentences(rows: pd.DataFrame) -> list[str]:
@@ -53,10 +53,14 @@ def _rate(row: Row) -> str:
         return f"{head}. No price is known."
     if not is_missing(row["usd"]):
         return (
-            f"{head}: this run takes {span(row['hours'])} and {billed_usd(row['usd'])} on demand "
-            f"in {REGION}."
+            f"{head}: this run takes {span(row['hours'])} and {billed_usd(row['usd'])} {sold(row)}."
         )
     return (
-        f"{head}: {usd(row['usd_per_million_tokens'])} a million tokens on demand in {REGION}, at "
-        f"that load alone."
+        f"{head}: {usd(row['usd_per_million_tokens'])} a million tokens {sold(row)}, at that load "
+        f"alone."
     )
+
+
+def sold(row: Row) -> str:
+    """How the price of an instance is sold: on demand in us-east-1."""
+    return f"{SOLD[str(row['market'])]} in {row['region']}"

@@ -6,6 +6,7 @@ from pages import opened, page_text
 
 from calc.__main__ import main
 from calc.plan.neuron import neuron, neuron_rows
+from calc.say.neuron import neuron_sentences
 
 PRETRAIN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3"}
 PRETRAIN |= {"train_tokens": 1e11, "sequence_tokens": 8192}
@@ -19,7 +20,8 @@ def test_every_entry_leads_somewhere():
         assert rate.instance in file.instances
         assert rate.model in catalogs().models.index
     sources = {str(one.source) for one in (*file.rates, *file.chips.values())}
-    assert sources | {"ec2-api", "karpenter"} == file.sources.keys()
+    prices = {one.price_source for one in file.instances.values()}
+    assert sources | prices == file.sources.keys()
 
 
 def test_a_run_is_priced_at_the_published_rate_by_hand():
@@ -49,6 +51,15 @@ def test_a_service_has_the_rate_of_one_request():
     assert set(rows["rate_in_flight"]) == {1}
     assert rows["usd"].isna().all()
     assert rows["usd_per_million_tokens"].iloc[0] == pytest.approx(21.5 / 3600 / 157.25 * 1e6)
+
+
+def test_trainium2_is_priced_as_it_is_sold():
+    """47 tokens a second at $35.7608 an hour of a Capacity Block in Ohio."""
+    rows = neuron_rows(billed_row(catalogs(), **CHAT | {"model": "llama-3.3-70b"}))
+    rated = rows.dropna(subset="rate_tokens_per_second").iloc[0]
+    assert rated[["instance", "memory_gib"]].tolist() == ["trn2.48xlarge", 1536]
+    assert rated["usd_per_million_tokens"] == pytest.approx(35.7608 / 3600 / 47 * 1e6)
+    assert "$211 a million tokens in a Capacity Block in us-east-2" in neuron_sentences(rows)[1]
 
 
 @pytest.mark.usefixtures("read_once")

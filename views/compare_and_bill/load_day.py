@@ -56,9 +56,9 @@ def draw(title: DeltaGenerator) -> None:
     heading = title.container()
     about = title.container()
     row = _service(services)
-    about.caption(
-        plain(f"{row['scenario']}: {row.get('job') or short_job(row, catalogs)}. {ABOUT}")
-    )
+    job = row.get("job")
+    work = job if job and job != row["scenario"] else short_job(row, catalogs)
+    about.caption(plain(f"{row['scenario']}: {work}. {ABOUT}"))
     load = _load(catalogs)
     if load is None:
         heading.title("The load of a day", anchor=False)

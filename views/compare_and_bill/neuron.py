@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from calc.evaluate import Row
-from calc.plan.neuron import REGION, neuron_rows
-from calc.say.neuron import PORTING, neuron_sentences
+from calc.plan.neuron import neuron_rows
+from calc.say.neuron import PORTING, neuron_sentences, sold
 from calc.say.numbers import is_missing, three, usd
 from views.shared import tables
 from views.shared.elements import points
@@ -25,9 +25,9 @@ def draw(row: Row) -> None:
             "Chips": instance["chip"],
             "Memory, GiB": three(instance["memory_gib"]),
             "At least": f"{instance['instances_least']:,.0f} of them",
-            f"$ an hour, {REGION}": ""
+            "$ an hour": "no price is known"
             if is_missing(instance["usd_per_hour"])
-            else plain(f"{usd(instance['usd_per_hour'])} ({instance['as_of']})"),
+            else plain(f"{usd(instance['usd_per_hour'])} {sold(instance)} ({instance['as_of']})"),
         }
         for instance in found.drop_duplicates("instance").to_dict("records")
     ]

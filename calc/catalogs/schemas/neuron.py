@@ -38,9 +38,13 @@ class NeuronInstance(Entry, kw_only=True):
     vcpus: Count
     host_memory_gib: Positive
     source: SourceKeys
-    usd_per_hour: Annotated[
-        Positive | None, hint("USD on demand in us-east-1; leave it out where no source has it")
-    ] = None
+    usd_per_hour: Annotated[Positive | None, hint("USD; leave it out where no source has it")] = (
+        None
+    )
+    market: Annotated[
+        Literal["on-demand", "capacity-block"], hint("how the price is sold; on demand if omitted")
+    ] = "on-demand"
+    region: Annotated[Text, hint("of the price; us-east-1 if omitted")] = "us-east-1"
     as_of: Day | None = None
     price_source: Key | None = None
 
