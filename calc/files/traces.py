@@ -170,6 +170,10 @@ def _by_hour(rows: pd.DataFrame, form: TraceFormat, name: str) -> pd.DataFrame:
         hours = since.to_numpy()[codes]
     if not np.all((np.asarray(hours) >= 0) & (np.asarray(hours) < 1e7)):
         raise TableError(f"{name}: a time lies before its beginning or beyond any day; correct it.")
+    for column in (form.prompt_tokens, form.answer_tokens):
+        tokens = rows[column].fillna(0.0)
+        if not np.all((tokens >= 0) & (tokens < np.inf)):
+            raise TableError(f"{name}: a number in {column} is below 0 or without end; correct it.")
     return (
         pd.DataFrame(
             {

@@ -113,7 +113,8 @@ def _runway(budget_usd: float, spent_usd: float, first_day: str, last_day: str) 
     rate = spent_usd / _days(first_day, last_day)
     days_left = (budget_usd - spent_usd) / rate if rate > 0 else np.inf
     last = date.fromisoformat(last_day)
-    ends_on = last + timedelta(days=int(days_left)) if abs(days_left) < MOST_DAYS else None
+    is_near = abs(days_left) < min(MOST_DAYS, (date.max - last).days + 1)
+    ends_on = last + timedelta(days=int(days_left)) if is_near else None
     return Runway(budget_usd, spent_usd, rate, ends_on)
 
 

@@ -229,6 +229,8 @@ BAD = {
             for row in cur([line(kind="DiscountedUsage")])
         ]
     ),
+    "holds a number without end": as_csv(cur([line(usd="inf")])),
+    "hours are -3, which is below 0": b"usd,hours\n1,-3\n",
     "no row that begins with a day": b"Service,EC2($),Total costs($)\nService total,1,1\n",
 }
 

@@ -213,6 +213,7 @@ def test_a_budget_ends_at_the_bill_s_rate(catalogs):
     assert left.ends_on == date(2027, 2, 8)  # 70 days after 30 November
     assert runway(result, 1e9).ends_on is None
     assert runway(result, 2000).ends_on == date(2026, 11, 20)
+    assert runway(result._replace(last_day="9999-12-31"), 1e7).ends_on is None  # no day after it
 
 
 def test_a_team_s_budget_ends_at_the_rate_of_its_plans(catalogs):

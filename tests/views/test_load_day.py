@@ -175,6 +175,8 @@ def test_burstgpt_s_trace_and_one_of_less_than_a_day():
         (b"a,b\n1,2\n", "not a file of requests"),
         (AZURE.replace("2024-05-10", "soon", 1).encode(), "is no time"),
         (AZURE.replace(",2162,", ",many,").encode(), "many"),
+        (AZURE.replace(",2162,", ",-2162,").encode(), "below 0"),
+        (AZURE.replace(",2162,", ",inf,").encode(), "without end"),
         (AZURE.splitlines()[0].encode() + b"\n", "no request"),
         (BURST.replace("90000", "-3").encode(), "before its beginning"),
         (BURST.replace("90000", "9e9").encode(), "more than five years"),

@@ -24,7 +24,7 @@ def lines_of(rows: pd.DataFrame, form: BillForm, name: str) -> pd.DataFrame:
 
     rows: texts and numbers under the file's own column names, missing values as NA.
     """
-    table = _Fields(rows, form)
+    table = _Fields(rows, form, name)
     _check_currency(table.text("currency"), name)
     kinds = table.text("kind")
     lines = pd.DataFrame({"day": _days(table.text("starts"), name)})
@@ -57,8 +57,8 @@ def lines_of(rows: pd.DataFrame, form: BillForm, name: str) -> pd.DataFrame:
 class _Fields:
     """The fields of some rows: texts without missing values, numbers, tags."""
 
-    def __init__(self, rows: pd.DataFrame, form: BillForm) -> None:
-        self.rows, self.form = rows, form
+    def __init__(self, rows: pd.DataFrame, form: BillForm, name: str) -> None:
+        self.rows, self.form, self.name = rows, form, name
 
     def text(self, field: str) -> np.ndarray:
         """A field as texts, empty where the file says nothing."""
@@ -66,11 +66,16 @@ class _Fields:
         return _texts(self.rows[column]) if column else np.full(len(self.rows), "", dtype=object)
 
     def number(self, field: str) -> np.ndarray:
-        """A field as numbers, 0 where the file says nothing."""
+        """A field as numbers, 0 where the file says nothing; raises TableError."""
         column = self.form.fields.get(field)
         if not column:
             return np.zeros(len(self.rows))
-        return self.rows[column].fillna(0.0).to_numpy(dtype=float)
+        numbers = self.rows[column].fillna(0.0).to_numpy(dtype=float)
+        if np.isinf(numbers).any():
+            raise TableError(
+                f"{self.name}: {column} holds a number without end; export the file again."
+            )
+        return numbers
 
     def unused(self) -> np.ndarray:
         """Rows of commitments or reserved capacity that were not used."""

@@ -105,6 +105,8 @@ def typed_lines(table: pd.DataFrame, form: BillForm, name: str) -> BillLines:
         where = f"{name}, line {place}"
         said = {field: str(row[column]).strip() for field, column in form.fields.items()}
         hours = _amount(said.get("quantity", ""), "hours", where)
+        if hours < 0:
+            raise TableError(f"{where}: hours are {hours:g}, which is below 0; correct them.")
         is_each = form.fields.get("quantity") == "instance_hours"
         lines.append(
             {
