@@ -184,6 +184,13 @@ def test_cells_become_texts_of_bounded_length():
     assert rows["project"].tolist() == ["", ""]
 
 
+def test_cells_that_are_no_days_are_none():
+    cells = pd.DataFrame({"starts": [" 2026-12-01", "2026-12-01 08:00", "soon", None]})
+    rows = owned_rows(pd.DataFrame({"a": [1, 2, 3, 4]}), cells)
+    assert rows["starts"].tolist() == ["2026-12-01", "", "", ""]
+    assert rows["ends"].tolist() == [""] * 4
+
+
 PLANS = """\
 scenario,team,owner,work,model,instance,gpus,precision,batch,sequence_tokens,prompt_tokens
 chat,nlp,ana,inference,llama-3.1-8b,g6e.xlarge,1,bf16,8,2048,1024
@@ -229,6 +236,15 @@ def test_a_kept_answer_carries_its_team_in_the_link_and_the_page_sums_by_team():
     teams = {str(row[0]): row[1] for row in app.table[0].value.to_numpy()}
     assert teams == {"nlp": "1", "no team": "1"}
     assert any("team~nlp~owner~Ana B~project~search" in text for text in address(app)["kept"])
+
+
+def test_the_days_of_a_kept_answer_are_in_the_link_and_one_that_is_none_is_ignored():
+    dated = SERVED.replace("~market", "~team~nlp~starts~2026-12-01~ends~soon~market", 1)
+    app = opened("teams", kept=[dated])
+    (kept,) = address(app)["kept"]
+    assert "~starts~2026-12-01~" in kept
+    assert "ends" not in kept
+    assert "ends=soon" in page_text(app)
 
 
 @pytest.mark.long

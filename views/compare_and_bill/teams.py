@@ -14,7 +14,7 @@ from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS
 from calc.plan.budgets import Budget, Use, budget_use, by_team, with_gpu_hours
 from calc.plan.figures import records
-from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP, owned_rows
+from calc.plan.ownership import DAYS, LONGEST_OWNER, OWNERSHIP, day_of, owned_rows
 from calc.say.budgets import budget_name, use_sentence
 from calc.say.numbers import billed_usd, is_missing, three, with_noun
 from calc.scenarios.problems import quote_cell
@@ -28,11 +28,13 @@ from views.shared.markdown import plain
 
 NAME = "Teams"
 BUDGETS, EDITOR = "team_budgets", "owners"
-ABOUT = """Team, owner and project of each kept answer. They go into links, CSV files and the shelf,
-and tag what `python -m calc launch` rents. Budgets come from `budgets.yaml` in your own catalogs,
-or from a file that you open here."""
+ABOUT = """Team, owner, project and days of each kept answer. They go into links, CSV files and the
+shelf; the first three tag what `python -m calc launch` rents, and the days say when a plan uses a
+budget and which lines of a bill are its. Budgets come from `budgets.yaml` in your own catalogs, or
+from a file that you open here."""
 KEEP_FIRST = "Keep an answer on Plan to say whose it is."
 NO_TEAM = "no team"
+ISO_DAY = len("2026-11-28")
 
 
 def plans_in_bill(catalogs: Catalogs) -> pd.DataFrame:
@@ -76,7 +78,7 @@ def heading(sums: pd.DataFrame, uses: list[Use]) -> str:
 
 
 def _owners() -> None:
-    """A table of the kept answers in which team, owner and project are typed."""
+    """A table of the kept answers in which team, owner, project and days are typed."""
     if not kept_answers.entries():
         st.markdown(KEEP_FIRST)
         return
@@ -86,10 +88,13 @@ def _owners() -> None:
         | {name: [entry.get(name, "") for entry in entries] for name in OWNERSHIP},
         dtype=object,
     )
-    text = st.column_config.TextColumn
+    for name in DAYS:
+        table[name] = pd.to_datetime([entry.get(name) for entry in entries])
+    text, day = st.column_config.TextColumn, st.column_config.DateColumn
     columns = {"plan": text("Plan", disabled=True, width="large")} | {
         name: text(name.capitalize(), max_chars=LONGEST_OWNER) for name in OWNERSHIP
     }
+    columns |= {name: day(name.capitalize(), width="small") for name in DAYS}
     key = f"{EDITOR}_{hash(table.to_csv())}"
     st.data_editor(
         table,
@@ -104,7 +109,9 @@ def _owners() -> None:
 def _take(key: str) -> None:
     """Callback: what was typed goes to the kept answers."""
     for place, cells in st.session_state[key]["edited_rows"].items():
-        kept_answers.own(int(place), **{name: str(text or "") for name, text in cells.items()})
+        texts = {name: str(text or "") for name, text in cells.items()}
+        days = {name: day_of(text[:ISO_DAY]) for name, text in texts.items() if name in DAYS}
+        kept_answers.own(int(place), **texts | days)
 
 
 def _sums(sums: pd.DataFrame) -> None:
@@ -138,7 +145,9 @@ def _hours(value: float) -> str:
 def _uses(bill: pd.DataFrame, budgets: list[Budget]) -> list[Use]:
     """Each budget with what the plans take of it, if they begin on the day that is chosen."""
     st.header("Budgets", anchor=False)
-    begins = st.date_input("The plans begin on", key="teams_begin", width=200, **SESSION)
+    begins = st.date_input(
+        "Plans without a start begin on", key="teams_begin", width=230, **SESSION
+    )
     uses = budget_use(bill, budgets, begins if isinstance(begins, date) else date.today())
     for use in uses:
         if use.budget.usd is None:

@@ -24,7 +24,7 @@ from calc.mappings import Arguments, Json
 from calc.plan.bill import billed
 from calc.plan.drift import figures_of
 from calc.plan.figures import records
-from calc.plan.ownership import OWNERSHIP
+from calc.plan.ownership import DAYS, OWNERSHIP
 from calc.say.answer_name import answer_name
 from calc.say.job import short_job
 from calc.scenarios.inputs import DEFAULTS
@@ -60,7 +60,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     texts = {
         "job": job or short_job(asks, catalogs),
         "have": row.get("have") or asks.get("have") or "",
-        **{name: str(row.get(name) or "") for name in OWNERSHIP},
+        **{name: str(row.get(name) or "") for name in (*OWNERSHIP, *DAYS)},
     }
     fields = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
     fields |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
@@ -231,7 +231,7 @@ def _estimate(entries: list[Row], catalogs: Catalogs) -> pd.DataFrame:
     ]
     columns = {
         name: [entry.get(name, "") for entry in entries]
-        for name in ("market", "have", "in_bill", *OWNERSHIP)
+        for name in ("market", "have", "in_bill", *OWNERSHIP, *DAYS)
     }
     return pd.concat(
         [pd.DataFrame({"job": jobs}), billed(frame.assign(**columns), catalogs)], axis="columns"

@@ -11,7 +11,7 @@ from calc.evaluate import Row
 from calc.files.link.kept_answers import differing, set_assumptions
 from calc.plan.cases import case_ratios
 from calc.plan.figures import records
-from calc.plan.ownership import OWNERSHIP
+from calc.plan.ownership import DAYS, OWNERSHIP
 from calc.say.setting import arrangement
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.row_status import method_name
@@ -23,7 +23,7 @@ COLUMNS = (
     *("usd", "usd_low", "usd_high", "hours", "needed_gib", "fits"),
 )
 BETWEEN, SETS = "; ", "="  # the columns that a layout sets
-BESIDE = ("scenario", "in_bill", "have", *OWNERSHIP)  # of a kept answer, beside its inputs
+BESIDE = ("scenario", "in_bill", "have", *OWNERSHIP, *DAYS)  # of a kept answer, beside its inputs
 
 
 def people_table(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> pd.DataFrame:

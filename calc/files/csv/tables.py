@@ -18,7 +18,7 @@ from calc.files.door import one_sentence
 from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.plan.bill import WAY_COLUMNS
 from calc.plan.drift import VERSIONS, versions
-from calc.plan.ownership import OWNERSHIP
+from calc.plan.ownership import DAYS, OWNERSHIP
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quote_cell
@@ -33,6 +33,7 @@ ANSWERED = frozenset(
         *ANSWER_COLUMNS,
         *JOB_BY_NAME,
         *OWNERSHIP,
+        *DAYS,
         *WAY_COLUMNS,
         *PERIODS,
         *PAID,

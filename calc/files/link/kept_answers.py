@@ -16,7 +16,7 @@ from calc.evaluate import Row
 from calc.job.fields import JOB, is_read, job_fields_of
 from calc.mappings import Json
 from calc.plan.drift import FIGURES, THEN
-from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
+from calc.plan.ownership import DAYS, LONGEST_OWNER, OWNERSHIP, day_of
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.scenarios.read import number
 from calc.table import is_missing
@@ -25,7 +25,7 @@ NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"
 WORDS_THEN = {"fits": re.compile("yes|tight|no"), "made_on": re.compile(r"\d{4}-\d{2}-\d{2}")}
 VERSION_THEN = re.compile("[0-9a-f]{8}")
-TEXTS = {"job": 120, "have": 120} | dict.fromkeys(OWNERSHIP, LONGEST_OWNER)
+TEXTS = {"job": 120, "have": 120} | dict.fromkeys((*OWNERSHIP, *DAYS), LONGEST_OWNER)
 # beside a scenario, and how long each may be
 BETWEEN = "~"  # needs no escape in an address; ids and numbers do not contain it
 MOST_KEPT = 24
@@ -120,6 +120,8 @@ def _value(name: str, text: str, value_of: Callable) -> float | str | None:
         return text if text in MARKETS else None
     if name.startswith(SAID_THEN):
         return _said_then(name.removeprefix(SAID_THEN), text)
+    if name in DAYS:
+        return day_of(text) or None
     if name in TEXTS:
         return linkable(text, TEXTS[name])
     if name == "in_bill":
