@@ -6,7 +6,7 @@ import streamlit as st
 from calc.evaluate import Row
 from calc.plan.neuron import neuron_rows
 from calc.say.neuron import PORTING, neuron_sentences, sold
-from calc.say.numbers import is_missing, three, usd
+from calc.say.numbers import is_missing, usd
 from views.shared import tables
 from views.shared.elements import points
 from views.shared.markdown import plain
@@ -23,7 +23,7 @@ def draw(row: Row) -> None:
         {
             "Instance": instance["instance"],
             "Chips": instance["chip"],
-            "Memory, GiB": three(instance["memory_gib"]),
+            "Memory, GiB": f"{instance['memory_gib']:,.0f}",
             "At least": f"{instance['instances_least']:,.0f} of them",
             "$ an hour": "no price is known"
             if is_missing(instance["usd_per_hour"])

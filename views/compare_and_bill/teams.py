@@ -34,7 +34,7 @@ budget and which lines of a bill are its. Budgets come from `budgets.yaml` in yo
 from a file that you open here."""
 KEEP_FIRST = "Keep an answer on Plan to say whose it is."
 NO_TEAM = "no team"
-ISO_DAY = len("2026-11-28")
+ISO_DAY, AS_A_DAY = r"^\d{4}-\d{2}-\d{2}$", "A day, written as 2026-11-28"
 
 
 def plans_in_bill(catalogs: Catalogs) -> pd.DataFrame:
@@ -85,16 +85,17 @@ def _owners() -> None:
     entries = kept_answers.entries()
     table = pd.DataFrame(
         {"plan": [entry["name"] for entry in entries]}
-        | {name: [entry.get(name, "") for entry in entries] for name in OWNERSHIP},
+        | {name: [entry.get(name, "") for entry in entries] for name in (*OWNERSHIP, *DAYS)},
         dtype=object,
     )
-    for name in DAYS:
-        table[name] = pd.to_datetime([entry.get(name) for entry in entries])
-    text, day = st.column_config.TextColumn, st.column_config.DateColumn
+    text = st.column_config.TextColumn
     columns = {"plan": text("Plan", disabled=True, width="large")} | {
         name: text(name.capitalize(), max_chars=LONGEST_OWNER) for name in OWNERSHIP
     }
-    columns |= {name: day(name.capitalize(), width="small") for name in DAYS}
+    columns |= {
+        name: text(name.capitalize(), width="small", validate=ISO_DAY, help=AS_A_DAY)
+        for name in DAYS
+    }
     key = f"{EDITOR}_{hash(table.to_csv())}"
     st.data_editor(
         table,
@@ -110,7 +111,7 @@ def _take(key: str) -> None:
     """Callback: what was typed goes to the kept answers."""
     for place, cells in st.session_state[key]["edited_rows"].items():
         texts = {name: str(text or "") for name, text in cells.items()}
-        days = {name: day_of(text[:ISO_DAY]) for name, text in texts.items() if name in DAYS}
+        days = {name: day_of(text) for name, text in texts.items() if name in DAYS}
         kept_answers.own(int(place), **texts | days)
 
 
