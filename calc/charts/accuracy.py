@@ -6,6 +6,7 @@ truth, predicted, error_ratio, inside, problem, and the columns of the scenario.
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,16 +38,22 @@ def on_gpus(errors: pd.DataFrame) -> pd.Series:
     return errors["group"].str.startswith(ON_GPUS)
 
 
-def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
-    """Number of cases, median, 90th percentile and worst error, share inside the range."""
+class ErrorSize(NamedTuple):
+    """How far some cases are off: their number, and the share that lies inside the range."""
+
+    cases: int
+    median_error_ratio: float
+    p90_error_ratio: float
+    worst_error_ratio: float
+    inside_ratio: float
+
+
+def size_of_error(errors: pd.DataFrame) -> ErrorSize:
+    """Return how far the estimates of some cases are off."""
     size = errors["error_ratio"].abs()
-    return {
-        "cases": len(errors),
-        "median_error_ratio": size.median(),
-        "p90_error_ratio": size.quantile(0.9),
-        "worst_error_ratio": size.max(),
-        "inside_ratio": errors["inside"].mean(),
-    }
+    return ErrorSize(
+        len(errors), size.median(), size.quantile(0.9), size.max(), errors["inside"].mean()
+    )
 
 
 def case_points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:

@@ -90,7 +90,7 @@ def _point(row: Row, measure: str) -> Point:
         return usd, low, high, f"{billed_usd(usd)} ({billed_usd(low)} to {billed_usd(high)})"
     if measure == "hours" and ends_of(row):
         numbers = figures(row)
-        return row["hours"], numbers["low_hours"], numbers["high_hours"], span(row["hours"])
+        return row["hours"], numbers.low_hours, numbers.high_hours, span(row["hours"])
     if measure == "token" and not ends_of(row):
         seconds = row["time_per_output_token_seconds"]
         return seconds, seconds, seconds, "" if is_missing(seconds) else duration(seconds)

@@ -131,7 +131,7 @@ def _bill(row: Row) -> str:
     """About $33 in 17.7 h (13.7 to 23.6), $1.86 an hour; a month of a service."""
     number = figures(row)
     time = (
-        f"in {span(number['hours'], number['low_hours'], number['high_hours'])}"
+        f"in {span(number.hours, number.low_hours, number.high_hours)}"
         if ends_of(row)
         else "a month"
     )

@@ -217,8 +217,8 @@ def _engine_cache(row: Row) -> Iterator[str]:
 def _times(row: Row) -> Iterator[str]:
     """A run's hours, a step and tokens a second; of a service the two times people wait for."""
     number = figures(row)
-    if ends_of(row) and not is_missing(number["hours"]):
-        yield span(number["hours"], number["low_hours"], number["high_hours"])
+    if ends_of(row) and not is_missing(number.hours):
+        yield span(number.hours, number.low_hours, number.high_hours)
     if row["work"] == "training" and not is_missing(row["step_seconds"]):
         step = duration(row["step_seconds"], row["step_low_seconds"], row["step_high_seconds"])
         yield f"{step} a step of {with_noun(int(row['step_tokens']), 'token')}"

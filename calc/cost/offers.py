@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -124,13 +124,25 @@ def price_on(
     return float(earlier["usd_per_hour"].iloc[-1]) if len(earlier) else float("nan")
 
 
+class PriceChange(NamedTuple):
+    """The price of an instance for an hour on an earlier day and now, NaN where not known."""
+
+    then_usd: float
+    now_usd: float
+
+    @property
+    def ratio(self) -> float:
+        """The rise as a share of the earlier price; below 0 where the price fell."""
+        return self.now_usd / self.then_usd - 1
+
+
 def price_change(
     catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand"
-) -> dict[str, float]:
-    """USD per hour of an instance on a market, then and now, and the ratio by which it rose."""
+) -> PriceChange:
+    """Return the price of an instance on a market on an earlier day and now."""
     then = price_on(catalogs, instance, region, day, market)
-    current = float(price_of(catalogs, instance, region).get(MARKETS[market].price, float("nan")))
-    return {"then_usd": then, "now_usd": current, "ratio": current / then - 1}
+    now = float(price_of(catalogs, instance, region).get(MARKETS[market].price, float("nan")))
+    return PriceChange(then, now)
 
 
 def age_days(as_of: pd.Series, today: Any) -> pd.Series:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,14 +16,21 @@ from calc.layout import replicas
 from calc.plan.bill import attempt_usd, on_markets
 from calc.plan.figures import records
 
-CASES = ("low", "base", "high")
 UNCHANGED = (1.0, 1.0)
 ASKED_DISCOUNT = 0.10  # of the factor discount
 LEAST_SHARE = 0.001  # of the bill, below which a factor moves nothing
 Ratios = tuple[float, float]
 
 
-def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> dict[str, float]:
+class Cases(NamedTuple):
+    """A bill in three cases, in USD."""
+
+    low: float
+    base: float
+    high: float
+
+
+def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> Cases:
     """Return the low, base and high case of a bill's column. [USD]
 
     Low: runs at the fast end of their time and services at the high end of their throughput. High:
@@ -33,7 +41,7 @@ def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> 
     ratios = np.array([case_ratios(row) for row in records(bill)]).reshape(-1, 2)
     low, high = (float((usd * ratios[:, end])[priced].sum()) for end in (0, 1))
     base = float(usd[priced].sum())
-    return {"low": low, "base": base, "high": high * (1 + contingency_percent / 100)}
+    return Cases(low, base, high * (1 + contingency_percent / 100))
 
 
 def case_ratios(row: Row) -> Ratios:

@@ -1,5 +1,7 @@
 """Numbers of a result row that sentences quote: memory, card, hours with their range."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -20,27 +22,53 @@ def records(rows: pd.DataFrame) -> list[Row]:
     )
 
 
-def figures(row: Cells) -> Row:
-    """Return a row's memory and GPU in GiB, used share, largest component, hours; ranges."""
-    memory, card = float(row["needed_bytes"]), float(row["gpu_memory_bytes"])
+class Figures(NamedTuple):
+    """What sentences quote of a row: memory per GPU with its range, the card, hours, a token.
+
+    `memory_gib` is what must fit. `largest`: the component that takes most of it, empty if none
+    takes any. Hours are those of the job; NaN for a service.
+    """
+
+    memory_gib: float
+    low_gib: float
+    high_gib: float
+    card_gib: float
+    largest: str
+    largest_ratio: float
+    hours: float
+    low_hours: float
+    high_hours: float
+    token_ms: float
+
+    @property
+    def used_ratio(self) -> float:
+        """Share of the card that the memory takes."""
+        return self.memory_gib / self.card_gib
+
+    @property
+    def over_gib(self) -> float:
+        """Memory beyond that of the card; below 0 where some is free."""
+        return self.memory_gib - self.card_gib
+
+
+def figures(row: Cells) -> Figures:
+    """Return the figures of an estimated row."""
+    memory_bytes = float(row["needed_bytes"])
     parts = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row)
     largest = max(parts, key=lambda name: parts[name])
     slower = float(row.get("hours", np.nan)) / float(row["run_hours"]) if ends_of(row) else np.nan
-    return {
-        "memory_gib": memory / GIB,
-        "low_gib": float(row["needed_low_bytes"]) / GIB,
-        "high_gib": float(row["needed_high_bytes"]) / GIB,
-        "card_gib": card / GIB,
-        "free_gib": (card - memory) / GIB,
-        "over_gib": (memory - card) / GIB,
-        "used_ratio": memory / card,
-        "largest": largest if parts[largest] > 0 else "",
-        "largest_ratio": parts[largest] / memory,
-        "hours": float(row.get("hours", np.nan)),
-        "low_hours": float(row["run_low_hours"]) * slower,
-        "high_hours": float(row["run_high_hours"]) * slower,
-        "token_ms": float(row["time_per_output_token_seconds"]) * MILLISECONDS,
-    }
+    return Figures(
+        memory_gib=memory_bytes / GIB,
+        low_gib=float(row["needed_low_bytes"]) / GIB,
+        high_gib=float(row["needed_high_bytes"]) / GIB,
+        card_gib=float(row["gpu_memory_bytes"]) / GIB,
+        largest=largest if parts[largest] > 0 else "",
+        largest_ratio=parts[largest] / memory_bytes,
+        hours=float(row.get("hours", np.nan)),
+        low_hours=float(row["run_low_hours"]) * slower,
+        high_hours=float(row["run_high_hours"]) * slower,
+        token_ms=float(row["time_per_output_token_seconds"]) * MILLISECONDS,
+    )
 
 
 def needed_parts(row: Cells) -> dict[str, float]:

@@ -86,7 +86,14 @@ def ticked_rows(bill: pd.DataFrame) -> pd.DataFrame:
     return in_plan(bill[bill["problem"] == ""])
 
 
-def against_budget(bill: pd.DataFrame, budget_usd: float, period: str) -> dict[str, float]:
-    """The bill of a period against a budget: usd, left_usd (below 0: over it) and used_ratio."""
-    total = float(bill[f"{period}_usd"].sum())
-    return {"usd": total, "left_usd": budget_usd - total, "used_ratio": total / budget_usd}
+class AgainstBudget(NamedTuple):
+    """A bill against a budget: what is left, below 0 if the bill exceeds it, and the share used."""
+
+    left_usd: float
+    used_ratio: float
+
+
+def against_budget(bill: pd.DataFrame, budget_usd: float, period: str) -> AgainstBudget:
+    """Return the bill of a period against a budget."""
+    total_usd = float(bill[f"{period}_usd"].sum())
+    return AgainstBudget(budget_usd - total_usd, total_usd / budget_usd)

@@ -1,8 +1,8 @@
 """Words of a bill's three cases, of what moves it, and sums that add up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from calc.plan.cases import ASKED_DISCOUNT
+from calc.plan.cases import ASKED_DISCOUNT, Cases
 from calc.say.numbers import billed_usd, is_missing, percent
 
 FACTORS = {
@@ -20,9 +20,9 @@ HOW_CASES = (
 CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
 
 
-def range_words(cases: Mapping[str, float], amounts: Sequence[float]) -> str:
+def range_words(cases: Cases, amounts: Sequence[float]) -> str:
     """Return $31 to $95, base $34. The base is the sum of the bill's `amounts` as it is shown."""
-    low, high = (billed_usd(cases[name]) for name in ("low", "high"))
+    low, high = billed_usd(cases.low), billed_usd(cases.high)
     base = summands(amounts)[1]
     return base if low == base == high else f"{low} to {high}, base {base}"
 

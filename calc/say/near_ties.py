@@ -77,4 +77,4 @@ def ordinal(number: int) -> str:
 def _known_to(row: Row) -> str:
     """Half the range of a run's time, over its middle."""
     numbers = figures(row)
-    return percent((numbers["high_hours"] - numbers["low_hours"]) / 2 / row["hours"])
+    return percent((numbers.high_hours - numbers.low_hours) / 2 / row["hours"])

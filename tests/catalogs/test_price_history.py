@@ -79,8 +79,8 @@ def test_a_price_stands_until_the_next_in_files_that_stay(catalogs):
         55.04,
     ]
     assert np.isnan(price_on(*place, "2020-01-01"))
-    assert price_change(*place, "2024-12-31")["ratio"] == pytest.approx(55.04 / 98.32 - 1)
-    assert price_change(*place, "2025-01-01", "capacity-block")["ratio"] == pytest.approx(
+    assert price_change(*place, "2024-12-31").ratio == pytest.approx(55.04 / 98.32 - 1)
+    assert price_change(*place, "2025-01-01", "capacity-block").ratio == pytest.approx(
         41.528 / 39.33 - 1
     )
     line = price_line(*place)

@@ -39,7 +39,7 @@ def numbers(catalogs):
     """
     results = estimate(SCENARIOS, catalogs)
     assert (results["problem"] == "").all()
-    then = price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01")["then_usd"]
+    then = price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01").then_usd
     entry = custom_entry(
         hidden=64,
         layers=2,

@@ -51,9 +51,9 @@ def cells(size):
     """The cells of a row of README: errors as the Accuracy tab writes them."""
     errors = ("median_error_ratio", "p90_error_ratio", "worst_error_ratio")
     return [
-        str(int(size["cases"])),
-        *(error(float(size[name])) for name in errors),
-        percent(float(size["inside_ratio"])),
+        str(int(size.cases)),
+        *(error(float(getattr(size, name))) for name in errors),
+        percent(float(size.inside_ratio)),
     ]
 
 

@@ -237,7 +237,7 @@ def test_errors_and_refusals_are_counted():
         "worst_error_ratio": 0.04,
         "inside_ratio": 0.5,
     }
-    assert {name: size[name] for name in counted} == pytest.approx(counted)
+    assert {name: getattr(size, name) for name in counted} == pytest.approx(counted)
     table = pd.DataFrame(
         [case(problem="no blocks"), case(problem="no blocks", model="gpt2"), case()]
     )

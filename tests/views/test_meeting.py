@@ -10,7 +10,7 @@ from calc.charts.bills import answers_table, measures, moves_table
 from calc.cost.job import ends_of
 from calc.files.link import link
 from calc.files.link.short import BROKEN, NAME, expand, shorten
-from calc.plan.cases import case_ratios, cases, load_ratios, moves, time_ratios
+from calc.plan.cases import Cases, case_ratios, cases, load_ratios, moves, time_ratios
 from calc.plan.figures import records
 from calc.plan.plan_bill import plan_bill
 from calc.say.cases import range_words, summands
@@ -44,15 +44,15 @@ def bill():
 
 def test_the_base_case_is_the_bill_and_lies_between_low_and_high(bill):
     found = cases(bill, "year_usd")
-    assert found["base"] == pytest.approx(bill["year_usd"].sum())
-    assert found["low"] <= found["base"] <= found["high"]
+    assert found.base == pytest.approx(bill["year_usd"].sum())
+    assert found.low <= found.base <= found.high
     dearer = cases(bill, "year_usd", 25)
-    assert dearer["high"] == pytest.approx(1.25 * found["high"])
-    assert (dearer["low"], dearer["base"]) == (found["low"], found["base"])
+    assert dearer.high == pytest.approx(1.25 * found.high)
+    assert (dearer.low, dearer.base) == (found.low, found.base)
     amounts = bill["year_usd"].tolist()
     assert range_words(found, amounts).endswith(f", base {summands(amounts)[1]}")
     odd = [1_000.4, 1_000.4, 1_000.4]  # shown, they add up to 3,000, not to 3,001
-    assert range_words({"low": 1.0, "high": 9.0}, odd) == "$1.00 to $9.00, base $3,000"
+    assert range_words(Cases(1.0, 5.0, 9.0), odd) == "$1.00 to $9.00, base $3,000"
 
 
 def test_a_run_moves_with_its_time_and_attempts_and_a_service_with_its_throughput(bill):

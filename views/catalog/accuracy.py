@@ -41,8 +41,8 @@ def draw(title: DeltaGenerator) -> None:
     measured, simulated = (accuracy_tables.size_of_error(peaks[part]) for part in (real, ~real))
     with title:
         size = (
-            f"{error(measured['median_error_ratio'])} off at the median, "
-            f"{error(measured['worst_error_ratio'])} at worst"
+            f"{error(measured.median_error_ratio)} off at the median, "
+            f"{error(measured.worst_error_ratio)} at worst"
         )
         title.title(f"On real GPUs, memory is {size}", anchor=False)
     st.header("On real GPUs", anchor=False)
@@ -88,13 +88,13 @@ def draw(title: DeltaGenerator) -> None:
     )
 
 
-def _tiles(size: dict[str, float]) -> None:
+def _tiles(size: accuracy_tables.ErrorSize) -> None:
     """Four numbers of a group of peaks, each with what it means."""
     tiles = (
-        ("Median error", error(size["median_error_ratio"]), f"{size['cases']:,} peaks"),
-        ("90th percentile", error(size["p90_error_ratio"]), "nine of ten are closer"),
-        ("Worst", error(size["worst_error_ratio"]), "the largest of all"),
-        ("Inside the stated range", percent(size["inside_ratio"]), "of all peaks"),
+        ("Median error", error(size.median_error_ratio), f"{size.cases:,} peaks"),
+        ("90th percentile", error(size.p90_error_ratio), "nine of ten are closer"),
+        ("Worst", error(size.worst_error_ratio), "the largest of all"),
+        ("Inside the stated range", percent(size.inside_ratio), "of all peaks"),
     )
     for column, tile in zip(st.columns(len(tiles)), tiles, strict=True):
         with column:
@@ -168,7 +168,7 @@ def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
         return
     unit, unit_words = accuracy_tables.unit_of_quantity(quantity)
     points, size = accuracy_tables.case_points(chosen, unit), accuracy_tables.size_of_error(chosen)
-    alt = f"{size['cases']} cases, median error {error(size['median_error_ratio'])}"
+    alt = f"{size.cases} cases, median error {error(size.median_error_ratio)}"
     spec = accuracy_charts.predicted_against_truth(
         ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"
     )
@@ -176,12 +176,9 @@ def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
     with left:
         elements.draw(spec, points, alt, "accuracy_points")
     with right:
-        worst = f"Worst error {error(size['worst_error_ratio'])}"
+        worst = f"Worst error {error(size.worst_error_ratio)}"
         elements.draw(
             accuracy_charts.error_by_family(ink), points, worst, "accuracy_families_chart"
         )
-    ends = (
-        f"90th percentile {error(size['p90_error_ratio'])}, worst "
-        f"{error(size['worst_error_ratio'])}"
-    )
-    st.caption(f"{size['cases']} cases: median {error(size['median_error_ratio'])}, {ends}.")
+    ends = f"90th percentile {error(size.p90_error_ratio)}, worst {error(size.worst_error_ratio)}"
+    st.caption(f"{size.cases} cases: median {error(size.median_error_ratio)}, {ends}.")

@@ -146,8 +146,8 @@ def times(comparison: Results, ink: Ink) -> None:
     }
     parts = [
         (
-            f"{GLOSSARY[name].label.lower()} {error(size['median_error_ratio'])} at the median "
-            f"over {size['cases']} figures"
+            f"{GLOSSARY[name].label.lower()} {error(size.median_error_ratio)} at the median "
+            f"over {size.cases} figures"
         )
         for name, size in sizes.items()
     ]

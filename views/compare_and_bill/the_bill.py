@@ -11,7 +11,7 @@ from calc.evaluate import Row
 from calc.mappings import Arguments
 from calc.plan.cases import cases
 from calc.plan.figures import records
-from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
+from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
 from calc.say.cases import HOW_CASES, range_words, summands
 from calc.say.numbers import about, is_missing, percent, three, usd, with_noun
 from calc.scenarios.private_prices import discount_percent
@@ -70,7 +70,7 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
     cases_of(bill, f"{period}_usd")
     if budget:
         against = against_budget(bill, budget, period)
-        st.progress(min(1.0, max(0.0, against["used_ratio"])), plain(_against(against)))
+        st.progress(min(1.0, max(0.0, against.used_ratio)), plain(_against(against)))
     if unpriced := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
         st.caption(
             f"{with_noun(unpriced, 'answer')} without a price "
@@ -183,11 +183,11 @@ def said_of(bill: pd.DataFrame) -> list[str]:
     return said
 
 
-def _against(against: dict[str, float]) -> str:
+def _against(against: AgainstBudget) -> str:
     """82 % of the budget; $3,650 left."""
-    left = against["left_usd"]
+    left = against.left_usd
     return (
-        f"{percent(against['used_ratio'])} of the budget; "
+        f"{percent(against.used_ratio)} of the budget; "
         f"{usd(left) + ' left' if left >= 0 else usd(-left) + ' over it'}."
     )
 

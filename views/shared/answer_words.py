@@ -71,7 +71,7 @@ def commitment_length(row: Row) -> str:
 def hours_range(row: Row) -> tuple[float, float]:
     """The low and the high end of the hours of a run, on its market."""
     numbers = figures(row)
-    return numbers["low_hours"], numbers["high_hours"]
+    return numbers.low_hours, numbers.high_hours
 
 
 def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> str:
@@ -216,14 +216,14 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
         f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
     )
     change = offers.price_change(catalogs, row["instance"], row["region"], made)
-    if not change["then_usd"] > 0 or not change["now_usd"] > 0:
+    if not change.then_usd > 0 or not change.now_usd > 0:
         return (
             f"{sentence} The history has no price of that day for {row['instance']}."
             if row["instance"]
             else sentence
         )
-    moved = changed_by(change["ratio"]) if change["ratio"] else "the same"
-    hourly = f"{usd(change['then_usd'])} per hour then and {usd(change['now_usd'])} now"
+    moved = changed_by(change.ratio) if change.ratio else "the same"
+    hourly = f"{usd(change.then_usd)} per hour then and {usd(change.now_usd)} now"
     return f"{sentence} On demand, one {row['instance']} cost {hourly}: {moved}."
 
 

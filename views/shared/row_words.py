@@ -71,22 +71,22 @@ def verdict(row: Row) -> str:
         return (
             f"✗ {runs}"
             if row["runs"] == "no"
-            else f"? {runs}, uses {percent(figures(row)['used_ratio'])} of the card"
+            else f"? {runs}, uses {percent(figures(row).used_ratio)} of the card"
         )
     if not row["fits"]:
         return "no card named"
     word, mark, *_ = FITS[row["fits"]]
     numbers = figures(row)
-    if row["fits"] == "no" and numbers["over_gib"] > 0:
-        return f"{mark} {gib(numbers['over_gib'])} over"
-    return f"{mark} {word}, uses {percent(numbers['used_ratio'])} of the card"
+    if row["fits"] == "no" and numbers.over_gib > 0:
+        return f"{mark} {gib(numbers.over_gib)} over"
+    return f"{mark} {word}, uses {percent(numbers.used_ratio)} of the card"
 
 
 def tank_alt(row: Row) -> str:
     """The picture of a row's memory in under 120 characters."""
     numbers = figures(row)
-    largest = COMPONENT_LABELS.get(numbers["largest"], "nothing").lower()
-    return f"{memory_of(row)}; largest: {largest}, {percent(numbers['largest_ratio'])}"
+    largest = COMPONENT_LABELS.get(numbers.largest, "nothing").lower()
+    return f"{memory_of(row)}; largest: {largest}, {percent(numbers.largest_ratio)}"
 
 
 def paced_by(row: Row) -> str:
@@ -109,7 +109,7 @@ def first_token(row: Row) -> str:
         if is_missing(row["time_to_first_token_seconds"])
         else f"first token after {three(row['time_to_first_token_seconds'])} s, "
     )
-    return f"{first}{three(figures(row)['token_ms'])} ms a token"
+    return f"{first}{three(figures(row).token_ms)} ms a token"
 
 
 def time_rests_on(row: Row | pd.Series) -> str:

@@ -86,8 +86,7 @@ def bars_to_use(
     """Bars of memory by component, and the list from which one of them becomes the plan."""
     least = rows["needed_bytes"].to_numpy().argmin()
     alt = (
-        f"Least memory: {labels[least]}, {three(figures(rows.iloc[least])['memory_gib'])} GiB "
-        f"per GPU"
+        f"Least memory: {labels[least]}, {three(figures(rows.iloc[least]).memory_gib)} GiB per GPU"
     )
     memory_bars(rows, labels, texts, title, alt, f"varied_{key}", ink)
     use(key, rows, labels, plan, catalogs)

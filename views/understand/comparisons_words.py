@@ -55,19 +55,19 @@ def title(name: str, row: Row) -> str:
 def values(row: Row) -> str:
     """Return the figures beside a name: 61.2 GiB ✓ · $245 in 4.5 h."""
     mark = f" {FITS[row['fits']][1]}" if row["fits"] else ""
-    memory = f"{three(figures(row)['memory_gib'])} GiB{mark}"
+    memory = f"{three(figures(row).memory_gib)} GiB{mark}"
     if row.get("runs") == "no":
         return f"{memory} · does not run here"
     if is_missing(row["usd"]):
         return memory
     if ends_of(row):
         return f"{memory} · {about(row['usd'])} in {span(row['hours'])}"
-    return f"{memory} · {about(row['usd'])} a month · {three(figures(row)['token_ms'])} ms"
+    return f"{memory} · {about(row['usd'])} a month · {three(figures(row).token_ms)} ms"
 
 
 def card(row: Row) -> str:
     """card 79.6: the name of the rule at the card's memory."""
-    return f"card {three(figures(row)['card_gib'])}"
+    return f"card {three(figures(row).card_gib)}"
 
 
 def gpus_caption(row: Row) -> str:
@@ -96,11 +96,11 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     column = {"memory": "needed_bytes", "money": "usd", "time": "seconds"}[name]
     best = fits.loc[fits[column].idxmin()] if fits[column].notna().any() else fits.iloc[0]
     least = {
-        "memory": f"{three(figures(best)['memory_gib'])} GiB per GPU",
+        "memory": f"{three(figures(best).memory_gib)} GiB per GPU",
         "money": about(best["usd"]),
         "time": span(best["hours"])
         if ends_of(best)
-        else f"{three(figures(best)['token_ms'])} ms a token",
+        else f"{three(figures(best).token_ms)} ms a token",
     }[name]
     return (
         f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} "
@@ -111,7 +111,7 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
 def task(row: Row) -> str:
     """16.2 GiB · the cache is 12 % of it."""
     numbers = figures(row)
-    return f"{gib(numbers['memory_gib'])} · cache {gib(row['kv_cache_bytes'] / GIB)}"
+    return f"{gib(numbers.memory_gib)} · cache {gib(row['kv_cache_bytes'] / GIB)}"
 
 
 def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:

@@ -37,8 +37,8 @@ def draw(title: DeltaGenerator) -> None:
         return
     numbers = figures(plan.row)
     around = (
-        f"From the plan: {gib(numbers['memory_gib'])} per GPU "
-        f"({range_text(numbers['low_gib'], numbers['high_gib'])})"
+        f"From the plan: {gib(numbers.memory_gib)} per GPU "
+        f"({range_text(numbers.low_gib, numbers.high_gib)})"
     )
     st.markdown(
         plain(f"{job_sentence(plan.job, catalogs)}  \n{around} · {setting(plan.row, catalogs)}")

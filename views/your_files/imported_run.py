@@ -217,7 +217,7 @@ def heading(run: ImportedRun | None) -> str:
     )
     memory = row["memory_bytes"]
     return f"{_name(run)}: {work} " + (
-        f"takes {gib(figures(row)['memory_gib'])} on each GPU"
+        f"takes {gib(figures(row).memory_gib)} on each GPU"
         if memory == memory
         else "needs a change"
     )
