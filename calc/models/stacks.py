@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from calc.evaluate import formulas_of
@@ -46,26 +47,12 @@ WAYS: dict[str, Sizes] = {
 }
 
 
-NO_MIXER: Sizes = dict.fromkeys(
-    [
-        *(
-            "mixer_in_width",
-            "mixer_width",
-            "convolution_channels",
-            "mixer_inner_linear",
-            "mixer_inner_in_width",
-        ),
-        *("mixer_inner_out_width", "mixer_vectors", "recurrent_state_elements"),
-        *("mixer_heads", "state_group_width", "state_key_width"),
-    ],
-    0,
-)
 MIXERS = {kind.__name__: kind for kind in formulas_of(mixers)}
 
 
 def mixer_sizes(sizes: Sizes) -> Sizes:
     """The widths of a layer's mixer; all 0 where it has none."""
-    return NO_MIXER | (MIXERS[sizes["mixer"]](sizes) if sizes["mixer"] else {})
+    return asdict(MIXERS[sizes["mixer"]](sizes) if sizes["mixer"] else mixers.MixerSizes())
 
 
 def layer_kind(kind: str, sizes: Sizes) -> Sizes:
