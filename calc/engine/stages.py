@@ -318,21 +318,24 @@ def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
 def fullest_place(table: Table) -> Table:
     """The table with the memory at the fullest place of its pipeline.
 
-    Where a block was not read off the range ends where the least and the most of its kind would.
+    Where a block was not read off, the range reaches from the memory with the smallest known block
+    of its kind to that with the largest.
     """
-    before, fullest = table | {}, _fullest(table)
-    unlike = np.flatnonzero(np.broadcast_to(table["blocks_unknown"], table["rows"]))
-    for end, quantile in (
-        (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)) if len(unlike) else ()
-    ):
-        fullest[end] = np.broadcast_to(fullest[end], table["rows"]).copy()
-        fullest[end][unlike] = _fullest(
-            before.take(unlike) | {"block_quantile": np.full(1, quantile)}
-        )[end]
+    before = table | {}
+    fullest = _fullest_of_places(table)
+    unknown = np.flatnonzero(np.broadcast_to(table["blocks_unknown"], table["rows"]))
+    if not len(unknown):
+        return fullest
+    for name, quantile in (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)):
+        with_block = before.take(unknown) | {"block_quantile": np.full(1, quantile)}
+        values = np.broadcast_to(fullest[name], table["rows"]).copy()
+        values[unknown] = _fullest_of_places(with_block)[name]
+        fullest[name] = values
     return fullest
 
 
-def _fullest(table: Table) -> Table:
+def _fullest_of_places(table: Table) -> Table:
+    """The table with the memory of the place that holds most, row by row."""
     (fullest, _), *others = at_places(table)
     for other, rows in others:
         fullest = _replace_place(fullest, other, rows)

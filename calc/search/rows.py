@@ -24,19 +24,30 @@ PAID = ("usd", "hours", "usd_per_hour", "seconds", "instances", "billed_hours", 
 EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market", "region"]
 
 
-def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
-    """The best candidate of every type, market and compared value, the best first."""
-    candidates, classes = ranked.candidates, ranked.classes
+def _groups(ranked: Ranking, compared: tuple[str, ...]) -> np.ndarray:
+    """A number for each candidate, equal for the same type, market and compared values."""
+    candidates = ranked.candidates
     group = candidates.place_number * len(ranked.job.markets) + candidates.market_number
     for name in compared:
-        is_count = name in COUNTS
-        codes, count = key_codes(
-            getattr(candidates, name) if is_count else ranked.grid.layouts[name]
-        )
-        group = group * count + (codes if is_count else codes[candidates.layout_number])
-    lightest = np.full(group.max(initial=0) + 1, ranking.EXCLUDED)
-    np.minimum.at(lightest, group, classes)
-    shown = np.flatnonzero((classes == lightest[group]) & (classes != ranking.EXCLUDED))
+        if name in COUNTS:
+            codes, count = key_codes(getattr(candidates, name))
+        else:
+            codes_of_layouts, count = key_codes(ranked.grid.layouts[name])
+            codes = codes_of_layouts[candidates.layout_number]
+        group = group * count + codes
+    return group
+
+
+def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
+    """The best candidate of every type, market and compared value, the best first.
+
+    `leader`: the candidate that comes first and stands for its group, if any.
+    """
+    candidates, classes = ranked.candidates, ranked.classes
+    group = _groups(ranked, compared)
+    best_class = np.full(group.max(initial=0) + 1, ranking.EXCLUDED)
+    np.minimum.at(best_class, group, classes)
+    shown = np.flatnonzero((classes == best_class[group]) & (classes != ranking.EXCLUDED))
     usd = np.where(np.isnan(candidates.usd), candidates.usd_per_hour, candidates.usd)
     outside = classes == ranking.EXCEEDS_LIMIT
     cost = np.where(outside, ranking.distance(ranked.limits), usd)[shown]

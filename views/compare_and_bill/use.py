@@ -183,10 +183,10 @@ def _lines(
     key: str,
     ink: Ink,
 ) -> None:
+    """Draw USD over `across`, a line for each way to pay."""
     if not len(table):
         st.info("No price is known for it in this region.", icon=":material/money_off:")
         return
-    points = chart_lines(
-        table, across, table["usd"], {name: name for name in table["line"].unique()}
-    ).table
+    names = {name: name for name in table["line"].unique()}
+    points = chart_lines(table, across, table["usd"], names).table
     draw_lines(points, title, x, y, alt, key, ink)

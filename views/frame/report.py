@@ -220,6 +220,7 @@ def _tank(row: Row, width: int, height: int) -> str:
 
 
 def _components(row: Row) -> str:
+    """The table of the components at the peak, each with the colour that the chart gives it."""
     parts = []
     for name, size, share in parts_of(row).itertuples(index=False):
         key = (

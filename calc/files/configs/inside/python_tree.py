@@ -175,6 +175,7 @@ def _join(separator: Any, parts: Any) -> str:
 
 
 def _combine(node: ast.BinOp, left: Any, right: Any) -> Any:
+    """The value of an operation on two values; a variable where it has none."""
     numbers = all(isinstance(side, int | float) for side in (left, right))
     if isinstance(node.op, ast.Add):
         return _sum(left, right)
@@ -186,6 +187,7 @@ def _combine(node: ast.BinOp, left: Any, right: Any) -> Any:
 
 
 def _sum(left: Any, right: Any) -> Any:
+    """Two lists, texts or numbers together; of other values the first one that is known."""
     if isinstance(left, list) and isinstance(right, list):
         return [*left, *right][:MOST_CHARACTERS]
     if isinstance(left, str) and isinstance(right, str):
@@ -196,4 +198,5 @@ def _sum(left: Any, right: Any) -> Any:
 
 
 def _code(node: ast.AST) -> str:
+    """An expression without a literal value, as a variable: ${expression}."""
     return f"${{{ast.unparse(node)[:LONGEST_CODE]}}}"
