@@ -65,6 +65,7 @@ def _recent_answers(catalogs: Catalogs) -> Any:
 
 
 def _answer(row: JobRow, catalogs: Catalogs) -> Answer:
+    """Answer a job: its options, what each limit costs, other ways to pay, and ways out."""
     several, others = _searched(row, catalogs)
     found = options(row.columns, catalogs)
     relaxed: list[Relaxed] = []

@@ -374,6 +374,7 @@ def entries_of(document: Json, name: str, file: str = "") -> Json:
 
 
 def _write_out_sources(entry, sources, file, path):
+    """Replace the short name of each source by the source itself, at any depth of an entry."""
     for key, value in entry.items() if isinstance(entry, dict) else enumerate(entry):
         if key == "source" or str(key).endswith("_source"):
             named = value if isinstance(value, list) else [value]

@@ -121,6 +121,7 @@ def _tag(loader, event):
 
 
 def _scalar(event, tag, file, path):
+    """A plain value as text, number, truth or nothing; refuse what YAML would read otherwise."""
     text, plain = event.value, not event.style
     if tag == "str":
         if plain and NUMBER_LIKE.fullmatch(text):

@@ -39,7 +39,7 @@ def on_gpus(errors: pd.DataFrame) -> pd.Series:
 
 
 class ErrorSize(NamedTuple):
-    """How far some cases are off: their number, and the share that lies inside the range."""
+    """The errors of some cases: their number, and the share that lies inside the range."""
 
     cases: int
     median_error_ratio: float

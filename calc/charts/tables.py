@@ -182,6 +182,7 @@ def for_screen(rows: pd.DataFrame, names: Iterable[str] | None = None) -> pd.Dat
 
 
 def _on_screen(rows, name):
+    """A column of results in the unit of its name on screen: GiB, ms or percent."""
     if name in rows:
         return rows[name]
     if name == "used_percent":

@@ -118,6 +118,7 @@ def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
 
 
 def _request(text: str, columns: Columns | None, catalogs: Catalogs) -> Request:
+    """The request that a tool was given; refuse a column that does not exist."""
     named = {name: value for name, value in (columns or {}).items() if not is_missing(value)}
     for name in named.keys() - (names := inputs_by_name() | JOB_BY_NAME).keys():
         raise TableError(

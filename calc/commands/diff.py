@@ -103,6 +103,7 @@ def changed_lines(name: str, before: Row, after: Row, table: pd.DataFrame) -> st
 
 
 def _row(difference: Difference) -> str:
+    """A difference as a row of a Markdown table; empty where neither plan has the figure."""
     name, say = FIGURES[difference.quantity]
     if is_missing(difference.first) and is_missing(difference.other):
         return ""
@@ -124,6 +125,7 @@ def _row(difference: Difference) -> str:
 
 
 def _figures(row: Row) -> str:
+    """The figures of one row in words, or why it cannot be estimated."""
     if row["problem"]:
         return f"it cannot be estimated: {row['problem']}"
     figures = [

@@ -92,6 +92,7 @@ def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
 
 
 def _fits(row: Row) -> str:
+    """Return why a row fails the check that it fits."""
     if not row["fits"]:
         return "nothing is said about fitting: name an instance or a gpu."
     return (
@@ -101,6 +102,7 @@ def _fits(row: Row) -> str:
 
 
 def _remedy(row: Row) -> str:
+    """Return what a row lacks so that its cost can be checked."""
     if not row["instance"]:
         return "name an instance"
     if row["work"] == "training" and is_missing(row["train_tokens"]):

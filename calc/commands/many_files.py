@@ -192,6 +192,7 @@ def release_here() -> str:
 
 @lru_cache(1)
 def _shared_catalogs(path: str, wanted: str) -> Catalogs:
+    """The catalogs that the client wrote to a shared folder; refuse those of another release."""
     if release_here() != wanted:
         raise TableError(
             f"The worker on {socket.gethostname()} has {release_here()}, the client "

@@ -142,6 +142,7 @@ def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
 
 
 def _part(part: MeasuredPart) -> str:
+    """A part of the memory, measured and estimated, as a row of a Markdown table."""
     figures = part.in_gib()
     numbers = [
         "" if figures[name] is None else f"{figures[name]:{form}}"

@@ -86,6 +86,7 @@ def as_mapping(result: RequestAnswer, request: Request) -> Row:
 
 
 def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
+    """Yield the lines of one estimate in the order in which they are printed."""
     row, catalogs = result.row, request.catalogs
     yield from reading_of(request, result.job)
     yield from data_lines(request, result.row)
@@ -133,6 +134,7 @@ def reading_of(request: Request, job: Cells) -> list[str]:
 
 
 def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
+    """Yield the setting, the memory by component, the time and the cost of a row."""
     yield f"Setting: {setting(row, catalogs)}"
     machines = place(row, catalogs) if row["instance"] else cards(row, catalogs)
     is_on_demand = row["instance"] and row["market"] == "on-demand"
@@ -237,6 +239,7 @@ def _times(row: Row) -> Iterator[str]:
 
 
 def _money(row: Row, catalogs: Catalogs) -> str:
+    """The cost of a row in words, with the day of its price."""
     if is_missing(row["usd_per_hour"]):
         return NO_MONEY
     total = (

@@ -128,6 +128,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _config(path: str) -> Json:
+    """Read a config.json from a file or from standard input."""
     try:
         with read(path) as stream:
             config = json.loads(stream.read().decode("utf-8-sig"))

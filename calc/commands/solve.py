@@ -125,6 +125,7 @@ def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
 
 
 def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np.ndarray:
+    """Return whether each row still meets the usual limits on time at a batch. Shape (rows,)."""
     inputs = rows[[name for name in BY_NAME if name in rows]]
     tried = estimate(
         inputs.assign(batch=batch.astype(int)),

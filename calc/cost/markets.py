@@ -50,6 +50,7 @@ def _terms(years: int) -> str:
 
 
 def _commitment(kind: str, years: int, payment: str) -> Market:
+    """The market of one kind of commitment for some years and one way to pay for it."""
     sold, of = KINDS[kind]
     return Market(
         f"{sold}, {_terms(years)}, {PAYMENTS[payment][0]}",
@@ -63,6 +64,7 @@ def _commitment(kind: str, years: int, payment: str) -> Market:
 
 
 def _cheapest(years: int) -> Market:
+    """The market of the cheapest commitment for some years, whatever its kind."""
     return Market(
         f"{years}-year commitment",
         f"commit_{years}y",

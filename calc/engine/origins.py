@@ -55,6 +55,7 @@ class Origins:
         return self.keys[read]
 
     def _keys(self, read: frozenset[str]) -> set[str]:
+        """Follow columns back to those that decide them."""
         keys, seen, waiting = set(), set(read), list(read)
         while waiting:
             name = waiting.pop()

@@ -200,6 +200,7 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
 
 
 def _row(formula, says, made, shown, written) -> dict:
+    """One step of a derivation: the formula, its equation, and its inputs and value today."""
     value = made.value if isinstance(made, TracedColumn) else np.asarray(made)
     return {
         "formula": formula,

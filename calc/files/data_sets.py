@@ -159,6 +159,7 @@ def _json_lines(text: str) -> Iterator[Row]:
 
 
 def _parquet(name: str, content: bytes) -> list[Row]:
+    """The first examples of a Parquet file as rows."""
     from pyarrow.parquet import ParquetFile
 
     try:

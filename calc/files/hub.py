@@ -49,6 +49,7 @@ def read_repository(repository: str, catalogs: Any) -> Json:
 
 
 def _file(repository: str, name: str, needed: bool = True) -> str:
+    """The text of one file of a repository on the hub; ConfigError says why it is not there."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         from huggingface_hub import errors, hf_hub_download

@@ -52,6 +52,7 @@ def _place(file: Path) -> str:
 
 
 def _text(file: Path) -> str:
+    """The text of a file; ConfigError where it is not UTF-8."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -103,6 +103,7 @@ def tables_of(part: Part, rows: int) -> Iterator[pd.DataFrame]:
 
 
 def _parquet_tables(part: Part, rows: int) -> Iterator[pd.DataFrame]:
+    """Yield the tables of a Parquet file, with so many rows at most."""
     file = _parquet_file(part.source)
     names, batches = (
         file.schema_arrow.names,
@@ -126,6 +127,7 @@ def _parquet_tables(part: Part, rows: int) -> Iterator[pd.DataFrame]:
 
 
 def _parquet_file(path: str) -> Any:
+    """Open a Parquet file; TableError where it cannot be read."""
     from pyarrow.parquet import ParquetFile
 
     try:

@@ -106,6 +106,7 @@ def _means(requests: np.ndarray, places: np.ndarray, hours: int) -> tuple[float,
 
 
 def _header(stream: BinaryIO, is_packed: bool, name: str) -> list[str]:
+    """The names of the columns of a trace; the stream is back at its beginning."""
     opened: Any = gzip.GzipFile(fileobj=stream) if is_packed else stream
     line = opened.readline(LONGEST_HEADER_BYTES)
     stream.seek(0)

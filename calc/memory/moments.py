@@ -28,6 +28,7 @@ class Moment(NamedTuple):
 
 
 def _moment(phase: str, says: str, weights: str = "stored_weights", **parts: str) -> Moment:
+    """A moment whose components are the columns of these names."""
     parts = {"weights": weights, **parts}
     return Moment(
         phase,

@@ -130,6 +130,7 @@ def parameters_by(formula: Any, names: Names) -> int:
 
 
 def _value(node: Any, names: Names) -> Any:
+    """The value of an expression, whose names `names` looks up."""
     match node:
         case ast.Constant(value):
             return value

@@ -52,6 +52,7 @@ def visible(text: str, most: int = LONGEST_NAME) -> str:
 
 
 def _visible_letter(letter: str) -> str:
+    """A letter that shows what it is; one that hides or imitates another becomes its code."""
     if letter.isascii() and letter.isprintable():
         return letter
     if letter in "\t\n\r":

@@ -22,8 +22,8 @@ def records(rows: pd.DataFrame) -> list[Row]:
     )
 
 
-class Figures(NamedTuple):
-    """What sentences quote of a row: memory per GPU with its range, the card, hours, a token.
+class RowFigures(NamedTuple):
+    """The figures of a row that sentences quote: memory per GPU, the card, hours, a token.
 
     `memory_gib` is what must fit. `largest`: the component that takes most of it, empty if none
     takes any. Hours are those of the job; NaN for a service.
@@ -51,13 +51,13 @@ class Figures(NamedTuple):
         return self.memory_gib - self.card_gib
 
 
-def figures(row: Cells) -> Figures:
+def figures(row: Cells) -> RowFigures:
     """Return the figures of an estimated row."""
     memory_bytes = float(row["needed_bytes"])
     parts = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row)
     largest = max(parts, key=lambda name: parts[name])
     slower = float(row.get("hours", np.nan)) / float(row["run_hours"]) if ends_of(row) else np.nan
-    return Figures(
+    return RowFigures(
         memory_gib=memory_bytes / GIB,
         low_gib=float(row["needed_low_bytes"]) / GIB,
         high_gib=float(row["needed_high_bytes"]) / GIB,

@@ -76,6 +76,7 @@ def _trains_all(row: Row) -> bool:
 def _row(
     name: str, instance: NeuronInstance, rate: NeuronRate | None, needed: float, row: Row
 ) -> Row:
+    """A row for one type of instance, with the published rate nearest to the job if any."""
     memory = instance.chips * neuron().chips[instance.chip].memory_gib
     hourly = np.nan if instance.usd_per_hour is None else instance.usd_per_hour
     values: Row = {

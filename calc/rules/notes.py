@@ -62,6 +62,7 @@ def _of_release(table: Columns, catalogs: Catalogs) -> Words:
 
 
 def _warning(software: str, release: str, catalogs: Catalogs) -> str:
+    """A sentence where a release is newer than those that were read; else empty."""
     entry = catalogs.implementations.loc[software]
     newest = newest_known(entry["releases"])
     if (

@@ -184,6 +184,7 @@ def _spare(subject: Subject) -> str:
 
 
 def _scale_words(subject: Subject) -> str:
+    """Return how many of its hours a service that is scaled by the hour runs."""
     row = subject.reasons.row
     machines = row["instances_needed"] + spare_of(row)
     hours = (machines - row["resting_instances"]) * row["hours"]
@@ -256,6 +257,7 @@ def said_sizes(sizes: Iterable[float]) -> str:
 
 
 def _old_price(subject: Subject) -> str:
+    """The month of a stale price."""
     row = subject.reasons.row
     price, key = (
         price_of(subject.catalogs, row["instance"], row["region"]),
@@ -265,6 +267,7 @@ def _old_price(subject: Subject) -> str:
 
 
 def _otherwise(subject: Subject) -> str:
+    """Return what the same type costs when it is sold otherwise, as a block or on demand."""
     other = subject.reasons.otherwise
     assert other is not None, "the code says that there is one"
     is_agreed = other["obtainable"] == "by-agreement"

@@ -136,6 +136,7 @@ def owned_cards(options: list[OwnedOption], catalogs: Catalogs) -> list[Card]:
 
 
 def _owned_card(option: OwnedOption, catalogs: Catalogs) -> Card:
+    """The card of an option on one's own machines."""
     row, changes = option.row, option.changes
     line = layout_line(row, catalogs)
     if option.code == "nearest":

@@ -83,6 +83,7 @@ def _is_full_cache(name: str, value: Any, catalogs: Catalogs) -> bool:
 
 
 def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
+    """The name of a value that is compared."""
     if name == "kv_precision":
         return f"{catalogs.precisions['name'].get(value, value)} cache"
     if name in CATALOGS:

@@ -106,6 +106,7 @@ def _rolls_out(job: Cells) -> bool:
 
 
 def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
+    """Yield what is trained, on how much, and how."""
     model, several = name_of("model", job.get("model", ""), catalogs), listed(job.get("tuning"))
     if job.get("goal") == "train":
         what = f"Train {model} from scratch"
@@ -138,6 +139,7 @@ def _reads_images(job: Cells, catalogs: Catalogs) -> bool:
 
 
 def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
+    """Yield what is served, to whom, at what load and how fast."""
     model, people = name_of("model", job.get("model", ""), catalogs), number_in(job, "people")
     if people and not number_in(job, "requests_per_second"):
         share = number_in(job, "share_active") or float(

@@ -18,6 +18,7 @@ def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
 
 
 def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
+    """Yield each other way to pay or to place the work, in words."""
     period = "" if ends_of(row) else " a month"
     if ways.commitment_usd is not None:
         yield f"a commitment of one year costs {about(ways.commitment_usd)} a month"

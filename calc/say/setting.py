@@ -161,6 +161,7 @@ def _method(row: Row, catalogs: Catalogs) -> str:
 
 
 def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    """Yield the parts of a training's setting that are worth telling."""
     row = {**row, "gpus": row["gpus"] - generating_apart(row)}
     ranks = sharding_ranks(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
@@ -178,6 +179,7 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    """Yield the parts of a service's setting that are worth telling."""
     copies = replicas(row)
     yield f"{copies:.0f} replicas" if copies > 1 else ""
     yield (

@@ -143,6 +143,7 @@ def _names_value(frame: pd.DataFrame, name: str) -> np.ndarray:
 
 
 def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
+    """A column of words; a word that is no choice of the column is a problem of its row."""
     codes, texts = cell_words(cells)
     is_choice = column.kind == "choice"
     words = Words(
@@ -164,6 +165,7 @@ def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
 
 
 def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.ndarray:
+    """A column of numbers; one out of range is a problem of its row, an empty one the default."""
     if cells.dtype.kind in "if":
         values = cells.to_numpy(dtype=float)
         blank = np.isnan(values)

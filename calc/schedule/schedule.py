@@ -123,6 +123,7 @@ def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> 
 def _schedule(
     runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs, prove: bool
 ) -> Schedule:
+    """Place the runs on the pools, and prove the plan where a solver is installed."""
     ways, problems = ways_of(runs, pools, catalogs)
     problem = problem_of(runs, pools, ways, catalogs)
     placed, least, searched = cheapest_first(problem), float("nan"), False

@@ -155,6 +155,7 @@ class Repetition(NamedTuple):
 
 
 def _repetition(cells: Cells, where: str) -> Repetition:
+    """A row of the jobs' table: what runs, when, how often; TableError for a wrong cell."""
     starts, deadline = (_day(cells, name, where) for name in ("starts", "deadline"))
     every = str(cells.get("every") or "once").strip().lower()
     if every not in EVERY:
@@ -215,6 +216,7 @@ def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
 
 
 def _pool(cells: Cells, where: str, catalogs: Catalogs) -> Pool:
+    """A row of the machines' table; TableError for a wrong cell."""
     name, instance, market = (
         str(cells.get(column) or "").strip() for column in ("pool", "instance", "market")
     )

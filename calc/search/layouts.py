@@ -138,6 +138,7 @@ def tokens_each(job: Job, catalogs: Catalogs) -> float:
 def _sides(
     catalogs: Catalogs, model: str, sequence_tokens: float, decoder_tokens: float | None
 ) -> float:
+    """Tokens of a sequence of a model with two sides, as a training step counts them. [tokens]"""
     row = {"model": model, "sequence_tokens": sequence_tokens} | (
         {"decoder_tokens": decoder_tokens} if decoder_tokens else {}
     )

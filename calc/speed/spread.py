@@ -41,6 +41,7 @@ def leaves_kernel_open(
 
 
 def _as_shipped(engine_replays_steps, is_tuned, most_experts, card_shipped_expert_seconds):
+    """Return which rows replay steps with experts at an engine's own flags. Shape (rows,)."""
     return (
         (engine_replays_steps > 0)
         & (is_tuned == 0)

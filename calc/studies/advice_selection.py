@@ -167,6 +167,7 @@ def choices_of(change: Iterable[str]) -> frozenset[str]:
 
 
 def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
+    """The changes in these rows, with what they are compared by."""
     unsure, candidates = _unsure(tried), []
     for row in rows.tolist():
         kind, same_work, change = (tried[name].iat[row] for name in ("kind", "same_work", "set"))

@@ -150,6 +150,7 @@ def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
 
 
 def _of_training(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison, ...]:
+    """The comparisons of a training run."""
     degrees = TENSOR_DEGREES if divides_matrices(plan["implementation"], catalogs) else ()
     several = [
         *_formats(plan),
@@ -168,6 +169,7 @@ def _of_training(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Compariso
 
 
 def _of_serving(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison, ...]:
+    """The comparisons of a service."""
     answers = generates(job["model"], catalogs)
     serving = catalogs.implementations.index[catalogs.implementations["serves"].astype(bool)]
     engines = tuple(name for name in ENGINES if name in serving)

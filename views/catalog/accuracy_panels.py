@@ -214,6 +214,7 @@ def _run(row: Row) -> str:
 
 
 def _setting(row: Row) -> str:
+    """The setting of a case in a few words."""
     choices = [
         str(row[name])
         for name in SETTING

@@ -165,6 +165,7 @@ def _rows(ink: Ink, label_width: int) -> alt.Y:
 
 
 def _look(ink: Ink, label_width: int) -> Spec:
+    """The look of an axis whose labels are the choices."""
     return {
         "ticks": False,
         "domain": False,

@@ -28,6 +28,7 @@ def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> Spec:
 
 @once
 def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
+    """Lines over a logarithmic axis, with named ends, values and rules."""
     across, up = log_axis(alt.X("x:Q"), ink, *x, padding=8), log_axis(alt.Y("y:Q"), ink, *y)
     colour = rank_colours()
     place = {"x": across, "y": up, "color": colour}

@@ -68,6 +68,7 @@ def bars(ink: Ink, components: tuple[str, ...], title: str) -> Spec:
 
 @once
 def _bars(ink: Ink, components: tuple[str, ...]) -> Spec:
+    """Stacked bars on the track of the card; hollow where the memory does not fit."""
     up = alt.Y("rank:O", axis=None)
     across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
     last = ROWS.transform_filter("datum.last")

@@ -31,6 +31,7 @@ def markets(table: pd.DataFrame, today: date) -> None:
 
 
 def _lines(table: pd.DataFrame, today: date) -> list[Row]:
+    """A line for each way to pay."""
     return [
         {
             "Paid as": MARKETS[row["market"]].title,
@@ -99,6 +100,7 @@ def no_commitments(table: pd.DataFrame) -> str:
 
 
 def _zones(row: Row) -> str:
+    """The range of prices by zone; empty where it is not known."""
     low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
     return (
         ""

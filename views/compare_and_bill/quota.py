@@ -53,6 +53,7 @@ def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
 
 
 def _answer(row: Row, quota: Quota) -> str:
+    """Return what AWS answered to a question about quota, Spot or capacity."""
     if row["answer"] == "refused":
         return (
             f"{TEXTS['asked_for'][row['signal']].format(**row)}: AWS refused the question "

@@ -128,6 +128,7 @@ def how_sure(row: Row, market_line: Row, today: date) -> list[str]:
 
 
 def _time(row: Row) -> str:
+    """Return how far time, or the load that a service carries, may be off."""
     if ends_of(row):
         if is_missing(row["run_hours"]):
             return (
@@ -156,6 +157,7 @@ def between(low: float, high: float) -> str:
 
 
 def _price(row: Row, market_line: Row, today: date) -> str:
+    """Return what the price rests on, and how old it is."""
     share = row_words.own_share(row)
     share = f" All prices are paid {share} (Your discount)." if share else ""
     if market_line["basis"] == "private":
@@ -188,6 +190,7 @@ def _age(day: str, market: str, today: date) -> tuple[int, bool]:
 
 
 def _memory(row: Row) -> str:
+    """Return how certain it is that the memory fits."""
     used = percent(row["memory_bytes"] / row["gpu_memory_bytes"])
     return {
         "yes": f"**Memory**: {fit_words(row)}, {used} of the card.",
@@ -200,6 +203,7 @@ def _memory(row: Row) -> str:
 
 
 def _spot(row: Row) -> str:
+    """Return how often Spot instances are taken back, and what that costs."""
     if not MARKETS[row["market"]].interrupted:
         return ""
     band = (

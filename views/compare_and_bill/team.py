@@ -221,6 +221,7 @@ def _open_csv() -> None:
 
 
 def _job_columns() -> Row:
+    """The columns of the jobs' table."""
     text = st.column_config.TextColumn
     return {
         "job": text("Job", width="large"),
@@ -233,6 +234,7 @@ def _job_columns() -> Row:
 
 
 def _pool_columns(catalogs: Catalogs) -> Row:
+    """The columns of the machines' table."""
     text, choice = st.column_config.TextColumn, st.column_config.SelectboxColumn
     return {
         "pool": text("Name"),

@@ -191,6 +191,7 @@ def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
+    """The cells of one answer: its name, where, cost, memory and setting."""
     return (
         titles(row) if row["answer"] else CHOSEN,
         row_words.where(row, catalogs, True),
@@ -245,6 +246,7 @@ def _cost(row: Row) -> tuple[str, str, str]:
 
 
 def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
+    """Yield the cells of each price that the answers rest on."""
     places = {
         (row["instance"], row["region"], row["market"]): row
         for row in rows

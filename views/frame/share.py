@@ -56,6 +56,7 @@ def _copied(link: str, minutes: str) -> None:
 
 
 def _report(page: Callable[[], str], name: str) -> None:
+    """Draw the button that downloads the report."""
     st.download_button(
         "Report (HTML)",
         page,

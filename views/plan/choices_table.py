@@ -43,6 +43,7 @@ def as_table(
 def _table(
     table: pd.DataFrame, cells: list[Cell], comparison: Comparison, catalogs: Catalogs
 ) -> None:
+    """Draw the cells of a comparison as a table, with buttons that keep the ticked ones."""
     shown = table[[name for name in NAMES if table[name].ne("").any()]]
     of_rows(KEY, (comparison.id, shown.to_csv()))
     grid(

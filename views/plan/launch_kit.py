@@ -39,6 +39,7 @@ def panel(plan: Present, catalogs: Catalogs) -> None:
 
 
 def _kits(plan: Any, catalogs: Catalogs) -> None:
+    """Draw the choice of a tool, its files, and what they cannot express."""
     if reason := not_to_launch(plan.row):
         st.markdown(plain(f"{reason} No files are written for it."))
         return

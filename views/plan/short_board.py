@@ -76,6 +76,7 @@ def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs:
 
 
 def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs: Catalogs) -> str:
+    """A row of the board as HTML; the one on view is tinted."""
     is_here = all(row[name] == looked[name] for name in ("instance", "market", "gpus"))
     pace, money = span(row["hours"]) if ends else duration(row["seconds"]), about(row["usd"])
     tank, quota = (

@@ -220,6 +220,7 @@ def rows(catalogs: Catalogs) -> pd.DataFrame:
 
 
 def _estimate(entries: list[Row], catalogs: Catalogs) -> pd.DataFrame:
+    """Estimate and bill the kept answers anew."""
     table = pd.DataFrame(
         [{**entry["scenario"], "scenario": entry["name"]} for entry in entries],
         columns=None if entries else ["model"],

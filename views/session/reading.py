@@ -41,6 +41,7 @@ def read(function: Callable[..., Any], *arguments: Any, catalogs: Catalogs, **na
 
 
 def _outcome(function: Callable[..., Any], arguments: tuple, named: Arguments) -> Outcome:
+    """Read a text in the process for that, or here where none can be started."""
     try:
         if CAN_FORK:
             return Outcome(reader().read(function, *arguments, on_wait=_cancel(), **named), None)

@@ -58,6 +58,7 @@ def results() -> Results | None:
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the comparison")
 def _results(stamp: tuple[int, ...]) -> Results:
+    """Read all results of validation; `stamp` tells when a file has changed."""
     tables = {name: _table(path) for name, path in FILES.items()}
     errors = tables["errors"]
     for name in NUMBERS:

@@ -40,6 +40,7 @@ def redo() -> None:
 
 
 def _step(taken_from: str, given_to: str) -> None:
+    """Take the last page from one list, and put the present one on the other."""
     state = st.session_state
     if not state.get(taken_from):
         return

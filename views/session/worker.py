@@ -135,6 +135,7 @@ def _read() -> None:
 def _work_out(
     version: str, function: Callable[..., Any], arguments: tuple, named: Arguments
 ) -> Any:
+    """Work out a function here, on the catalogs that the session uses."""
     try:
         catalogs = read_ahead()
     except CatalogError as error:

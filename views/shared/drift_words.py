@@ -91,6 +91,7 @@ def place(row: Row, catalogs: Catalogs) -> str:
 
 
 def _answer_then(row: Row, catalogs: Catalogs) -> str:
+    """The answer as it was recorded: cost, machines and price."""
     hourly = (
         "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
     )

@@ -45,6 +45,7 @@ def _start_hours(row: Row) -> float:
 
 
 def _fields(row: Row, catalogs: Catalogs) -> None:
+    """Draw the fields of the assumptions that the plan reads, or of all."""
     every = st.toggle("All", key="all_assumptions_shown", help=ALL, persist_state="session")
     read = {*catalogs.assumptions.index} if every else {*assumptions_of(row, catalogs)}
     table = catalogs.assumptions.drop(ASKED_ABOVE)
@@ -72,6 +73,7 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
 
 
 def _field(column: Input, entry: Json, default: str) -> None:
+    """Draw the field of one assumption, with its meaning and source."""
     unit = UNITS.get(entry["unit"], entry["unit"])
     field, words = st.columns([1, 2], vertical_alignment="bottom")
     with field:

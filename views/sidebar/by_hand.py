@@ -38,6 +38,7 @@ def group(fields: Row, by_hand: Row, catalogs: Catalogs) -> None:
 
 
 def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
+    """Draw the fields of the choices that can be set by hand."""
     work = work_of(fields)
     _summary(by_hand, work, catalogs)
     able = {

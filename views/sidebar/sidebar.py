@@ -143,6 +143,7 @@ def _rollouts(by_hand_now: Row, catalogs: Catalogs) -> None:
 
 
 def _model(model: str, catalogs: Catalogs) -> None:
+    """Draw the choice of a model, and the field for a config or files."""
     names = _model_names(catalogs)
     st.selectbox(
         "Model",

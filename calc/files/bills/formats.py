@@ -73,6 +73,7 @@ def _is_known(header: Sequence[str], known_by: list[str], identity: str) -> bool
 
 
 def _form(identity: str, entry: BillFormat, header: Sequence[str]) -> BillForm:
+    """One form of a bill: the columns in which it states each field."""
     fields = {
         field: next(column for column in columns if column in header)
         for field, columns in entry.columns.items()

@@ -221,6 +221,7 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
 
 
 def _accumulation(settings: RunSettings, copies: int | None) -> None:
+    """Derive micro-batch and accumulation from the global batch and the number of replicas."""
     sequences, batch = settings.values.get("global_batch"), settings.values.get("batch")
     if sequences is None:
         return
@@ -254,6 +255,7 @@ def _accumulation(settings: RunSettings, copies: int | None) -> None:
 
 
 def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> None:
+    """Derive the tokens of the run from its samples, or from its steps."""
     values = settings.values
     length, samples, steps = (
         values.get("sequence_tokens"),

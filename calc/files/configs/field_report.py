@@ -58,6 +58,7 @@ def field_lines(readings: list[Reading], settings: RunSettings, row: dict[str, s
 
 
 def _standing(reading: Reading, field: str, columns: dict[str, str], settings: RunSettings) -> str:
+    """Return how a field was read: read, left open, idle (it changes nothing), or unused."""
     if field in settings.unused:
         return "unused"
     if columns:

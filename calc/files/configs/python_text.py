@@ -185,6 +185,7 @@ def read_python(text: str, file: str) -> Json:
 
 
 def _return_value(function: Any) -> Any:
+    """The call that a function returns, if it has named arguments; else None."""
     calls = [
         node.value
         for node in function.body
@@ -201,6 +202,7 @@ def _arguments(call: Any) -> Json:
 
 
 def _value(node: Any) -> Any:
+    """The value of an argument: a call as a mapping, a list, a literal, or its code."""
     if isinstance(node, ast.Call):
         return {"class": ast.unparse(node.func), **_arguments(node)}
     if isinstance(node, ast.List):

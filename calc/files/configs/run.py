@@ -283,6 +283,7 @@ def _check_model_class(settings: RunSettings, catalogs: Catalogs) -> None:
 def _row(
     settings: RunSettings, main: Tool, readings: list[Reading], catalogs: Catalogs
 ) -> dict[str, str]:
+    """The scenario row of a run, with notes on what was read and what is missing."""
     columns = {name: settings.values[name] for name in BY_NAME if name in settings.values}
     columns |= {
         name: model_id(REWARDS.sub("", str(columns[name])), catalogs) or columns[name]

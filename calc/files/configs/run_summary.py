@@ -93,6 +93,7 @@ def _lower(label: str) -> str:
 
 
 def _understood(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
+    """The tool of a run and the settings that were read from its files, in words."""
     read = {name for line in lines if line.standing == "read" for name in line.columns}
     names = [
         tools()[name].name for name in run["source_tool"].split("+") if name and name in tools()

@@ -112,6 +112,7 @@ READERS = {
 
 
 def _once(pairs: list[tuple[str, Any]], file: str) -> Json:
+    """The fields of a JSON object; refuse one that appears twice."""
     fields: Json = {}
     for key, value in pairs:
         if key in fields:
@@ -193,6 +194,7 @@ def _target(path: str, fields: Json, default: Any) -> Any:
 
 
 def _product(function: str, factors: list[str], written: str) -> Any:
+    """The product or quotient of two whole numbers; the expression as written for anything else."""
     is_whole = all(WHOLE.fullmatch(factor) for factor in factors)
     if len(factors) != 2 or not is_whole or not int(factors[1]):
         return written

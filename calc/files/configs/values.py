@@ -70,6 +70,7 @@ def whole(text: str) -> int | None:
 
 
 def _number(meaning: Field, value: Any, where: str) -> float | None:
+    """The number that a field holds; None where it leaves the choice to the tool."""
     if as_word(value) in OPEN:
         return None
     text = str(value).strip().replace("_", "")

@@ -82,6 +82,7 @@ class _Nodes:
         return value, size
 
     def _own_value(self, event: Any, depth: int, where: str) -> tuple[Any, int]:
+        """The value that begins with an event, and the number of values that it holds."""
         if event.tag and event.tag.startswith(STANDARD):
             raise ConfigProblem(f"{where}: the tag {event.tag} is not read; write the plain value.")
         if isinstance(event, yaml.ScalarEvent) and event.tag:  # a function of CloudFormation's
@@ -99,6 +100,7 @@ class _Nodes:
         return self._mapping(depth)
 
     def _sequence(self, depth: int) -> tuple[list[Any], int]:
+        """The items of a list, and the number of values that it holds."""
         items, total = [], 1
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             item, size = self.value(event, depth + 1)
@@ -107,6 +109,7 @@ class _Nodes:
         return items, total
 
     def _mapping(self, depth: int) -> tuple[Json, int]:
+        """The fields of a mapping, merged ones included, and the number of values that it holds."""
         mapping: Json = {}
         merged: Json = {}
         total = 1

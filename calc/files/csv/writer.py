@@ -36,6 +36,7 @@ def _columns(frame: pd.DataFrame) -> Iterator[pd.Series]:
 
 
 def _codes(column: pd.Series) -> Coded:
+    """A column as numbers of its distinct texts, and these texts."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(dtype=np.int64), column.cat.categories
     elif column.dtype.kind == "f":

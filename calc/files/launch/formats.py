@@ -61,6 +61,7 @@ def _setting(value: Any) -> str:
 
 
 def _nest(fields: Row) -> Json:
+    """Nest fields such as a.b.c by the parts of their names."""
     tree: Json = {}
     for name, value in fields.items():
         *path, last = name.split(".")

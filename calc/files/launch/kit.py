@@ -71,6 +71,7 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[Json, set[s
 
 
 def _kit(spec: KitSpec, row: Row, values: Json, catalogs: Catalogs) -> Kit:
+    """The files of one tool for a row, and what differs when they are read back."""
     saves = (
         "yes"
         if spec.saves == values["watched"] == "yes" and values["several_nodes"] == "no"
@@ -154,6 +155,7 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
 
 
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
+    """Return whether a column means the same after its files were read back."""
     wanted, got = row.get(name), back.get(name)
     if is_missing(wanted) and all(
         str(back[cost]) == str(row[cost]) for cost in ("memory_bytes", "step_seconds")

@@ -120,6 +120,7 @@ def launch_document() -> launch_files.File:
 
 
 def _kit(name: str, kit: Kit) -> KitSpec:
+    """An entry of the catalog as the description of a kit, without empty fields."""
     return KitSpec(
         id=name,
         name=kit.name,
@@ -147,6 +148,7 @@ def _file(file: str, details: KitFile) -> tuple[str, tuple[Spec, ...]]:
 
 
 def _specs(fields: list[FieldSpec] | None) -> tuple[Spec, ...]:
+    """The entries of flags or settings as descriptions, without empty fields."""
     return tuple(
         Spec(
             field=entry.field,

@@ -116,6 +116,7 @@ def _pairs(
 
 
 def _value(name: str, text: str, value_of: Callable) -> float | str | None:
+    """The value of a field of a kept answer in a link; None where it is not allowed."""
     if name == "market":
         return text if text in MARKETS else None
     if name.startswith(SAID_THEN):

@@ -147,6 +147,7 @@ def in_short(complaints: list[str]) -> str:
 def _read_choice(
     name: str, texts: list[str], catalogs: Catalogs, custom: Row
 ) -> tuple[list[Any], list[str]]:
+    """The values that a link gives for one choice, and a sentence on each that is refused."""
     if name == "prices_as_of" and DAY.fullmatch(texts[0]):
         return texts[:1], []
     if name not in COLUMNS and name not in VIEW_CHOICES:
@@ -214,6 +215,7 @@ def value_of(
 
 
 def _number(text: str, column: Input) -> float | str | None:
+    """A number that a column allows; None for any other text."""
     if text == "":
         may_be_empty = (
             column.name in MAY_BE_EMPTY or BY_NAME.get(column.name, column).default is None

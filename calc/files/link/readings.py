@@ -45,6 +45,7 @@ def read_readings(texts: list[str], complaints: list[str]) -> dict[str, Row]:
 
 
 def _value(name: str, text: str) -> Any:
+    """The value of a field of a reading in a link; None where it is not allowed."""
     if name not in NUMBERS:
         return (
             linkable(text, LONGEST_TEXT)

@@ -72,6 +72,7 @@ def engine_cures(row: Row, figures: Mapping[str, float], catalogs: Catalogs) -> 
 
 
 def _options(row: Row, figures: Mapping[str, float]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings that make an engine start, each with a value to try."""
     longest = figures.get("most_tokens") or figures.get("kv_tokens") or row.get("kv_pool_tokens")
     if longest and not is_missing(longest) and 0 < longest < row["sequence_tokens"]:
         yield "sequence_tokens", int(longest)

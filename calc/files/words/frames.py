@@ -130,6 +130,7 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
 
 
 def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
+    """The quantity that begins at a place, such as `3 days`, and how many items it takes."""
     item = items[place]
     after = items[place + 1] if place + 1 < len(items) else None
     units = vocabulary().units
@@ -188,6 +189,7 @@ def _time_unit(item: Item) -> str:
 
 
 def _join(number: Item, unit: Item, meaning: Unit) -> Item:
+    """A number and its unit as one item, in the base unit."""
     start, end = min(number.start, unit.start), max(number.end, unit.end)
     first, last = (number, unit) if number.start < unit.start else (unit, number)
     extra = dict(number.extra)
@@ -228,6 +230,7 @@ def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
 
 
 def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
+    """The values of a match, each with the role that the frame gives it."""
     rate = next(
         (item.value for item, is_value in match.items if "RATE" in item.tags and not is_value), 0.0
     )
@@ -247,6 +250,7 @@ def _quantity_tags() -> frozenset[str]:
 
 @read_once
 def _by_first() -> dict[str, tuple[Frame, ...]]:
+    """The frames that may begin with a tag, for each tag."""
     several: dict[str, list[Frame]] = {}
     for frame in frames():
         for tags, optional in frame.elements:
@@ -295,6 +299,7 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
 def _extend(
     frame: Frame, element: int, items: list[Item], place: int, skipped: int
 ) -> Match | None:
+    """The best match of the rest of a frame from a place on; None where it does not match."""
     if element == len(frame.elements):
         return Match(0.0, place, ())
     tags, optional = frame.elements[element]

@@ -111,6 +111,7 @@ def _asks_number(card: Item, items: list[Item]) -> bool:
 
 
 def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+    """Put the instance types that a text names, and how many it allows."""
     facts, names = amounts.facts, []
     excluded = {name for name, _ in scopes.excluded}
     for item in scopes.taken["instance"]:
@@ -147,6 +148,7 @@ def _of_family(name: str, heads: tuple[str, ...]) -> bool:
 
 
 def _cards(amounts: Amounts, scopes: Scopes) -> None:
+    """Put the cards that a text names, and how many it wants of them."""
     facts = amounts.facts
     cards = list(dict.fromkeys(item.value[0] for item in scopes.taken["gpu"]))
     if cards:
@@ -167,6 +169,7 @@ def _cards(amounts: Amounts, scopes: Scopes) -> None:
 
 
 def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
+    """Put the regions and markets that a text names or allows."""
     facts = amounts.facts
     excluded = {part for name, _ in scopes.excluded for part in name.split("+")}
     regions: list[str] = []

@@ -71,6 +71,7 @@ class _Job:
         }
 
     def _excludes(self, value: str) -> None:
+        """Leave out the instances, markets or regions that a text rules out."""
         parts = set(str(value).split("+"))
         table = self.catalogs.instances
         names = [str(name) for name in table.index if not self._is_excluded(str(name), parts)]
@@ -103,6 +104,7 @@ class _Job:
             self.columns.setdefault("fewest_bits", "16")
 
     def _is_excluded(self, name: str, parts: set[str]) -> bool:
+        """Return whether an instance type is ruled out by its name, its family or its card."""
         family = name.partition(".")[0]
         card = str(self.catalogs.instances["gpu"][name])
         letters = family[: len(family) - len(family.lstrip("abcdefghijklmnopqrstuvwxyz"))]
@@ -135,6 +137,7 @@ class _Job:
         self.assumed.append("4 tokens for 3 words")
 
     def _request_seconds(self, value: float) -> None:
+        """Divide a limit on whole answers into limits on the first token and on the others."""
         first = float(
             self.columns.setdefault("first_token_seconds", as_counted(value * FIRST_TOKEN_RATIO))
         )
@@ -156,6 +159,7 @@ class _Job:
         )
 
     def _memory(self, value: float) -> None:
+        """Choose the rented cards that have about so many GB; ask where there is none."""
         memory = self.catalogs.gpus["memory_bytes"].astype(float) / (value * GIB)
         rented = set(self.catalogs.instances["gpu"])
         cards = [str(gpu) for gpu in memory.index[memory.between(*MEMORY_RATIO)] if gpu in rented]
@@ -174,6 +178,7 @@ class _Job:
         )
 
     def _gpu_hours(self, value: float) -> None:
+        """Turn a limit in GPU-hours into hours, where the number of GPUs is known; else ask."""
         gpus = self.columns.get("gpus")
         if isinstance(gpus, int | float):
             self.columns.setdefault("hours_most", as_counted(value / gpus))
@@ -193,6 +198,7 @@ class _Job:
         self.assumed.append(f"one instance within {value:g} vCPUs")
 
     def _per_million(self, value: float) -> None:
+        """Ask for the cost of a month in place of a price per million tokens."""
         self._ask(
             "usd_most",
             f"A limit of ${value:g} per million tokens cannot be planned for. "
@@ -201,6 +207,7 @@ class _Job:
         )
 
     def _solve(self, what: str) -> None:
+        """Point a question for the largest number to the command that answers it."""
         name = "users" if what == "users" else what
         self._ask(
             name,

@@ -36,6 +36,7 @@ def put_limits(amounts: Amounts) -> None:
 
 
 def _put_money(amounts: Amounts) -> None:
+    """Put limits on cost by their period; ask where it is not clear what a sum is for."""
     serves = amounts.goal == "serve"
     for claim in amounts.of("usd"):
         amounts.put("usd_most", claim)
@@ -180,6 +181,7 @@ def _days_of_month(amounts: Amounts) -> float:
 
 
 def _put_latency(amounts: Amounts) -> None:
+    """Put limits on answer times and the percentiles that are to meet them."""
     facts = amounts.facts
     for claim in amounts.of("token_seconds_rest"):
         amounts.ask("token_seconds", claim)

@@ -31,6 +31,7 @@ def _overlaps(item: Item, others: list[Item]) -> bool:
 
 
 def _instances(text: str, catalogs: Catalogs) -> list[Item]:
+    """The instance types and families that a text names."""
     table = catalogs.instances
     families: dict[str, list[str]] = {}
     for name in map(str, table.index):
@@ -68,6 +69,7 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
 
 
 def _regions(text: str, catalogs: Catalogs) -> list[Item]:
+    """The regions that a text names by their ids."""
     names = "|".join(
         map(re.escape, sorted(map(str, catalogs.regions.index), key=len, reverse=True))
     )
@@ -78,6 +80,7 @@ def _regions(text: str, catalogs: Catalogs) -> list[Item]:
 
 
 def _cards(text: str, catalogs: Catalogs) -> list[Item]:
+    """The cards that a text names, with the memory and form that it gives."""
     kinds = card_kinds(catalogs)
     keys = "|".join(map(_hyphenated, sorted(kinds, key=len, reverse=True)))
     items = []

@@ -222,6 +222,7 @@ def _with_release(parts: list[Part], end: int) -> int:
 
 
 def _apart(parts: list[Part], place: int) -> bool:
+    """Return whether a part of a name stands apart from the one before it."""
     return parts[place].start - parts[place - 1].end >= 1 and parts[place].text not in (
         "instruct",
         "chat",

@@ -94,6 +94,7 @@ def _is_range(text: str, place: int, match: re.Match, other: Number) -> bool:
 
 
 def _single(text: str, place: int) -> Number | None:
+    """The number that begins at a place of a text; None where none does."""
     if clock := CLOCK.match(text, place):
         return Number(clock.end(), float(clock[1]), "")
     if part := FRACTION.match(text, place):

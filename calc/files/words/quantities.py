@@ -67,6 +67,7 @@ def put_quantities(amounts: Amounts) -> None:
 
 
 def _put_training(amounts: Amounts) -> None:
+    """Put the data, the lengths and the steps of a training run."""
     facts = amounts.facts
     run = "run_tokens" if amounts.goal == "train" else "train_tokens"
     for claim in amounts.of("context_tokens", "seq_tokens"):
@@ -171,6 +172,7 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
 
 
 def _put_steps(amounts: Amounts, run: str) -> None:
+    """Put steps as tokens; ask where the tokens of a step are not known."""
     step_tokens = float(amounts.facts.columns.get("step_tokens", 0))
     for claim in amounts.of("steps"):
         if prompts := float(amounts.facts.columns.get("prompts_per_step", 0)):

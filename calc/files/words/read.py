@@ -270,6 +270,7 @@ def _amounts(
     model: str,
     catalogs: Catalogs,
 ) -> Amounts:
+    """The amounts of a text, and what its words say about the kind of work."""
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims}
     several = BATCH_ROLES | {"things", "examples"} if goal == "serve" else BATCH_ROLES

@@ -74,6 +74,7 @@ def place_words(item: Item) -> PlaceWords | None:
 
 
 def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> None:
+    """Sort a named place or machine: ruled out, allowed, owned, or asked for."""
     kind, _, exclusion = entry
     item = items[place]
     outside = kind == "regions" and _before(items, place, "outside", 3)

@@ -39,6 +39,7 @@ def _goes_on(before: float, value: float) -> bool:
 
 
 def _sum(values: list[float]) -> float:
+    """The number that words such as `two hundred thousand five` spell."""
     total, current = 0.0, 0.0
     for value in values:
         if value >= THOUSAND:

@@ -101,6 +101,7 @@ def refusal(config: Cells, model_type: str, model_types: ModelTypes) -> str:
 
 
 def _nearest(config: Cells, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
+    """The covered type that is most like another, by its name or by its fields."""
     of_text = {*covered} - {name for name, parts in model_types.parts.items() if parts.text}
     candidates = covered if "vision_config" in config or "audio_config" in config else of_text
     by_name = get_close_matches(lower[:60], sorted(candidates), n=3, cutoff=0.7)

@@ -91,6 +91,7 @@ def model_type_of(config: Cells) -> str:
 
 
 def _instead(config):
+    """Return what to give instead of a file that is no config of a model."""
     if "peft_type" in config or "base_model_name_or_path" in config:
         return "this is the config of an adapter, give that of the model it adapts"
     if "_class_name" in config or "_diffusers_version" in config:

@@ -44,6 +44,7 @@ def _by_bits(method: str) -> Callable[[Cells], tuple[str, ...]]:
 
 
 def _bitsandbytes(stored: Cells) -> tuple[str, ...]:
+    """The form in which bitsandbytes stores the weights."""
     if stored.get("load_in_8bit"):
         return ("bitsandbytes int8",)
     if _lower(stored, "bnb_4bit_quant_type") != "nf4":

@@ -191,6 +191,7 @@ def need_sizes(values: Mapping[str, int], model_type: ModelType) -> None:
 
 
 def _value(ours, value, name):
+    """The value of one of our sizes from a field of a config, checked."""
     if ours in WORDS:
         return str(value).lower()
     if ours in SWITCHES:

@@ -53,6 +53,7 @@ def braces_tree(text: str) -> Json:
 
 
 def _words(text: str) -> list[Word]:
+    """Split a text into strings, names, numbers and signs, each with its line."""
     words, line = [], 1
     for match in WORD.finditer(text):
         kind = match.lastgroup or ""
@@ -157,6 +158,7 @@ class _Reader:
         return LITERALS.get(word.text, f"${{{word.text}}}")
 
     def _pass_rest(self, line: int) -> None:
+        """Move past the rest of a line; a group that begins there is passed whole."""
         while (word := self.next()).kind != "end" and word.line == line:
             if word.kind == "sign" and word.text in ",;)]}":
                 return

@@ -133,6 +133,7 @@ def facts_of(tree: Any) -> list[Fact]:
 
 
 def _facts(path: Path, value: Any) -> Iterator[Fact]:
+    """Yield what one field says about machines, cards, the model and variables."""
     key, parents = snake(path[-1]), [snake(name) for name in path[:-1]]
     key = "gpu" if key.endswith(("/gpu", ".com/gpu")) else key
     if key.isdigit() and parents:
@@ -212,6 +213,7 @@ def _variable(name: str, value: str, path: Path) -> Iterator[Fact]:
 
 
 def _of_variable(name: str, value: str, path: Path) -> Iterator[Fact]:
+    """Yield what an environment variable says about GPUs and the model."""
     key = snake(name)
     if key in ("cuda_visible_devices", "nvidia_visible_devices") and re.fullmatch(
         r"[\d,\s]+", value

@@ -79,6 +79,7 @@ def lacks_gpu(text: str, facts: list[Fact]) -> bool:
 
 
 def _kind_by_name(tree: Json, form: str, text: str) -> str:
+    """Name the kind of a file that starts no run: by its manifests, its keys, or its form."""
     manifests = [
         str(part["kind"])
         for part in (tree, *tree.values())

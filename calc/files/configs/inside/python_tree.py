@@ -38,6 +38,7 @@ class _Script:
         return tree
 
     def _statement(self, statement: ast.stmt, tree: Json, depth: int) -> None:
+        """Add what a statement assigns or calls to `tree`, with the statements inside it."""
         if isinstance(statement, ast.Import | ast.ImportFrom):
             module = getattr(statement, "module", "") or ""
             for alias in statement.names:
@@ -84,6 +85,7 @@ class _Script:
         return True
 
     def _expression(self, statement: ast.Expr | ast.Return, tree: Json) -> None:
+        """Add the value of an expression to `tree`; append and extend change a list."""
         match statement.value:
             case ast.Call(
                 func=ast.Attribute(value=target, attr="append" | "extend" as method),
@@ -125,6 +127,7 @@ class _Script:
         return _code(node)
 
     def _mapping(self, node: ast.Dict, depth: int) -> Json:
+        """A dictionary with the values of its keys; `**other` adds those of another."""
         values: Json = {}
         for key, value in zip(node.keys, node.values, strict=True):
             inner = self.value(value, depth + 1)
@@ -142,6 +145,7 @@ class _Script:
         return "".join(map(str, parts))[:MOST_CHARACTERS]
 
     def _call(self, node: ast.Call, depth: int) -> Any:
+        """The value of a known call, such as os.getenv; of another one its arguments by name."""
         name = ast.unparse(node.func)
         placed = [self.value(argument, depth + 1) for argument in node.args]
         named = {

@@ -123,6 +123,7 @@ def _without_loads(services: list[list[Reading]]) -> list[list[Reading]]:
 
 
 def _names_model(readings: list[Reading]) -> bool:
+    """Return whether any reading names the model."""
     return any(
         reading.parts.get("model")
         or any(

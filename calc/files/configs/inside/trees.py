@@ -100,6 +100,7 @@ def _parts(tree: Any) -> int:
 
 
 def _tree(text: str, file: str, form: str) -> Any:
+    """The text as nested values, read in the form that it has."""
     if form == "YAML":
         documents = [part for part in read_yaml_documents(text, file) if part is not None]
         if len(documents) == 1:

@@ -63,6 +63,7 @@ def zamba_layers(config: Cells, values: Cells) -> Kinds:
 
 
 def _gemma_ways(config: Cells, layers: int, period: int) -> list[str]:
+    """The ending of each layer's kind: windowed or not."""
     types = config.get("layer_types") or [
         "full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)
     ]
