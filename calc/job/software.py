@@ -34,12 +34,12 @@ def divides_matrices(software: str, catalogs: Catalogs) -> bool:
 def divides_experts(
     columns: Cells, fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
 ) -> bool:
-    """Return whether the experts of a model are divided over GPUs unasked: trained from scratch."""
-    from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
-    if not from_scratch or "expert_parallel" in fixed:
+    """Return whether a training tries experts that are divided over GPUs, where it sets none."""
+    if columns["work"] != TRAINING or "expert_parallel" in fixed:
         return False
     experts = catalogs.stacks["experts"][catalogs.stacks["model"] == columns["model"]]
-    return bool((experts > 0).any()) and all(divides_matrices(name, catalogs) for name in software)
+    divides = cells_by_id(catalogs, "implementations", "divides_experts")
+    return bool((experts > 0).any()) and all(divides[name] > 0 for name in software)
 
 
 def compiles_blocks(columns: Cells, software: list[str], catalogs: Catalogs) -> bool:

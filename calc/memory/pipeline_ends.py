@@ -108,15 +108,21 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
     return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
 
 
-def spread_experts_here(
-    stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains_all
-):
-    """Additional elements of trained experts, since fewer ranks divide their states. [elements]"""
+def spread_experts_here(stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains):
+    """Additional elements of experts, since fewer ranks divide them than other weights. [elements]
+
+    Frozen experts too: ranks of expert parallel hold different ones.
+    """
     return (
-        trains_all
+        trains
         * np.sum(stack_layers_here * stack_block_experts_here, axis=0)
         * (expert_copies_ratio - 1)
     )
+
+
+def spread_trained_experts_here(spread_experts_here, adapts):
+    """Additional elements of experts that are trained, not adapted. [elements]"""
+    return spread_experts_here * (1 - adapts)
 
 
 def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):

@@ -70,12 +70,12 @@ def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, off
 
 
 def spread_gradients_bytes(
-    spread_experts_here, gradient_width_bytes_each, gradient_shards, offloads_weights
+    spread_trained_experts_here, gradient_width_bytes_each, gradient_shards, offloads_weights
 ):
     """Additional gradients of experts, which fewer ranks divide than other gradients. [B]"""
     return (
         (gradient_shards > 1)
-        * spread_experts_here
+        * spread_trained_experts_here
         * gradient_width_bytes_each
         * (1 - offloads_weights)
     )
@@ -132,9 +132,9 @@ def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_s
     )
 
 
-def sharded_blocks_here(trained_blocks_here, spread_experts_here, optimizer_shards):
+def sharded_blocks_here(trained_blocks_here, spread_trained_experts_here, optimizer_shards):
     """Trained parameters of the blocks, experts by the ranks that divide them. [elements]"""
-    return trained_blocks_here + spread_experts_here * (optimizer_shards > 1)
+    return trained_blocks_here + spread_trained_experts_here * (optimizer_shards > 1)
 
 
 def wide_embedding_bytes(

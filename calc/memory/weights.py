@@ -59,6 +59,7 @@ def formatted_weights_bytes(
     formatted_parameters_here,
     padding_elements_here,
     spread_experts_here,
+    leaves_experts_wide,
     weight_shards,
     matrix_bytes_each,
 ):
@@ -66,11 +67,8 @@ def formatted_weights_bytes(
 
     Source: catalogs/edited/precisions.yaml; 4-bit formats: Dettmers et al. 2023, arXiv 2305.14314.
     """
-    return (
-        formatted_parameters_here
-        + spread_experts_here * (weight_shards > 1)
-        + padding_elements_here
-    ) * matrix_bytes_each
+    spread = spread_experts_here * (weight_shards > 1) * (1 - leaves_experts_wide)
+    return (formatted_parameters_here + spread + padding_elements_here) * matrix_bytes_each
 
 
 def other_weights_bytes(
@@ -78,6 +76,9 @@ def other_weights_bytes(
     formatted_parameters_here,
     outside_parameters_here,
     tower_parameters_here,
+    spread_experts_here,
+    leaves_experts_wide,
+    weight_shards,
     outer_bytes_each,
 ):
     """All other weights before sharding: norms, biases, embedding, head, vision tower. [B]
@@ -89,6 +90,7 @@ def other_weights_bytes(
         - formatted_parameters_here
         + outside_parameters_here
         + tower_parameters_here
+        + spread_experts_here * (weight_shards > 1) * leaves_experts_wide
     ) * outer_bytes_each
 
 

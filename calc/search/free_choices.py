@@ -13,7 +13,7 @@ COUNTS = (
     "batch",
     "accumulation_steps",
 )
-EXPERT_DEGREES = (1, 8)  # of training experts from scratch: none, and over one machine
+EXPERT_DEGREES = (1, 8)  # of training experts: none, and over one machine
 RECOMPUTES = ("none", "selective", "selective-ops", "full")
 TRAINED_IN = {tuning: with_and_without_bf16(tuning) for tuning in ("full", "lora", "qlora")}
 SERVED_IN_8, SERVED_IN_4 = (tried_for(f"serving in {bits} bits") for bits in (8, 4))

@@ -250,3 +250,15 @@ def test_each_gpu_of_a_server_holds_the_projections_into_the_latent_whole():
     whole, eighth, sixteenth = estimate(pd.DataFrame(rows), catalogs())["weights_bytes"]
     assert eighth - whole / 8 == pytest.approx(61 * 7168 * 2112 * 7 / 8, rel=1e-4)
     assert sixteenth / 2**30 == pytest.approx(21.21, rel=0.02)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "nf4-dq"])
+@pytest.mark.parametrize("expert_parallel", [2, 8])
+def test_frozen_experts_are_divided_once_whatever_the_ranks_that_hold_them(
+    precision, expert_parallel
+):
+    """Ranks of expert parallel hold different experts, so that fewer GPUs share each one."""
+    sets = {"model": "qwen3-30b-a3b", "tuning": "lora", "precision": precision}
+    sets |= {"gpus": 8, "sharding": "zero3"}
+    whole, divided = (one(**sets, expert_parallel=degree) for degree in (1, expert_parallel))
+    assert divided["weights_bytes"] == pytest.approx(whole["weights_bytes"], rel=1e-9)

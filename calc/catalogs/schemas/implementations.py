@@ -124,6 +124,10 @@ class Implementation(Entry, kw_only=True):
             "have one length"
         ),
     ]
+    divides_experts: Annotated[
+        Flag,
+        hint("1: a setting of its own divides experts over GPUs in training, which answers try"),
+    ]
     usual_tensor_parallel: Annotated[
         Flag,
         hint(
