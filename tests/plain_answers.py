@@ -18,7 +18,7 @@ USUAL = {
     "lora": ("bf16", "fp16"),
     "qlora": ("nf4-dq", "nf4-dq"),
 }
-ENGINES = [{"rollout": "colocated", "rollout_share": share} for share in (0.3, 0.5, 0.7, 0.9)]
+ENGINES = [{"rollout": "colocated", "rollout_share": share} for share in (0.2, 0.3, 0.5, 0.7, 0.9)]
 ENGINES += [{"rollout": "own gpus", "rollout_share": 0.9}]  # whose cards have nothing else on them
 NARROW = {16: [], 8: ["fp8", "int8"], 4: ["fp8", "int8", "awq-4bit", "gptq-4bit"]}
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobError
-from calc.job.columns import CONTEXT_PARTS, SEQUENCE_TOKENS
+from calc.job.columns import CONTEXT_ANSWER_TOKENS, CONTEXT_PARTS, SEQUENCE_TOKENS
 from calc.job.job import Job
 from calc.job.software import TRAINING
 from calc.mappings import Cells
@@ -41,16 +41,17 @@ def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> Non
 
 
 def split_context(context: int, answer: int = 0) -> tuple[int, int]:
-    """Divide a context into prompt and answer: the answer as given, at most half; else 7 to 1.
+    """Divide a context into prompt and answer: the answer as given, at most half.
 
-    Lengths are in tokens.
+    Else it is an eighth of the context, and at most 1,024. Lengths are in tokens.
     """
-    answer = min(answer, context // 2) or max(context // CONTEXT_PARTS, 1)
+    usual = min(max(context // CONTEXT_PARTS, 1), CONTEXT_ANSWER_TOKENS)
+    answer = min(answer, context // 2) or usual
     return max(context - answer, 1), answer
 
 
 def _split(job: Row, cells: Cells, generates: bool) -> Row:
-    """Prompt and answer of a job that names its context: 7 to 1, unless one of them is set."""
+    """Prompt and answer of a job that names its context (split_context), unless one is set."""
     context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
     if not generates:
         job |= {"prompt_tokens": context, "sequence_tokens": context}

@@ -34,7 +34,7 @@ from calc.job.columns import (
 )
 from calc.job.job import Job
 from calc.job.lengths import fill_lengths
-from calc.job.measure import IMAGES, measure, tokens_in_all
+from calc.job.measure import tokens_in_all
 from calc.job.rollouts import rolls_out, with_rollouts
 from calc.job.service_classes import with_class_defaults
 from calc.job.software import (
@@ -237,14 +237,16 @@ def _work(cells: Cells) -> str:
 def _examples(job: Row, cells: Cells, catalogs: Catalogs) -> None:
     """The tokens of a run that names its examples: examples x tokens each x epochs.
 
-    Without its tokens an example is an image, or the usual text as far as the context holds it.
+    Without its tokens an example is an image, or the usual text as far as the context holds it; of
+    a pair of image and text, whose steps count the text's tokens, that text.
     """
     is_told = job["examples"] and (job["example_tokens"] or "train_tokens" not in cells)
     if job["work"] != TRAINING or not is_told:
         job |= dict.fromkeys(EXAMPLES)
         return
-    words, positions = measure(job["model"], None, catalogs)
-    usual_tokens = positions if words == IMAGES else min(EXAMPLE_TOKENS, job["sequence_tokens"])
+    is_image = cells_by_id(catalogs, "models", "kind")[job["model"]] == "vision"
+    patches = cells_by_id(catalogs, "models", "fixed_tokens")[job["model"]]
+    usual_tokens = patches if is_image else min(EXAMPLE_TOKENS, job["sequence_tokens"])
     job["example_tokens"] = job["example_tokens"] or usual_tokens
     tokens = job["examples"] * job["example_tokens"] * (job["epochs"] or 1)
     if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:

@@ -20,7 +20,7 @@ SERVED_IN_8, SERVED_IN_4 = (tried_for(f"serving in {bits} bits") for bits in (8,
 LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
 ROLLOUTS: dict[str, list] = {
     "rollout": ["colocated", "own gpus"],
-    "rollout_share": [0.3, 0.5, 0.7, 0.9],
+    "rollout_share": [0.2, 0.3, 0.5, 0.7, 0.9],
 }  # of an engine that generates
 
 

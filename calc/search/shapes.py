@@ -13,7 +13,9 @@ from calc.search.free_choices import COUNTS
 from calc.search.places import Place
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
-LONG_TOKENS = 64_000  # of a sequence, from which a training divides it over GPUs
+# Of a sequence, from which a training divides it over GPUs (NeMo's recipes llama3_8b_16k and
+# llama3_70b_16k).
+LONG_TOKENS = 16_000
 LONGEST_BATCH = 4096
 # Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
 # card computes no faster.

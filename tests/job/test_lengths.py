@@ -9,7 +9,9 @@ from calc.job.lengths import fill_lengths, fitted_lengths, split_context
 @pytest.mark.parametrize(
     ("context", "answer", "lengths"),
     [
-        (8192, 0, (7168, 1024)),  # 7 to 1
+        (4096, 0, (3584, 512)),  # 7 to 1
+        (8192, 0, (7168, 1024)),
+        (100_000, 0, (98_976, 1024)),  # a long context is read, and its answer is short
         (8192, 512, (7680, 512)),
         (1000, 900, (500, 500)),  # an answer takes at most half
         (1, 0, (1, 1)),

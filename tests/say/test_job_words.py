@@ -118,6 +118,15 @@ def test_examples_are_tokens_of_a_run(row, tokens):
 
 
 @pytest.mark.parametrize(
+    ("model", "tokens_each"),
+    [("llama-3.2-1b", 1000), ("vit-large-patch16", 197), ("siglip2-so400m-patch14-384", 64)],
+)
+def test_an_example_has_the_tokens_that_a_step_counts_of_it(model, tokens_each):
+    """An image has its patches; of a pair of image and text a step counts the text."""
+    assert resolve({"model": model, "examples": 10}, catalogs()).train_tokens == 10 * tokens_each
+
+
+@pytest.mark.parametrize(
     ("hours", "said"),
     [
         (336, "14 days"),
