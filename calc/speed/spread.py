@@ -103,8 +103,8 @@ LAYOUT_CORNERS: dict[str, Callable] = {
         (trains == 0) & (batch * pass_tokens < few_tokens)
     ),
     "speculation": lambda trains, speculates: (trains == 0) & (speculates > 0),
-    "state-prompt": lambda trains, stack_state_bytes: (
-        (trains == 0) & np.any(stack_state_bytes > 0, axis=0)
+    "state-prompt": lambda trains, engine_replays_steps, stack_state_bytes: (
+        (trains == 0) & (engine_replays_steps > 0) & np.any(stack_state_bytes > 0, axis=0)
     ),
 }
 PLACE_CORNERS: dict[str, Callable] = {
