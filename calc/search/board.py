@@ -1,29 +1,38 @@
 """The board in another order, and with the answers above it."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from calc.evaluate import Row
 
-ORDERS = ("money", "hour", "fastest", "headroom", "carbon")
-COLUMN = {
-    "hour": "usd_per_hour",
-    "fastest": "seconds",
-    "headroom": "headroom_bytes",
-    "carbon": "carbon_kg",
+
+class Order(NamedTuple):
+    """An order of the board: the column that decides, and which of its ends comes first."""
+
+    column: str
+    largest_first: bool = False
+
+
+RANKED = "money"  # the order in which the engine ranks the rows
+ORDERS = {
+    RANKED: Order("usd"),
+    "hour": Order("usd_per_hour"),
+    "fastest": Order("seconds"),
+    "headroom": Order("headroom_bytes", largest_first=True),
+    "carbon": Order("carbon_kg"),
 }
-
-
 # Columns that tell why a row is an answer, and so differ between an answer and a row of the board.
 SAID_OF_ANSWERS = ("why", "why_codes", "problem", "problem_code")
 
 
 def sort_board(board: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Sort the rows by cost, USD per hour, time, headroom or emissions; qualifying rows first."""
-    if by not in COLUMN:
+    """Sort the rows in one of ORDERS, those that qualify first."""
+    if by == RANKED:
         return board
-    values = board[COLUMN[by]].to_numpy(dtype=float)
-    order = np.lexsort((-values if by == "headroom" else values, ~qualifies(board)))
+    values = board[ORDERS[by].column].to_numpy(dtype=float)
+    order = np.lexsort((-values if ORDERS[by].largest_first else values, ~qualifies(board)))
     return board.iloc[order].reset_index(drop=True)
 
 

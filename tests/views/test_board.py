@@ -5,7 +5,7 @@ from pages import address, opened, run
 from test_plan_page import board
 
 from calc.files.link import link
-from calc.search.board import COLUMN, ORDERS, sort_board
+from calc.search.board import ORDERS, sort_board
 
 
 def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
@@ -21,10 +21,10 @@ def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
             & (rows["misses"] == "")
             & (rows["runs"] == "yes")
         ]
-        values = possible[COLUMN.get(by, "usd")]
+        values = possible[ORDERS[by].column]
         assert (
             values.is_monotonic_decreasing
-            if by == "headroom"
+            if ORDERS[by].largest_first
             else values.iloc[1:].is_monotonic_increasing
         ), by
         assert possible.index.to_list() == list(range(len(possible)))

@@ -16,7 +16,7 @@ from calc.say.numbers import about, is_missing
 from calc.say.place import card_name, place, region_name
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING
-from calc.search.board import sort_board
+from calc.search.board import ORDERS, RANKED, sort_board
 from views.charts.tank import data_uri, tank_svg
 from views.session import SESSION, kept_answers
 from views.session.present_plan import look_at
@@ -51,12 +51,13 @@ COLUMNS = {
         *("tokens_per_second", "carbon_kg"),
     ],
 }
-ORDERS = {
+ORDER_WORDS = {
+    "money": "Cost",
     "hour": "Per hour",
     "fastest": "Fastest",
     "headroom": "Most free memory",
     "carbon": "Least CO2e",
-}  # beside money
+}
 USD_HELP = "Of the whole job on its market: the run with its interruptions, or a month."
 TANK_HELP = (
     "Pale: the card's usable memory. Whisker: the range of the estimate. Hollow: it does not "
@@ -70,7 +71,8 @@ VERDICT_HELP = "  \n".join(
 def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
     """The table, its order, and what to do with ticked rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
-        words = {"money": "Money in all" if ends_of(options.job) else "Money a month", **ORDERS}
+        words = {name: ORDER_WORDS[name] for name in ORDERS}
+        words[RANKED] += " in all" if ends_of(options.job) else " a month"
         by = str(segments("Sort by", words, "sort", label_visibility="collapsed", **SESSION))
         of_rows(KEY, (options.job, by))
         frame = sort_board(options.board, by)

@@ -9,7 +9,7 @@ from calc.evaluate import Row
 from calc.files.link import link
 from calc.files.link.link import VIEW_INPUTS
 from calc.files.link.short import expand
-from calc.search.board import ORDERS
+from calc.search.board import RANKED
 from views.session import extra_state, job_state, opened_plan, tabs
 from views.session.catalogs import own_models, readings, rest_on, take_models
 
@@ -63,7 +63,7 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
         if name in choices:
             state[name] = choices[name]
     state.pop("looked_in", None)
-    state.setdefault("sort", ORDERS[0])
+    state.setdefault("sort", RANKED)
 
 
 def take(choices: Row) -> None:

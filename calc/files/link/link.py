@@ -46,7 +46,7 @@ VIEWS = (  # tabs of pages
     ),
 )
 VIEW_CHOICES = {
-    "sort": ORDERS,
+    "sort": tuple(ORDERS),
     "budget_for": tuple(PERIOD_MONTHS),
     "view": VIEWS,
     "tuned_rounds": ("0", "1", "2", "4"),
