@@ -7,7 +7,7 @@ field and the fix.
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -77,25 +77,6 @@ NOT_TABLES = {
     "heads",
     "quality",
 }
-READ_ELSEWHERE = {
-    "bill_files",
-    "capacity",
-    "config_fields",
-    "launch_files",
-    "load_curves",
-    "memory_logs",
-    "neuron",
-    "run_logs",
-    "service_classes",
-    "setups",
-    "vocabulary",
-    READINGS,
-    BUDGETS,
-}
-FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
-BESIDE = sorted(
-    READ_ELSEWHERE - {"capacity", READINGS, BUDGETS}
-)  # read by functions marked `read_once`
 READERS: list[Any] = []  # these functions and what they make of the files, each with its cache
 
 
@@ -174,6 +155,13 @@ class Catalogs:
     made: dict = field(
         default_factory=dict, init=False, repr=False
     )  # results of functions that `cached_per_catalogs` caches with these tables
+
+
+# The files whose entries become tables of `Catalogs`, and those that functions marked `read_once`
+# read. Each observed capacity, reading and budget has a reader of its own.
+IN_TABLES = {each.name for each in fields(Catalogs)} | {"choices", "software_blocks"}
+FILES = tuple(name for name in ROOM_OF if name in IN_TABLES and name != "capacity")
+BESIDE = sorted(ROOM_OF.keys() - IN_TABLES - {READINGS, BUDGETS})
 
 
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
