@@ -33,7 +33,7 @@ def popover(catalogs: Catalogs, today: date, page: str) -> None:
                     _of_meeting(link, catalogs, today)
                 else:
                     _of_plan(present(catalogs), link, catalogs, today)
-                _steps()
+                _redo_and_start_over()
 
 
 def _of_meeting(link: str, catalogs: Catalogs, today: date) -> None:
@@ -82,8 +82,8 @@ def _of_plan(plan: Present, link: str, catalogs: Catalogs, today: date) -> None:
             tables.scenarios("CSV", rows, name, "csv", catalogs, job)
 
 
-def _steps() -> None:
-    """Redo, and a fresh start."""
+def _redo_and_start_over() -> None:
+    """Draw the buttons that redo a step and that start over."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         button(
             "Redo",

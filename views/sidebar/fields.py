@@ -61,7 +61,11 @@ def written_count(
     least: int = 1,
     **look: Any,
 ) -> None:
-    """Such a field of any value; `take` is called with a new one of at least `least`."""
+    """A text field for a count, which people write as 50,000, 50k or 50 million.
+
+    `take` is called with a new count of at least `least`, or with None where the field is emptied;
+    `empty` says what an empty field means, else it is never empty.
+    """
 
     def read(text: str) -> None:
         new = read_count(text)

@@ -97,7 +97,7 @@ def items_of(text: str, names: list[Item]) -> list[Item]:
     while place < len(text):
         later = bisect_right(starts, place)
         limit = starts[later] if later < len(starts) else len(text)  # no phrase goes into a name
-        item = by_start.get(place) or _next(text, spaced, place, several, limit)
+        item = by_start.get(place) or _item_at(text, spaced, place, several, limit)
         if item is None:
             place += 1
             continue
@@ -106,7 +106,7 @@ def items_of(text: str, names: list[Item]) -> list[Item]:
     return several
 
 
-def _next(text: str, spaced: str, place: int, before: list[Item], limit: int) -> Item | None:
+def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int) -> Item | None:
     """The item that begins at a place; None for a space."""
     if match := STRONG.match(text, place):
         return Item(place, match.end(), match[0], frozenset({"end"}))

@@ -132,7 +132,7 @@ def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -
     """The entry of the text part, else of the largest; the others are left out."""
     of_text, outer = part.outer is not None, part.config if part.outer is None else part.outer
     siblings = parts_beside(outer, catalogs.config_defaults)
-    entries = readable(siblings, catalogs, read)
+    entries = read_parts(siblings, catalogs, read)
     stated = sketch(
         part.config,
         catalogs.model_types,
@@ -140,7 +140,7 @@ def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -
         of_text,
     )
     itself = {**part.config} if part.model_type in catalogs.model_types.covered() else stated
-    entries |= readable({"": itself} if itself else {}, catalogs, read)
+    entries |= read_parts({"": itself} if itself else {}, catalogs, read)
     if not entries:
         return None
     if itself is stated and "" in entries:
@@ -170,7 +170,7 @@ def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> J
     parts = parts_beside(outer, catalogs.config_defaults)
     counts = {
         name: counted_parameters(entry, catalogs)
-        for name, entry in readable(parts, catalogs, read).items()
+        for name, entry in read_parts(parts, catalogs, read).items()
     }
     return (
         {**_left_out(counts, [name for name in parts if name not in counts]), "sized": 1}
@@ -190,10 +190,13 @@ def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) ->
     return {"left_out": left_out, "left_out_parameters": sum(counts.values()) + inside}
 
 
-def readable(
+def read_parts(
     configs: Mapping[str, Cells], catalogs: Any, read: Callable[[Cells], Json]
 ) -> dict[str, Json]:
-    """The entries of the parts that can be read, over what their classes fill in."""
+    """The entry of each part that can be read.
+
+    The class of a part fills in what its config leaves out.
+    """
     entries = {}
     for name, config in configs.items():
         try:
