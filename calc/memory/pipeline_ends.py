@@ -109,7 +109,7 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
 
 
 def spread_experts_here(stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains):
-    """Additional elements of experts, since fewer ranks divide them than other weights. [elements]
+    """Additional elements of experts, which fewer ranks divide than other weights. [elements]
 
     Frozen experts too: ranks of expert parallel hold different ones.
     """

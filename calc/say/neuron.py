@@ -62,5 +62,5 @@ def _rate(row: Row) -> str:
 
 
 def sold(row: Row) -> str:
-    """How the price of an instance is sold: on demand in us-east-1."""
+    """The market and the region of an instance: on demand in us-east-1."""
     return f"{SOLD[str(row['market'])]} in {row['region']}"

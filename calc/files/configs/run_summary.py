@@ -145,7 +145,7 @@ def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
 
 
 def _effect(name: str, field: Field | None) -> str:
-    """What a field that is not counted does to the memory, as far as it is known."""
+    """The effect on memory of a field that is not counted, as far as it is known."""
     if field is None:
         return MAYBE if "." in name else UNKNOWN
     if field.to in OPTIMIZERS:
