@@ -1,4 +1,4 @@
-"""Whose a plan is, and when: team, owner, project and days, which follow it from job to bill."""
+"""The team, owner, project and days of a plan, which follow it from job to bill."""
 
 from datetime import date
 
