@@ -6,11 +6,13 @@ from datetime import date
 
 import pandas as pd
 
-from calc.catalogs.load import Catalogs
+from calc.catalogs.load import Catalogs, with_readings
 from calc.commands.command import cells_of, plan_rows, with_days, write_result
 from calc.files.bills.read import bill_of_file
 from calc.files.bills.small import typed_amount
 from calc.files.budgets import budgets_of_file
+from calc.files.calibration.entries import calibration_text, entries_of_readings
+from calc.files.calibration.of_bill import readings_of_bill
 from calc.files.csv.writer import write_csv
 from calc.files.streams import replacing_stream
 from calc.plan.actual import Actual, actual, runway, runway_of_budget, with_attempts
@@ -52,6 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", metavar="FILE", help=table)
     attempts = "also write the plans with the attempts that the bill shows, for later estimates"
     parser.add_argument("--attempts", metavar="FILE", help=attempts)
+    calibration = (
+        "also write what the hours of training runs say of their time, if they took the attempts "
+        "of the plan; as catalogs/own/calibration.yaml it corrects later estimates"
+    )
+    parser.add_argument("--calibration", metavar="FILE", help=calibration)
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -70,6 +77,8 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if options.attempts:
         with replacing_stream(options.attempts) as target:
             write_csv(_with_attempts(options.plans, plans, result), target)
+    if options.calibration:
+        _write_calibration(options, plans, result, catalogs)
     sentences = report(bill, result, left)
     for budget in budgets_of_file(options.budgets) if options.budgets else ():
         if lasting := runway_of_budget(result, plans, budget):
@@ -85,6 +94,19 @@ def _with_attempts(path: str, plans: pd.DataFrame, result: Actual) -> pd.DataFra
     attempts = attempts.astype(object)
     attempts.loc[seen.index] = seen
     return cells.assign(attempts=attempts)
+
+
+def _write_calibration(
+    options: argparse.Namespace, plans: pd.DataFrame, result: Actual, catalogs: Catalogs
+) -> None:
+    """Write the readings of the bill, where it has any; what is left out goes to standard error."""
+    uncorrected = plan_rows(options.plans, with_readings(catalogs, {})).loc[plans.index]
+    readings, left_out = readings_of_bill(result, plans, uncorrected)
+    for sentence in left_out or ["The bill says nothing of the time of runs."] * (not readings):
+        print(sentence, file=sys.stderr)
+    if readings:
+        with replacing_stream(options.calibration) as target:
+            target.write(calibration_text(entries_of_readings(readings)))
 
 
 def _bill(options: argparse.Namespace) -> BillLines:

@@ -5,12 +5,14 @@ from datetime import date
 import bills
 import pandas as pd
 import pytest
+import yaml
 from bills import as_csv, cur, line
 from examples import steady, written
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.__main__ import main
+from calc.commands.command import plan_rows
 from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
 from calc.plan.actual import CAUSE_COLUMNS, actual, runway, runway_of_budget, with_attempts
@@ -311,3 +313,27 @@ def test_what_the_command_cannot_use_is_one_sentence(files, capsys, more, senten
     error = capsys.readouterr().err
     assert sentence in error
     assert error.count("\n") == 1
+
+
+TUNED = "scenario,model,tuning,instance,gpus,train_tokens,runs_per_month,plan_months"
+
+
+@pytest.mark.usefixtures("read_once")
+@pytest.mark.parametrize(("slower", "written_readings"), [(1.25, 1), (40.0, 0)])
+def test_hours_of_a_run_correct_its_time_as_a_calibration(
+    tmp_path, capsys, catalogs, slower, written_readings
+):
+    """A run that took a quarter longer, its start as planned; one 40 times as long is another."""
+    plans, target = tmp_path / "plans.csv", tmp_path / "calibration.yaml"
+    plans.write_text(f"{TUNED}\ntune,llama-3.1-8b,lora,g6e.xlarge,1,150000000,1,1\n", "utf-8")
+    (row,) = records(plan_rows(str(plans), catalogs))
+    hours = row["start_hours"] + slower * (row["hours"] - row["start_hours"])
+    words = ["actual", "--usd", "50", "--hours", str(hours), "--plan", "tune"]
+    assert main([*words, "--plans", str(plans), "--calibration", str(target)]) == 0
+    assert target.exists() == bool(written_readings)
+    if written_readings:
+        (reading,) = yaml.safe_load(target.read_text("utf-8"))["calibration"].values()
+        assert (reading["quantity"], reading["model"]) == ("time", "llama-3.1-8b")
+        assert reading["ratio"] == pytest.approx(slower, rel=1e-3)
+    else:
+        assert "far outside their range" in capsys.readouterr().err
