@@ -24,7 +24,7 @@ from calc.plan.sessions import (
     session_plan,
 )
 from calc.say.crossover import crossing_sentences
-from calc.say.load_day import day_sentences, lending_sentence, trace_sentence
+from calc.say.load_day import day_sentences, hours_sentence, lending_sentence, trace_sentence
 from calc.say.sessions import session_sentences
 from calc.scenarios.problems import TableError
 from calc.schedule.tables import MOST_POOLS
@@ -101,7 +101,8 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     with replacing_stream(options.output) as target:
         write_csv(day.table, target)
     said = [trace_sentence(trace)] if trace else []
-    said += [*day_sentences(day, load, options.most), lending_sentence(day, row)]
+    said += [*day_sentences(day, load, options.most), hours_sentence(row)]
+    said.append(lending_sentence(day, row))
     if options.lend:
         _lend(day, row, options)
     if options.turns is not None:

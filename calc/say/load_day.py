@@ -4,7 +4,7 @@ from calc.evaluate import Row
 from calc.plan.lending import free_windows
 from calc.plan.load_day import MOST_MONTHS, Load, LoadDay, Trace
 from calc.say.numbers import billed_usd, is_missing, percent, short_duration, three, with_noun
-from calc.units import DAY_HOURS
+from calc.units import DAY_HOURS, MEAN_MONTH_HOURS
 
 SAME = 0.005  # of the always-on cost; a smaller saving is none
 
@@ -43,9 +43,9 @@ def start_sentence(day: LoadDay) -> str:
     takes = f"A start takes {short_duration(day.cold_start_seconds)}"
     if not day.starts_per_day:
         return f"{takes}; the load needs none."
-    starts = f"{three(day.starts_per_day)} {'start' if day.starts_per_day == 1 else 'starts'}"
+    starts = f"{day.starts_per_day:.3g} {'start' if day.starts_per_day == 1 else 'starts'}"
     zero = (
-        f" For {three(day.zero_hours_per_day)} hours of it nothing runs: the first request after "
+        f" For {day.zero_hours_per_day:.3g} hours of it nothing runs: the first request after "
         f"it waits for that start."
         if day.zero_hours_per_day
         else ""
@@ -81,6 +81,17 @@ def lending_sentence(day: LoadDay, row: Row) -> str:
         f"Left on, {with_noun(largest.instances, 'instance')} {are} free for {largest.hours} hours "
         f"from {on_day}{largest.starts % DAY_HOURS}:00; runs could use {hours:,.0f} instance-hours "
         f"a month."
+    )
+
+
+def hours_sentence(row: Row) -> str:
+    """Return how the day fits a plan that runs for a part of the month; empty for a whole one."""
+    hours = float(row["hours"])
+    if not hours < MEAN_MONTH_HOURS:
+        return ""
+    return (
+        f"The plan runs {hours:,.0f} of the {MEAN_MONTH_HOURS} hours of a month; the day stands "
+        f"for these hours alone."
     )
 
 

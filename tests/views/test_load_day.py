@@ -16,7 +16,7 @@ from calc.files.door import REFUSALS
 from calc.files.traces import curve_of, load_curves, trace_of
 from calc.plan.lending import Window, free_windows, lent_pools
 from calc.plan.load_day import MOST_MONTHS, Load, load_day, needed_units, unit_instances
-from calc.say.load_day import day_sentences, lending_sentence
+from calc.say.load_day import day_sentences, hours_sentence, lending_sentence
 from calc.scenarios.problems import TableError
 
 ROW = {
@@ -61,6 +61,11 @@ def test_scaled_to_zero_nothing_runs_and_all_are_started(catalogs):
     day = day_of(catalogs, to_zero=True)
     assert (day.zero_hours_per_day, day.starts_per_day) == (12, 4)
     assert day.gpu_hours_scaled == 30 * (48 + 1)
+
+
+def test_a_plan_of_some_hours_says_that_the_day_is_theirs():
+    assert hours_sentence(ROW | {"hours": 730.0}) == ""
+    assert hours_sentence(ROW | {"hours": 176.0}).startswith("The plan runs 176 of the 730")
 
 
 def test_a_flat_load_saves_nothing_and_starts_nothing(catalogs):

@@ -21,6 +21,7 @@ from calc.plan.load_day import Load, LoadDay, Trace, load_day
 from calc.say.job import short_job
 from calc.say.load_day import (
     day_sentences,
+    hours_sentence,
     lending_sentence,
     machines_sentence,
     trace_sentence,
@@ -79,7 +80,7 @@ def draw(title: DeltaGenerator) -> None:
     if day.table["instances"].nunique() > 1:
         _chart(day)
     lending = [sentence] if (sentence := lending_sentence(day, row)) else []
-    points([*day_sentences(day, load, most)[1:], *lending])
+    points([*day_sentences(day, load, most)[1:], *filter(None, [hours_sentence(row)]), *lending])
     with st.container(horizontal=True):
         name, text = "headroom-load-day", partial(to_csv, day.table)
         tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
