@@ -306,6 +306,10 @@ TRAINED_ROW = {
 def test_a_team_s_kit_names_its_account_and_its_queue(catalogs):
     row = estimate(TRAINED_ROW, catalogs) | {"team": "R&D / NLP", "project": "47.11"}
     for kit in kits(row, catalogs):
+        words = shlex.split(kit.files["aws.sh"], comments=True)
+        (group,) = json.loads(words[words.index("--tag-specifications") + 1])
+        tags = [{"Key": "team", "Value": "R-D / NLP"}, {"Key": "project", "Value": "47.11"}]
+        assert group == {"ResourceType": "placement-group", "Tags": tags}
         assert kit.differences == []  # the files of the clusters say nothing else than the others
         options = re.findall(r"^#SBATCH --(\S+)=(\S+)", kit.files["slurm.sh"], re.M)
         assert dict(options) == {

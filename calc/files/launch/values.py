@@ -9,7 +9,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.configs.fields import tools
-from calc.files.launch.shell import Script
+from calc.files.launch.shell import Script, shell_word
 from calc.files.launch.specs import torchtune_recipes
 from calc.layout import replicas
 from calc.mappings import Json
@@ -233,10 +233,12 @@ def _tags(row: Row) -> Json:
     tags = {key: value for key, name in named.items() if name and (value := tag_value(str(name)))}
     each = [{"Key": key, "Value": value} for key, value in tags.items()]
     specifications = [{"ResourceType": kind, "Tags": each} for kind in TAGGED]
+    of_group = shell_word(json.dumps([{"ResourceType": "placement-group", "Tags": each}]))
     return {
         "tagged": _yes(bool(tags)),
         "tags": tags or None,
         "tag_specifications": json.dumps(specifications),
+        "group_tags": Script(f"--tag-specifications {of_group} " if tags else ""),
         "has_team": _yes("team" in tags and bool(row.get("instance"))),
         "has_project": _yes("project" in tags),
         "team_id": _label(tags.get("team", "")),
