@@ -103,6 +103,10 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("lora qwen3-8b, 1.5k*1000 examples", {"examples": None}),
         ("sft qwen3-8b, 3,000 traces, up to 16k tokens", {"sequence_tokens": 16384}),
         ("qwen 2.5 coder 32b instruct, 8 devs", {"model": "qwen2.5-32b"}),
+        ("faster than our 4 A100 box: qwen3-8b, 9 people", {"gpu": None, "gpus_most": None}),
+        ("lora qwen3-8b, 90k rows, we use only 20k of them", {"examples": 20_000}),
+        ("serve qwen3-8b, a request every 2 seconds", {"requests_per_second": 0.5}),
+        ("qwen3-8b, 9 nurses, two shifts of 8 hours on workdays", {"hours_per_month": 348}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
     ],
 )

@@ -89,4 +89,7 @@ def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
     """Return whether a word such as sorry stands between two claims and little else."""
     between = _between(before, claim, items)
     corrects = any("correction" in item.tags or item.text == "no" for item in between)
+    after = next((item for item in items if item.start >= claim.end), None)
+    of_them = after is not None and bool({"them", "free"} & after.tags or after.text == "are")
+    corrects = corrects or (of_them and any("only" in item.tags for item in between))
     return corrects and len(between) <= FARTHEST

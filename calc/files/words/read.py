@@ -69,11 +69,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     claims, covered = claims_of(items)
     aside = [claim for claim in claims if claim.first in scopes.aside]
     claims = [claim for claim in claims if claim.first not in scopes.aside]
-    facts.not_counted += [
-        plain[claim.start : claim.end]
-        for claim in aside
-        if claim.role not in ("bare", "bare_range")
-    ]
+    facts.not_counted += _put_aside(aside, items, scopes, plain)
     put_settings(facts, items, scopes)
     model = _model(facts, models, claims, items, scopes, catalogs)
     kind = Kind(model, catalogs)
@@ -132,6 +128,21 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
         problem,
         stored,
     )
+
+
+def _put_aside(aside: list[Claim], items: list[Item], scopes: Scopes, plain: str) -> list[str]:
+    """The quantities and machines of clauses that speak of something else."""
+    claims = [claim for claim in aside if claim.role not in ("bare", "bare_range")]
+    machines = [
+        items[place]
+        for place in sorted(scopes.aside)
+        if items[place].tags & {"CARD", "INST"}
+        and not any(claim.start <= items[place].start < claim.end for claim in claims)
+    ]
+    return [
+        *(plain[claim.start : claim.end] for claim in claims),
+        *(item.text for item in machines),
+    ]
 
 
 def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:

@@ -9,6 +9,8 @@ from calc.evaluate import Row
 from calc.files.words.frames import Claim
 
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
+HOUR, DAY = 3600.0, 86400.0  # seconds
+AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 EP = re.compile(r"ep[ =:]?\d")
 PARALLEL = frozenset({"tensor_parallel", "pipeline_parallel"})
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
@@ -59,6 +61,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     """Claims whose role was open, with the one that the model or the objective gives them."""
     claims = [_as_document(claim, plain, kind) for claim in claims]
     claims = _as_recordings(claims, kind)
+    claims = _as_shifts(claims)
     claims = _as_sound(claims, kind)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
     roles = {"group_size": of_group}
@@ -103,13 +106,26 @@ def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
     return several
 
 
+def _as_shifts(claims: list[Claim]) -> list[Claim]:
+    """Shifts of so many hours are the hours of a day."""
+    shifts = next((claim.item.value for claim in claims if claim.role == "shifts"), 0.0)
+    several = []
+    for claim in claims:
+        if claim.role == "shift_seconds":
+            item = replace(claim.item, value=claim.item.value * shifts)
+            several.append(claim._replace(role="duration_rate", item=item, rate_seconds=DAY))
+        elif claim.role != "shifts":
+            several.append(claim)
+    return several
+
+
 def _as_sound(claims: list[Claim], kind: Kind) -> list[Claim]:
     """Hours without a word about them are of sound where a model hears and no others are."""
     roles = {claim.role for claim in claims}
     if not kind.hears or roles & {"audio_seconds", "audio_rate"}:
         return claims
     sound = next((claim for claim in claims if claim.role in OF_SOUND), None)
-    if sound is None:
+    if sound is None or (roles & AT_ONCE and sound.item.value < HOUR):  # the length of a call
         return claims
     named = sound._replace(role=OF_SOUND[sound.role])
     return [named if claim is sound else claim for claim in claims]

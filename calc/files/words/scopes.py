@@ -10,6 +10,7 @@ from calc.files.words.vocabulary import vocabulary
 
 NameEntry = tuple[str, tuple[str, ...], str]
 WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
+FARTHEST_NAME = 4  # items behind than
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
@@ -241,7 +242,22 @@ def _aside(items: list[Item]) -> set[int]:
             stretch = []
         else:
             stretch.append(place)
-    return aside
+    return aside | _compared(items)
+
+
+def _compared(items: list[Item]) -> set[int]:
+    """The numbers of the items up to a name behind than: cheaper than our 4 A100."""
+    compared: set[int] = set()
+    for place, item in enumerate(items):
+        if "than" not in item.tags:
+            continue
+        for last in range(place + 1, min(place + 1 + FARTHEST_NAME, len(items))):
+            if items[last].tags & {"end", ","}:
+                break
+            if "name" in items[last].tags:
+                compared |= set(range(place, last + 1))
+                break
+    return compared
 
 
 def _is_of_today(words: list[str], tags: set[str]) -> bool:

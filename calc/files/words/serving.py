@@ -90,6 +90,11 @@ def _passages(amounts: Amounts) -> float:
 def _put_load(amounts: Amounts) -> None:
     """Rates of requests and of tokens."""
     times = _times_each(amounts)
+    for claim in amounts.of("seconds_between"):
+        several = amounts.value("requests_every") or 1.0
+        amounts.put("requests_per_second", claim, several / claim.item.value)
+    for claim in amounts.of("requests_every"):
+        amounts.words(claim)
     for claim in amounts.of("requests_per_minute"):
         amounts.put("requests_per_second", claim, claim.item.value / 60)
     for claim in amounts.of("requests_rate"):
@@ -271,7 +276,8 @@ def _counts(amounts: Amounts) -> list[Claim]:
         for claim in amounts.of(role):
             of_one = role != "answers_count" and ONE.search(amounts.text[: claim.end])
             ends = amounts.is_batch and not amounts.of("tokens") and not of_one
-            if claim.item.value <= LONGEST_LENGTH and not ends and column not in facts.columns:
+            is_length = of_one or column not in facts.columns  # two lengths are asked about
+            if claim.item.value <= LONGEST_LENGTH and not ends and is_length:
                 amounts.put(column, claim)
             else:
                 counts.append(claim)
