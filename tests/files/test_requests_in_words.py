@@ -107,6 +107,9 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("lora qwen3-8b, 90k rows, we use only 20k of them", {"examples": 20_000}),
         ("serve qwen3-8b, a request every 2 seconds", {"requests_per_second": 0.5}),
         ("qwen3-8b, 9 nurses, two shifts of 8 hours on workdays", {"hours_per_month": 348}),
+        ("grpo qwen3-8b, 16 completions per prompt, 900 tokens each", {"completion_tokens": 900}),
+        ("full ft qwen3-8b, 3k budget", {"usd_most": 3000}),
+        ("qwen3-8b at 9 rps, ideally within 3 days", {"hours_per_month": None}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
     ],
 )

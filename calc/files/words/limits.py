@@ -14,6 +14,7 @@ BY_DAY = "The text names a day as the deadline. How many hours or days are left 
 MONTH_SIX_DAYS, WEEK_DAYS = 26.0, 7
 NO_LATENCY_SECONDS = 3600.0  # a limit that no answer exceeds
 LONGEST_MONTH_HOURS = 744.0
+UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
@@ -93,7 +94,7 @@ def _put_times(amounts: Amounts) -> None:
     if not ends and amounts.of("hours_most"):
         value, words = facts.columns["hours_most"], facts.words["hours_most"]
         facts.drop("hours_most")
-        if DAY_HOURS <= value <= LONGEST_MONTH_HOURS:
+        if DAY_HOURS <= value <= LONGEST_MONTH_HOURS and UP_FOR.match(words):
             facts.put("hours_per_month", float(value), words)
         else:
             facts.ask("hours_per_month", words)

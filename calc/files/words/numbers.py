@@ -17,7 +17,7 @@ DIGITS = re.compile(
 TIME_WORDS = re.compile(r" ?(?:s|sec|secs|seconds?|sekunden?|secondes?|segundos?|秒|ms)\b")
 RANGE = re.compile(r" ?(?:-|–|—|\.\.|to|bis|à|a|and|und|et|y) ?(?=\d)")
 BETWEEN = re.compile(r"\b(?:between|zwischen|entre) (?:about |around )?$")
-FRACTION = re.compile(r"(\d)/([2-9]) (?:of )?an? (thousand|million|billion|trillion)\b")
+FRACTION = re.compile(r"(\d)/([2-9]) (?:of )?(?:an? )?(thousand|million|billion|trillion)\b")
 CLOCK = re.compile(r"(\d{1,2}):00")
 GLUED_KEY = re.compile(r"(?<![a-z0-9_.-])[a-z]+$")  # r of r8
 

@@ -82,7 +82,9 @@ def _put_training(amounts: Amounts) -> None:
         amounts.put("images_per_sequence", claim)
     for claim in amounts.of("each_tokens"):
         of_step = amounts.of("steps") and claim.item.value > LONGEST_LENGTH
-        amounts.put("step_tokens" if of_step else "example_tokens", claim)
+        of_answer = _follows_generations(amounts, claim)
+        column = "completion_tokens" if of_answer else "example_tokens"
+        amounts.put("step_tokens" if of_step else column, claim)
     for claim in amounts.of("examples_each"):
         amounts.put("generations", claim)
     for claim in amounts.of("users_session"):  # chats to learn from
@@ -114,6 +116,13 @@ def _put_training(amounts: Amounts) -> None:
         facts.columns[run] = as_counted(facts.columns[run] * epochs)
         facts.assume(f"{facts.words[run]} in each of {epochs:g} epochs")
         facts.drop("epochs")
+
+
+def _follows_generations(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether the claim before is of the answers to a prompt: 16 each, 900 tokens each."""
+    before = [one for one in amounts.claims if one.item.start < claim.item.start]
+    rolls_out = amounts.facts.columns.get("objective") in ROLLS_OUT
+    return rolls_out and bool(before) and before[-1].role == "generations"
 
 
 def _put_rollouts(amounts: Amounts) -> None:

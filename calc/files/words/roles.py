@@ -13,6 +13,7 @@ HOUR, DAY = 3600.0, 86400.0  # seconds
 AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 EP = re.compile(r"ep[ =:]?\d")
 PARALLEL = frozenset({"tensor_parallel", "pipeline_parallel"})
+SCANNED = re.compile(r"\bocr\b|\bscan")
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
 SEEING = ("vision", "dual")
 HEARING = ("audio", "sound")
@@ -59,7 +60,8 @@ class Kind(NamedTuple):
 
 def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> list[Claim]:
     """Claims whose role was open, with the one that the model or the objective gives them."""
-    claims = [_as_document(claim, plain, kind) for claim in claims]
+    has_text = "each_tokens" in {claim.role for claim in claims} and not SCANNED.search(plain)
+    claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = _as_recordings(claims, kind)
     claims = _as_shifts(claims)
     claims = _as_sound(claims, kind)
@@ -80,12 +82,16 @@ def _is_ep(claim: Claim, plain: str) -> bool:
     return bool(EP.match(plain, claim.start, claim.end))
 
 
-def _as_document(claim: Claim, plain: str, kind: Kind) -> Claim:
-    """Pages for a model that sees no images are text, and things for one of images are images."""
+def _as_document(claim: Claim, plain: str, kind: Kind, has_text: bool) -> Claim:
+    """Pages with so many tokens, or for a model that sees no images, are text.
+
+    Things for a model of images alone are images.
+    """
     if claim.role in ("things", "documents") and kind.name in SEEING:
         return claim._replace(role="images")
     is_page = claim.role == "images" and PAGES.search(plain, claim.start, claim.end)
-    return claim._replace(role="documents") if is_page and not kind.sees_pages else claim
+    is_text = is_page and (has_text or not kind.sees_pages)
+    return claim._replace(role="documents") if is_text else claim
 
 
 def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
