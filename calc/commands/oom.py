@@ -61,16 +61,19 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
         row, catalogs = brought_run.row, brought_run.catalogs
         reading = [*brought_run.summary.lines(), ""]
     if row["problem"] and not row["memory_bytes"] > 0:
-        return f"{run}: {row['problem']}\n"
+        return explained_alone(log, text, catalogs, f"{run}: {row['problem']}")
     return (
         "\n".join([f"# {log} and {run}", "", *reading, *explained_lines(text, row, catalogs)])
         + "\n"
     )
 
 
-def explained_alone(log: str, text: str, catalogs: Catalogs) -> str:
-    """The text of a log without a plan, beside the command that it prints if it prints one."""
-    lines = [f"# {log}", ""]
+def explained_alone(log: str, text: str, catalogs: Catalogs, problem: str = "") -> str:
+    """The text of a log without a plan, beside the command that it prints if it prints one.
+
+    `problem`: why the plan that was given with it has no estimate.
+    """
+    lines = [f"# {log}", "", *([problem, ""] if problem else [])]
     if run := _run_in_log(log, text, catalogs):
         lines += [*run.summary.lines(), "", *explained_lines(text, run.row, run.catalogs)]
         return "\n".join(lines) + "\n"
@@ -86,7 +89,7 @@ def explained_alone(log: str, text: str, catalogs: Catalogs) -> str:
     if explanation.failed:
         cures = cures_by_cause(text, explanation.failure)
         lines += ["", f"## {WHAT_HELPS}", "", *(f"- {cure}." for cure in cures)]
-    return "\n".join([*lines, "", WITHOUT_PLAN]) + "\n"
+    return "\n".join([*lines, *([] if problem else ["", WITHOUT_PLAN])]) + "\n"
 
 
 def _run_in_log(log: str, text: str, catalogs: Catalogs) -> ImportedRun | None:

@@ -54,11 +54,40 @@ pytestmark = pytest.mark.usefixtures("read_once")
         (f"Application startup complete\n{message(1, 2, 0.5, 1, 0.1)}", "Fewer sequences"),
         ("Runs out of memory. Set a smaller number for `--slots`", "A smaller --slots"),
         ("Not enough memory: consider increasing `pool_size`", "A larger pool_size"),
+        ("[TM][FATAL] No enough blocks.", "A larger share of the card"),
+        (
+            f'File "grad_buffer.py", line 7, in __init__\n  self.grad_data = torch.zeros('
+            f"\n{message(9, 79, 1, 57, 0.1)}",
+            "Shard gradients",
+        ),
+        (
+            'File "utils.py", line 160, in load_fsdp_optimizer\n  value.to(device)\n'
+            f"{message(0.5, 79, 0.2, 70, 5)}",
+            "Shard the optimizer state",
+        ),
+        (f"sglang in _get_logits logits.float()\n{message(9, 79, 4, 72, 1)}", "Fewer sequences"),
     ],
 )
 def test_what_helps_follows_from_what_ran_out(text, cure):
     messages = failures(text)
     assert cures_by_cause(text, fullest(messages) if messages else None)[0].startswith(cure)
+
+
+def test_a_log_beside_a_plan_that_is_refused_is_still_explained(tmp_path, capsys):
+    log, run = tmp_path / "vllm.log", tmp_path / "serve.sh"
+    log.write_text("16.00 GiB KV cache is needed, which is larger than the available memory")
+    run.write_text("vllm serve Qwen/Qwen3-14B --max-model-len 131072")
+    assert main(["oom", str(log), str(run)]) == 0
+    out = capsys.readouterr().out
+    assert "qwen3-14b takes 40,960 tokens" in out
+    assert "- A larger share of the card" in out
+
+
+def test_a_service_whose_cache_is_full_is_told_so():
+    text = "GPU KV cache usage: 98.5%, Waiting: 35 reqs"
+    assert "98.5% of the cache is in use and 35 requests wait" in " ".join(
+        explain_text(text, plan(), catalogs()).sentences
+    )
 
 
 def test_a_log_that_ends_in_another_error_is_not_called_healthy():

@@ -68,6 +68,7 @@ class File(CatalogFile, kw_only=True):
     tensors: Annotated[
         dict[str, Filled[Text]], hint("what was being made -> words of a trace that name it")
     ]
+    stems: Annotated[dict[str, Text], hint("what was being made -> pattern of its calls")]
     moments: Annotated[dict[str, Filled[Text]], hint("when it failed -> words of a trace")]
     stages: Annotated[dict[str, Filled[Text]], hint("stage of an engine's start -> its words")]
     programs: Annotated[dict[str, Filled[Text]], hint("what ran -> words of a trace")]

@@ -14,6 +14,7 @@ OFF_CARD = (HOST, "shared memory", "disk", "system")  # nothing on a card ran ou
 OTHERS, NO_ROOM, UNKNOWN = "other processes", "no room for the cache", "any"
 ENGINE = "engine"
 PROGRAMS = (ENGINE, "training", "inference", UNKNOWN)
+OF_PASSES = ("logits", "attention scores")  # an engine makes them smaller by its own options
 ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens"}
 
 
@@ -70,10 +71,17 @@ def program_of(text: str) -> str:
     return next((name for name, words in programs if any(word in text for word in words)), UNKNOWN)
 
 
+def is_engine(text: str) -> bool:
+    """Return whether a log is of a serving engine alone, with no trainer around it."""
+    programs = log_patterns().programs
+    return program_of(text) == ENGINE and not any(word in text for word in programs["training"])
+
+
 def cures_by_cause(text: str, failure: Failure | None = None, serves: bool = False) -> list[str]:
     """Return the cures of what ran out, the gentlest first; `serves`: those of a serving engine."""
     cause = cause_of(text, failure)
-    if cause not in PROGRAMS:
+    serves = serves or is_engine(text)
+    if cause not in (*PROGRAMS, *(OF_PASSES if serves else ())):
         return log_patterns().cures[cause]
     return wanted_options(text) + log_patterns().cures[ENGINE if serves else cause]
 

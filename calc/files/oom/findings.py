@@ -1,18 +1,23 @@
 """The meaning of the sizes: why a run failed, and where it differs from the estimate."""
 
+import re
 from collections.abc import Mapping
 from math import floor
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom.failures import Failure
-from calc.files.oom.logs import last_named, log_patterns
+from calc.files.oom.logs import SIZED, last_named, log_patterns
+from calc.files.oom.sizes import printed_lines
 from calc.say.numbers import is_missing, size
 from calc.units import GIB
 
 FRAGMENTED_RATIO = 0.1  # of the card: fewer fragments are usual
 SAME_RATIO = 0.02
+NEARLY_FULL = 0.9  # of a cache in which requests wait
 PRINTED_RATIO = 0.002  # of a size that is printed with two decimals
+CALL = re.compile(r'File "[^"]+", line \d|\.py(?::|\()\d+\)?')
+INNERMOST = 2  # calls of a trace that say what was being made
 LIKELY_TOKENS = 1024  # of which a pass usually holds a multiple
 OF_ENGINES = (
     "kv_pool",
@@ -150,10 +155,10 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
 
 
 def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
-    """Return the cache of a healthy engine beside the estimate."""
+    """Return the cache of a running engine beside the estimate, and how full it is."""
     tokens, estimated = figures.get("kv_tokens"), row.get("kv_pool_tokens")
     if not tokens:
-        return []
+        return _usage(figures)
     beside = (
         f", {estimated:,.0f} by the estimate ({estimated / tokens - 1:+.0%})"
         if estimated and not is_missing(estimated)
@@ -161,7 +166,20 @@ def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
     )
     requests = figures.get("concurrency")
     length = f": {requests:g} requests of the full length" if requests else ""
-    return [f"The engine's cache holds {tokens:,.0f} tokens{beside}{length}."]
+    return [f"The engine's cache holds {tokens:,.0f} tokens{beside}{length}.", *_usage(figures)]
+
+
+def _usage(figures: Mapping[str, float]) -> list[str]:
+    """The share of its cache that an engine uses, and the requests that wait for room."""
+    if "kv_usage" not in figures:
+        return []
+    used, waiting = f"{figures['kv_usage']:.1%} of the cache is in use", figures.get("waiting", 0)
+    if figures["kv_usage"] < NEARLY_FULL or not waiting:
+        return [f"{used}."]
+    return [
+        f"{used} and {waiting:.0f} requests wait: a larger share of the card, an fp8 cache or "
+        "another replica takes more at once."
+    ]
 
 
 def is_other_work(figures: Mapping[str, float], row: Row) -> bool:
@@ -202,8 +220,25 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
 
 
 def named_tensor(trace: str) -> tuple[str, str] | None:
-    """Return the tensor that the last line of a trace to name one was making, and that word."""
-    return last_named(trace, log_patterns().tensors)
+    """Return the tensor that the last line of a trace to name one was making, and that word.
+
+    Where no word of the catalog stands in it, the innermost calls tell by their names.
+    """
+    if named := last_named(trace, log_patterns().tensors):
+        return named
+    for call in reversed(innermost_calls(trace)):
+        for tensor, pattern in log_patterns().stems.items():
+            if match := re.search(pattern, call):
+                return tensor, match[0]
+    return None
+
+
+def innermost_calls(trace: str) -> list[str]:
+    """The last calls of a Python trace, each with its line of code, the innermost last."""
+    lines = printed_lines(trace)
+    places = [number for number, line in enumerate(lines) if CALL.search(line)]
+    calls = [lines[place : place + 2] for place in places[-INNERMOST:]]
+    return [" ".join(line for line in call if SIZED not in line) for call in calls]
 
 
 def _of_tensor(tensor: str, word: str, tried: float, row: Row, catalogs: Catalogs) -> str:
