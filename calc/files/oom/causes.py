@@ -71,7 +71,7 @@ def program_of(text: str) -> str:
     return next((name for name, words in programs if any(word in text for word in words)), UNKNOWN)
 
 
-def is_engine(text: str) -> bool:
+def is_engines_log(text: str) -> bool:
     """Return whether a log is of a serving engine alone, with no trainer around it."""
     programs = log_patterns().programs
     return program_of(text) == ENGINE and not any(word in text for word in programs["training"])
@@ -80,7 +80,7 @@ def is_engine(text: str) -> bool:
 def cures_by_cause(text: str, failure: Failure | None = None, serves: bool = False) -> list[str]:
     """Return the cures of what ran out, the gentlest first; `serves`: those of a serving engine."""
     cause = cause_of(text, failure)
-    serves = serves or is_engine(text)
+    serves = serves or is_engines_log(text)
     if cause not in (*PROGRAMS, *(OF_PASSES if serves else ())):
         return log_patterns().cures[cause]
     return wanted_options(text) + log_patterns().cures[ENGINE if serves else cause]
