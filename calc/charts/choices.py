@@ -47,7 +47,8 @@ def choices_table(
     `layout`, `detail` (time or pace), `why` (the limit that it exceeds, or why there is no plan),
     `qualifies`, `quality` (what a choice changes in the result), `mark` (plan,
     cheapest, least or empty), `cell`, the number of the cell, and texts that are drawn in a mark:
-    `figure`, `headline`, `detail_line` and `summary`.
+    `figure`, `headline`, `timed` (the headline with the time of a run), `detail_line` and
+    `summary`.
     """
     rows = list(dict.fromkeys(cell.row.id for cell in cells))
     columns = list(dict.fromkeys(cell.column.id for cell in cells))
@@ -84,12 +85,14 @@ def choices_table(
         .mask(is_least, "cheapest" if measure == "usd" else "least")
         .mask(is_own, "plan")
     )
+    own = pd.Series(is_own).map({True: " · plan", False: ""})
     doubts = pd.Series([_doubt(cell) for cell in cells])
     words = mark.replace("plan", "").where(doubts == "", doubts)
     return table.assign(
         mark=mark,
         figure=[_figure(measure, value) for value in values],
-        headline=table["text"] + mark.map(lambda word: " · plan" if word == "plan" else ""),
+        headline=table["text"] + own,
+        timed=_timed(table, cells, measure) + own,
         detail_line=[
             "" if is_missing(value) else " · ".join(filter(None, (detail, word)))
             for value, detail, word in zip(values, table["detail"], words, strict=True)
@@ -103,6 +106,12 @@ def choices_table(
             )
         ],
     )
+
+
+def _timed(table: pd.DataFrame, cells: Sequence[Cell], measure: str) -> pd.Series:
+    """Return the measure in words, with the time of a run where that is another measure."""
+    ends = [measure != "hours" and cell.plan is not None and ends_of(cell.plan) for cell in cells]
+    return table["text"] + (" · " + table["detail"]).where(pd.Series(ends, dtype=bool), "")
 
 
 def _figure(measure: str, value: float) -> str:

@@ -36,7 +36,6 @@ FORMS = {
     "tensor_parallel": "tensor parallel {}",
     "sequence_tokens": "{:,.0f} tokens",
     "prompt_tokens": "prompts of {:,.0f} tokens",
-    "users": "{:,.0f} requests in flight",
     "requests_per_second": "{:g} requests per second",
 }
 CATALOGS = {
@@ -90,6 +89,8 @@ def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
         return str(getattr(catalogs, CATALOGS[name])["name"].get(value, value))
     if name == "method":
         return METHODS[value]
+    if name == "users":
+        return f"{with_noun(int(value), 'request')} in flight"
     if name in COUNTED:
         return with_noun(int(value), COUNTED[name])
     return FORMS[name].format(value)

@@ -16,6 +16,7 @@ ROW_HEIGHT, BAR_HEIGHT, LINE_HEIGHT = 62, 34, 210  # pixels
 NARROW_ROW, NARROW_HEAD, HEAD = 36, 88, 34  # of a phone; of the names of columns
 # Whether a column has no room for the name of its machine; `width` says when to look again.
 IS_NARROW = "(0 * width + containerSize()[0]) / length(domain('x')) < 106"
+LOWEST = "height - 54"  # of a line
 IS_SMALL = "(0 * width + containerSize()[0]) < 600"  # a line, likewise
 DEAREST = 4  # times the least value, from which on a cell is red
 CHEAP, DEAR = "#10896D", "#C93F03"  # of the palette: green is cheap, red is dear
@@ -101,11 +102,12 @@ def line(ink: Ink) -> Spec:
         labelFontSize=SIZE,
         labelColor=ink.text,
     )
-    y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, padding=24)
+    # The ticks stand below the names of the machines, which stand below the lowest point.
+    y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, range=[alt.ExprRef(LOWEST), 26])
     priced = PLANS.transform_filter("isValid(datum.value)")
     colour = _colour(ink)
     shown, hidden = _either(IS_SMALL, 0, 1), _either(IS_SMALL, 1, 0)
-    values: tuple[tuple[str, Any], ...] = (("headline", shown), ("figure", hidden))
+    values: tuple[tuple[str, Any], ...] = (("timed", shown), ("figure", hidden))
     layers = [
         priced.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
         priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer")
@@ -120,7 +122,7 @@ def line(ink: Ink) -> Spec:
         _text(ink, 18, fontSize=SIZE - 1, limit=150, opacity=shown, priced=True).encode(
             x=x, y=y, text="machine:N"
         ),
-        _ticks(ink, x, alt.value(LINE_HEIGHT - 40), IS_SMALL),
+        _ticks(ink, x, alt.value(alt.ExprRef("height - 12")), IS_SMALL),
     ]
     return as_spec(alt.layer(*layers), "", ink, height=LINE_HEIGHT)
 
