@@ -27,7 +27,7 @@ def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22) -> str:
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(drawn)}</svg>"
 
 
-def tank_html(row: Row, ink: Ink, alt: str, height: int = 14) -> str:
+def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, margin: str = "0") -> str:
     """Return the tank as HTML, as wide as its container: `st.html` draws no SVG."""
     card, low, high, most = _ends(row)
     percent = 100 / most
@@ -67,7 +67,7 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14) -> str:
         )
     return (
         f"<div role='img' aria-label='{escape(alt, quote=True)}' "
-        f"style='position:relative;height:{height}px'>{''.join(drawn)}</div>"
+        f"style='position:relative;height:{height}px;margin:{margin}'>{''.join(drawn)}</div>"
     )
 
 

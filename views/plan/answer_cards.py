@@ -25,7 +25,7 @@ from views.shared.theme import BLUE, ORANGE, Ink
 
 # Pixels of a card, and its width from which on fewer stand side by side.
 HEIGHT, PHONE_HEIGHT, NARROWEST = 268, 230, 236
-MARGIN = "0.9em"  # before a part of a line
+GAP = "1em"  # between parts of a line
 MOST = 3  # cards; of a service the last is the other width
 NEW_ACCOUNT = ", a new account has 0"
 MARKS = {
@@ -129,13 +129,14 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
     hourly = [] if is_missing(row["usd_per_hour"]) else [f"{usd(row['usd_per_hour'])} an hour"]
     where = f"<b>{escape(row_words.where(row, catalogs, bool(several)))}</b>"
-    paid = _in_line([where, *(escape(part) for part in (*hourly, *paid_hours(row)))])
+    parts = (f"<span>{escape(part)}</span>" for part in (*hourly, *paid_hours(row)))
+    paid = _in_line([where, *parts])
     memory_and_speed = " · ".join(filter(None, (memory_in_card(row), _speed(row))))
     lines = [
         f"<div style='font-size:13px;{faint}'>{escape(card.title)}</div>",
         f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",
         paid,
-        f"<div style='margin:7px 2px 6px 0'>{tank_html(row, ink, row_words.tank_alt(row))}</div>",
+        tank_html(row, ink, row_words.tank_alt(row), margin="7px 2px 6px 0"),
         f"<div style='font-size:13px;{faint}'>{escape(memory_and_speed)}</div>",
         f"<div style='margin-top:4px'>{escape(card.line)}</div>",
     ]
@@ -166,18 +167,9 @@ def _money_and_time(row: Row) -> tuple[str, str]:
 
 
 def _in_line(parts: list[str]) -> str:
-    """HTML parts that stay whole, with a dot between two on one line and none at its ends.
-
-    The dot stands in a margin before each part; at the start of a line the margin is cut off.
-    """
-    margin = f"display:inline-block;width:{MARGIN};text-align:center"
-    cells = [
-        f"<span style='white-space:nowrap'><span style='{margin}'>{'·' if place else ''}</span>"
-        f"{part}</span>"
-        for place, part in enumerate(parts)
-    ]
-    line = f"display:flex;flex-wrap:wrap;margin-left:-{MARGIN}"
-    return f"<div style='overflow:hidden'><div style='{line}'>{''.join(cells)}</div></div>"
+    """HTML elements that stay whole, with room between two on one line."""
+    look = f"display:flex;flex-wrap:wrap;white-space:nowrap;column-gap:{GAP}"
+    return f"<div style='{look}'>{' '.join(parts)}</div>"
 
 
 def _speed(row: Row) -> str:
