@@ -10,7 +10,7 @@ from pages import address, by_hand, job_line, opened, pasted, run, title
 from calc.catalogs.load import FOLDER
 from calc.charts.tables import catalog_table, screen_names
 from calc.files.link import link
-from views.catalog.prices import CATALOGS, _as_it_is
+from views.catalog.prices import CATALOGS, _catalog_columns
 
 
 def messages_of(app):
@@ -97,7 +97,7 @@ def test_every_catalog_is_shown(catalogs):
     )
     for name in (next(iter(CATALOGS)), "assumptions"):
         assert len(run(app.selectbox(key="catalog").set_value(name)).dataframe) == 2
-    assert {name: list(_as_it_is(table)) for name, table in tables.items()} == {
+    assert {name: list(_catalog_columns(table)) for name, table in tables.items()} == {
         name: screen_names(table) for name, table in tables.items()
     }
 
