@@ -119,6 +119,10 @@ def test_of_requests_as_people_type_them_none_is_misread_and_most_are_read():
         ("llama-3.3-70b, 500M tokens a month", {"requests_per_second": None}),
         ("serve mistral medium to 20 users at once", {"model": None, "users": 20}),
         ("serve qwen3-110b to 20 users at once", {"model": None, "users": 20}),
+        (
+            "embed 10M documents of 500 tokens with bge-m3",
+            {"tokens_total": "5000000000", "prompt_tokens": 500},
+        ),
     ],
 )
 def test_numbers_land_in_their_columns(text, columns):

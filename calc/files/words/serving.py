@@ -300,6 +300,9 @@ def _put_count(amounts: Amounts, claim: Claim, each: list[Claim]) -> None:
     facts = amounts.facts
     length = each[0].item.value if each else float(facts.columns.get("prompt_tokens", 0.0))
     if amounts.embeds and length:
+        if each:  # documents as long as that, also in the plan
+            facts.drop("prompt_tokens")
+            amounts.put("prompt_tokens", each[0])
         amounts.put_text("tokens_total", claim, f"{claim.item.value * length:.15g}")
         return
     amounts.put("requests_total", claim)
