@@ -106,6 +106,9 @@ LAYOUT_CORNERS: dict[str, Callable] = {
     "state-prompt": lambda trains, engine_replays_steps, stack_state_bytes: (
         (trains == 0) & (engine_replays_steps > 0) & np.any(stack_state_bytes > 0, axis=0)
     ),
+    "state-training": lambda trains, stack_state_bytes: (
+        (trains > 0) & np.any(stack_state_bytes > 0, axis=0)
+    ),
 }
 PLACE_CORNERS: dict[str, Callable] = {
     "as-shipped": _as_shipped,

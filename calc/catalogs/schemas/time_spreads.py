@@ -58,6 +58,7 @@ class Corners(Entry, kw_only=True):
     short_prompt: Spread = field(name="short-prompt")
     speculation: Spread
     state_prompt: Spread = field(name="state-prompt")
+    state_training: Spread = field(name="state-training")
     unknown_kernel: Spread = field(name="unknown-kernel")
 
 
