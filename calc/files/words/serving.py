@@ -190,7 +190,7 @@ def _put_work(amounts: Amounts) -> None:
         _put_count(amounts, claim, each)
     for claim in each:
         if amounts.embeds and counts:
-            amounts.put("prompt_tokens", claim)
+            amounts.words(claim)
         else:
             of_answer = amounts.of("images") or _are_produced(amounts, counts)
             column = "answer_tokens" if of_answer and not amounts.embeds else "prompt_tokens"
