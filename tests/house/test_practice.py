@@ -43,7 +43,7 @@ def test_matrices_are_divided_only_where_a_job_says_so_or_the_software_does_it(c
 
 @pytest.mark.parametrize(
     ("tokens", "software", "divides"),
-    [(131_072, "", True), (32_768, "", False), (131_072, "litgpt", False)],
+    [(131_072, "", True), (8_192, "", False), (131_072, "litgpt", False)],
 )
 def test_long_sequences_are_divided(catalogs, tokens, software, divides):
     job = {
