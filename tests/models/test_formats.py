@@ -4,7 +4,7 @@ import pytest
 from examples import catalogs
 
 from calc.models.huggingface.stored_forms import FORMS, stored_precision
-from calc.scenarios.formats import DEFAULT_PRECISION, WITHOUT_BF16, tried_for
+from calc.scenarios.formats import DEFAULT_PRECISIONS, WITHOUT_BF16, tried_for
 
 STORED = {
     "awq-4bit": {"quant_method": "awq", "bits": 4},
@@ -62,7 +62,7 @@ def test_an_unknown_form_is_said(stored):
 
 def test_the_formats_that_traits_name_are_there_and_fit_their_work():
     table = catalogs().precisions
-    assert {*DEFAULT_PRECISION.values(), *WITHOUT_BF16, *WITHOUT_BF16.values()} <= set(table.index)
+    assert {*DEFAULT_PRECISIONS, *WITHOUT_BF16, *WITHOUT_BF16.values()} <= set(table.index)
     assert table.loc[list(WITHOUT_BF16), "computes_bf16"].eq(1).all()
     assert table.loc[list(WITHOUT_BF16.values()), "computes_bf16"].eq(0).all()
     for name in (*tried_for("full"), *tried_for("full in 8 bits")):
