@@ -3,6 +3,7 @@ ticked one is kept, and its CSV has the columns that people read.
 """
 
 import io
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -35,6 +36,17 @@ def alone(monkeypatch):
     monkeypatch.setattr(choices, "others_ask", lambda: False)
 
 
+def compute_first(cells, monkeypatch):
+    """Have so many cells of each comparison known before the page is drawn."""
+
+    @cache
+    def known(job, comparison, _version):
+        pairs = comparison.pairs[:cells]
+        return dict(enumerate(cells_for(job.columns, pairs, catalogs())))
+
+    monkeypatch.setattr(choices, "_known_cells", known)
+
+
 def test_the_first_view_has_every_cell_in_its_place_and_the_plan_before_any_other_is_computed(
     monkeypatch,
 ):
@@ -51,7 +63,7 @@ def test_the_first_view_has_every_cell_in_its_place_and_the_plan_before_any_othe
 @pytest.mark.long
 @pytest.mark.parametrize("kind", QUERIES)
 def test_every_comparison_of_a_job_is_drawn(kind, monkeypatch):
-    monkeypatch.setattr(choices, "FIRST_SECONDS", 0.05)
+    compute_first(4, monkeypatch)
     app = opened(v="3", **QUERIES[kind])
     for name in app.selectbox(key="choices_of").options:
         app = run(app.selectbox(key="choices_of").set_value(_id_of(name)))
@@ -80,7 +92,7 @@ def test_what_a_pressed_cell_promises_is_the_plan_that_follows():
 
 
 def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(monkeypatch):
-    monkeypatch.setattr(choices, "FIRST_SECONDS", 60.0)
+    compute_first(None, monkeypatch)
     app = opened(v="3", **QUERIES["run"])
     app.session_state["choices_table"] = True
     app = run(app)

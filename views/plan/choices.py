@@ -34,8 +34,7 @@ MEASURES = {
 }
 LINES = ("gpus", "load", "context", "batch")  # comparisons over a number
 SPEED = "speed"  # the frontier of a service, which the answer already holds
-# For which a run of the page computes cells: none at first, so that nothing below waits for them.
-FIRST_SECONDS, NEXT_SECONDS = 0.0, 0.15
+RUN_SECONDS = 0.15  # for which a run of the fragment computes cells
 AGAIN_SECONDS, LATER_SECONDS = 0.3, 1.0  # until the next run computes more; while others ask
 TOGETHER = 4  # cells whose plans are searched at once
 KEPT = 16  # comparisons
@@ -54,20 +53,17 @@ def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     comparison = several[shown]
     found = _known_cells(JobRow.of(plan.job), comparison, catalogs.version)
     note_question()
-    waits = others_ask()  # their answers come first
-    if FIRST_SECONDS and not waits:
-        _compute(found, comparison, plan, catalogs, FIRST_SECONDS)
     was_complete = len(found) == len(comparison.pairs)
     runs = count()
 
     def body() -> None:
-        if not was_complete and next(runs):
-            _compute(found, comparison, plan, catalogs, 0 if others_ask() else NEXT_SECONDS)
+        if not was_complete and next(runs):  # none in the first, so that nothing below waits
+            _compute(found, comparison, plan, catalogs, 0 if others_ask() else RUN_SECONDS)
             if len(found) == len(comparison.pairs):
                 st.rerun()
         _panel(found, comparison, measure, plan, ink, catalogs)
 
-    again_seconds = LATER_SECONDS if waits else AGAIN_SECONDS
+    again_seconds = LATER_SECONDS if others_ask() else AGAIN_SECONDS
     st.fragment(body, run_every=None if was_complete else again_seconds)()
 
 
