@@ -32,7 +32,7 @@ from calc.say.amounts import (
 from calc.say.change import change_in_words
 from calc.say.limits import share_words
 from calc.say.numbers import amount, is_missing, percent, short_duration, three, with_noun
-from calc.say.place import OBTAINABLE, short_card
+from calc.say.place import OBTAINABLE, instances_in_words, short_card
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.studies.stricter_limits import SPEEDS
@@ -230,7 +230,7 @@ def _places(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     if set(markets) not in (set(), {*USUAL_MARKETS}, *([{"on-demand"}] if serves else [])):
         yield _any_of([MARKETS[name].phrase if name in MARKETS else name for name in markets])
     named = [
-        *listed(job.get("instance")),
+        *instances_in_words(listed(job.get("instance")), catalogs),
         *(short_card(gpu, catalogs) for gpu in listed(job.get("gpu"))),
     ]
     if _is_counted(job):

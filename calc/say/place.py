@@ -1,6 +1,7 @@
 """The place of a row in words: instances, market, region, cards."""
 
 import re
+from collections.abc import Sequence
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
@@ -86,3 +87,30 @@ def cards(row: Row, catalogs: Catalogs) -> str:
         if row["gpu"]
         else with_noun(int(row["gpus"]), "GPU")
     )
+
+
+def instances_in_words(names: Sequence[str], catalogs: Catalogs) -> list[str]:
+    """Instance types of a list in few words: g6e instances; any instance except p5.
+
+    A family that is listed whole is named once. A list of more than half of the catalog is said by
+    what it leaves out.
+    """
+    every = list(catalogs.instances.index)
+    known = set(names) & set(every)
+    if len(known) == len(names) and 2 * len(known) > len(every) > len(known):
+        without = _families([name for name in every if name not in known], every)
+        return [f"any instance except {' and '.join(without)}"]
+    whole = _families(names, every)
+    return [name if name in names else f"{name} instances" for name in whole]
+
+
+def _families(names: Sequence[str], every: Sequence[str]) -> list[str]:
+    """Names of instances, those of a family of several sizes that is there whole as its name."""
+    sizes: dict[str, set[str]] = {}
+    for name in every:
+        sizes.setdefault(name.partition(".")[0], set()).add(name)
+    families = {
+        family for family, members in sizes.items() if len(members) > 1 and members <= set(names)
+    }
+    heads = {name: name.partition(".")[0] for name in names}
+    return list(dict.fromkeys(head if head in families else name for name, head in heads.items()))

@@ -10,6 +10,7 @@ from calc.files.link.link import compose, parse
 from calc.job.fields import BY_HAND, JOB, job_of
 from calc.job.resolve import resolve
 from calc.say.job import job_sentence, short_job
+from calc.say.place import instances_in_words
 from calc.scenarios.inputs import ASSUMED
 from calc.studies.guide import ready_jobs
 from views.session.job_state import FIRST_VISIT
@@ -154,3 +155,12 @@ def test_a_job_that_contradicts_itself_is_refused_with_the_cure(row, problem):
 @pytest.mark.parametrize(("row", "short"), CASES["rows"])
 def test_a_result_row_is_said_as_its_job(row, short):
     assert short_job(row, catalogs()) == short
+
+
+def test_a_list_of_instances_is_said_by_families():
+    instances = list(catalogs().instances.index)
+    g6e = [name for name in instances if name.startswith("g6e.")]
+    without = [name for name in instances if not name.startswith(("g4dn.", "p5.48"))]
+    assert instances_in_words([*g6e, "p5.48xlarge"], catalogs()) == ["g6e instances", "p5.48xlarge"]
+    assert instances_in_words(g6e[1:], catalogs()) == g6e[1:]
+    assert instances_in_words(without, catalogs()) == ["any instance except g4dn and p5.48xlarge"]
