@@ -166,7 +166,7 @@ def request_of(
     return Request(
         kinds,
         named,
-        dict(read_phrases(worded)) | owners,
+        dict(read_phrases(worded, catalogs)) | owners,
         remark.strip(),
         " ".join(question.text for question in worded.questions),
         models,

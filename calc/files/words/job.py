@@ -10,6 +10,7 @@ from calc.files.words.facts import as_counted
 from calc.files.words.understood import Question, Understood
 from calc.job.cells import listed
 from calc.job.columns import JOB_BY_NAME
+from calc.say.place import instances_in_words
 
 WINDOWS_AN_HOUR = 120  # of 30 seconds, the length of sound that Whisper takes at a time
 TOKENS_A_WORD = 4 / 3  # of English, as tokenizers of today count
@@ -24,12 +25,18 @@ LONGEST_NUMBER = 30  # digits
 def job_columns(understood: Understood, catalogs: Catalogs) -> Understood:
     """Return the reading with columns of a job alone; what no job can express is asked."""
     job = _Job(understood, catalogs)
+    words = dict(understood.words)
     for name in list(job.columns):
         if name in job.readings:
-            job.readings[name](job.columns.pop(name))
+            value = job.columns.pop(name)
+            before = set(job.columns)
+            job.readings[name](value)
+            if name in words:
+                words |= dict.fromkeys(job.columns.keys() - before, words[name])
     return replace(
         understood,
         columns=job.columns,
+        words=words,
         assumed=(*understood.assumed, *job.assumed),
         questions=(*understood.questions, *job.questions),
         not_counted=(*understood.not_counted, *job.not_counted),
@@ -224,12 +231,13 @@ def _asked_already(_: object) -> None:
     """Nothing: the reader has asked about the amount."""
 
 
-def read_phrases(understood: Understood) -> Mapping[str, str]:
+def read_phrases(understood: Understood, catalogs: Catalogs) -> Mapping[str, str]:
     """Phrase -> its columns and values, in words; a column that no phrase names by its name."""
     phrases: dict[str, list[str]] = {}
     for column, value in understood.columns.items():
+        values = instances_in_words(listed(value), catalogs) if column == "instance" else value
         phrases.setdefault(understood.words.get(column, "") or column, []).append(
-            f"{column} {_plain(value)}"
+            f"{column} {_plain(values)}"
         )
     return {phrase: ", ".join(several) for phrase, several in phrases.items()}
 
