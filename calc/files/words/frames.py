@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from calc.catalogs.load import read_once
 from calc.catalogs.schemas.vocabulary import Unit
-from calc.files.words.items import SOFT, Item
+from calc.files.words.items import SOFT, Item, items_after
 from calc.files.words.vocabulary import QUANTITIES, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
@@ -80,14 +80,14 @@ def compose_quantities(items: list[Item]) -> list[Item]:
         one, used = _quantity(items, place)
         several.append(one)
         place += used
-    return [_by_neighbours(several, place) for place in range(len(several))]
+    return [
+        _by_neighbours(several, place, after) for place, after in enumerate(items_after(several))
+    ]
 
 
-def _by_neighbours(items: list[Item], place: int) -> Item:
+def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
     """An item whose word has several meanings, as the words beside it decide."""
     item = items[place]
-    behind = (one for one in items[place + 1 :] if not one.is_silent and one.tags != {"about"})
-    after = next(behind, None)
     before = items[place - 1] if place else None
     if item.text in ("in", "en") and after is not None:
         if "DUR" in after.tags:

@@ -218,3 +218,14 @@ def _phrases() -> dict[str, tuple[str, ...]]:
     return {
         first: tuple(sorted(several, key=len, reverse=True)) for first, several in by_start.items()
     }
+
+
+def items_after(items: list[Item]) -> list[Item | None]:
+    """Of each item the next one that says something; None behind the last of those."""
+    after: list[Item | None] = []
+    speaks: Item | None = None
+    for item in reversed(items):
+        after.append(speaks)
+        if not item.is_silent and item.tags != {"about"}:
+            speaks = item
+    return after[::-1]

@@ -75,11 +75,8 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     kind = Kind(model, catalogs)
     claims = settled_roles(claims, plain, facts.columns, kind)
     claims = without_denied(claims, facts, items, scopes, plain)
-    heard = [
-        item
-        for number, item in enumerate(items)
-        if number not in scopes.aside | (scopes.negated & _goal_words(items))
-    ]
+    unheard = scopes.aside | (scopes.negated & _goal_words(items))
+    heard = [item for number, item in enumerate(items) if number not in unheard]
     if kind.answers_once or kind.embeds:
         heard = [*heard, Item(0, 0, "", frozenset({"run"}))]  # such models are more often run
     trains = dict(catalogs.implementations["trains"])
