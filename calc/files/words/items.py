@@ -221,7 +221,7 @@ def _phrases() -> dict[str, tuple[str, ...]]:
 
 
 def items_after(items: list[Item]) -> list[Item | None]:
-    """Of each item the next one that says something; None behind the last of those."""
+    """The next item that says something, for each item; None behind the last of those."""
     after: list[Item | None] = []
     speaks: Item | None = None
     for item in reversed(items):
