@@ -229,14 +229,22 @@ def _places(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     serves = job.get("work") == "inference" and not work_ends(job)
     if set(markets) not in (set(), {*USUAL_MARKETS}, *([{"on-demand"}] if serves else [])):
         yield _any_of([MARKETS[name].phrase if name in MARKETS else name for name in markets])
-    named = [
-        *instances_in_words(listed(job.get("instance")), catalogs),
-        *(short_card(gpu, catalogs) for gpu in listed(job.get("gpu"))),
-    ]
+    yield f"on {machines}" if (machines := _allowed_machines(job, catalogs)) else ""
+
+
+def _allowed_machines(job: Cells, catalogs: Catalogs) -> str:
+    """The instances and cards that the job allows: g6e instances; H100 or H200."""
+    instances, gpus = listed(job.get("instance")), listed(job.get("gpu"))
+    named = instances_in_words(instances, catalogs)
     if _is_counted(job):
         machines = change_in_words({name: listed(job[name])[0] for name in COUNTED}, catalogs)
-        named = [f"1 × {machines}" if machines == named[0] else machines]
-    yield f"on {_any_of(named)}" if named else ""
+        return f"1 × {machines}" if machines == named[0] else machines
+    cards = [short_card(gpu, catalogs) for gpu in gpus]
+    if not named or not cards:
+        return _any_of(named or cards)
+    known = catalogs.instances.index.intersection(instances)
+    has_named_card = catalogs.instances["gpu"][known].isin(gpus)
+    return _any_of(named) if has_named_card.all() else f"{_any_of(named)} with {_any_of(cards)}"
 
 
 def _is_counted(job: Cells) -> bool:
@@ -381,5 +389,5 @@ def _assumption(name: str, job: Cells, catalogs: Catalogs) -> str:
 
 
 def _any_of(words: list[str]) -> str:
-    """N. Virginia, Ohio or Oregon."""
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    """N. Virginia, Ohio or Oregon; empty for no words."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

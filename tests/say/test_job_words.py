@@ -164,3 +164,13 @@ def test_a_list_of_instances_is_said_by_families():
     assert instances_in_words([*g6e, "p5.48xlarge"], catalogs()) == ["g6e instances", "p5.48xlarge"]
     assert instances_in_words(g6e[1:], catalogs()) == g6e[1:]
     assert instances_in_words(without, catalogs()) == ["any instance except g4dn and p5.48xlarge"]
+
+
+def test_a_card_beside_its_instance_is_said_once():
+    job = {"goal": "tune", "model": "llama-3.1-8b"}
+    own = {"instance": ["p4d.24xlarge"], "gpu": ["a100-40gb-sxm"]}
+    either = {"instance": ["p4d.24xlarge", "p5.48xlarge"], "gpu": ["h100-80gb-sxm"]}
+    assert "on p4d.24xlarge" in job_sentence(job | own, catalogs())
+    assert "A100" not in job_sentence(job | own, catalogs())
+    expected = "on p4d.24xlarge or p5.48xlarge with H100"
+    assert expected in job_sentence(job | either, catalogs())
