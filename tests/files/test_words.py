@@ -123,6 +123,25 @@ def test_of_requests_as_people_type_them_none_is_misread_and_most_are_read():
             "embed 10M documents of 500 tokens with bge-m3",
             {"tokens_total": "5000000000", "prompt_tokens": 500},
         ),
+        ("whisper-small, we have 300 hours of court recordings, in 12h", {"hours_most": 12}),
+        ("qwen3-8b eval, 8 suites with 500 questions each, 300 in", {"requests_total": 4000}),
+        ("gemma-3-4b: label 90k emails of 700 tokens between 1 and 5 am", {"hours_most": 4}),
+        ("embed 6M tokens with embeddinggemma", {"model": "embeddinggemma-300m"}),
+        ("1M requests, qwen3-8b, 2k context in, 150 out", {"prompt_tokens": 2048}),
+        ("serve qwen3-8b to 30 users, context up to 32k", {"usd_most": None}),
+        ("serve qwen3-8b to 30 users, we may pay up to 900 dollars", {"usd_most": 900}),
+        ("qwen3-8b, 99% of first tokens within 1 s, 5 rps", {"first_token_percentile": "99"}),
+        (
+            "no one waits longer than 9 s for an answer of 300 tokens, qwen3-8b, 30 at once",
+            {"request_seconds": 9, "answer_tokens": 300},
+        ),
+        ("serve phi-4 with one hot standby, 12 rps", {"spare": 1}),
+        ("serve phi-4 by sglang to 40 people", {"inference_engine": "sglang"}),
+        (
+            "the same 2,000 token instructions, then 300 tokens, qwen3-8b, 120 out, 5 rps",
+            {"shared_prompt_tokens": 2000, "prompt_tokens": 2300},
+        ),
+        ("serve phi-4, max_concurrency 128", {"users": 128}),
     ],
 )
 def test_numbers_land_in_their_columns(text, columns):

@@ -1,11 +1,10 @@
 """Which quantity means what: frames of tags compete for the numbers, each has one role."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from calc.catalogs.load import read_once
-from calc.catalogs.schemas.vocabulary import Unit
-from calc.files.words.items import SOFT, Item, items_after
+from calc.files.words.compose import is_noun, is_plural
+from calc.files.words.items import SOFT, Item
 from calc.files.words.vocabulary import QUANTITIES, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
@@ -33,6 +32,7 @@ WEAK_CUES = frozenset(
         "eps",
     }
 )
+OWN_TIME = frozenset({"within", "own"})  # we have 3 days, we have 4 cards
 WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
 LAST_RESORT = 0.3  # the cost of a number without a word of the vocabulary: any word is surer
 UNREAD = 0.4  # the cost of a number that no frame reads
@@ -40,12 +40,8 @@ PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "ave
 OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
-ONE_OF = frozenset({"image", "concurrent"})  # one image each
-ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "turn"})
-JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
-PERSON = frozenset({"user", "people"})
-STREAM = frozenset({"session", "user", "request"})  # single stream
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
+OF_CUES = {"answer": "answer_tokens", "prompt": "prompt_tokens", "context": "context_tokens"}
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
@@ -72,141 +68,6 @@ class Match(NamedTuple):
 Step = tuple[float, int, tuple[Frame, Match] | None]  # score from here on, next item, what is read
 
 
-def compose_quantities(items: list[Item]) -> list[Item]:
-    """The items with numbers and units joined to times, money, shares, memory and rates."""
-    several: list[Item] = []
-    place = 0
-    while place < len(items):
-        one, used = _quantity(items, place)
-        several.append(one)
-        place += used
-    return [
-        _by_neighbours(several, place, after) for place, after in enumerate(items_after(several))
-    ]
-
-
-def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
-    """An item whose word has several meanings, as the words beside it decide."""
-    item = items[place]
-    before = items[place - 1] if place else None
-    if item.text in ("in", "en") and after is not None:
-        if "DUR" in after.tags:
-            return replace(item, tags=item.tags - {"in"})
-        if "N" in after.tags and _counts_things(items, place + 1):  # in 120 shops
-            return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
-        if not after.tags & {"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"}:
-            return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
-    if {"DUR", "RATE"} <= item.tags and before is not None and "within" in before.tags:
-        return replace(item, tags=item.tags - {"RATE"})
-    if (
-        "N" in item.tags
-        and place + 2 < len(items)
-        and items[place + 1].text == "-"
-        and items[place + 2].tags & {"people", "user"}
-    ):
-        return replace(item, tags=frozenset({"silent"}))  # a three-person startup
-    if "N" in item.tags and _is_adjective(items, place):
-        return replace(item, tags=frozenset())
-    beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
-    if item.text == "/" and beside and all(map(_is_noun, beside)):
-        return replace(item, tags=frozenset({"silent"}))  # up/down
-    if "ONE" in item.tags:
-        counts = after is not None and after.tags & {
-            "CARD",
-            "INST",
-            "gpu",
-            "node",
-            "x",
-            "epoch",
-            "spare",
-        }
-        tags_behind = (one.tags for one in items[place + 1 :] if "PIXELS" not in one.tags)
-        following = next(tags_behind, frozenset())
-        counts = counts or following & ONE_OF
-        counts = counts or (item.text in JUST_ONE and following & PERSON)
-        counts = counts or (item.text == "single" and following & STREAM)
-        return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
-    return item
-
-
-def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
-    """The quantity that begins at a place, such as `3 days`, and how many items it takes."""
-    item = items[place]
-    after = items[place + 1] if place + 1 < len(items) else None
-    units = vocabulary().units
-    if after is None:
-        return _plain(item), 1
-    if item.tags & {"N", "ONE"}:
-        further = items[place + 2] if place + 2 < len(items) else None
-        if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
-            return _join(item, further, unit), 3
-        unit = _unit(after)
-        if unit and ("N" in item.tags or unit.dimension == "DUR"):
-            return _join(item, after, unit), 2
-        return item, 1
-    money = next((tag for tag in units if tag in item.tags and _is_money(units[tag])), "")
-    if money and "N" in after.tags and (after.start - item.end <= 1):
-        return _join(after, item, units[money]), 2
-    if "per" in item.tags and (time := _time_unit(after)):
-        seconds = units[time].factor
-        tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
-        return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
-    return _plain(item), 1
-
-
-def _is_adjective(items: list[Item], place: int) -> bool:
-    """Return whether a number belongs to what a thing is like: a 50-page contract."""
-    behind = items[place + 1 : place + 3]
-    return len(behind) == 2 and behind[0].text == "-" and behind[1].text in ADJECTIVES
-
-
-def _counts_things(items: list[Item], place: int) -> bool:
-    """Return whether the number at a place counts things that the vocabulary lacks."""
-    following = items[place + 1] if place + 1 < len(items) else None
-    return following is not None and _is_noun(following) and _is_plural(following.text)
-
-
-def _plain(item: Item) -> Item:
-    """An item, or the rate that a word such as daily is."""
-    for tag in item.tags:
-        if tag.startswith("per_") and (unit := tag.removeprefix("per_")) in vocabulary().units:
-            seconds = vocabulary().units[unit].factor
-            return Item(item.start, item.end, item.text, item.tags | {"RATE"}, seconds)
-    return item
-
-
-def _is_money(unit: Unit) -> bool:
-    return unit.dimension in ("USD", "FOREIGN")
-
-
-def _unit(item: Item) -> Unit | None:
-    return next((unit for tag, unit in vocabulary().units.items() if tag in item.tags), None)
-
-
-def _time_unit(item: Item) -> str:
-    units = vocabulary().units
-    return next((tag for tag in units if tag in item.tags and units[tag].dimension == "DUR"), "")
-
-
-def _join(number: Item, unit: Item, meaning: Unit) -> Item:
-    """A number and its unit as one item, in the base unit."""
-    start, end = min(number.start, unit.start), max(number.end, unit.end)
-    first, last = (number, unit) if number.start < unit.start else (unit, number)
-    extra = dict(number.extra)
-    if "low" in extra:
-        extra["low"] = extra["low"] * meaning.factor
-    if meaning.currency:
-        extra["currency"] = f"{meaning.factor:g} US dollars per {meaning.currency}"
-    return Item(
-        start,
-        end,
-        f"{first.text}{' ' if last.start > first.end else ''}{last.text}",
-        frozenset({meaning.dimension}),
-        number.value * meaning.factor,
-        extra,
-    )
-
-
 def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
     """Each quantity with its role, and the numbers of the items that the frames cover."""
     count = len(items)
@@ -223,10 +84,20 @@ def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
     while place < count:
         _, following, used = best[place]
         if used:
-            claims += _claims(*used, place)
+            claims += _by_cue_before(_claims(*used, place), items)
             covered |= set(range(place, following))
         place = following
     return claims, covered
+
+
+def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
+    """Tokens right behind a word that another number has taken too: 10 s for an answer of 300."""
+    if [claim.role for claim in claims] != ["tokens"]:
+        return claims
+    before = [item for item in items[: claims[0].first] if not item.is_silent]
+    tags = before[-1].tags if before else frozenset()
+    role = next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
+    return [claims[0]._replace(role=role)]
 
 
 def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
@@ -286,7 +157,7 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
         reach = vocabulary().reach.get(role)
         if reach and not reach.least <= item.value <= reach.most:
             return False
-        if role == "things" and not _is_plural(match.items[-1][0].text):
+        if role == "things" and not is_plural(match.items[-1][0].text):
             return False
         bound = vocabulary().bounds.get(role)
         if bound and "DUR" in item.tags:
@@ -341,11 +212,6 @@ def _counts_before(frame: Frame, element: int) -> bool:
     )
 
 
-def _is_plural(word: str) -> bool:
-    """Return whether a word that the vocabulary lacks may name things that are counted."""
-    return len(word) > MOST_SKIPPED and word.endswith("s") and not word.endswith("ss")
-
-
 def _wants_machine(frame: Frame, element: int) -> bool:
     """Return whether a card or an instance is what a frame waits for."""
     for tags, optional in frame.elements[element:]:
@@ -356,16 +222,11 @@ def _wants_machine(frame: Frame, element: int) -> bool:
     return False
 
 
-def _is_noun(item: Item) -> bool:
-    """Return whether an item is a word that the vocabulary lacks, such as the name of a thing."""
-    return not item.tags and item.text.isalpha()
-
-
 def _ends_noun(items: list[Item], place: int) -> bool:
     """Return whether an item is the last word of a thing's name: tiles of satellite tiles."""
     following = items[place + 1] if place + 1 < len(items) else None
-    goes_on = following is not None and _is_noun(following)
-    return _is_noun(items[place]) and not (goes_on and _is_plural(items[place + 1].text))
+    goes_on = following is not None and is_noun(following)
+    return is_noun(items[place]) and not (goes_on and is_plural(items[place + 1].text))
 
 
 def _cue_worth(tags: frozenset[str], item: Item) -> float:
@@ -374,7 +235,9 @@ def _cue_worth(tags: frozenset[str], item: Item) -> float:
         return 0.05
     if not tags & item.tags:  # any noun
         return NOUN
-    return WEAK_CUE if item.text in WEAK_CUES else 1.0
+    is_weak = item.text in WEAK_CUES or item.tags >= OWN_TIME
+    is_weak = is_weak or ("budget" in tags and "most" in item.tags)  # up to 32k
+    return WEAK_CUE if is_weak else 1.0
 
 
 def _skip_cost(item: Item, skipped: int) -> float | None:

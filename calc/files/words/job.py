@@ -7,13 +7,13 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.files.words.facts import as_counted
+from calc.files.words.quantities import TOKENS_A_WORD
 from calc.files.words.understood import Question, Understood
 from calc.job.cells import listed
 from calc.job.columns import JOB_BY_NAME
 from calc.say.place import instances_in_words
 
 WINDOWS_AN_HOUR = 120  # of 30 seconds, the length of sound that Whisper takes at a time
-TOKENS_A_WORD = 4 / 3  # of English, as tokenizers of today count
 REGION, GIB = "us-east-1", 2**30
 MEMORY_RATIO = (0.88, 1.03)  # of the printed GB: 24 GB are 22.5 to 24 GiB
 ANSWER_TOKENS = float(str(JOB_BY_NAME["answer_tokens"].default))

@@ -190,15 +190,20 @@ def _put_latency(amounts: Amounts) -> None:
         amounts.put("request_seconds", claim)
     for role, column in PERCENTILES.items():
         for claim in amounts.of(role):
-            _put_percentile(facts, claim.item.value, amounts.words(claim), column)
+            _put_percentile(facts, _share(claim), amounts.words(claim), column)
     for claim in amounts.of("percentile"):
-        share = claim.item.value * (100 if "PCT" in claim.item.tags else 1)
+        share = _share(claim)
         if facts.columns.keys() & LATENCIES:
             of_first = facts.columns.keys() & {"first_token_seconds", "request_seconds"}
             column = "first_token_percentile" if of_first else "token_percentile"
             _put_percentile(facts, share, amounts.words(claim), column)
         else:
             amounts.ask("first_token_percentile", claim)
+
+
+def _share(claim: Claim) -> float:
+    """The share of requests that a percentile says, of 100: p99, 99%."""
+    return float(claim.item.value) * (100 if "PCT" in claim.item.tags else 1)
 
 
 def put_no_latency(facts: Facts, items: list[Item]) -> None:

@@ -166,6 +166,8 @@ def models_of_family(models: frozenset[str], plainest: str) -> list[str]:
     same_work = [model for model in models if not OF_OTHER_WORK.search(model)]
     if "-base" in plainest or len(same_work) == 1:
         return [plainest]
+    if not same_work:  # embeddinggemma
+        return sorted(models, key=_version, reverse=True)
     return sorted(same_work, key=_version, reverse=True)
 
 

@@ -16,6 +16,7 @@ FEWEST_EXAMPLES = 50
 UP_TO = re.compile(r"(?:up to|at most|max(?:imum)?|bis zu|höchstens|jusqu'à|au plus|hasta) $")
 MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
 LARGEST_CARD_GB = 300
+TOKENS_A_WORD = 4 / 3  # of English, as tokenizers of today count
 SAME = {  # roles that are columns of any work
     *("people", "users", "share_active", "requests_per_second", "first_token_seconds"),
     *("token_seconds", "request_seconds", "epochs", "step_tokens", "lora_rank", "generations"),
@@ -62,8 +63,21 @@ def put_quantities(amounts: Amounts) -> None:
     else:  # what amounts and lengths are of is open with the goal
         for claim in amounts.of(*OF_GOAL):
             amounts.words(claim)
+    _ask_about_words(amounts)
     put_limits(amounts)
     _put_memory(amounts)
+
+
+def _ask_about_words(amounts: Amounts) -> None:
+    """Ask how many tokens the words of one text are."""
+    column = "prompt_tokens" if amounts.goal == "serve" else "example_tokens"
+    for claim in amounts.of("each_words"):
+        tokens = f"{claim.item.value * TOKENS_A_WORD:,.0f}"
+        text = (
+            f"You wrote '{amounts.words(claim)}'. How many tokens is that? "
+            f"4 tokens for 3 words would be {tokens}."
+        )
+        amounts.ask(column, claim, text, (f"{tokens} tokens",))
 
 
 def _put_training(amounts: Amounts) -> None:

@@ -9,10 +9,11 @@ import re
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import Amounts
 from calc.files.words.bare import put_bare, put_target
+from calc.files.words.compose import compose_quantities
 from calc.files.words.consistency import ask_about_contradictions
 from calc.files.words.denials import without_denied
 from calc.files.words.facts import Facts
-from calc.files.words.frames import Claim, claims_of, compose_quantities
+from calc.files.words.frames import Claim, claims_of
 from calc.files.words.goal import goal_of
 from calc.files.words.hardware import put_hardware
 from calc.files.words.items import Item, items_of, normalize
@@ -285,7 +286,7 @@ def _amounts(
     if "prompt_tokens" in roles:  # 750k prompts, 1k in
         several = several | {"prompts"}
     steady = roles & STEADY_ROLES
-    if roles & BATCH_ROLES:  # the window of a nightly job
+    if roles & {*BATCH_ROLES, "examples", "prompts"}:  # the window of a nightly job
         steady = steady - {"clock_range"}
     is_batch = bool("batch_work" in tags or roles & several) and not steady
     ends = bool("batch_work" in tags or roles & ENDING_ROLES)

@@ -63,6 +63,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     has_text = "each_tokens" in {claim.role for claim in claims} and not SCANNED.search(plain)
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = _as_recordings(claims, kind)
+    claims = _of_groups(claims)
     claims = _as_shifts(claims)
     claims = _as_sound(claims, kind)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
@@ -110,6 +111,18 @@ def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
         elif claim.role != "seconds_each":
             several.append(claim)
     return several
+
+
+def _of_groups(claims: list[Claim]) -> list[Claim]:
+    """Things of which each group has so many, as all of them: 8 tests with 500 questions each."""
+    groups = {claim.first: claim.item.value for claim in claims if claim.role == "groups"}
+    return [
+        claim._replace(item=replace(claim.item, value=claim.item.value * groups[claim.first]))
+        if claim.first in groups
+        else claim
+        for claim in claims
+        if claim.role != "groups"
+    ]
 
 
 def _as_shifts(claims: list[Claim]) -> list[Claim]:

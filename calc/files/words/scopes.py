@@ -11,6 +11,7 @@ from calc.files.words.vocabulary import vocabulary
 NameEntry = tuple[str, tuple[str, ...], str]
 WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
 FARTHEST_NAME = 4  # items behind than
+AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
@@ -86,8 +87,8 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
         scopes.allowed.append((exclusion, item))
     elif kind in ("gpu", "instance") and _is_owned(items, place):
         scopes.owned.append(item)
-    elif not (kind == "family" and _before(items, place, "quota", 8)):
-        scopes.taken[kind].append(item)
+    elif not (kind == "family" and any("vcpu" in other.tags for other in items)):
+        scopes.taken[kind].append(item)  # a quota of vCPUs names a family to say which it is
 
 
 def _before(items: list[Item], place: int, tag: str, reach: int) -> bool:
@@ -169,6 +170,7 @@ def _in_negation(items: list[Item]) -> set[int]:
     """The numbers of the items that a negation covers: to its clause's end or a turn."""
     covered: set[int] = set()
     negation = False
+    compared = False  # longer than, more than: the negation is of the number behind it
     last_kind = ""
     for place, item in enumerate(items):
         if (
@@ -182,12 +184,15 @@ def _in_negation(items: list[Item]) -> set[int]:
             negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
         if item.tags & {"not", "quota_no"}:
             negation = not (_is_complaint(items, place) or _is_interjection(items, place))
-            last_kind = ""
+            last_kind, compared = "", False
             continue
         if negation:
             covered.add(place)
             if entry := name_entry(item):
                 last_kind = entry[0]
+            if compared and item.tags & AMOUNTS:
+                negation = False
+            compared = compared or bool(item.tags & {"than", "least"})
     return covered
 
 

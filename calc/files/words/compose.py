@@ -1,0 +1,160 @@
+"""Numbers and units joined to quantities, and words of several meanings settled by those beside."""
+
+from dataclasses import replace
+
+from calc.catalogs.schemas.vocabulary import Unit
+from calc.files.words.items import Item, items_after
+from calc.files.words.vocabulary import vocabulary
+
+ONE_OF = frozenset({"image", "concurrent"})  # one image each
+ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "turn"})
+JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
+PERSON = frozenset({"user", "people"})
+STREAM = frozenset({"session", "user", "request"})  # single stream
+SHORTEST_PLURAL = 4  # letters
+
+
+def compose_quantities(items: list[Item]) -> list[Item]:
+    """The items with numbers and units joined to times, money, shares, memory and rates."""
+    several: list[Item] = []
+    place = 0
+    while place < len(items):
+        one, used = _quantity(items, place)
+        several.append(one)
+        place += used
+    following = enumerate(items_after(several))
+    return [_by_neighbours(several, place, after) for place, after in following]
+
+
+def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
+    """An item whose word has several meanings, as the words beside it decide."""
+    item = items[place]
+    before = items[place - 1] if place else None
+    if item.text in ("in", "en") and after is not None:
+        if "DUR" in after.tags:
+            return replace(item, tags=item.tags - {"in"})
+        if "N" in after.tags and _counts_things(items, place + 1):  # in 120 shops
+            return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
+        if not after.tags & {"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"}:
+            return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
+    if {"DUR", "RATE"} <= item.tags and before is not None and "within" in before.tags:
+        return replace(item, tags=item.tags - {"RATE"})
+    if (
+        "N" in item.tags
+        and place + 2 < len(items)
+        and items[place + 1].text == "-"
+        and items[place + 2].tags & {"people", "user"}
+    ):
+        return replace(item, tags=frozenset({"silent"}))  # a three-person startup
+    if "N" in item.tags and _is_adjective(items, place):
+        return replace(item, tags=frozenset())
+    beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
+    if item.text == "/" and beside and all(map(is_noun, beside)):
+        return replace(item, tags=frozenset({"silent"}))  # up/down
+    if "ONE" in item.tags:
+        if after is not None and is_noun(after):  # one hot spare
+            after = next((one for one in items[items.index(after) + 1 :]), None)
+        counts = after is not None and after.tags & {
+            "CARD",
+            "INST",
+            "gpu",
+            "node",
+            "x",
+            "epoch",
+            "spare",
+        }
+        behind = [one for one in items[place + 1 :] if "PIXELS" not in one.tags]
+        following = behind[0].tags if behind else frozenset()
+        counts = counts or following & ONE_OF
+        counts = counts or (item.text in JUST_ONE and following & PERSON)
+        counts = counts or (item.text == "single" and following & STREAM)
+        return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
+    return item
+
+
+def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
+    """The quantity that begins at a place, such as `3 days`, and how many items it takes."""
+    item = items[place]
+    after = items[place + 1] if place + 1 < len(items) else None
+    units = vocabulary().units
+    if after is None:
+        return _plain(item), 1
+    if item.tags & {"N", "ONE"}:
+        further = items[place + 2] if place + 2 < len(items) else None
+        if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
+            return _join(item, further, unit), 3
+        unit = _unit(after)
+        if unit and ("N" in item.tags or unit.dimension == "DUR"):
+            return _join(item, after, unit), 2
+        return item, 1
+    money = next((tag for tag in units if tag in item.tags and _is_money(units[tag])), "")
+    if money and "N" in after.tags and (after.start - item.end <= 1):
+        return _join(after, item, units[money]), 2
+    if "per" in item.tags and (time := _time_unit(after)):
+        seconds = units[time].factor
+        tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
+        return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
+    return _plain(item), 1
+
+
+def _is_adjective(items: list[Item], place: int) -> bool:
+    """Return whether a number belongs to what a thing is like: a 50-page contract."""
+    behind = items[place + 1 : place + 3]
+    return len(behind) == 2 and behind[0].text == "-" and behind[1].text in ADJECTIVES
+
+
+def _counts_things(items: list[Item], place: int) -> bool:
+    """Return whether the number at a place counts things that the vocabulary lacks."""
+    following = items[place + 1] if place + 1 < len(items) else None
+    return following is not None and is_noun(following) and is_plural(following.text)
+
+
+def _plain(item: Item) -> Item:
+    """An item, or the rate that a word such as daily is."""
+    for tag in item.tags:
+        if tag.startswith("per_") and (unit := tag.removeprefix("per_")) in vocabulary().units:
+            seconds = vocabulary().units[unit].factor
+            return Item(item.start, item.end, item.text, item.tags | {"RATE"}, seconds)
+    return item
+
+
+def _is_money(unit: Unit) -> bool:
+    return unit.dimension in ("USD", "FOREIGN")
+
+
+def _unit(item: Item) -> Unit | None:
+    return next((unit for tag, unit in vocabulary().units.items() if tag in item.tags), None)
+
+
+def _time_unit(item: Item) -> str:
+    units = vocabulary().units
+    return next((tag for tag in units if tag in item.tags and units[tag].dimension == "DUR"), "")
+
+
+def _join(number: Item, unit: Item, meaning: Unit) -> Item:
+    """A number and its unit as one item, in the base unit."""
+    start, end = min(number.start, unit.start), max(number.end, unit.end)
+    first, last = (number, unit) if number.start < unit.start else (unit, number)
+    extra = dict(number.extra)
+    if "low" in extra:
+        extra["low"] = extra["low"] * meaning.factor
+    if meaning.currency:
+        extra["currency"] = f"{meaning.factor:g} US dollars per {meaning.currency}"
+    return Item(
+        start,
+        end,
+        f"{first.text}{' ' if last.start > first.end else ''}{last.text}",
+        frozenset({meaning.dimension}),
+        number.value * meaning.factor,
+        extra,
+    )
+
+
+def is_noun(item: Item) -> bool:
+    """Return whether an item is a word that the vocabulary lacks, such as the name of a thing."""
+    return not item.tags and item.text.isalpha()
+
+
+def is_plural(word: str) -> bool:
+    """Return whether a word that the vocabulary lacks may name things that are counted."""
+    return len(word) >= SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
