@@ -1,4 +1,4 @@
-"""Numbers and units joined to quantities, and words of several meanings settled by those beside."""
+"""Numbers and units joined to quantities; words of several meanings settled by those beside."""
 
 from dataclasses import replace
 
