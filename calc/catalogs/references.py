@@ -12,6 +12,7 @@ from calc.catalogs.tables import capability_number
 from calc.mappings import Json
 
 LOADINGS = ("default", "pinned")
+EXPERT_DIVISIONS = ("whole", "divided")
 
 
 def check_references(
@@ -125,6 +126,7 @@ def check_support(rules: Json, instance_families: Any, **choices: Any) -> None:
     values = {what: choices[table].index for what, table in tables.items()} | {
         "loading": LOADINGS,
         "host": instance_families,
+        "experts": EXPERT_DIVISIONS,
     }
     for name, rule in rules.items():
         path = ("support", name)

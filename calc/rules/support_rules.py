@@ -19,9 +19,9 @@ from calc.scenarios.lookups import words_of, work_of
 from calc.table import Words, word
 
 VERDICTS = ("runs", "emulated", "unknown", "refuses")  # from the best to the worst
-# The columns that rules are about, besides loading and host.
+# The columns that rules are about, besides loading, host and experts.
 CHOICES = ("precision", "kv_precision", "attention", "compile")
-WHATS = ("loading", "host", *CHOICES)
+WHATS = ("loading", "host", "experts", *CHOICES)
 EVERY = {
     "work": "any",
     "software": "any",
@@ -32,6 +32,7 @@ EVERY = {
 # A condition bounds them from below, as <name>_above.
 BOUNDS = ("gpus", "replica_gpus", "head_size")
 LOADING, HOSTS = "default", np.array(["x86_64", "arm64"], dtype=object)
+EXPERTS = np.array(["whole", "divided"], dtype=object)  # over GPUs, by expert_parallel
 # Of a cache that follows the precision: without bf16 products, and with them.
 SIXTEEN_BITS = ("fp16", "bf16")
 
@@ -132,6 +133,7 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     values = {
         "loading": word(LOADING),
         "host": family,
+        "experts": Words(has_divided_experts(table), EXPERTS),
         **{name: table[name] for name in CHOICES},
         "kv_precision": _cache(table),
     }
@@ -154,6 +156,11 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
         about, named = applies[topic], rules.named[topic, None]
         applies[topic] = about & (named | ~np.any(about & named, axis=0))
     return applies
+
+
+def has_divided_experts(table: Columns) -> np.ndarray:
+    """Return 1 where a row divides experts over GPUs, else 0. Shape (rows,) or (1,)."""
+    return np.asarray(table["expert_parallel"] > 1, dtype=int)
 
 
 def _at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:

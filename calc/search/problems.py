@@ -52,10 +52,12 @@ def problem_of_all(job: Job, result: SearchResult, catalogs: Catalogs) -> Proble
 
 
 def _row_of_largest_place(job: Job, result: SearchResult, catalogs: Catalogs) -> Row:
-    """The job on the place with most GPUs, estimated."""
+    """The job on the place with most GPUs, estimated on as few as its degrees take."""
     fixed = {name: values[0] for name, values in job.fixed.items()}
     degrees = int(np.prod([fixed.get(name, 1) for name in COUNTS[1:4]]))
-    largest = max(result.grid.places, key=lambda place: place.gpus)
+    of_experts = fixed.get("expert_parallel", 1) * fixed.get("pipeline_parallel", 1)
+    degrees *= int(np.ceil(of_experts / degrees))
+    largest = max(result.grid.places, key=lambda place: (place.gpus, place.has_bf16))
     scenario: Row = {
         "work": job.work,
         "model": job.model,

@@ -16,6 +16,7 @@ from calc import estimate
 from calc.engine.stages import RESTING_ON_TIME
 from calc.explain.derivation import rules_that_apply
 from calc.rules.support import RUNS
+from calc.search.options import options
 
 RULES = entries("support")
 WORST_LAST = ("runs", "emulated", "unknown", "refuses")
@@ -65,6 +66,7 @@ def traits(row, catalogs):
         "replica_gpus": row["tensor_parallel"] * row["pipeline_parallel"] * row["context_parallel"],
         "loading": "default",
         "host": family,
+        "experts": "divided" if row["expert_parallel"] > 1 else "whole",
         "kv_precision": cache,
     }
 
@@ -203,6 +205,9 @@ def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
     scenarios["kv_precision"] = np.where(
         scenarios["work"] == "training", "", draw.choice(sorted(caches), len(scenarios))
     )
+    trainers = [name for name, software in entries("implementations").items() if software["trains"]]
+    spread = pd.DataFrame([EXPERTS | {"implementation": name} for name in trainers])
+    scenarios = pd.concat([scenarios, spread], ignore_index=True)
     places = [name for name in bench().instances.index if ".cc-" in name]
     results = estimate(
         scenarios.assign(gpu="", instance=draw.choice(places, len(scenarios))), bench(), solve=False
@@ -217,6 +222,7 @@ def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
 
 SERVE = {"work": "inference", "model": "qwen3-0.6b", "implementation": "vllm"}
 TRAIN = {"work": "training", "model": "gpt2"}
+EXPERTS = {"work": "training", "model": "qwen3-30b-a3b", "gpus": 8, "expert_parallel": 8}
 CASES = recorded("cases/support.json")["verdicts"]  # scenario, what runs, the words of its note
 
 
@@ -239,6 +245,29 @@ def test_what_is_known_of_a_case_and_a_cache_that_follows_a_refused_precision(ca
 
 
 TIMES = sorted(RESTING_ON_TIME)
+
+
+def test_experts_that_a_software_does_not_divide_are_named_and_those_that_it_does_run(catalogs):
+    """Search and estimate agree: what answers try runs without a word."""
+    software = entries("implementations")
+    trainers = [name for name, entry in software.items() if entry["trains"]]
+    table = pd.DataFrame(
+        [EXPERTS | {"instance": "p5.48xlarge", "implementation": name} for name in trainers]
+    )
+    results = estimate(table, catalogs, solve=False)
+    for row in results.to_dict("records"):
+        tried = software[row["implementation"]]["divides_experts"]
+        assert (row["runs"] == "yes" and not row["note"]) == bool(tried), row["implementation"]
+    runs = results.set_index("implementation")["runs"]
+    assert runs["torchtune"] == "no"
+    assert set(runs[["transformers", "trl", "deepspeed"]]) == {"unknown"}
+    assert set(runs[["verl", "ms-swift", "axolotl"]]) == {"yes"}  # by an engine that they name
+    whole = estimate(table.assign(expert_parallel=1), catalogs, solve=False)
+    assert set(whole["runs"]) == {"yes"}
+    job = EXPERTS | {"implementation": "torchtune", "gpus": None}
+    answer = options(job, catalogs)
+    assert answer.obstacle.code == "nothing-runs"
+    assert "no setting that divides experts" in answer.obstacle.text
 
 
 def on_t4(catalogs, **choices):

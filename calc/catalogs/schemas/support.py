@@ -39,12 +39,15 @@ class SupportRule(Entry, kw_only=True):
     software: Annotated[Text, hint("an implementation, or any")]
     work: Annotated[Literal["any", "training", "inference"], hint("any, training or inference")]
     what: Annotated[
-        Literal["loading", "host", "precision", "kv_precision", "attention", "compile"],
+        Literal["loading", "host", "experts", "precision", "kv_precision", "attention", "compile"],
         hint("the choice that the rule is about"),
     ]
     values: Annotated[
         FilledSet[Text],
-        hint("the values of that choice, for example [fp16, bf16]; families of instances for host"),
+        hint(
+            "the values of that choice, for example [fp16, bf16]; families of instances for host; "
+            "divided (expert_parallel above 1) or whole for experts"
+        ),
     ]
     min_compute_capability: Annotated[
         Annotated[str, Meta(pattern=r"^(0|[1-9]\d*)\.\d+$")] | None,
