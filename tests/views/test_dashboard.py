@@ -113,6 +113,17 @@ def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_
     assert "learned positions" not in messages_of(app)
 
 
+def test_a_model_is_found_by_its_repository_and_the_newest_of_a_size_first():
+    app = opened(model="gpt2")
+    labels = app.selectbox(key="model").options
+    newest, oldest = (
+        next(one for one in labels if one.startswith(name)) for name in ("Qwen2.5 7B", "BLOOM 7B1")
+    )
+    assert len(newest) < len(oldest)  # of names that match alike the browser takes the shortest
+    run(app.selectbox(key="model").set_value("meta-llama/Meta-Llama-3.1-8B"))
+    assert address(app)["model"] == ["llama-3.1-8b"]
+
+
 @pytest.mark.parametrize(
     ("model", "used"),
     [("bert-base-uncased", "prompt 512, not 1,024"), ("whisper-large-v3", "answer 224, not 512")],

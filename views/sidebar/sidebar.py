@@ -8,6 +8,7 @@ import streamlit as st
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.files.configs.model_names import model_id
 from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
 from calc.job.fields import is_offline, work_of
 from calc.say.setting import model_size, spoken
@@ -150,6 +151,7 @@ def _model(model: str, catalogs: Catalogs) -> None:
         list(names),
         format_func=lambda model: names.get(model, model),
         key=KEYS.model,
+        on_change=lambda: _take_model(catalogs),
         **SESSION,
     )
     if model in catalogs.models.index:
@@ -160,14 +162,31 @@ def _model(model: str, catalogs: Catalogs) -> None:
     field.outcome()
 
 
+def _take_model(catalogs: Catalogs) -> None:
+    """Callback: the model of a repository that was chosen by its name."""
+    st.session_state[KEYS.model] = model_id(st.session_state[KEYS.model], catalogs)
+
+
 @cached_per_catalogs("models")
 def _model_names(catalogs: Catalogs) -> dict[str, str]:
-    """Return the names by id, the models with the longest context first: those of today."""
+    """Return the names by id, those with the longest context first: the models of today; then the
+    names of their repositories, for who types hyphens.
+
+    The browser's search prefers short names to that order. Spaces, which it does not show, make
+    each name longer than those before it.
+    """
     models = catalogs.models.sort_values(
         "max_position", ascending=False, kind="stable", na_position="last"
     )
     rows = zip(models.index, models["name"], models["refused"], strict=True)
-    return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
+    shown = {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
+    shown |= {name: name for name in models["hf_repo"] if name and name not in shown}
+    longest = max(map(len, shown.values()))
+    rank = models["max_position"].rank(method="dense", ascending=False, na_option="bottom")
+    lengths = [longest + int(place) for place in rank]
+    lengths += [longest + int(rank.max()) + 1] * (len(shown) - len(models))
+    padded = zip(shown.items(), lengths, strict=True)
+    return {model: name.ljust(length) for (model, name), length in padded}
 
 
 def _training_length(fields: Row, by_hand_now: Row) -> None:
