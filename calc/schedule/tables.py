@@ -1,6 +1,6 @@
 """The two tables of a team: jobs with dates, and pools of machines that it has or may buy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -81,29 +81,62 @@ class Pool(NamedTuple):
         return self.usd_per_hour is not None or (self.market != OWNED and not self.bought)
 
 
-def first_pool(row: Cells) -> Row:
-    """The pool that rents the instances of an answer."""
+def pool_of(row: Cells, name: str = "") -> Row:
+    """The pool with the instances of an answer, rented as it is or owned; named after them."""
     market = row["market"] if row.get("market") in BY_USE else "on-demand"
+    market = OWNED if row.get("have") else market
+    suffix = "" if market == "on-demand" else f" {market}"
     return {
-        "pool": "Rented",
+        "pool": name or f"{row['instance']}{suffix}",
         "instance": row["instance"],
         "region": row["region"],
-        "instances": MOST_RENTED,
+        "instances": MOST_RENTED if name else max(1, int(row["instances_needed"])),
         "market": market,
     }
 
 
-def job_with_dates(job: Cells, name: str, today: date) -> Row:
-    """A job as a row of the table of jobs, from today for a week."""
+def first_pool(row: Cells) -> Row:
+    """The pool that rents the instances of an answer."""
+    return pool_of(row, "Rented")
+
+
+def with_pools_of(pools: pd.DataFrame, rows: Iterable[Cells]) -> pd.DataFrame:
+    """The pools with those that the answers need, each large enough for all of them at once."""
+    needed: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        if row["instance"]:
+            pool = pool_of(row)
+            same = needed.setdefault(_machine(pool), pool | {"instances": 0})
+            same["instances"] += pool["instances"]
+    table = pools.to_dict("records")
+    for pool in table:
+        more = needed.pop(_machine(pool), None)
+        if more and number(str(pool["instances"])) < more["instances"]:
+            pool["instances"] = more["instances"]
+    return as_text(pd.DataFrame([*table, *needed.values()], columns=list(pools.columns)))
+
+
+def _machine(pool: Cells) -> tuple[str, ...]:
+    """The type, place and market of a pool."""
+    return tuple(str(pool[name]) for name in ("instance", "region", "market"))
+
+
+def job_with_dates(job: Cells, name: str, today: date, row: Cells | None = None) -> Row:
+    """A job as a row of the table of jobs, from today for a week, or for as long as it takes.
+
+    An answer's `row` may say the days between which it is at work.
+    """
     cells = {
         column: "+".join(map(str, value)) if isinstance(value, list) else value
         for column, value in job.items()
     }
-    days = {
-        "starts": today.isoformat(),
-        "deadline": (pd.Timestamp(today) + EVERY["week"]).date().isoformat(),
-    }
-    return {"job": name, **days, "every": "once"} | cells
+    row = row or {}
+    starts = row.get("starts") or today.isoformat()
+    longest = row.get("run_high_hours", 0.0)
+    week = pd.Timestamp(starts) + EVERY["week"]
+    last = pd.Timestamp(starts) + pd.Timedelta(hours=longest if longest == longest else 0.0)
+    deadline = row.get("ends") or max(week, last.ceil("D")).date().isoformat()
+    return {"job": name, "starts": starts, "deadline": deadline, "every": "once"} | cells
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:

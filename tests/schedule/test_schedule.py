@@ -2,6 +2,7 @@
 refused.
 """
 
+from datetime import date
 from itertools import product
 from math import ceil
 
@@ -24,7 +25,7 @@ from calc.schedule.problem import (
     weights,
 )
 from calc.schedule.schedule import HEURISTIC, how_good, next_to_buy, schedule
-from calc.schedule.tables import Occurrence, Pool
+from calc.schedule.tables import Occurrence, Pool, job_with_dates, pool_of, with_pools_of
 from calc.schedule.ways import Way
 
 DAY = pd.Timestamp("2026-12-01")
@@ -239,6 +240,31 @@ def test_the_job_of_plan_is_placed_on_its_page():
     app = pages.opened("team")
     app.button(key="team_add").click()
     assert pages.run(app).title[0].value.startswith("1 run finds a place, for")
+
+
+def test_the_answers_of_the_bill_come_with_their_jobs_and_machines():
+    served = "served~market~on-demand~work~inference~model~qwen2.5-7b~instance~g6e.xlarge"
+    tuned = "tuned~market~on-demand~model~llama-3.1-8b~instance~p5.48xlarge~gpus~8~sharding~zero3"
+    app = pages.opened("team", kept=[tuned, served])
+    app.button(key="team_add_kept").click()
+    title = pages.run(app).title[0].value
+    assert title.startswith("2 runs find a place, for")
+    jobs, pools = (app.session_state[name] for name in ("team_jobs", "team_pools"))
+    assert jobs["job"].tolist() == ["tuned", "served"]
+    assert {*pools["instance"]} >= {"p5.48xlarge", "g6e.xlarge"}
+    app.button(key="team_add").click()
+    assert pages.run(app).title[0].value.startswith("3 runs find a place, for")
+
+
+def test_a_job_has_the_days_that_it_takes_and_its_machines_are_there_once():
+    row = {"instance": "p5.48xlarge", "region": "us-east-1", "instances_needed": 3.0}
+    one = job_with_dates({}, "long", date(2026, 12, 1), row | {"run_high_hours": 200.0})
+    assert (one["starts"], one["deadline"]) == ("2026-12-01", "2026-12-10")
+    pools = with_pools_of(table(pool_of(row, "Rented")), [row, row, row | {"market": "spot"}])
+    assert pools[["pool", "instances"]].to_numpy().tolist() == [
+        ["Rented", "6"],
+        ["p5.48xlarge spot", "3"],
+    ]
 
 
 @proves

@@ -27,11 +27,13 @@ from calc.schedule.tables import (
     as_text,
     first_pool,
     job_with_dates,
+    with_pools_of,
 )
 from views.charts.team import team_chart
+from views.compare_and_bill.compared_answers import compared_answers
 from views.session import catalogs as session_catalogs
-from views.session import job_state, reading
-from views.session.present_plan import present
+from views.session import job_state, kept_answers, reading
+from views.session.present_plan import Present, present
 from views.shared import elements, tables
 from views.shared.elements import button, expander
 from views.shared.markdown import plain
@@ -41,7 +43,8 @@ JOBS, POOLS = "team_jobs", "team_pools"
 ABOUT = """Which job runs where and when, at the lowest cost. How long a job takes on a machine is
 Plan's estimate, to the job's confidence. Machines that are already paid for cost the same whether
 they are used or not."""
-EMPTY = "Add the job of Plan, or open a CSV of jobs with `starts` and `deadline`."
+EMPTY = """Add the job of Plan or the answers of the bill, or open a CSV of jobs with `starts` and
+`deadline`."""
 
 
 def draw(title: DeltaGenerator) -> None:
@@ -56,27 +59,10 @@ def draw(title: DeltaGenerator) -> None:
         as_text(pd.DataFrame([first_pool(plan.row)], columns=list(POOL_COLUMNS), dtype=object)),
     )
     jobs = _edit_table(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
-    with st.container(horizontal=True):
-        row = job_with_dates(
-            job_state.current().job, short_job(plan.options.job, catalogs), date.today()
-        )
-        button(
-            "Add the job of Plan",
-            _add,
-            row,
-            jobs,
-            icon="add",
-            key="team_add",
-            disabled=bool(plan.options.problem),
-        )
-        tables.download(
-            "Jobs as CSV",
-            partial(to_csv, jobs),
-            "headroom-jobs",
-            "team_jobs_csv",
-            type="tertiary",
-        )
+    controls = st.container(horizontal=True)
     pools = _edit_table(POOLS, "Machines", _pool_columns(catalogs), list(POOL_COLUMNS))
+    with controls:
+        _buttons(plan, jobs, pools, catalogs)
     expander("Open a CSV of jobs or of machines", "team_open", _open_csv)
     if jobs.empty:
         heading.title("Who runs where and when", anchor=False)
@@ -92,6 +78,39 @@ def draw(title: DeltaGenerator) -> None:
     _show_schedule(placed)
     expander(
         "What one more instance would change", "team_next", partial(_next, jobs, pools, catalogs)
+    )
+
+
+def _buttons(plan: Present, jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
+    """Draw what brings jobs into the table, and its CSV."""
+    job = job_state.current().job
+    row = job_with_dates(job, short_job(plan.options.job, catalogs), date.today(), plan.row)
+    button(
+        "Add the job of Plan",
+        _add,
+        [row],
+        [plan.row],
+        jobs,
+        pools,
+        icon="add",
+        key="team_add",
+        disabled=bool(plan.options.problem),
+    )
+    if kept_answers.entries():
+        compared = compared_answers(catalogs)
+        answers = [compared.records[place] for place in compared.ticked]
+        button(
+            f"Add {with_noun(len(answers), 'answer')} of the bill",
+            _add_answers,
+            answers,
+            jobs,
+            pools,
+            catalogs,
+            icon="add",
+            key="team_add_kept",
+        )
+    tables.download(
+        "Jobs as CSV", partial(to_csv, jobs), "headroom-jobs", "team_jobs_csv", type="tertiary"
     )
 
 
@@ -185,9 +204,22 @@ def _replace(key: str, table: pd.DataFrame) -> None:
     state[key], state[f"{key}_version"] = table, state.get(f"{key}_version", 0) + 1
 
 
-def _add(row: Row, jobs: pd.DataFrame) -> None:
-    """The job of Plan as one more row."""
-    _replace(JOBS, as_text(pd.concat([jobs, pd.DataFrame([row], dtype=object)], ignore_index=True)))
+def _add(rows: list[Row], answers: list[Row], jobs: pd.DataFrame, pools: pd.DataFrame) -> None:
+    """Callback: more jobs, and the machines of their answers."""
+    new = pd.DataFrame(rows, dtype=object)
+    _replace(JOBS, as_text(pd.concat([jobs, new], ignore_index=True)))
+    _replace(POOLS, with_pools_of(pools, answers))
+
+
+def _add_answers(
+    answers: list[Row], jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs
+) -> None:
+    """Callback: the jobs of kept answers with their machines, by name and days of the bill."""
+    new = [
+        job_with_dates(job, answer["scenario"], date.today(), answer)
+        for answer, job in kept_answers.jobs_of(answers, catalogs)
+    ]
+    _add(new, answers, jobs, pools)
 
 
 def _open_csv() -> None:

@@ -174,6 +174,13 @@ def fields_of_scenario(
     return job, by_hand
 
 
+def job_of_scenario(scenario: Row, market: str, catalogs: Catalogs) -> Row:
+    """The job that a scenario alone asks for, all its choices fixed, without this session's."""
+    fields, by_hand = job_fields_of(scenario, catalogs, st.session_state[KEYS.goal])
+    markets = {"markets": [market]} if market in JOB["markets"].choices else {}
+    return job_of(first_visit() | fields | markets, by_hand)
+
+
 def reset() -> None:
     """Callback: the first visit again; models that were added and scenarios that were kept stay."""
     start({})

@@ -212,6 +212,18 @@ def take(index: int) -> None:
     job_state.adopt({**chosen, **entry["scenario"]}, entry["market"], catalogs)
 
 
+def jobs_of(answers: list[Row], catalogs: Catalogs) -> list[tuple[Row, Row]]:
+    """Return each of the kept answers with its job, all its choices fixed."""
+    by_name = {entry["name"]: entry for entry in entries()}
+    found = []
+    for row in answers:
+        entry = by_name[row["scenario"]]
+        chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}
+        job = job_state.job_of_scenario(chosen | entry["scenario"], entry["market"], catalogs)
+        found.append((row, job | ({"have": entry["have"]} if "have" in entry else {})))
+    return found
+
+
 def rows(catalogs: Catalogs) -> pd.DataFrame:
     """Every kept answer estimated and billed anew, with job, market, have and in_bill."""
     return recent_result(
