@@ -1,6 +1,6 @@
 """GPU memory of a model in training or serving, and what AWS charges for it."""
 
-from calc.answers.table import answer
+from calc.answers.answer_table import answer
 from calc.catalogs.load import CatalogError, add_models, load_catalogs
 from calc.engine.one_scenario import phases_table
 from calc.engine.pipeline import estimate, estimate_distinct

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 from examples import catalogs
 
+from calc.answers.answer_table import answer
 from calc.answers.full_answer import full_answer
-from calc.answers.table import answer
 from calc.catalogs.checked_documents import document_of
 from calc.catalogs.load import with_readings
 from calc.catalogs.rooms import READINGS, label_of

@@ -12,8 +12,8 @@ from datetime import date
 
 from calc import load_catalogs
 from calc.catalogs.rooms import path_of
+from calc.models.huggingface.config_parts import TEXT_PARTS
 from calc.models.huggingface.entries import TEXT_SIDE
-from calc.models.huggingface.parts import TEXT_PARTS
 
 FILE = path_of("config_defaults")
 HEAD = """\

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calc import load_catalogs
-from calc.memory.basis import DERIVED, GROUNDS
+from calc.memory.memory_basis import DERIVED, GROUNDS
 from calc.memory.overhead import SCALE
 from validation.compare import RAN, RANGED_BYTES, RESULTS, verdicts
 

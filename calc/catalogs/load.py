@@ -34,7 +34,7 @@ from calc.catalogs.tables import by_card, instance_table, reading_table, table_o
 from calc.mappings import Json
 from calc.models.architecture import model_table
 from calc.models.foreign import MODEL_ID, foreign_entry, free_id, model_id_of, visible
-from calc.models.huggingface.model_types import ModelTypes
+from calc.models.huggingface.type_rules import ModelTypes
 
 Reader = TypeVar("Reader", bound=Callable[[], Any])
 File = TypeVar("File", bound=Entry)

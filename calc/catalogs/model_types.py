@@ -9,8 +9,8 @@ from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
 from calc.mappings import Json
 from calc.models.expressions import formula_of
-from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, Tower
 from calc.models.huggingface.rules import RULES
+from calc.models.huggingface.type_rules import ModelType, ModelTypes, Parts, Tower
 
 FILE = label_of("model_types")
 # Keys that a type and its layouts share.

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calc.charts.axes import at_share, log_share, log_ticks, spread_names, with_ticks
-from calc.charts.tables import word_column
+from calc.charts.result_tables import word_column
 
 NAME_GAP = 0.095  # of the chart's height: a line of 16 px on 170
 

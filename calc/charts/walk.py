@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.charts.tables import COMPONENT_LABELS, word_column
+from calc.charts.result_tables import COMPONENT_LABELS, word_column
 from calc.columns import COMPONENTS
 from calc.say.place import short_card
 from calc.units import GIB

@@ -2,9 +2,9 @@
 
 import argparse
 
-from calc.answers.table import answer
+from calc.answers.answer_table import answer
 from calc.catalogs.load import Catalogs
-from calc.commands.tables import write_in_chunks
+from calc.commands.csv_chunks import write_in_chunks
 
 CHUNK_JOBS = 20
 

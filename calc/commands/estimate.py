@@ -3,8 +3,8 @@
 import argparse
 
 from calc.catalogs.load import Catalogs
+from calc.commands.csv_chunks import write_in_chunks
 from calc.commands.many_files import CHUNK_ROWS, estimate_files, estimated_as_written
-from calc.commands.tables import write_in_chunks
 from calc.engine.pipeline import COLUMNS
 from calc.files.parts import is_many
 from calc.scenarios.problems import TableError

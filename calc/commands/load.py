@@ -27,7 +27,7 @@ from calc.say.crossover import crossing_sentences
 from calc.say.load_day import day_sentences, hours_sentence, lending_sentence, trace_sentence
 from calc.say.sessions import session_sentences
 from calc.scenarios.problems import TableError
-from calc.schedule.tables import MOST_POOLS
+from calc.schedule.team_tables import MOST_POOLS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
-from calc.cost.block_sizes import ANY_SIZE, rented_instances, sizes_sold
+from calc.cost.capacity_block_sizes import ANY_SIZE, rented_instances, sizes_sold
 from calc.cost.machines import resting_instances
 from calc.cost.markets import MARKETS, sold_for
 from calc.evaluate import Columns, evaluate, parameters_of

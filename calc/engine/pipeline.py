@@ -15,8 +15,8 @@ from calc.engine.origins import joined_table
 from calc.engine.results import Results
 from calc.engine.stages import AFTER_MEMORY, NAMES, RESTING_ON_TIME, STAGES, memory, walk
 from calc.evaluate import Columns
-from calc.memory.basis import BASES
 from calc.memory.fit import FITS
+from calc.memory.memory_basis import BASES
 from calc.memory.moments import MOMENTS
 from calc.rules import objectives, placement
 from calc.rules.layouts import RULES, refuse
@@ -26,8 +26,8 @@ from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.scenarios.lookups import work_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, cell_words, read_inputs
-from calc.scenarios.stacks import KINDS
-from calc.speed.basis import basis
+from calc.scenarios.stack_numbers import KINDS
+from calc.speed.time_basis import basis
 from calc.table import Table, Words, clear_rows, place_rows
 
 FEWEST_SCENARIOS = 64  # among which looking for equal ones pays

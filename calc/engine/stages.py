@@ -13,7 +13,6 @@ from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of, res
 from calc.memory import (
     adapters,
     as_run,
-    basis,
     block_activations,
     block_sizes,
     components,
@@ -21,6 +20,7 @@ from calc.memory import (
     kv_cache,
     kv_pool,
     log_probabilities,
+    memory_basis,
     moments,
     optimizer_step,
     other_models,
@@ -45,7 +45,7 @@ from calc.memory.backward import (
     loss,
     places,
     saved_tensors,
-    schedule,
+    waiting_gradients,
 )
 from calc.rules import placement
 from calc.scenarios import counts, likeness, model_values
@@ -119,7 +119,7 @@ STAGES = (
     Stage("log-probabilities", log_probabilities, work=TRAINING, each_place=True),
     Stage(
         "a training step",
-        schedule,
+        waiting_gradients,
         saved_tensors,
         loss,
         groups,
@@ -136,7 +136,7 @@ STAGES = (
         "a request", kv_cache, serving_engine, serving_working_set, work=SERVING, each_place=True
     ),
     Stage("peak", peak, components, each_place=True),
-    Stage("overhead", basis, overhead, each_place=True),
+    Stage("overhead", memory_basis, overhead, each_place=True),
     Stage("verdict", fit, kv_pool),
     Stage("runs of one's own", *likeness.OF_TIME),
     Stage("rates", step_sequences, flops, traffic, rates, collectives),
@@ -299,10 +299,8 @@ def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
     """
     table = walk(table, MEMORY[: len(MEMORY) - len(PLACES)])
     rows = np.arange(table["rows"])
-    stages, between = (
-        np.broadcast_to(table["pipeline_parallel"], len(rows)),
-        np.broadcast_to(table["stage_between"], len(rows)),
-    )
+    stages = np.broadcast_to(table["pipeline_parallel"], len(rows))
+    between = np.broadcast_to(table["stage_between"], len(rows))
     others = [
         (np.flatnonzero(some), before[some] * 1.0)
         for some, before in ((between > 0, between), (stages > 1, stages - 1))

@@ -50,7 +50,7 @@ from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.published_weights import bits_of, narrow_formats, usual_formats
-from calc.scenarios.stacks import kind_numbers
+from calc.scenarios.stack_numbers import kind_numbers
 from calc.units import WEEK_HOURS
 
 CATALOGED = {  # a column whose ids a catalog lists

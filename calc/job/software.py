@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from calc.catalogs.load import Catalogs
 from calc.mappings import Cells
 from calc.scenarios.lookups import cells_by_id, row_numbers
-from calc.scenarios.stacks import kind_numbers
+from calc.scenarios.stack_numbers import kind_numbers
 
 TRAINING = "training"
 # From scratch beyond it: the published runs of dense models from 30B on and of most experts are

@@ -8,7 +8,7 @@ read off simulated steps (validation/data/post_training.csv, validation/data/par
 
 import numpy as np
 
-from calc.scenarios.stacks import ADAPTED
+from calc.scenarios.stack_numbers import ADAPTED
 
 IN_BLOCK = ADAPTED[
     : ADAPTED.index("router")

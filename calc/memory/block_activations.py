@@ -6,7 +6,7 @@ catalogs/read_off/blocks.yaml for all others.
 
 import numpy as np
 
-from calc.scenarios.stacks import ADAPTED
+from calc.scenarios.stack_numbers import ADAPTED
 
 
 def sequence_split(tensor_parallel, implementation_splits_sequence):

@@ -8,9 +8,9 @@ import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
-from calc.memory.sizes import SIZES
+from calc.memory.size_expressions import SIZES
 from calc.scenarios.join_choices import FORMATS
-from calc.scenarios.stacks import blocks_of_kinds
+from calc.scenarios.stack_numbers import blocks_of_kinds
 
 # where a kind of block does not tell a case of attention apart, the first of these that it has
 # stands for it

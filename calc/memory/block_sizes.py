@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.evaluate import evaluate, reading
 from calc.memory.block_forms import CASES, LinearForms
-from calc.memory.sizes import SIZE_OF
+from calc.memory.size_expressions import SIZE_OF
 from calc.scenarios.join_choices import FORMATS
 
 FLASH_HEAD = (

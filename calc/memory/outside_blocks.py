@@ -6,7 +6,7 @@ Read off simulated steps of transformers: catalogs/read_off/heads.yaml.
 import numpy as np
 
 from calc.memory.block_forms import CASES
-from calc.memory.sizes import SIZES
+from calc.memory.size_expressions import SIZES
 
 OUTSIDE_SIZES = (
     "hidden",

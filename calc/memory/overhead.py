@@ -7,7 +7,7 @@ than the driver's total on an H100.
 import numpy as np
 
 from calc.evaluate import variant
-from calc.memory.basis import DERIVED
+from calc.memory.memory_basis import DERIVED
 
 SURE_ODDS = 0.95 / 0.05  # of a run that is said to fit
 SCALE = np.sqrt(3) / np.pi  # of a logistic distribution, over its standard deviation

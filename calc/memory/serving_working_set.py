@@ -6,7 +6,7 @@ an engine's profile: calc/memory/serving_engine.py.
 
 import numpy as np
 
-from calc.scenarios.stacks import FIXED_SIDE
+from calc.scenarios.stack_numbers import FIXED_SIDE
 
 
 def served_logit_bytes_each(compute_bytes_each, activation_format):

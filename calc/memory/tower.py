@@ -9,7 +9,7 @@ that attend to windows of it have a row each: (2, rows). Source: Qwen2.5-VL, Bai
 import numpy as np
 
 from calc.memory.block_forms import CASES, LinearForms
-from calc.memory.sizes import SIZES
+from calc.memory.size_expressions import SIZES
 from calc.scenarios.join_choices import FORMATS
 
 

@@ -5,7 +5,7 @@ from datetime import date
 from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
-from calc.cost.block_sizes import blocks_rented, sizes_sold
+from calc.cost.capacity_block_sizes import blocks_rented, sizes_sold
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
 from calc.cost.offers import price_of

@@ -5,7 +5,7 @@ By definition, unless a formula names a source.
 
 import numpy as np
 
-from calc.scenarios.stacks import ADAPTED
+from calc.scenarios.stack_numbers import ADAPTED
 
 EXPERTS = ADAPTED.index("experts")
 

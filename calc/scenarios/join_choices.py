@@ -18,7 +18,7 @@ from calc.scenarios.lookups import (
     words_of,
 )
 from calc.scenarios.problems import Problems, quote_cell
-from calc.scenarios.stacks import ADAPTED, PROJECTIONS, block_rows, derived_blocks
+from calc.scenarios.stack_numbers import ADAPTED, PROJECTIONS, block_rows, derived_blocks
 from calc.table import Words, where, word
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables

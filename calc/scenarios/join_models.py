@@ -5,7 +5,7 @@ import numpy as np
 from calc.evaluate import formulas_of
 from calc.scenarios import model_values, published_weights
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, word_rows, words_of
-from calc.scenarios.stacks import (
+from calc.scenarios.stack_numbers import (
     adapter_widths,
     block_rows,
     kind_numbers,

@@ -10,7 +10,6 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.mappings import Cells
-from calc.scenarios.formats import default_precision
 from calc.scenarios.inputs import (
     ASSUMPTIONS,
     BY_NAME,
@@ -19,6 +18,7 @@ from calc.scenarios.inputs import (
     bounded_inputs,
     inputs_by_name,
 )
+from calc.scenarios.precision_traits import default_precision
 from calc.scenarios.problems import Problems, TableError, quote_cell
 from calc.table import Words, cell_codes, where, word
 

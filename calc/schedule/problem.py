@@ -6,7 +6,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.quotas import quota_for
-from calc.schedule.tables import Occurrence, Pool
+from calc.schedule.team_tables import Occurrence, Pool
 from calc.schedule.ways import Way
 
 

@@ -23,7 +23,7 @@ from calc.schedule.problem import (
     pushed_forward,
     total_usd,
 )
-from calc.schedule.tables import MOST_INSTANCES, Occurrence, Pool, pools_of, runs_of
+from calc.schedule.team_tables import MOST_INSTANCES, Occurrence, Pool, pools_of, runs_of
 from calc.schedule.ways import ways_of
 from calc.units import HOUR_MINUTES
 

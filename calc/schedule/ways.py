@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.columns import CONFIDENCE_REACH
 from calc.say.problem import problem_text
-from calc.schedule.tables import OWNED, Occurrence, Pool
+from calc.schedule.team_tables import OWNED, Occurrence, Pool
 from calc.search.options import options
 from calc.units import HOUR_MINUTES
 

@@ -3,7 +3,7 @@
 from calc.job.columns import FIXABLE, PUBLISHED, SHARDINGS
 from calc.job.job import Job
 from calc.job.resolve import fixed_at, tunings
-from calc.scenarios.formats import tried_for, with_and_without_bf16
+from calc.scenarios.precision_traits import tried_for, with_and_without_bf16
 
 COUNTS = (
     "gpus",

@@ -7,7 +7,7 @@ import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
-from calc.cost.block_sizes import ANY_SIZE, sizes_sold
+from calc.cost.capacity_block_sizes import ANY_SIZE, sizes_sold
 from calc.cost.markets import MARKETS, Market, sold_for
 from calc.cost.obtainability import obtainability
 from calc.cost.offers import age_days

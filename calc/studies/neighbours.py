@@ -21,11 +21,11 @@ from calc.job.software import divides_matrices
 from calc.layout import at_once, replicas
 from calc.mappings import Cells, Changes
 from calc.plan.bill import listed_usd_per_hour
-from calc.scenarios.formats import WITHOUT_BF16
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.scenarios.join_objectives import SUPERVISED
 from calc.scenarios.lookups import cells_by_id
+from calc.scenarios.precision_traits import WITHOUT_BF16
 from calc.search.first_rows import sound_layouts
 from calc.search.free_choices import RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.shapes import DEGREES

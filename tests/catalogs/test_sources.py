@@ -7,7 +7,7 @@ import pytest
 from calc.catalogs import figures
 from calc.catalogs.sources import UNVERIFIED, columns_behind, sources_of
 from calc.charts import catalog_tables
-from calc.charts.tables import for_screen
+from calc.charts.result_tables import for_screen
 from calc.cost.offers import entries_behind, offers
 from calc.evaluate import formulas_of
 from calc.say.addresses import with_addresses

@@ -14,7 +14,7 @@ from examples import entries, recorded
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER
 from calc.catalogs.rooms import path_of
-from calc.cost.block_sizes import sizes_sold
+from calc.cost.capacity_block_sizes import sizes_sold
 from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
 from calc.models.huggingface.config import custom_entry, read_config

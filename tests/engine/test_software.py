@@ -14,7 +14,7 @@ from calc import add_models, estimate, phases_table
 from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import parts
 from calc.engine.stages import at_places
-from calc.memory.backward.schedule import (
+from calc.memory.backward.waiting_gradients import (
     microbatches_in_flight,
     round_microbatches,
     waiting_microbatches,

@@ -12,7 +12,7 @@ from examples import MODELS, PARTS, answered, catalogs, many, one, recorded
 from calc import estimate, estimate_distinct
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.memory import fit
-from calc.memory.basis import AXES, BASES, GROUNDS
+from calc.memory.memory_basis import AXES, BASES, GROUNDS
 from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
 SCENARIO = recorded("cases/columns.json")[

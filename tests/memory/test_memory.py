@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calc import add_models, estimate, phases_table
 from calc.memory.adapters import stack_copied_elements, stack_held_inputs, stack_shared_elements
-from calc.scenarios.stacks import ADAPTED
+from calc.scenarios.stack_numbers import ADAPTED
 from validation.compare import with_fewer_layers
 
 LLAMA_8B = {

@@ -4,7 +4,7 @@ import pytest
 from examples import catalogs
 
 from calc.models.huggingface.stored_forms import FORMS, stored_precision
-from calc.scenarios.formats import DEFAULT_PRECISIONS, WITHOUT_BF16, tried_for
+from calc.scenarios.precision_traits import DEFAULT_PRECISIONS, WITHOUT_BF16, tried_for
 
 STORED = {
     "awq-4bit": {"quant_method": "awq", "bits": 4},

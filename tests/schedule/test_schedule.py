@@ -25,7 +25,7 @@ from calc.schedule.problem import (
     weights,
 )
 from calc.schedule.schedule import HEURISTIC, how_good, next_to_buy, schedule
-from calc.schedule.tables import Occurrence, Pool, job_with_dates, pool_of, with_pools_of
+from calc.schedule.team_tables import Occurrence, Pool, job_with_dates, pool_of, with_pools_of
 from calc.schedule.ways import Way
 
 DAY = pd.Timestamp("2026-12-01")

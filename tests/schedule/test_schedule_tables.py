@@ -8,7 +8,7 @@ from test_schedule import JOB, OWNED, RENTED, table
 
 from calc.scenarios.problems import TableError
 from calc.schedule.schedule import HEURISTIC, next_to_buy, schedule
-from calc.schedule.tables import runs_of
+from calc.schedule.team_tables import runs_of
 
 
 def test_a_job_is_repeated_until_a_day():

@@ -9,7 +9,7 @@ import pytest
 from examples import TIMES
 
 from calc.answers.full_answer import full_answer
-from calc.cost.block_sizes import rented_instances, sizes_sold
+from calc.cost.capacity_block_sizes import rented_instances, sizes_sold
 from calc.cost.obtainability import CLASSES
 from calc.plan.bill import billed
 from calc.say.numbers import about, usd

@@ -11,7 +11,7 @@ from plain_answers import plain
 
 from calc import answer, estimate
 from calc.answers.full_answer import full_answer as options
-from calc.cost.block_sizes import rented_instances, sizes_sold
+from calc.cost.capacity_block_sizes import rented_instances, sizes_sold
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fullest_place, walk

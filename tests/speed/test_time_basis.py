@@ -9,8 +9,8 @@ from examples import recorded, timed
 
 from calc import estimate
 from calc.scenarios.inputs import BY_NAME
-from calc.speed.basis import BASES
 from calc.speed.spread import AXES, CORNERS, OF_FIRST_TOKEN
+from calc.speed.time_basis import BASES
 from validation.speed import (
     ASKED_AS_ANOTHER,
     SERVED,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from calc import estimate, phases_table
 from calc.answers.full_answer import full_answer as options
-from calc.charts import tables as chart_tables
+from calc.charts import result_tables
 from calc.charts.against_time import against_time
 from calc.charts.axes import at_share, log_share, log_ticks, spread_names
 from calc.charts.lines import NAME_GAP, chart_lines
@@ -196,7 +196,7 @@ def test_what_does_not_fit_is_hollow_in_lines_and_bars(scenario, catalogs):
     ) == [False, True]
     assert marks(bars_spec, "==", "fillOpacity") == [0.15]
     rows = comparisons.over_values(scenario, "on-demand", catalogs, "batch", [1.0, 4096.0])
-    table = chart_tables.by_component(rows, ["one", "many"], components)
+    table = result_tables.by_component(rows, ["one", "many"], components)
     assert set(table["fits"]) == {"yes", "no"}
     assert fields(bars_spec) <= {*table.columns, "value_text"}
 
@@ -281,10 +281,10 @@ def test_a_component_has_one_colour_everywhere_and_a_specification_is_built_once
     ):
         colours = dict(zip(scale["domain"], scale["range"], strict=True))
         assert colours == {
-            chart_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING
+            result_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING
         }
     assert sorted(theme.COMPONENT_COLOURS) == sorted(COMPONENTS)
-    assert tuple(chart_tables.COMPONENT_LABELS) == COMPONENTS
+    assert tuple(result_tables.COMPONENT_LABELS) == COMPONENTS
     assert len(set(theme.COMPONENT_COLOURS.values())) == len(COMPONENTS)
     dark = memory_charts.phases(theme.INKS["dark"], TRAINING)
     assert dark is memory_charts.phases(theme.INKS["dark"], TRAINING)
@@ -292,10 +292,10 @@ def test_a_component_has_one_colour_everywhere_and_a_specification_is_built_once
 
 
 def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
-    table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), TRAINING)
+    table = result_tables.by_component(ranked, result_tables.labels(ranked, catalogs), TRAINING)
     assert fields(BAR_SPECS["bars"], "rows") <= {*table.columns, "value_text"}
     assert fields(BAR_SPECS["phases"], "cards") <= set(
-        chart_tables.card_rules(ranked, catalogs).columns
+        result_tables.card_rules(ranked, catalogs).columns
     )
     totals = table.groupby("label")["gib"].sum()
     stated = table[table["last"]].set_index("label")["total_gib"]
@@ -307,7 +307,7 @@ def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
 def test_phases_read_what_the_table_has(ranked, catalogs):
     scenario = scenario_of(ranked.iloc[0])
     allocated = tuple(name for name in TRAINING if name != "overhead_bytes")
-    table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
+    table = result_tables.by_phase(phases_table(scenario, catalogs), allocated)
     assert fields(BAR_SPECS["phases"], "rows") <= {*table.columns, "phase_text"}
     largest = table.groupby("phase")["gib"].sum().max() * 2**30
     assert largest == pytest.approx(ranked.iloc[0]["allocated_peak_bytes"])

@@ -14,7 +14,7 @@ from calc.plan.bill import billed, on_markets
 from calc.plan.run_length import over_concurrency, over_tokens
 from calc.say.numbers import about
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
-from calc.speed.basis import BASES
+from calc.speed.time_basis import BASES
 from views.compare_and_bill import pay, prices, sure
 from views.shared.row_words import TIME_RESTS_ON
 from views.sidebar.assumptions import ASKED_ABOVE

@@ -8,7 +8,7 @@ from examples import SMALL_LLAMA, recorded
 from pages import address, by_hand, job_line, opened, pasted, run, title
 
 from calc.catalogs.load import FOLDER
-from calc.charts.tables import catalog_table, screen_names
+from calc.charts.result_tables import catalog_table, screen_names
 from calc.files.link import link
 from views.catalog.prices import CATALOGS, _catalog_columns
 

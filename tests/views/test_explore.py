@@ -9,7 +9,7 @@ from pages import by_hand, opened, run, title
 
 from calc import answer, estimate
 from calc.answers.full_answer import full_answer as options
-from calc.charts.tables import parts_by_row, pivot_rows
+from calc.charts.result_tables import parts_by_row, pivot_rows
 from calc.charts.walk import line_name
 from calc.plan.communication import communication_volumes
 from calc.say.numbers import about, three

@@ -11,10 +11,10 @@ from examples import catalogs, recorded
 from pages import opened, page_text, run, title
 
 from calc import estimate
-from calc.charts.tables import COMPONENT_LABELS
+from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
 from calc.cost.markets import BY_USE
-from calc.explain.bill import explain_bill
+from calc.explain.bill_formulas import explain_bill
 from calc.explain.times import EXPLAINED as TIMES
 from calc.memory import block_forms
 from calc.plan.bill import billed

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.charts.catalog_tables import has_words
-from calc.charts.tables import for_screen, word_column
+from calc.charts.result_tables import for_screen, word_column
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.cost.offers import entries_behind

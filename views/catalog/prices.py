@@ -7,8 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
-from calc.charts import catalog_tables
-from calc.charts import tables as chart_tables
+from calc.charts import catalog_tables, result_tables
 from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
@@ -116,7 +115,7 @@ def _every_catalog(catalogs: Catalogs) -> None:
         width=320,
         **SESSION,
     )
-    table, about = chart_tables.catalog_table(catalogs, name), catalogs.about.get(name, {})
+    table, about = result_tables.catalog_table(catalogs, name), catalogs.about.get(name, {})
     source, checked = (
         about.get("source", "with each entry"),
         about.get("checked_on", "the dates in the rows"),
@@ -142,7 +141,7 @@ def _catalog_columns(table: pd.DataFrame) -> Row:
     """The columns of a catalog: ids pinned, sizes in GiB."""
     labels = {
         name: name.removesuffix("_gib").replace("_", " ")
-        for name in chart_tables.screen_names(table.columns)
+        for name in result_tables.screen_names(table.columns)
     }
     columns = {
         name: tables.NUMBER(f"{label}, GiB", format="%.4g") if name.endswith("_gib") else label

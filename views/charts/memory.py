@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from calc.charts.tables import COMPONENT_LABELS
+from calc.charts.result_tables import COMPONENT_LABELS
 from views.charts.base import (
     ROWS,
     SIZE,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from calc.charts.tables import COMPONENT_LABELS
+from calc.charts.result_tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, THREE, Spec, once, quantity_axis, without_table_name
 from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.charts.tables import COMPONENT_LABELS
+from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.charts import tables as chart_tables
+from calc.charts import result_tables
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import Earlier, earlier_of, standings
@@ -126,8 +126,8 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     shown = rows.assign(
         name=names(rows, catalogs),
         verdict=[_verdict(row) for row in rows[["fits", "problem"]].itertuples()],
-        then_gib=chart_tables.for_screen(rows, ["then_needed_gib"])["then_needed_gib"],
-        needed_gib=chart_tables.for_screen(rows, ["needed_gib"])["needed_gib"],
+        then_gib=result_tables.for_screen(rows, ["then_needed_gib"])["then_needed_gib"],
+        needed_gib=result_tables.for_screen(rows, ["needed_gib"])["needed_gib"],
         prices_as_of=np.where(
             rows["market"] == "spot",
             rows["spot_as_of"].astype(str),
@@ -177,7 +177,7 @@ def _csv(result: Earlier) -> bytes:
 
 def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """A name for each row: its own, else what sets it apart, else its number."""
-    labels = chart_tables.labels(rows, catalogs)
+    labels = result_tables.labels(rows, catalogs)
     columns = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
     return [
         quote_cell(name) or (f"Row {number + 1}" if problem else label)

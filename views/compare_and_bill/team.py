@@ -19,7 +19,7 @@ from calc.say.job import short_job
 from calc.say.numbers import billed_usd, with_noun, with_sign
 from calc.scenarios.problems import TableError
 from calc.schedule.schedule import Schedule, next_to_buy, schedule
-from calc.schedule.tables import (
+from calc.schedule.team_tables import (
     EVERY,
     JOB_DATES,
     OWNED,

@@ -8,7 +8,7 @@ from typing import Any
 
 from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
-from calc.charts.tables import COMPONENT_LABELS
+from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row

@@ -5,7 +5,7 @@ import streamlit as st
 
 from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
-from calc.charts.tables import for_screen, word_column
+from calc.charts.result_tables import for_screen, word_column
 from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS

@@ -13,7 +13,7 @@ from calc.plan.figures import parts_of
 from calc.say.cost_of_failure import failure_sentence
 from calc.say.numbers import three
 from calc.say.verdict import fit_words
-from calc.speed.basis import CORRECTED
+from calc.speed.time_basis import CORRECTED
 from views.charts.tank import tank_html
 from views.session import is_phone
 from views.shared import row_words

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.charts.tables import COMPONENT_LABELS
+from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS

@@ -8,7 +8,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.sources import Source, sources_of
-from calc.charts.tables import for_screen
+from calc.charts.result_tables import for_screen
 from calc.evaluate import Row
 from calc.mappings import Arguments, Cells
 from calc.say.addresses import with_addresses

@@ -11,7 +11,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.strict_yaml import read_strictly
-from calc.charts import tables as chart_tables
+from calc.charts import result_tables
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
 from calc.files.csv.tables import dated_csv, people_csv
@@ -121,7 +121,7 @@ def show(
 ) -> None:
     """The named columns of the rows, and those that are added, and no others."""
     added = added or {}
-    table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(
+    table = result_tables.for_screen(rows, [name for name in columns if name not in added]).assign(
         **added
     )
     grid(table[list(columns)], columns, alt, key, **more)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from calc.charts.tables import word_column
+from calc.charts.result_tables import word_column
 from calc.columns import COMPONENTS
 from calc.say.verdict import fit_word
 

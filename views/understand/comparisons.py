@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.charts import tables as chart_tables
+from calc.charts import result_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
@@ -102,8 +102,8 @@ def memory_bars(
     ink: Ink,
 ) -> None:
     """Bars of memory by component, one for each row, with its text beside its name."""
-    table = chart_tables.by_component(rows, labels, components_of(rows["work"].iloc[0]))
-    components, texts = chart_tables.drawn_components(table), list(texts)
+    table = result_tables.by_component(rows, labels, components_of(rows["work"].iloc[0]))
+    components, texts = result_tables.drawn_components(table), list(texts)
     draw(
         memory_charts.bars(ink, components, title),
         table.assign(value_text=[texts[rank] for rank in table["rank"]]),
@@ -145,7 +145,7 @@ def _three_charts(
 ) -> None:
     """Three charts of the same lines: memory against the one card, time, cost."""
     ends = ends_of(plan.scenario)
-    shown = chart_tables.for_screen(
+    shown = result_tables.for_screen(
         rows, ["needed_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"]
     )
     card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.charts import tables as chart_tables
+from calc.charts import result_tables
 from calc.memory.moments import components_of
 from calc.plan.communication import communication_volumes
 from calc.plan.figures import records
@@ -54,8 +54,8 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     )
     table = rows[["gpus", "fits", "hours", "usd"]].assign(
         line=[names[line] for line in rows["line"]],
-        memory_gib=chart_tables.for_screen(rows, ["needed_gib"])["needed_gib"],
-        sent_gib=chart_tables.for_screen(sent, ["sent_gib"])["sent_gib"],
+        memory_gib=result_tables.for_screen(rows, ["needed_gib"])["needed_gib"],
+        sent_gib=result_tables.for_screen(sent, ["sent_gib"])["sent_gib"],
         what=[words.SENT.get(line, "") for line in rows["line"]],
     )
     columns = columns_of("sent_by_gpus")
@@ -96,7 +96,7 @@ def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     bars_to_use(
         rows, labels, texts, "Memory per GPU by method", "explore_methods", plan, ink, catalogs
     )
-    parts = chart_tables.parts_by_row(rows, labels, components_of("training"))
+    parts = result_tables.parts_by_row(rows, labels, components_of("training"))
     grid(
         parts,
         {label: NUMBER(label, format="%.3g") for label in labels},

@@ -8,12 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calc import phases_table
 from calc.catalogs.load import Catalogs
-from calc.charts import one_step
-from calc.charts import tables as chart_tables
-from calc.charts.tables import COMPONENT_LABELS
+from calc.charts import one_step, result_tables
+from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
-from calc.explain.bill import explain_bill
+from calc.explain.bill_formulas import explain_bill
 from calc.explain.derivation import NEEDED, SHOWN, Explanation, explain, rules_that_apply
 from calc.explain.times import explain_times
 from calc.memory import overhead
@@ -143,11 +142,11 @@ def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
     ink, left, right = INKS[st.context.theme.type or "light"], *st.columns([2, 3])
     allocated = tuple(name for name in components_of(plan.row["work"]) if name != "overhead_bytes")
     with left:
-        phases = chart_tables.by_phase(phases_table(plan.scenario, catalogs), allocated)
+        phases = result_tables.by_phase(phases_table(plan.scenario, catalogs), allocated)
         phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
-        rules = chart_tables.card_rules(pd.DataFrame([plan.row]), catalogs)
+        rules = result_tables.card_rules(pd.DataFrame([plan.row]), catalogs)
         elements.draw(
-            memory_charts.phases(ink, chart_tables.drawn_components(phases)),
+            memory_charts.phases(ink, result_tables.drawn_components(phases)),
             phases,
             f"The peak is in the {why.phase} phase",
             "method_phases",
@@ -167,7 +166,7 @@ def _rollout(plan: Present, catalogs: Catalogs) -> None:
     ink, row, left, right = INKS[st.context.theme.type or "light"], plan.row, *st.columns([2, 3])
     with left:
         pools = one_step.memory_by_pool(row, phases_table(plan.scenario, catalogs))
-        rules = chart_tables.card_rules(pd.DataFrame([row]), catalogs)
+        rules = result_tables.card_rules(pd.DataFrame([row]), catalogs)
         largest = pools.loc[pools["gib"].idxmax()]
         words = (
             f"{largest['pool']} holds most, {gib(largest['gib'])} in the phase {largest['phase']}"

@@ -7,7 +7,7 @@ import streamlit as st
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.explain.bill import THE_OTHERS
+from calc.explain.bill_formulas import THE_OTHERS
 from calc.explain.traced_columns import plain_number
 from calc.say.numbers import count, duration, gib, usd
 from calc.units import GIB

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
-from calc.charts import tables as chart_tables
+from calc.charts import result_tables
 from calc.charts.walk import by_moment, line_name, walk_table
 from calc.evaluate import Row
 from calc.explain.calculators import compared_with_ours, slips
@@ -166,7 +166,7 @@ def _batches(changes: dict[str, Row], key: str, plan: Present, catalogs: Catalog
         "largest", of, lambda: comparisons.largest_batches(plan.scenario, catalogs, changes)
     )
     cells, grades = (
-        chart_tables.pivot_rows(rows, "gpu", "line", name) for name in ("most", "grade")
+        result_tables.pivot_rows(rows, "gpu", "line", name) for name in ("most", "grade")
     )
     cards = list(cells.index)
     names = pd.Index([line_name(card, catalogs) for card in cards], name="Card · GiB")

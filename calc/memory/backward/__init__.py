@@ -2,7 +2,7 @@
 
 The files stand in the order in which things happen:
 
-1. `schedule`: micro-batches whose forward pass is done wait for their backward pass; in a pipeline
+1. `waiting_gradients`: micro-batches whose forward pass is done wait for their backward pass; in a pipeline
 several, with the gradients of
    those that are done. The turn at which most waits is the one that is followed from here on.
 2. `saved`: every block has saved its activations, or its input alone; autocast's copies and a

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from calc.mappings import Cells, Json
+from calc.models.huggingface.config_parts import TextPart, left_out, text_part
 from calc.models.huggingface.entries import config_entry, pair_entry, vision_side
 from calc.models.huggingface.images import image_sizes
 from calc.models.huggingface.not_covered import read_documents, refusal, total_entry
-from calc.models.huggingface.parts import TextPart, left_out, text_part
 from calc.models.huggingface.read_fields import ReadFields, sentence_of_unread, unread_fields
 from calc.models.huggingface.remarks import decoder_alone, named_class, own_code
 from calc.models.huggingface.sketch import counted_parameters, largest_part, sized_parts

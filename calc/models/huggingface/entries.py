@@ -13,9 +13,9 @@ from calc.models.huggingface.layers import (
     layer_kinds,
     window_tokens,
 )
-from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.remarks import OF_VISION_SIDE, class_name
+from calc.models.huggingface.type_rules import ModelType
 from calc.models.huggingface.values import (
     LARGEST,
     ConfigError,

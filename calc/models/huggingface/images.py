@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from calc.mappings import Cells, Json
 from calc.models.expressions import worked_out
-from calc.models.huggingface.model_types import ModelTypes, Parts
-from calc.models.huggingface.parts import tower_of
+from calc.models.huggingface.config_parts import tower_of
+from calc.models.huggingface.type_rules import ModelTypes, Parts
 
 
 def image_sizes(outer: Cells, model_types: ModelTypes, defaults: Mapping[str, Cells]) -> Json:

@@ -10,7 +10,7 @@ from typing import Any
 
 from calc.mappings import Cells, Json
 from calc.models.expressions import Expression, worked_out
-from calc.models.huggingface.model_types import ModelType
+from calc.models.huggingface.type_rules import ModelType
 from calc.models.huggingface.values import ConfigError, short_value, word_of
 
 LAYER_TYPES = {

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from calc.mappings import Cells, Json
-from calc.models.huggingface.model_types import ModelTypes
+from calc.models.huggingface.type_rules import ModelTypes
 from calc.models.huggingface.values import ConfigError, short_value
 
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}

@@ -5,7 +5,7 @@ as the plain one.
 """
 
 from calc.mappings import Cells, Json
-from calc.models.huggingface.model_types import ModelType
+from calc.models.huggingface.type_rules import ModelType
 from calc.models.huggingface.values import labels_of, short_value, whole_number
 
 PLAIN = (

@@ -12,8 +12,8 @@ from typing import Any
 from calc.mappings import Cells, Json
 from calc.models.architecture import describe_model
 from calc.models.expressions import worked_out
-from calc.models.huggingface.model_types import ModelTypes
-from calc.models.huggingface.parts import TextPart, named_parts, parts_beside
+from calc.models.huggingface.config_parts import TextPart, named_parts, parts_beside
+from calc.models.huggingface.type_rules import ModelTypes
 from calc.models.huggingface.values import OWN_SIZES, ConfigError
 
 KEPT = ("quantization_config", "compression_config")  # fields that say the same of any type

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from calc.mappings import Cells
-from calc.models.huggingface.model_types import ModelType
+from calc.models.huggingface.type_rules import ModelType
 
 LARGEST = 10**8  # far beyond any size of a model: a larger number is a mistake
 MOST_LAYERS = 10**4

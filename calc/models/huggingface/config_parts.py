@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from calc.mappings import Cells
 from calc.models.expressions import parameters_by
-from calc.models.huggingface.model_types import ModelTypes, Parts
 from calc.models.huggingface.read_fields import ReadFields
+from calc.models.huggingface.type_rules import ModelTypes, Parts
 from calc.models.huggingface.values import ConfigError
 
 # Names of the text part in a config, outermost first; a thinker has a text part of its own.
