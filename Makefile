@@ -25,10 +25,12 @@ WORKERS ?= 2
 MEMORY ?= 2GiB
 CLUSTER_PORT ?= 8786
 BIN = .venv/bin
-PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+# The bytecode that pytest keeps saves a later run the rewriting of every assertion, and each command
+# that a test starts the compiling of all modules.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test long accuracy bench validate queues measure prices hub agent schedule cluster simulate schemas lock
+.PHONY: run serve shelf test types tests long accuracy bench validate queues measure prices hub agent schedule cluster simulate schemas lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -44,7 +46,12 @@ shelf: .venv/ready-shelf
 test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --quiet --check .
+	@$(MAKE) --no-print-directory --jobs 2 types tests
+
+types: .venv/ready-dev
 	$(BIN)/mypy
+
+tests: .venv/ready-dev
 	$(PYTEST) -m "not long"
 
 long: .venv/ready-dev
