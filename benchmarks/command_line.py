@@ -32,7 +32,8 @@ def main():
     print("      rows   CPU s   us a row   most memory MiB   MiB written")
     for rows in options(__doc__, rows=(100_000, 1_000_000)).rows:
         with TemporaryDirectory() as folder:
-            scenarios, results = Path(folder, "scenarios.csv"), Path(folder, "estimates.csv")
+            scenarios = Path(folder, "scenarios.csv")
+            results = Path(folder, "estimates.csv")
             block = crossed(min(rows, BLOCK_ROWS))
             for start in range(0, rows, len(block)):
                 block.head(rows - start).to_csv(scenarios, mode="a", header=not start, index=False)

@@ -49,7 +49,8 @@ def cases(rows, catalogs):
 
 def main():
     """Print a line per case."""
-    arguments, catalogs = options(__doc__, rows=1_000_000, rounds=3), load_catalogs()
+    arguments = options(__doc__, rows=1_000_000, rounds=3)
+    catalogs = load_catalogs()
     seconds_of = interleaved(
         {"floor": floor(arguments.rows)} | cases(arguments.rows, catalogs), arguments.rounds
     )

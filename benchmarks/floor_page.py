@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-TEAMS, KINDS = [f"Team {number}" for number in range(10)], ["build", "run", "licences", "other"]
+TEAMS = [f"Team {number}" for number in range(10)]
+KINDS = ["build", "run", "licences", "other"]
 
 
 @st.cache_resource

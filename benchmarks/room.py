@@ -84,7 +84,8 @@ class Room:
 
     async def visit(self, seed, until, changes=None, think=THINK_SECONDS):
         """One visitor: until a moment, or for so many changes."""
-        visitor, dice = Visitor(self.server.address, seed), random.Random(seed)
+        visitor = Visitor(self.server.address, seed)
+        dice = random.Random(seed)
         try:
             self.first.append(await visitor.open())
             while time.monotonic() < until and changes != 0:
@@ -104,7 +105,9 @@ async def busy(server, sessions, seconds):
     Return the CPU time of a run of the script [ms], and the row of the table.
     """
     room, memory = Room(server), server.memory_mib()
-    cpu, machine, begun = server.cpu_seconds(), machine_cpu_seconds(), time.monotonic()
+    cpu = server.cpu_seconds()
+    machine = machine_cpu_seconds()
+    begun = time.monotonic()
     arrive = 0.15 * sessions
     until = begun + arrive + seconds
 

@@ -35,10 +35,8 @@ def all_distinct(rows, seed=SEED):
     models, instances = catalogs.models[catalogs.models["refused"] == ""], catalogs.instances
     draw = np.random.default_rng(seed)
     longest = models["max_position"].fillna(0).clip(64, 131_072).to_numpy(dtype=float)
-    model, instance = (
-        draw.integers(len(longest), size=rows),
-        draw.integers(len(instances), size=rows),
-    )
+    model = draw.integers(len(longest), size=rows)
+    instance = draw.integers(len(instances), size=rows)
     trains = draw.random(rows) < 0.5
     tokens = np.exp(draw.uniform(np.log(32), np.log(longest[model])))
     precisions = (

@@ -50,10 +50,8 @@ class Visitor:
 
     async def open(self):
         """Connect and run the script once; the time that it took. [s]"""
-        begun, patience = (
-            time.perf_counter(),
-            {"open_timeout": PATIENCE_SECONDS, "ping_interval": None, "proxy": None},
-        )
+        begun = time.perf_counter()
+        patience = {"open_timeout": PATIENCE_SECONDS, "ping_interval": None, "proxy": None}
         size = {"subprotocols": ["streamlit"], "max_size": 2**26, "compression": None}
         self.socket = await connect(
             f"ws://{self.address}/_stcore/stream",

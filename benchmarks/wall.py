@@ -137,11 +137,9 @@ def met(script, changes):
 
 def main():
     """Rounds of both pages in turns, and the ratios of each round."""
-    arguments, scripts, rounds = (
-        options(__doc__, rounds=3, changes=12),
-        {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"},
-        [],
-    )
+    arguments = options(__doc__, rounds=3, changes=12)
+    scripts = {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}
+    rounds = []
     print("round  page       cold ms  warm ms  change p50  change p95  painted")
     for number in range(arguments.rounds):
         rounds.append(

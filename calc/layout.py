@@ -327,7 +327,7 @@ def vocabulary_split(tensor_parallel, implementation_splits_vocabulary):
 
 
 def head_matrix_parameters(head_parameters, embedding_parameters, tied):
-    """Elements of the matrix that makes the logits, its own or the embedding's. [parameters]
+    """Elements of the output matrix, its own or that of the embedding. [parameters]
 
     By definition.
     """
@@ -349,8 +349,6 @@ def stack_largest_linear(
 
     By definition.
     """
-    dense, experts = (
-        np.maximum(stack_ffn_width, stack_query_width),
-        np.maximum(stack_expert_ffn_width, stack_shared_ffn_width),
-    )
+    dense = np.maximum(stack_ffn_width, stack_query_width)
+    experts = np.maximum(stack_expert_ffn_width, stack_shared_ffn_width)
     return stack_hidden * np.maximum(dense, experts)

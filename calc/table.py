@@ -207,7 +207,7 @@ def stack(tables: Sequence[Cells]) -> Table:
 
 
 def stacked_column(values: Sequence[Any], rows: Sequence[int]) -> Any:
-    """A column of several tables, each with so many rows, as one."""
+    """One column from several tables, repeated for the number of rows of each."""
     if len(values) == 1:
         return values[0]
     if not isinstance(values[0], Words):
@@ -237,7 +237,8 @@ def key_codes(values: Any) -> tuple[np.ndarray, int]:
 def cell_codes(cells: pd.Series) -> tuple[np.ndarray, list]:
     """Codes and distinct values of cells; a missing cell has the last code. Lists count as text."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
-        codes, values = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
+        codes = cells.cat.codes.to_numpy().astype(np.int64)
+        values = cells.cat.categories
     else:
         try:
             codes, values = pd.factorize(cells, use_na_sentinel=True)
@@ -274,7 +275,7 @@ def _lines(values: Any) -> Iterable[Any]:
 
 
 def _some_repeat(columns: list[Any], rows: int) -> bool:
-    """Return whether so many rows of a sample repeat that looking at all rows pays."""
+    """Return whether rows of a sample repeat so often that comparing all rows pays."""
     sample = np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False)
     first, _ = distinct([take_rows(values, rows, sample) for values in columns], SAMPLE_ROWS)
     return SAMPLE_ROWS - len(first) >= FEWEST_REPEATS

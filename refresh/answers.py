@@ -95,7 +95,8 @@ class Answers:
     def absorb(self, other):
         """Add the answers of another region."""
         for name, (pack, unpack) in PARTS.items():
-            mine, added = getattr(self, name), unpack(pack(getattr(other, name)))
+            mine = getattr(self, name)
+            added = unpack(pack(getattr(other, name)))
             if isinstance(mine, list):
                 mine += [item for item in added if item not in mine]
             elif name in ("prices", "covered"):

@@ -57,10 +57,8 @@ def fetch(session, scope, kept, progress, open_url):
     have the rest.
     """
     meter = Meter(progress)
-    opened, start = (
-        public.patient(meter.counted(open_url)),
-        Answers(sources=SOURCES | capacity.SOURCES),
-    )
+    opened = public.patient(meter.counted(open_url))
+    start = Answers(sources=SOURCES | capacity.SOURCES)
 
     def client(service, region="us-east-1"):
         return session.client(service, region_name=region, config=MANNERS)
@@ -270,10 +268,8 @@ def read_plans(client, region, instances, scope, answers):
         )
         if place != region:  # a Local Zone
             continue
-        plan, instance = (
-            rate["savingsPlanOffering"],
-            plain_hour_of(rate["usageType"], rate["operation"]),
-        )
+        plan = rate["savingsPlanOffering"]
+        instance = plain_hour_of(rate["usageType"], rate["operation"])
         years = plan["durationSeconds"] / YEAR_SECONDS
         name = commitment(PLAN_TYPES.get(plan["planType"]), f"{years:g}yr", plan["paymentOption"])
         if (

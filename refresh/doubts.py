@@ -105,7 +105,8 @@ def _lone_moves(before, after, moves):
             )
         ]
         if not any(log(other) / log(ratio) >= 1 / 2 for other in others):
-            was, new = _usd(before[instance, region], market), _usd(after[instance, region], market)
+            was = _usd(before[instance, region], market)
+            new = _usd(after[instance, region], market)
             moved = (
                 f"{LABELS[market]} {instance} {region} goes from {was:g} to {new:g} "
                 f"({ratio - 1:+.0%})"
@@ -192,13 +193,12 @@ def _stranger(market, key, before, after, instances):
     comparable = new if same else new / _gpus(instances[instance])
     near = same or family or everything
     if near and not min(near) / LEAP_RATIO <= comparable <= max(near) * LEAP_RATIO:
-        whose = (
-            "of the same type elsewhere"
-            if same
-            else "per GPU of its family"
-            if family
-            else "per GPU of all"
-        )
+        if same:
+            whose = "of the same type elsewhere"
+        elif family:
+            whose = "per GPU of its family"
+        else:
+            whose = "per GPU of all"
         sentence = (
             f"{LABELS[market]} {' '.join(key)} is new at {new:g}, far from the prices {whose} "
             f"({min(near):g} to {max(near):g})"

@@ -25,7 +25,8 @@ def changed_prices(before, after, last_rows, markets, today):
     rows = []
     for key in sorted(before.keys() | after.keys()):
         for market in markets:
-            old, new = before.get(key, {}).get(market), after.get(key, {}).get(market)
+            old = before.get(key, {}).get(market)
+            new = after.get(key, {}).get(market)
             if old == new:
                 continue
             last = last_rows.get((*key, market), (None, ""))[0]

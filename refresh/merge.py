@@ -77,11 +77,12 @@ def _rows(prices):
 
 
 def _merge_price(merged, market, instance, region, figures, before, today):
-    old, new = before.get((instance, region), {}).get(market), figures["usd_per_hour"]
+    old = before.get((instance, region), {}).get(market)
+    new = figures["usd_per_hour"]
     name = f"{LABELS[market]} {instance} {region}"
     if not isfinite(new):
         merged.doubt(
-            f"{name} is {new}, which is no price; it is left as it was", market, instance, region
+            f"{name} is {new}, which is not a price; it is left as it was", market, instance, region
         )
         return
     if new <= 0:
@@ -156,7 +157,8 @@ def _drop_gone(merged, market, answers, scope):
 def _merge_shapes(merged, answers, scope, today):
     instances = merged.documents["instances"]["instances"]
     for instance, shape in sorted(answers.shapes.items()):
-        old, entry = instances.get(instance), {**shape, "source": "ec2", "checked_on": today}
+        old = instances.get(instance)
+        entry = {**shape, "source": "ec2", "checked_on": today}
         if old is None:
             instances[instance] = entry
             merged.changes.append(f"new instance type {instance}: {shape['gpus']} x {shape['gpu']}")

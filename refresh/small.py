@@ -39,7 +39,7 @@ def _merge(merged, entry, by_region, figures, today):
     for figure in FIGURES[catalog]:
         new, label = figures[figure], f"{name} {region} {figure}"
         if not isfinite(new) or new <= 0:
-            merged.doubt(f"{label} is {new:g}, which is no price; it is left as it was", *entry)
+            merged.doubt(f"{label} is {new:g}, which is not a price; it is left as it was", *entry)
             return
         near = [old[figure]] if old else [row[figure] for row in others]
         if near and not min(near) / LEAP_RATIO <= new <= max(near) * LEAP_RATIO:

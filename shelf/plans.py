@@ -61,10 +61,8 @@ PLANS = (
     f"saved_at DESC, id LIMIT :most"
 )
 OFF = "off"  # in place of its link, the last version of a plan that was taken off the shelf
-NEWEST, TAKEN_OFF = (
-    PLANS.format("place = 1 AND link <> :off"),
-    PLANS.format("place = 1 AND link = :off"),
-)
+NEWEST = PLANS.format("place = 1 AND link <> :off")
+TAKEN_OFF = PLANS.format("place = 1 AND link = :off")
 VERSIONS = PLANS.format("name = :name")
 LAST_TO_OPEN = f"""SELECT {", ".join(Plan._fields)} FROM (
     {NUMBERED} WHERE link <> :off) AS opened

@@ -59,7 +59,10 @@ def change_words(row: Row, kind: str, change: Changes, runs: str, catalogs: Cata
     if kind != "step":
         return words
     times = at_once({**row, **change}) / at_once(row)
-    size = (
-        f"{times:.3g} times" if times >= 1 else "half" if times == 1 / 2 else f"{percent(times)} of"
-    )
+    if times >= 1:
+        size = f"{times:.3g} times"
+    elif times == 1 / 2:
+        size = "half"
+    else:
+        size = f"{percent(times)} of"
     return f"{words}: {size} the tokens per step"

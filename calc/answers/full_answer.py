@@ -105,7 +105,8 @@ def _searched(
         return [], iter(())
     if job.have:
         return [], iter(())
-    several, near = list(relaxations(job, catalogs)), near_regions(job, catalogs)
+    several = list(relaxations(job, catalogs))
+    near = near_regions(job, catalogs)
     changes = [one.changes for one in several]
     changes += [{"regions": "+".join(near)}] if near else []
     changed = [{**row.columns, **change} for change in changes]

@@ -37,8 +37,8 @@ def cached_per_catalogs(*tables: str) -> Callable[[Made], Made]:
 def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Cache the last results of a slow function; callers with the same key wait for one result.
 
-    Results are computed in turn, which takes no longer in total and needs the memory of one
-    computation instead of one per session; beside one that takes long, the others go ahead after a
+    Results are computed one after another. That takes no longer in total, and needs the memory of
+    one computation instead of one per session. While a long one runs, the others start after a
     moment. A failure is not cached.
     """
 

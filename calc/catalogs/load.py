@@ -225,7 +225,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
 
 
 def _own_readings(folder: Path, *digests: Any) -> tuple[Json, tuple[str, ...]]:
-    """The readings of one's own, none without a file; why the file is left out, if it is faulty."""
+    """Your own readings (none without a file), and why the file is left out if it is faulty."""
     if not path_of(READINGS, folder).exists():
         return {}, ()
     try:
@@ -235,11 +235,11 @@ def _own_readings(folder: Path, *digests: Any) -> tuple[Json, tuple[str, ...]]:
 
 
 def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
-    """Return the catalogs with models of one's own (id -> entry as in models.yaml).
+    """Return the catalogs with your own models (id -> entry as in models.yaml).
 
-    An entry says what a foreign model may say (calc/models/foreign.py), and its name carries a
-    mark. It replaces a model of one's own with the same id, never one of the catalog: that raises
-    CatalogError.
+    An entry may hold what a foreign model may hold (calc/models/foreign.py), and its name carries a
+    mark. It replaces a model of yours with the same id. If the catalog has a model with this id,
+    CatalogError is raised.
     """
     for model in entries:
         if not MODEL_ID.fullmatch(model):
@@ -282,7 +282,7 @@ def _contradiction(entries: Mapping[str, Json]) -> str:
 
 
 def catalog_ids(catalogs: Catalogs) -> frozenset[str]:
-    """Return the ids of the models that the catalog itself has, without one's own."""
+    """Return the ids of the catalog's models, without your own."""
     base = catalogs
     while base.base is not None:
         base = base.base

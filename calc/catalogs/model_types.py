@@ -25,7 +25,8 @@ SECTIONS = (
 
 def families_of(entries: Json, traits: Json, blocks: Json) -> dict[str, Json]:
     """Family -> trait -> value, with defaults filled in; traits and blocks are checked."""
-    file, usual = label_of("families"), {name: trait["default"] for name, trait in traits.items()}
+    file = label_of("families")
+    usual = {name: trait["default"] for name, trait in traits.items()}
     for family, entry in entries.items():
         for name, value in entry.items():
             path = ("families", family, name)
@@ -104,7 +105,11 @@ def defaults_with_types(defaults: Json, entries: Json) -> Json:
 
     def defaults_of(name: str) -> Json:
         like = entries[name].get("like")
-        return defaults[name] if name in defaults else defaults_of(like) if like else {}
+        if name in defaults:
+            return defaults[name]
+        if like:
+            return defaults_of(like)
+        return {}
 
     return {name: defaults_of(name) for name in entries} | defaults
 

@@ -143,7 +143,8 @@ def check_support(rules: Json, instance_families: Any, **choices: Any) -> None:
             check_reference(
                 value, choices["precisions"].index, file, (*path, "precisions"), "precision"
             )
-        least, most = rule.get("min_compute_capability", ""), rule.get("max_compute_capability", "")
+        least = rule.get("min_compute_capability", "")
+        most = rule.get("max_compute_capability", "")
         if capability_number(least) > capability_number(most):
             raise CatalogError(
                 f"{file}, entry {name}, field max_compute_capability: {most} is below "

@@ -1,4 +1,4 @@
-"""The folder of each catalog: edited, read off by a script, calibrated, or one's own."""
+"""The folder of each catalog: edited, read off by a script, calibrated, or your own."""
 
 from pathlib import Path
 

@@ -38,10 +38,8 @@ def table_of(entries: Json) -> pd.DataFrame:
         values = [entry.get(name) for entry in entries.values()]
         unit = BYTES.get(name[-4:])
         if unit:
-            name, values = (
-                name[:-4] + "_bytes",
-                [None if value is None else value * unit for value in values],
-            )
+            name = name[:-4] + "_bytes"
+            values = [None if value is None else value * unit for value in values]
         columns[name] = column_of(values)
     return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))
 
@@ -94,6 +92,6 @@ def capability_number(written: str) -> float:
 
 
 def reading_table(entries: Mapping[str, Json]) -> pd.DataFrame:
-    """Readings of one's own runs, with their columns where there is none."""
+    """Readings of your own runs; without any, a table with the same columns and no rows."""
     columns = {name: column_of([entry[name] for entry in entries.values()]) for name in READING}
     return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))

@@ -20,7 +20,7 @@ def pace(seconds: Any, trains: bool) -> Any:
 
 
 def within_sight(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that cost at most so many times the least."""
+    """The rows whose cost is at most SIGHT_RATIO times the lowest."""
     return rows[rows["usd"] <= SIGHT_RATIO * rows["usd"].min()]
 
 
@@ -33,12 +33,11 @@ def against_time(rows: pd.DataFrame, trains: bool, cost: str = "usd") -> pd.Data
     rows = rows[(rows["seconds"] > 0) & (rows[cost] > 0)].reset_index(drop=True)
     table = rows[["label", "kind"]].assign(time=pace(rows["seconds"], trains), cost=rows[cost])
     x_ticks, y_ticks = log_ticks(table["time"]), log_ticks(table["cost"])
-    across, up = log_share(table["time"], x_ticks), log_share(table["cost"], y_ticks)
+    across = log_share(table["time"], x_ticks)
+    up = log_share(table["cost"], y_ticks)
     left = across > LEFT_SHARE
-    centre, height = (
-        across + np.where(left, -0.5, 0.5) * NAME_SHARES[0],
-        up + np.where(left, -0.5, 0.5) * NAME_SHARES[1],
-    )
+    centre = across + np.where(left, -0.5, 0.5) * NAME_SHARES[0]
+    height = up + np.where(left, -0.5, 0.5) * NAME_SHARES[1]
     is_shown = np.zeros(len(table), dtype=bool)
     for kind in NAMED_KINDS:
         mine = np.flatnonzero(table["kind"] == kind)

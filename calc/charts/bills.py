@@ -79,7 +79,8 @@ def _point(row: Row, measure: str) -> Point:
     """The measure of a row with its range."""
     nothing = (float("nan"),) * 3 + ("",)
     if measure == "memory":
-        low, high = (row[f"needed_{end}_bytes"] / GIB for end in ("low", "high"))
+        low = row["needed_low_bytes"] / GIB
+        high = row["needed_high_bytes"] / GIB
         needed = row["needed_bytes"] / GIB
         return needed, low, high, f"{gib(needed)} of {gib(row['gpu_memory_bytes'] / GIB)}"
     if measure in ("once", "month"):

@@ -42,7 +42,8 @@ def timeline(row: Row) -> pd.DataFrame:
     One-step-off the rollout is that of the next step and begins with the update of this one.
     """
     seconds = {phase: float(row[name]) for name, phase in PHASES.items()}
-    step, overlaps = float(row["step_seconds"]), row["asynchronous"] == "one-step-off"
+    step = float(row["step_seconds"])
+    overlaps = row["asynchronous"] == "one-step-off"
     begins = 0.0 if overlaps else seconds["rollout"]
     generating, training = [("rollout", 0.0, seconds["rollout"])], []
     for phase in list(seconds)[1:]:
@@ -106,10 +107,8 @@ def memory_by_pool(row: Row, phases: pd.DataFrame) -> pd.DataFrame:
     """
     total = phases.groupby("phase")["bytes"].sum()
     engine = phases[phases["component"] == "rollout_engine_bytes"].set_index("phase")["bytes"]
-    apart, share = (
-        row["rollout"] == "own gpus",
-        float(row["rollout_share"]) * float(row["gpu_memory_bytes"]),
-    )
+    apart = row["rollout"] == "own gpus"
+    share = float(row["rollout_share"]) * float(row["gpu_memory_bytes"])
     rows = []
     for rank, (phase, names) in enumerate(MOMENTS.items()):
         moments = [

@@ -35,7 +35,10 @@ def word_column(values: Any) -> pd.Index:
 
 
 def labels(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
-    """A name for each row: the choices that differ between rows, then its GPUs and instance."""
+    """A name for each row: the choices that differ between rows, then its GPUs and instance.
+
+    Equal names are numbered, because a chart needs unique ones.
+    """
     parts = [
         [name_of(name, value, catalogs) for value in rows[name].to_list()]
         for name in NAMED
@@ -68,7 +71,7 @@ def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
 
 
 def needed_part(rows: pd.DataFrame, name: str) -> np.ndarray:
-    """A component of what must fit in each row; of the overhead what is beside the peak. [B]"""
+    """A component of what must fit in each row; for the overhead, what is beside the peak. [B]"""
     if name != "overhead_bytes":
         return rows[name].to_numpy(dtype=float)
     beside = rows["needed_bytes"].to_numpy(dtype=float) - rows[[*ALLOCATED]].sum(axis=1)
@@ -78,7 +81,8 @@ def needed_part(rows: pd.DataFrame, name: str) -> np.ndarray:
 def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]) -> pd.DataFrame:
     """Stacked bars: a row for each scenario and component; the last component is marked."""
     sound = (rows["problem"] == "").to_numpy()
-    rows, names = rows[sound], [name for name, drawn in zip(names, sound, strict=True) if drawn]
+    rows = rows[sound]
+    names = [name for name, drawn in zip(names, sound, strict=True) if drawn]
     parts = np.column_stack([needed_part(rows, name) for name in components])
     total = rows["needed_bytes"].to_numpy(dtype=float)
     count, width = parts.shape
@@ -99,7 +103,7 @@ def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]
 
 
 def drawn_components(table: pd.DataFrame) -> tuple[str, ...]:
-    """The components of which some row of by_component has anything, in their order."""
+    """The components that are above zero in some row of `by_component`, in their order."""
     labels = set(table.loc[table["gib"] > 0, "component"])
     return tuple(name for name in COMPONENTS if COMPONENT_LABELS[name] in labels)
 
@@ -131,7 +135,8 @@ def card_rules(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
     """The phases of one scenario (phase, component, bytes) with totals; the last one is marked."""
     phases = phases[phases["component"].isin(list(components))]
-    names, component = phases["phase"].astype(object), phases["component"].astype(object)
+    names = phases["phase"].astype(object)
+    component = phases["component"].astype(object)
     total = phases["bytes"].groupby(names).transform("sum")
     order = component.map({name: place for place, name in enumerate(components)})
     return pd.DataFrame(

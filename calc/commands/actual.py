@@ -137,4 +137,4 @@ def _day(word: str) -> str:
     try:
         return date.fromisoformat(word).isoformat() if word else ""
     except ValueError:
-        raise TableError(f"'{quote_cell(word)}' is no day; write it as 2026-11-28.") from None
+        raise TableError(f"'{quote_cell(word)}' is not a date; write it as 2026-11-28.") from None

@@ -49,7 +49,7 @@ Columns = Mapping[str, Any]
 
 
 def estimate_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = None) -> str:
-    """One estimate of words, of a config or a command, or of columns as they stand."""
+    """One estimate, of a description, a config, a command, or columns as given."""
     request = _request(text, columns, catalogs)
     result = answer_request(request)
     return _reply([*sheet(result, request), _sources(result.row, request.catalogs)])

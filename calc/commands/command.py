@@ -124,7 +124,7 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
 def with_days(plans: pd.DataFrame, path: str) -> pd.DataFrame:
     """The plans with the days on which they start and end, where their file has them.
 
-    Raises TableError where a cell is no day.
+    Raises TableError where a cell is not a date.
     """
     cells = cells_of(path)
     days = {
@@ -142,7 +142,7 @@ def _iso_day(cell: object, name: str, path: str) -> str:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError:
         raise TableError(
-            f"{path}: '{quote_cell(text)}' in {name} is no day; write it as 2026-11-28."
+            f"{path}: '{quote_cell(text)}' in {name} is not a date; write it as 2026-11-28."
         ) from None
 
 

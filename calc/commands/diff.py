@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write two plans as Markdown."""
-    before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))
+    before = plan_rows(options.before, catalogs)
+    after = plan_rows(options.after, catalogs)
     return write_result(
         options, _markdown(before, after, (options.before, options.after), catalogs)
     )
@@ -42,7 +43,8 @@ def _markdown(
     before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str], catalogs: Catalogs
 ) -> str:
     """Both plans, row by row of the same name; rows that only one of them has are named."""
-    first, second = ({row["scenario"]: row for row in records(rows)} for rows in (before, after))
+    first = {row["scenario"]: row for row in records(before)}
+    second = {row["scenario"]: row for row in records(after)}
     same = len(first.keys() & second.keys())
     counts = (
         f"{same} in both, {len(second.keys() - first.keys())} new, "

@@ -33,7 +33,8 @@ def broken_together(
     billed = ticked_rows(plan_bill(rows))
     sentences = []
     if options.budgets:
-        bill, begins = with_gpu_hours(billed, catalogs), begin_day(options.begin)
+        bill = with_gpu_hours(billed, catalogs)
+        begins = begin_day(options.begin)
         uses = budget_use(bill, budgets_named(options.budgets), begins)
         sentences += [exceeded_sentence(use) for use in uses if use.is_exceeded or use.unpriced]
     if options.quota:

@@ -119,7 +119,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _hours(trace: Trace | None, curve: str, of_week: bool) -> tuple[float, ...]:
-    """The loads: of a trace that is long enough, of a curve, else of office hours."""
+    """The load of each hour: of a trace that is long enough, of a curve, or of office hours."""
     if trace and (trace.week if of_week else trace.hours):
         return trace.week if of_week else trace.hours
     if trace and trace.hours:

@@ -44,7 +44,7 @@ def main(_options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 @cache
 def agent_tools() -> Json:
-    """Return what an agent is told of the tools: agent_tools.yaml."""
+    """Return the descriptions of the tools for the agent: agent_tools.yaml."""
     path = Path(__file__).with_name("agent_tools.yaml")
     return read_strictly(path.read_text("utf-8"), path.name)
 

@@ -217,7 +217,7 @@ def _engine_cache(row: Row) -> Iterator[str]:
 
 
 def _times(row: Row) -> Iterator[str]:
-    """A run's hours, a step and tokens a second; of a service the two times people wait for."""
+    """A run's hours, step and tokens per second; for a service, TTFT and TPOT."""
     number = figures(row)
     if ends_of(row) and not is_missing(number.hours):
         yield span(number.hours, number.low_hours, number.high_hours)

@@ -72,7 +72,8 @@ def _break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
             f"the two plans have {len(before)} and {len(after)} rows; give both the same "
             f"rows, in the same order."
         )
-    first, second = before.reset_index(drop=True), after.reset_index(drop=True)
+    first = before.reset_index(drop=True)
+    second = after.reset_index(drop=True)
     hourly = second["usd_per_hour"] / second["instances"]
     most = hourly * first["usd"] / second["usd"]
     problems = [
@@ -105,16 +106,15 @@ def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
         {name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))}
     )
     serves = (rows["work"] == "inference").to_numpy()
-    low, high = (
-        np.zeros(len(rows)),
-        np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan),
-    )
+    low = np.zeros(len(rows))
+    high = np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan)
     fitting = high.copy()
     high = np.nan_to_num(high) + 1
     while (high - low > 1).any():
         middle = np.floor((low + high) / 2)
         keeps = _keeps_pace(rows, np.maximum(middle, 1), catalogs) & (middle >= 1)
-        low, high = np.where(keeps, middle, low), np.where(keeps, high, middle)
+        low = np.where(keeps, middle, low)
+        high = np.where(keeps, high, middle)
         high = np.maximum(high, low + 1)
     most = np.where(np.isnan(fitting), np.nan, low * copies)
     return (

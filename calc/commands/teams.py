@@ -41,7 +41,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def budgets_named(path: str | None) -> list[Budget]:
-    """The budgets of a file, else of one's own; raises CatalogError or OSError."""
+    """The budgets of a named file, or your own; raises CatalogError or OSError."""
     if path:
         return budgets_of_file(path)
     budgets, left_out = own_budgets()
@@ -56,5 +56,5 @@ def begin_day(word: str) -> date:
         return date.fromisoformat(word) if word else date.today()
     except ValueError:
         raise TableError(
-            f"--begin '{quote_cell(word)}' is no day; write it as 2026-11-28."
+            f"--begin '{quote_cell(word)}' is not a date; write it as 2026-11-28."
         ) from None

@@ -50,10 +50,8 @@ def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
             f"{arguments.jobs} has no pair of jobs; give it one row that trains and one that "
             f"serves."
         )
-    run, job = (
-        {**jobs["training"].rows[0], "have": jobs["training"].job.get("have")},
-        jobs["inference"].job,
-    )
+    run = {**jobs["training"].rows[0], "have": jobs["training"].job.get("have")}
+    job = jobs["inference"].job
     possible = services(job, run, arguments.models, catalogs)
     if obstacle := possible[0].options.obstacle:
         text = problem_text(obstacle, possible[0].options.resolved, catalogs)

@@ -23,10 +23,10 @@ def sizes_sold(market: str, catalogs: Catalogs) -> np.ndarray:
 
 
 def rented_instances(instances: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Instances that are paid where so many work: the next larger size. [instances]
+    """Instances to pay for so that this many work: the next larger size of a block. [instances]
 
-    Beyond the largest size several blocks are rented: as many of the largest as are filled, and
-    one that holds the rest.
+    Beyond the largest size several blocks are rented: as many of the largest as are full, and one
+    for the rest.
     """
     if not len(sizes):
         return instances
@@ -36,5 +36,5 @@ def rented_instances(instances: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def blocks_rented(instances: float, sizes: np.ndarray) -> int:
-    """Blocks that hold so many instances; 1 where every number is rented. [blocks]"""
+    """Blocks that hold these instances; 1 where any number can be rented. [blocks]"""
     return int(np.ceil(instances / sizes[-1])) if len(sizes) else 1

@@ -47,8 +47,9 @@ def energy_kwh(
     """Electricity of a run on demand, or of a month of a service. [kWh]
 
     PUE, the data center's total over its IT power, adds what the data center itself draws. Spare
-    instances draw what the others draw; resting ones are off. By definition; PUE:
-    catalogs/edited/grids.yaml.
+    instances draw as much as the others; resting ones are off.
+
+    By definition; PUE: catalogs/edited/grids.yaml.
     """
     running_ratio = (instances_needed + standby_instances - resting_instances) / instances_needed
     hours = np.where(ends > 0, run_hours, hours_per_month)

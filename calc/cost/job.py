@@ -173,9 +173,8 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     table["scales_hourly"] = (rows["scales"] == "hourly").to_numpy(dtype=float)
     table["instance_gpus"] = rows["gpus_paid"].to_numpy(dtype=float) / table["instances_needed"]
     sold = price_at(catalogs, rows["instance"], rows["region"])
-    ratio, private = (
-        rows[name].to_numpy(dtype=float) for name in ("paid_ratio", "private_usd_per_hour")
-    )
+    ratio = rows["paid_ratio"].to_numpy(dtype=float)
+    private = rows["private_usd_per_hour"].to_numpy(dtype=float)
     markets = np.asarray(markets, dtype=object)
     parts = np.full((len(Job._fields), len(rows)), np.nan)
     copies = deployments(table, users)

@@ -64,7 +64,7 @@ def _commitment(kind: str, years: int, payment: str) -> Market:
 
 
 def _cheapest(years: int) -> Market:
-    """The market of the cheapest commitment for some years, whatever its kind."""
+    """The market of the cheapest commitment for a number of years, whatever its kind."""
     return Market(
         f"{years}-year commitment",
         f"commit_{years}y",

@@ -13,9 +13,9 @@ from calc.cost.quotas import entry_of
 # The easiest first; without a report in the middle.
 CLASSES = ("at-once", "usually", "unknown", "wait-or-quota", "by-agreement")
 OWNED = CLASSES[0]  # machines that one has
-UNKNOWN, WAIT, AGREEMENT = (
-    CLASSES.index(word) for word in ("unknown", "wait-or-quota", "by-agreement")
-)
+UNKNOWN = CLASSES.index("unknown")
+WAIT = CLASSES.index("wait-or-quota")
+AGREEMENT = CLASSES.index("by-agreement")
 
 
 class Obtainability(NamedTuple):
@@ -38,7 +38,12 @@ def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
     A commitment and SageMaker count as on demand.
     """
     terms = MARKETS[market]
-    column = "spot" if terms.interrupted else "block" if terms.block_hours else "on_demand"
+    if terms.interrupted:
+        column = "spot"
+    elif terms.block_hours:
+        column = "block"
+    else:
+        column = "on_demand"
     entries = [entry_of(family, catalogs.obtainability) for family in catalogs.instances["family"]]
     words = [str(entry[column]) for entry in entries]
     rank = np.array([CLASSES.index(word or "unknown") for word in words])
@@ -57,7 +62,7 @@ def classes_of(
     counts: Iterable[float],
     catalogs: Catalogs,
 ) -> list[str]:
-    """The class of so many instances of each type at once on its market; empty without a type."""
+    """The class of this many instances of each type at once on its market; "" without a type."""
     numbers = catalogs.instances.index.get_indexer(list(instances))
     words = []
     for number, market, ends, count in zip(numbers, markets, of_run, counts, strict=True):

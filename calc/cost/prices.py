@@ -176,7 +176,7 @@ def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, input_tokens_pe
     """A million prompt tokens on demand: a request without decoding. [USD per million tokens]
 
     With usd_per_million_output_tokens it adds up to the price of a request, since both share the
-    same machines in turn.
+    same machines, one after the other.
     """
     return np.where(
         trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, input_tokens_per_second)

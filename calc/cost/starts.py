@@ -158,7 +158,7 @@ def last_save_seconds(trains, checkpoint_seconds, usual_first_seconds):
 
 
 def start_hours(ends, attempts, usual_first_seconds, weights_read_seconds, last_save_seconds):
-    """Hours of all starts and last saves; of a service until the first token. [h]"""
+    """Hours of all starts and last saves; for a service, until the first token. [h]"""
     starts = np.where(ends > 0, attempts, 1)
     return starts * (usual_first_seconds + weights_read_seconds + last_save_seconds) / HOUR_SECONDS
 

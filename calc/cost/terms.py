@@ -31,9 +31,10 @@ def slow_hours(ends, hours, start_hours, start_high_hours, time_high_ratio):
 def billed_hours(ends, attempts, hours, slow_hours, block_hours, committed_years):
     """Hours that AWS charges. [h]
 
-    A capacity block is charged in whole days, beyond 14 in whole weeks; a commitment to its end. A
-    block is booked to the slow end of the range and ends early; NaN where none is as long, since an
-    attempt at a run must fit one block. Of a commitment a service pays a month.
+    A capacity block is charged in whole days, and beyond 14 days in whole weeks; a commitment is
+    charged to its end. A block is booked for the slow end of the range, even if the run ends early.
+    NaN if no block is that long, since one attempt must fit in one block. For a service, the hours
+    are those of a month of the commitment.
     """
     needed = slow_hours / attempts + ENDS_EARLY_HOURS
     days = np.ceil(needed / np.maximum(block_hours, 1)) * block_hours

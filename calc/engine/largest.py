@@ -84,7 +84,8 @@ def _largest_of_rows(table: Table, name: str) -> np.ndarray:
     excess = _excess(table, table)
     fits = np.max(excess, axis=0) <= 0
     is_unit = (present == np.floor(present)) & (present < high)
-    low, high = np.where(fits & is_unit, present, low), np.where(fits | ~is_unit, high, present)
+    low = np.where(fits & is_unit, present, low)
+    high = np.where(fits | ~is_unit, high, present)
     todo = np.flatnonzero(high - low > 1)
     if not len(todo):
         return low * unit
@@ -108,7 +109,8 @@ def _largest_of_rows(table: Table, name: str) -> np.ndarray:
         both = _excess_with(
             table, name, np.tile(todo, 2), np.concatenate([lower, upper]) * np.tile(unit[todo], 2)
         )
-        first, second = (lower, both[:, : len(todo)]), (upper, both[:, len(todo) :])
+        first = (lower, both[:, : len(todo)])
+        second = (upper, both[:, len(todo) :])
     return low * unit
 
 

@@ -42,7 +42,7 @@ class Results:
                 self.codes[name][free] = self._merged(name, values)[values.codes]
 
     def _merged(self, name: str, values: Words) -> np.ndarray:
-        """The codes, in the column's vocabulary, of the words that occur."""
+        """The codes of the words that occur, in the vocabulary of the column."""
         vocabulary = self.words[name]
         codes = np.zeros(len(values.vocabulary), dtype=np.int32)
         for code in np.unique(values.codes).tolist():

@@ -36,7 +36,7 @@ INSTEAD = {
 
 
 class System(NamedTuple):
-    """A calculator. A choice is a column with the number that each value stands for."""
+    """A calculator. A choice is a column with a number for each of its values."""
 
     letter: str
     title: str

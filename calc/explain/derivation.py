@@ -190,7 +190,10 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
     if not isinstance(node, TracedColumn):
         return node
     value = node.value
-    value = value[place] if value.ndim == 3 else value[place[-1]] if value.ndim == 2 else value
+    if value.ndim == 3:
+        value = value[place]
+    elif value.ndim == 2:
+        value = value[place[-1]]
     parts = (
         node.parts
         if node.op in ("sum", "max", "cumsum", "stack")
@@ -301,11 +304,10 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     for stack in np.flatnonzero(
         np.ravel((table["stack_layers"] > 0) & ~table["stack_block_unknown"])
     ):
-        kind, case = (int(table[name][stack, 0]) for name in ("stack_kind", "stack_attention_case"))
-        number_format, attention = (
-            FORMATS[int(table["activation_format"][0])],
-            block_forms.CASES[case],
-        )
+        kind = int(table["stack_kind"][stack, 0])
+        case = int(table["stack_attention_case"][stack, 0])
+        number_format = FORMATS[int(table["activation_format"][0])]
+        attention = block_forms.CASES[case]
         forms = catalogs.blocks[kinds[kind]]["forms"]
         measured = {form["attention"]: form for form in forms if form["format"] == number_format}
         form: Row = next(

@@ -144,7 +144,8 @@ def _points_of(
     lengths, from which a form is taken; then CHECKED_POINTS points, closer at short lengths.
     """
     least, most = bounds.least_batch, bounds.most_batch
-    smallest, largest = least + np.arange(SMALLEST), most + np.arange(1 - LARGEST, 1)
+    smallest = least + np.arange(SMALLEST)
+    largest = most + np.arange(1 - LARGEST, 1)
     end_batches = np.clip([*smallest, *largest], least, most)
     first = np.array([[piece.first] for piece in pieces])
     last = np.array([[piece.last] for piece in pieces])
@@ -353,10 +354,8 @@ class Figures(NamedTuple):
 
 def figures_at(rows: pd.DataFrame, batch: float, tokens: float, safe_gib: float) -> Figures:
     """The figures of one variant at a batch and length."""
-    none, one = (
-        _gib_at(rows, batches, tokens).groupby(["stop", "moment"])["gib"].sum()
-        for batches in (0, 1)
-    )
+    none = _gib_at(rows, 0, tokens).groupby(["stop", "moment"])["gib"].sum()
+    one = _gib_at(rows, 1, tokens).groupby(["stop", "moment"])["gib"].sum()
     total = none + (one - none) * batch
     peak = total.idxmax()
     slopes = (one - none).to_numpy()

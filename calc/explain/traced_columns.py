@@ -124,9 +124,14 @@ def live(node: Any) -> Any:
 def _branch(op, parts):
     """The operand that a choice takes; None where rows or stacks differ."""
     if op in SHORT:
-        larger, smaller = (np.all(np.greater_equal(*_plain(pair))) for pair in (parts, parts[::-1]))
+        larger = np.all(np.greater_equal(*_plain(parts)))
+        smaller = np.all(np.greater_equal(*_plain(parts[::-1])))
         first = larger if op == "maximum" else smaller
-        return parts[0] if first else parts[1] if larger or smaller else None
+        if first:
+            return parts[0]
+        if larger or smaller:
+            return parts[1]
+        return None
     conditions, choices = (parts[:1], parts[1:2]) if op == "where" else parts[:2]
     for condition, choice in zip(conditions, choices, strict=True):
         if np.all(_plain(condition)):

@@ -67,7 +67,7 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
         ),
         errors.LocalEntryNotFoundError: f"the hub cannot be reached; {INSTEAD}",
         errors.EntryNotFoundError: (
-            f"it has no {name}, so it is no model of transformers; choose another repository"
+            f"it has no {name}, so it is not a transformers model; choose another repository"
         ),
     }
     try:

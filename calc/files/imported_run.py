@@ -144,7 +144,9 @@ def _is_log(name: str, content: bytes) -> bool:
 
 def is_model(content: bytes) -> bool:
     """Return whether the content is a config.json of a model, its index beside it or not."""
-    text, decoder, place = content.decode("utf-8-sig", "replace").strip(), json.JSONDecoder(), 0
+    text = content.decode("utf-8-sig", "replace").strip()
+    decoder = json.JSONDecoder()
+    place = 0
     for _ in range(MOST_JSON if text.startswith("{") else 0):
         try:
             config, place = decoder.raw_decode(text, BLANKS.match(text, place).end())  # type: ignore[union-attr]

@@ -40,10 +40,8 @@ def files_of(kit: Kit, row: Row, market: str = "on-demand") -> dict[str, bytes]:
 
 def with_warning(files: Mapping[str, bytes], warning: str) -> dict[str, bytes]:
     """The files, each saying on top why not to start it; JSON and CSV cannot, so a README does."""
-    line, silent = (
-        f"{comment_line(f'WARNING: {warning}')}\n".encode(),
-        [name for name in files if name.endswith((".json", ".csv"))],
-    )
+    line = f"{comment_line(f'WARNING: {warning}')}\n".encode()
+    silent = [name for name in files if name.endswith((".json", ".csv"))]
     readme = f"WARNING: {warning} {' and '.join(silent)} cannot say so themselves.\n"
     commented = {
         name: re.sub(rb"\A(#!.*\n)?", lambda start: start[0] + line, text)

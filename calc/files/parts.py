@@ -105,10 +105,8 @@ def tables_of(part: Part, rows: int) -> Iterator[pd.DataFrame]:
 def _parquet_tables(part: Part, rows: int) -> Iterator[pd.DataFrame]:
     """Yield the tables of a Parquet file, with so many rows at most."""
     file = _parquet_file(part.source)
-    names, batches = (
-        file.schema_arrow.names,
-        file.iter_batches(rows, row_groups=list(part.groups) or None),
-    )
+    names = file.schema_arrow.names
+    batches = file.iter_batches(rows, row_groups=list(part.groups) or None)
     if len(names) > MOST_COLUMNS:
         raise TableError(f"{part.source} has {TOO_WIDE}")
     if "model" not in names:
@@ -152,7 +150,7 @@ def write_part(part: Part, tables: Iterable[pd.DataFrame]) -> None:
 
 
 def _write_parquet(part: Part, tables: Iterable[pd.DataFrame]) -> None:
-    """Numbers as doubles, words as text; a cell that is no number is null, named in its problem."""
+    """Write numbers as doubles and words as text; other cells are null, with a problem."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 

@@ -109,7 +109,8 @@ def model_entry(text: str, model_id: str, catalogs: Catalogs) -> Json:
 
 def simulated_model(config: Json, model_id: str, answer: Json, catalogs: Catalogs) -> Json:
     """A model with the parameters of its class and blocks of its own, as a document."""
-    entry, simulated = read_config(config, model_id, catalogs), answer["blocks"]
+    entry = read_config(config, model_id, catalogs)
+    simulated = answer["blocks"]
     _, stacks = model_table({model_id: entry | {"source": "", "notes": ""}}, catalogs.families)
     counted = model_table({model_id: entry}, catalogs.families)[0].loc[model_id]
     release = ".".join(answer["transformers"].split(".")[:2])
@@ -175,7 +176,8 @@ def mean_forms(kinds: list[Json]) -> list[Json]:
             if one["saved"] != kind["forms"][usual[form["format"]]]["saved"]
         ]
         counts = masked if masked and form["attention"] == "sdpa-window" else of_kinds
-        layers, same = sum(kind["layers"] for kind, _ in counts), [one for _, one in counts]
+        layers = sum(kind["layers"] for kind, _ in counts)
+        same = [one for _, one in counts]
         for name in VECTORS:
             sizes = dict.fromkeys(size for one in same for size in one[name])
             form[name] = {

@@ -44,9 +44,9 @@ def curve_of(text: str, of_week: bool = False) -> tuple[float, ...]:
     is_load = all(0 <= hour < np.inf for hour in hours) and sum(hours) > 0
     if len(hours) not in (DAY_HOURS, WEEK_HOURS) or not is_load:
         raise TableError(
-            f"'{quote_cell(text)}' is no load of a day or a week; give {', '.join(curves)}, or "
-            f"{DAY_HOURS} numbers from midnight on, or {WEEK_HOURS} from Monday's on, joined by +, "
-            f"not all 0."
+            f"'{quote_cell(text)}' is not the load of a day or a week; give {', '.join(curves)}, "
+            f"or {DAY_HOURS} numbers from midnight on, or {WEEK_HOURS} from Monday's on, joined by "
+            f"+, not all 0."
         )
     return hours * 7 if of_week and len(hours) == DAY_HOURS else hours
 
@@ -164,7 +164,7 @@ def _by_hour(rows: pd.DataFrame, form: TraceFormat, name: str) -> pd.DataFrame:
         if days.isna().any():
             wrong = quote_cell(distinct[int(np.flatnonzero(days.isna())[0])])
             raise TableError(
-                f"{name}: '{wrong}' is no time; write it as 2026-11-28 18:00:00, or as seconds "
+                f"{name}: '{wrong}' is not a time; write it as 2026-11-28 18:00:00, or as seconds "
                 f"from the first midnight."
             )
         since = (days - pd.Timestamp(0)) // pd.Timedelta(hours=1)

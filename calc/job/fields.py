@@ -128,7 +128,7 @@ def method_of(fields: Row) -> str:
 
 
 def is_offline(fields: Row) -> bool:
-    """Return whether a service has work that ends, of so many tokens, images or hours in all."""
+    """Return whether a service has work that ends: an amount of tokens, images or hours."""
     return fields["goal"] == "serve" and bool(fields.get("tokens_total"))
 
 
@@ -194,7 +194,8 @@ def job_of(fields: Row, by_hand: dict[str, list]) -> Row:
         job |= {name: fields[name] for name in OF_SERVING} | (
             {"users": None} if fields["requests_per_second"] or fields["people"] else {}
         )
-        job |= dict.fromkeys(LENGTHS) if fields["context_tokens"] else {}
+        if fields["context_tokens"]:
+            job |= dict.fromkeys(LENGTHS)
     if is_read("days_most", fields):
         job["hours_most"] = min(limits["days_most"] * DAY_HOURS, NO_LIMIT)
     job |= {
@@ -251,8 +252,10 @@ def job_fields_of(
         goal if goal == "train" else "tune"
     )  # of a training: a scenario that names no work is one
     fields: Row = {"goal": "serve" if first.get("work") == "inference" else goal}
-    fields |= {"model": first["model"]} if "model" in first else {}
-    fields |= {"regions": columns["region"]} if columns.get("region") else {}
+    if "model" in first:
+        fields["model"] = first["model"]
+    if columns.get("region"):
+        fields["regions"] = columns["region"]
     fields |= (
         _serving_fields(columns, first)
         if fields["goal"] == "serve"

@@ -103,7 +103,7 @@ class Job:
         return 16 if isinstance(self.fewest_bits, str) else self.fewest_bits
 
     def most_instances(self, instance_gpus: Any) -> Any:
-        """Instances that a job may rent of a type with so many GPUs. [instances]"""
+        """Instances that a job may rent of a type with this number of GPUs. [instances]"""
         usual = np.maximum(USUAL_INSTANCES, USUAL_GPUS // np.maximum(instance_gpus, 1))
         return usual if self.instances_most is None else 0 * usual + self.instances_most
 

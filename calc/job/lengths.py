@@ -52,7 +52,8 @@ def split_context(context: int, answer: int = 0) -> tuple[int, int]:
 
 def _split(job: Row, cells: Cells, generates: bool) -> Row:
     """Prompt and answer of a job that names its context (split_context), unless one is set."""
-    context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
+    context = int(job["context_tokens"])
+    lengths = ("prompt_tokens", "answer_tokens")
     if not generates:
         job |= {"prompt_tokens": context, "sequence_tokens": context}
     elif all(name in cells for name in lengths):

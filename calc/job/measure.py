@@ -22,11 +22,12 @@ class Measure(NamedTuple):
 
 
 def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Measure:
-    """The measure of a model: images of an image encoder, hours of what hears, else tokens.
+    """The unit of a model's work: images for an image encoder, hours for sound, else tokens.
 
-    Of Whisper every window of sound is answered with so many tokens.
+    Whisper answers every window of sound with the same number of tokens.
     """
-    kind, positions = catalogs.models["kind"][model], float(catalogs.models["fixed_tokens"][model])
+    kind = catalogs.models["kind"][model]
+    positions = float(catalogs.models["fixed_tokens"][model])
     if kind in ("vision", "dual"):
         return Measure(IMAGES, positions)
     if kind == "sound":

@@ -235,10 +235,11 @@ def _work(cells: Cells) -> str:
 
 
 def _examples(job: Row, cells: Cells, catalogs: Catalogs) -> None:
-    """The tokens of a run that names its examples: examples x tokens each x epochs.
+    """The tokens of a run that states its examples: examples × tokens each × epochs.
 
-    Without its tokens an example is an image, or the usual text as far as the context holds it; of
-    a pair of image and text, whose steps count the text's tokens, that text.
+    If the tokens of an example are not stated, an example is an image, or the default text as far
+    as the context holds it. For a pair of image and text, whose steps count the tokens of the text,
+    it is that text.
     """
     is_told = job["examples"] and (job["example_tokens"] or "train_tokens" not in cells)
     if job["work"] != TRAINING or not is_told:

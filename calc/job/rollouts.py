@@ -1,7 +1,7 @@
-"""Lengths and steps of training that generates its answers: GRPO, PPO and their like.
+"""Lengths and steps of training that generates its answers: GRPO, PPO and similar methods.
 
-Its examples are prompts. Each is answered several times in every epoch, and a step takes so many
-prompts with all their answers.
+Its examples are prompts. Each prompt is answered several times in every epoch. A step takes a
+number of prompts with all their answers.
 """
 
 from collections.abc import Mapping
@@ -68,7 +68,8 @@ def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:
     An example is a prompt, so that example_tokens are its tokens. A long answer lengthens a context
     that the job does not set, and leaves the prompt half of the usual one.
     """
-    context, answer = int(job["sequence_tokens"]), fixed.get("completion_tokens", [None])[0]
+    context = int(job["sequence_tokens"])
+    answer = fixed.get("completion_tokens", [None])[0]
     is_usual = "sequence_tokens" not in cells
     asked = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))
     prompt = int(asked or job["example_tokens"] or 0)

@@ -191,16 +191,18 @@ def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
 
 
 class AnyOf(tuple):
-    """The forms or moments of all blocks of a kind; one stands for a block not read off."""
+    """The forms or moments of all blocks of a kind, from which a block not read off takes one."""
 
 
 class LinearForms:
     """The linear forms of every stack and row: `forms(name)` is a vector times the sizes.
 
-    With sequence parallelism all is divided but the gathered outputs of the two norms, and those
-    too where the backward pass gathers them again; without it all that is `hidden` wide stays
-    whole. Each form is summed over the rows that have it. Of the blocks of a kind the one at the
-    `quantile` counts. Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
+    Sequence parallelism divides everything except the gathered outputs of the two norms, and
+    divides those too if the backward pass gathers them again. Without it, everything that is
+    `hidden` wide stays whole. Each form is summed over the rows that have it. The block at the
+    `quantile` stands for its kind.
+
+    Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
     """
 
     def __init__(

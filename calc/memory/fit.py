@@ -158,9 +158,10 @@ def needed_low_bytes(
 ):
     """Lower end of what must fit, the 5th percentile. [B]
 
-    As far below the estimate as the upper end lies above it; of a model that is sized with as few
-    parameters as it may have. Source: sure_ratio of calc/memory/overhead.py, from
-    catalogs/calibrated/overheads.yaml.
+    It lies as far below the estimate as the upper end lies above it. For a model whose size is a
+    range, the estimate is that of its smallest number of parameters.
+
+    Source: sure_ratio of calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
     """
     fewer_bytes = (1 - fewest_parameters_ratio) * counted_states_bytes
     least_bytes = np.maximum(starting_peak_bytes - fewer_bytes, 0)

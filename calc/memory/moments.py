@@ -161,7 +161,7 @@ FORWARD_PASS = tuple(
 
 
 def components_of(work: str) -> tuple[str, ...]:
-    """The components that a kind of work can have: the standing, and those its moments name."""
+    """The components that a kind of work can have: permanent ones, and those of its moments."""
     return tuple(name for name in COMPONENTS if name not in PASSING or name in named_in(work))
 
 

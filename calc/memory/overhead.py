@@ -102,10 +102,11 @@ def error_ratio(
 ):
     """Standard deviation of the measured peak around its estimate. [share]
 
-    By kind of work; at least that of figures derived from source where this is one; doubled where
-    it is extrapolated. Most of what a serving engine needs is weights and cache, whose sizes are
-    exact whatever the layout. Runs of one's own narrow it. Source:
-    catalogs/calibrated/overheads.yaml, *_error_ratio, from the published runs named there.
+    It depends on the kind of work. It is at least that of figures derived from source where the
+    estimate is one of these, and doubled where it is extrapolated. Most of what a serving engine
+    needs is weights and cache, whose sizes are exact in every layout. Your own runs narrow it.
+
+    Source: catalogs/calibrated/overheads.yaml, *_error_ratio, from the published runs named there.
     """
     derived = (memory_ground >= DERIVED) & (is_engine == 0)
     by_ground = np.where(

@@ -14,7 +14,8 @@ def peak_moment(moment_bytes):
     largest, number = moment_bytes[0], np.zeros(1, dtype=np.int64)
     for place, total in enumerate(moment_bytes[1:], start=1):
         larger = total > largest
-        largest, number = np.where(larger, total, largest), np.where(larger, place, number)
+        largest = np.where(larger, total, largest)
+        number = np.where(larger, place, number)
     return number
 
 

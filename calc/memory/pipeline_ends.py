@@ -52,10 +52,8 @@ def stack_layers_here(stack_layers, stack_experts, first_blocks, first_blocks_he
     Shape: (stacks, rows).
     """
     others = np.maximum(np.sum(stack_layers, axis=0) - first_blocks, 1)
-    of_others, of_first = (
-        (stage_blocks - first_blocks_here) / others,
-        first_blocks_here / np.maximum(first_blocks, 1),
-    )
+    of_others = (stage_blocks - first_blocks_here) / others
+    of_first = first_blocks_here / np.maximum(first_blocks, 1)
     return stack_layers * np.where((first_blocks > 0) & (stack_experts == 0), of_first, of_others)
 
 

@@ -13,7 +13,8 @@ def stack_expert_padding_ratio(
     FlashInfer on Blackwell (256).
     """
     inner = np.maximum(stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1), 1)
-    tile, hidden_tile = np.maximum(expert_tile, 1), np.where(expert_tile > 64, 256, 1)
+    tile = np.maximum(expert_tile, 1)
+    hidden_tile = np.where(expert_tile > 64, 256, 1)
     padded = np.ceil(inner / tile) * tile * np.ceil(stack_hidden / hidden_tile) * hidden_tile
     return np.where(
         (expert_tile > 0) & (stack_expert_ffn_width > 0),
@@ -118,9 +119,11 @@ def adapters_bytes(
     saved_embedding_here,
     saved_head_here,
 ):
-    """LoRA adapters, before sharding; those that are served in 16 bits, a slot for each. [B]
+    """LoRA adapters, before sharding; served adapters in 16 bits, one slot for each. [B]
 
-    What LoRA trains whole is kept twice: frozen as it stands, and a copy as wide as the adapters.
+    What LoRA trains whole is stored twice: the frozen original, and a copy in the format of the
+    adapters.
+
     Source: Hu et al. 2021, arXiv 2106.09685; vLLM, vllm/lora/layers, create_lora_weights,
     max_loras.
     """
@@ -232,10 +235,8 @@ def matrix_waste_bytes(
     No tensor is in it, so it is part of the overhead, though a log counts it as allocated.
     Source: Qwen2.5's speed benchmark, 0.15 of 28 GiB; LitGPT's resource tables, 0.12 of 24 GiB.
     """
-    attention, network = (
-        _segment_waste_bytes(stack_row_bytes * width)
-        for width in (stack_query_width, stack_ffn_width)
-    )
+    attention = _segment_waste_bytes(stack_row_bytes * stack_query_width)
+    network = _segment_waste_bytes(stack_row_bytes * stack_ffn_width)
     wasted = 2 * attention + network * np.where(stack_gated_ffn_width > 0, 3, 2)
     return (
         (trains == 0) * (dequantized_bytes_each == 0) * np.sum(stack_layers_here * wasted, axis=0)

@@ -1,4 +1,4 @@
-"""Expressions that catalogs write as text, as 8 * hidden, and what their names stand for."""
+"""Expressions that catalogs write as text, such as 8 * hidden, and the values of their names."""
 
 import ast
 import math
@@ -159,7 +159,7 @@ def _value(node: Any, names: Names) -> Any:
 
 
 def _number(node: ast.expr, names: Names) -> float:
-    """A value that arithmetic takes; none that a name stands for is below zero."""
+    """A number for arithmetic; TypeError if it is none, or if a name stands for a negative one."""
     value = _value(node, names)
     if not isinstance(value, int | float) or (
         isinstance(node, ast.Name | ast.Attribute) and value < 0

@@ -108,7 +108,11 @@ def _valid_value(name: str, value: Any) -> Any:
     if name == "kind":
         return value if value in NEEDED else None
     if name in WORD_FIELDS:
-        return value if WORD.fullmatch(value) else "" if value == "" else None
+        if WORD.fullmatch(value):
+            return value
+        if value == "":
+            return ""
+        return None
     if name == "hf_repo":
         return value if REPOSITORY.fullmatch(value) and ".." not in value else None
     return value if name == "checked_on" and DAY.fullmatch(value) else None
@@ -137,7 +141,8 @@ def _layer_kinds(value: Any) -> list[Json] | None:
     if not isinstance(value, list) or not all(isinstance(kind, dict) for kind in value):
         return None
     for kind in value:
-        word, sizes = kind.get("kind"), {key: kind[key] for key in kind if key != "kind"}
+        word = kind.get("kind")
+        sizes = {key: kind[key] for key in kind if key != "kind"}
         if not isinstance(word, str) or not WORD.fullmatch(word) or not _are_sizes(sizes):
             return None
     return value

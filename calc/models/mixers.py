@@ -11,11 +11,12 @@ from calc.mappings import Cells as Sizes
 
 @dataclass(frozen=True)
 class MixerSizes:
-    """The sizes of a mixer; what a kind does not have is 0.
+    """The sizes of a mixer; a size that a kind lacks is 0.
 
     `mixer_in_width`: outputs of its input projections. `mixer_width`: inputs of its output
     projection. `mixer_inner_*`: the matrices between the two. `mixer_vectors`: further parameters.
-    `convolution_channels`: of its short convolution. `recurrent_state_elements`: per sequence.
+    `convolution_channels`: channels of its short convolution. `recurrent_state_elements`: elements
+    per sequence.
     """
 
     mixer_in_width: int = 0
@@ -36,11 +37,9 @@ def delta(sizes: Sizes) -> MixerSizes:
 
     Source: Yang et al. 2024, arXiv 2412.06464.
     """
-    heads, key, value = (
-        sizes["state_heads"],
-        sizes["state_groups"] * sizes["state_size"],
-        sizes["state_heads"] * sizes["state_head_dim"],
-    )
+    heads = sizes["state_heads"]
+    key = sizes["state_groups"] * sizes["state_size"]
+    value = sizes["state_heads"] * sizes["state_head_dim"]
     return MixerSizes(
         mixer_in_width=2 * key + 2 * value + 2 * heads,
         mixer_width=value,
@@ -58,11 +57,9 @@ def kimi_delta(sizes: Sizes) -> MixerSizes:
 
     Source: Kimi Linear, 2025, arXiv 2510.26692.
     """
-    heads, width, rank = (
-        sizes["state_heads"],
-        sizes["state_heads"] * sizes["state_head_dim"],
-        sizes["state_head_dim"],
-    )
+    heads = sizes["state_heads"]
+    width = sizes["state_heads"] * sizes["state_head_dim"]
+    rank = sizes["state_head_dim"]
     return MixerSizes(
         mixer_in_width=3 * width + heads + 2 * rank,
         mixer_width=width,
@@ -124,11 +121,9 @@ def mamba(sizes: Sizes) -> MixerSizes:
 
     Source: Gu and Dao 2023, arXiv 2312.00752.
     """
-    width, state, rank = (
-        sizes["state_heads"] * sizes["state_head_dim"],
-        sizes["state_size"],
-        sizes["time_rank"],
-    )
+    width = sizes["state_heads"] * sizes["state_head_dim"]
+    state = sizes["state_size"]
+    rank = sizes["time_rank"]
     return MixerSizes(
         mixer_in_width=2 * width,
         mixer_width=width,

@@ -64,12 +64,10 @@ def projection_parameters(embedding_width, text_width, projected_out):
 
     ELECTRA has one with a bias; OPT-350m has one at the input and one at the output.
     """
+    if embedding_width == text_width:
+        return 0
     matrix = embedding_width * text_width
-    return (
-        (2 * matrix if projected_out else matrix + text_width)
-        if embedding_width != text_width
-        else 0
-    )
+    return 2 * matrix if projected_out else matrix + text_width
 
 
 def masked_head_parameters(masked_head, hidden, masked_head_bias, norm_vectors, embedding_width):
@@ -227,7 +225,8 @@ def outside_parameters(
 ):
     """All parameters outside the blocks. [parameters]
 
-    The rules of catalogs/edited/model_types.yaml count what only one family has.
+    Parameters that only one family has are counted by the rules of
+    catalogs/edited/model_types.yaml.
     """
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
     return (

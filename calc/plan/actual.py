@@ -125,7 +125,8 @@ def runway_of_budget(result: Actual, plans: pd.DataFrame, budget: Budget) -> Run
     What was spent before the first day of the bill is not known.
     """
     first, last = result.first_day, result.last_day
-    begins, ends = max(first, budget.starts.isoformat()), min(last, budget.ends.isoformat())
+    begins = max(first, budget.starts.isoformat())
+    ends = min(last, budget.ends.isoformat())
     if budget.usd is None or not first or begins > ends:
         return None
     names = [row["scenario"] for row in records(plans) if budget.is_of(row)]
@@ -186,7 +187,7 @@ def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalo
 
 
 def planned_cost(row: Row, months: float) -> float:
-    """Dollars of a plan for so many months, a run that is made once in full. [USD]"""
+    """Dollars of a plan over a number of months; a run that is made once counts in full. [USD]"""
     if row["is_once"]:
         return float(row["once_usd"])
     return float(row["monthly_usd"]) * min(months, float(row["plan_months"]))

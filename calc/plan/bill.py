@@ -37,7 +37,7 @@ WAY_COLUMNS = (  # what on_markets adds to the columns of a job
 def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """Estimated rows with the columns of BILL and how hard they are to get, each on its market.
 
-    Machines that one has, named in the column `have`, are not paid: NaN.
+    Your own machines, named in the column `have`, cost nothing here: NaN.
     """
     job = job_of_rows(rows, rows["market"], 0, catalogs)
     table = rows.assign(**{name: getattr(job, name) for name in BILL})
@@ -88,7 +88,8 @@ def lines(row: Row) -> pd.DataFrame:
             "attempts": hours * (1 - 1 / attempts)
         }
     unused = float(row["billed_hours"]) - hours
-    table |= {"unused": unused} if unused > 0 else {}
+    if unused > 0:
+        table["unused"] = unused
     usd = {
         line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio
         for line, hours_of in table.items()
@@ -96,7 +97,8 @@ def lines(row: Row) -> pd.DataFrame:
     paid_gpus = float(row["instances"] * row["gpus_paid"] / row["instances_needed"])
     gpu_hours = {line: hours_of * shares.get(line, 1.0) for line, hours_of in table.items()}
     if ratio != 1:
-        table, usd = table | {"ratio": 0.0}, usd | {"ratio": sum(usd.values()) * (ratio - 1)}
+        table = table | {"ratio": 0.0}
+        usd = usd | {"ratio": sum(usd.values()) * (ratio - 1)}
     return pd.DataFrame(
         {
             "line": list(table),
@@ -124,7 +126,7 @@ def spare_usd(row: Row) -> float:
 
 
 def working_instances(row: Cells) -> float:
-    """Instances of a billed row that work: all but the spare ones of a service. [instances]"""
+    """Instances of a billed row without the spare ones of a service. [instances]"""
     return float(row["instances"] - spare_of(row))
 
 
@@ -173,10 +175,10 @@ def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     markets = markets_for(row, catalogs)
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     of_run = ends_of(table).to_numpy(dtype=float)
-    hours, hourly, usd, billed_now = (
-        table[name].to_numpy(dtype=float)
-        for name in ("hours", "usd_per_hour", "usd", "billed_hours")
-    )
+    hours = table["hours"].to_numpy(dtype=float)
+    hourly = table["usd_per_hour"].to_numpy(dtype=float)
+    usd = table["usd"].to_numpy(dtype=float)
+    billed_now = table["billed_hours"].to_numpy(dtype=float)
     ratios = {
         name: float(row[f"run_{name}_hours"] / row["run_hours"]) if ends_of(row) else 1.0
         for name in ("low", "high")
@@ -210,10 +212,8 @@ def as_rows(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
 def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
     """The commitment of each market, and the use from which it pays off; NaN if paid by use."""
     sold = [MARKETS[market] for market in paid["market"]]
-    block, years = (
-        np.array([getattr(market, name) for market in sold])
-        for name in ("block_hours", "committed_years")
-    )
+    block = np.array([market.block_hours for market in sold])
+    years = np.array([market.committed_years for market in sold])
     hours = terms.committed_hours(block, years, paid["billed_hours"].to_numpy(dtype=float))
     hourly = paid["usd_per_hour"].to_numpy(dtype=float)
     on_demand = hourly[paid["market"].tolist().index(BY_USE[0])]
@@ -265,7 +265,8 @@ def small_lines(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     They are the checkpoints or weights on each storage of the region, in the sizes that it is sold
     in, and their transfer out of it once. A kind without a price in the region has NaN.
     """
-    prices, stored = catalogs.storage_and_traffic, float(row["stored_bytes"]) / GIB
+    prices = catalogs.storage_and_traffic
+    stored = float(row["stored_bytes"]) / GIB
     kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib", "step_gib"]]
     here = prices.loc[prices["region"] == row["region"], ["kind", "usd_per_gib", "as_of", "source"]]
     priced = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna(

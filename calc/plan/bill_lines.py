@@ -11,15 +11,13 @@ TAGS = ("plan", "team", "owner", "project")
 PLACE = ("instance", "region", "market")
 KEYS = ("day", *TAGS, *PLACE, "counts_as")
 SUMS = ("usd", "list_usd", "instance_hours", "wall_hours")
-MACHINE, IDLE, DISCOUNT, OTHER, CREDIT, TAX, UNSPLIT = (
-    "machine",
-    "idle",
-    "discount",
-    "other",
-    "credit",
-    "tax",
-    "unsplit",
-)
+MACHINE = "machine"
+IDLE = "idle"
+DISCOUNT = "discount"
+OTHER = "other"
+CREDIT = "credit"
+TAX = "tax"
+UNSPLIT = "unsplit"
 BESIDE = (CREDIT, TAX)  # said beside the plans, and part of none
 
 

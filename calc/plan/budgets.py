@@ -130,8 +130,9 @@ def _use_of(budget: Budget, rows: list[Row], begins: date) -> Use:
 
 
 def months_in(budget: Budget, begins: date, row: Row) -> float:
-    """Months of a plan inside a budget; of a run that is made once 1 or 0. [months]"""
-    starts, ends = (_day(row, name) for name in ("starts", "ends"))
+    """Months of a plan inside a budget; 1 or 0 for a run that is made once. [months]"""
+    starts = _day(row, "starts")
+    ends = _day(row, "ends")
     begins = starts or begins
     if row["is_once"]:
         return float(budget.starts <= begins <= budget.ends)

@@ -39,7 +39,8 @@ def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> 
     usd = bill[column].to_numpy(dtype=float)
     priced = ~np.isnan(usd)
     ratios = np.array([case_ratios(row) for row in records(bill)]).reshape(-1, 2)
-    low, high = (float((usd * ratios[:, end])[priced].sum()) for end in (0, 1))
+    low = float((usd * ratios[:, 0])[priced].sum())
+    high = float((usd * ratios[:, 1])[priced].sum())
     base = float(usd[priced].sum())
     return Cases(low, base, high * (1 + contingency_percent / 100))
 

@@ -19,11 +19,11 @@ SUM, ENDPOINT = "sum_usd", "endpoint_sum_usd"  # since the start
 
 
 class TunedPlan(NamedTuple):
-    """The runs and the service of their result, for so many months, beside an endpoint.
+    """The runs and the service of their result, for a number of months, beside an endpoint.
 
-    `bill`: a table of plan_bill, the runs and then the service; `rounds`: of runs in a month. The
-    endpoint's price is that of a million generated tokens with their prompts; its tokens are those
-    of the load, and at most those that the service generates.
+    `bill`: a table of plan_bill, the runs and then the service. `rounds`: rounds of runs in a
+    month. The endpoint's price is that of a million generated tokens with their prompts. Its tokens
+    are those of the load, and at most those that the service generates.
     """
 
     bill: pd.DataFrame
@@ -104,5 +104,5 @@ def _paid_months(row: Row) -> float:
 
 
 def _month_usd(row: Row) -> float:
-    """A paid month of a row; machines that one has cost nothing. [USD]"""
+    """A paid month of a row; your own machines cost nothing. [USD]"""
     return 0.0 if row["have"] else float(row["month_usd"])

@@ -16,7 +16,7 @@ DAY_FORMAT, HOUR_FORMAT = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 
 
 class Window(NamedTuple):
-    """Hours in which so many instances are free: the first hour, and how many."""
+    """Hours in which instances are free: the first hour, the number of hours, and of instances."""
 
     starts: int  # hour of the day or the week
     hours: int

@@ -81,9 +81,8 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
                 places = places[on_days == ""]
             if not len(places):
                 continue
-            usd, hours = (
-                float(lines.iloc[places][name].sum()) for name in ("usd", "instance_hours")
-            )
+            usd = float(lines.iloc[places]["usd"].sum())
+            hours = float(lines.iloc[places]["instance_hours"].sum())
             names = tuple(row["scenario"] for row in candidates)
             open_groups.append(OpenGroup(shared, usd, hours, names))
             is_open[places] = True
@@ -93,7 +92,7 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
 
 
 def _on_days(candidates: list[Row], days: np.ndarray) -> np.ndarray:
-    """The plan that alone is at work on each day, empty where none or several are."""
+    """The plan that is the only one at work on each day; "" if there is none, or several."""
     alone = {}
     for day in set(days):
         at_work = [row["scenario"] for row in candidates if _is_at_work(row, day)]
@@ -115,10 +114,11 @@ def group_parts(group: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], str]:
-    """Plans that may have caused lines, and how sure one of them is; empty: it must be asked.
+    """Plans that may have caused lines, and what matched them; "" if the user has to choose.
 
-    A tag that names a plan decides. One that names no plan leaves the others' right to be asked. A
-    team or a project leaves its own plans; among these the machine decides.
+    A tag that names a plan decides. If it names a plan that does not exist, the user chooses among
+    the others. A tag of a team or a project leaves that team's plans; the machine decides among
+    them.
     """
     if group["plan"]:
         wanted = tag_key(group["plan"])
@@ -134,7 +134,9 @@ def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], 
         rest = [row for row in rest if _is_there(group, row)]
     elif not is_tagged:
         return [], ""
-    return rest, "" if group["plan"] else BY_TAG if is_tagged else BY_MACHINE
+    if group["plan"]:
+        return rest, ""
+    return rest, BY_TAG if is_tagged else BY_MACHINE
 
 
 def _text_of(row: Row, name: str) -> str:

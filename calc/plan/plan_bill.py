@@ -1,8 +1,8 @@
 """The bill of a plan: one answer of each job, times its runs and months, against a budget.
 
-A run is paid as often as it is made, a service by the month; a commitment is paid every month of
-its term, used or not, and runs that take more hours a month than one copy of its instances has pay
-for several. A run made in one month alone is paid once. Machines that one has are not paid.
+A run is paid as often as it is made, and a service by the month. A commitment is paid every month
+of its term, used or not. Runs that take more hours a month than one copy of its instances has pay
+for several copies. A run made in one month alone is paid once. Your own machines are not paid.
 """
 
 from collections.abc import Sequence
@@ -50,10 +50,8 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     """
     names = ("usd", "usd_per_hour", "hours", "runs_per_month", "plan_months", "start_hours")
     usd, hourly, hours, runs, months, start = (rows[name].to_numpy(dtype=float) for name in names)
-    ends, years = (
-        ends_of(rows).to_numpy(dtype=float),
-        np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float),
-    )
+    ends = ends_of(rows).to_numpy(dtype=float)
+    years = np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
     a_month = month_usd(usd, hourly, runs, years, committed_copies(ends, hours, runs))
     is_once = (ends > 0) & (months == 1) & (years == 0)
     return rows.assign(

@@ -23,8 +23,8 @@ class QuotaUse(NamedTuple):
 def quota_use(rows: pd.DataFrame, catalogs: Catalogs) -> list[QuotaUse]:
     """The use of each quota by rows with an instance, a region, a market and instances.
 
-    All rows are taken to run at once. Machines that one has, and those of SageMaker, whose quotas
-    are of another kind, are left out.
+    All rows are assumed to run at the same time. Your own machines are left out, and so are those
+    of SageMaker, which has other quotas.
     """
     needed: dict[tuple[str, str, str, str], float] = {}
     for row in records(rows):

@@ -23,10 +23,8 @@ def run_columns(market: str) -> tuple[str, tuple[str, str]]:
 
 def over_tokens(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
     """The run from a tenth to ten times its tokens: times, line, usd, hours, fits, now."""
-    times, name = (
-        np.array(TIMES),
-        "tokens_total" if scenario.get("work") == "inference" else "train_tokens",
-    )
+    times = np.array(TIMES)
+    name = "tokens_total" if scenario.get("work") == "inference" else "train_tokens"
     rows = pd.DataFrame(
         estimate(pd.DataFrame(scenario | {name: scenario[name] * times}), catalogs, solve=False)
     )

@@ -29,10 +29,11 @@ SHAPES, BISECTIONS = (0.2, 20.0), 60  # of Weibull distributions
 
 
 class Sessions(NamedTuple):
-    """Conversations of so many turns, with the time between an answer and the next prompt.
+    """Conversations of several turns, with the time between an answer and the next prompt.
 
-    think_variation_ratio: its standard deviation over its mean; 1 is an exponential time, as of
-    people who do not wait for each other, 0.5 a regular one, 2 one of breaks and bursts.
+    think_variation_ratio: the standard deviation of that time over its mean. 1 is an exponential
+    time, as of people who do not wait for each other; 0.5 is a regular one; 2 one of breaks and
+    bursts.
     """
 
     turns: int
@@ -119,7 +120,8 @@ def session_plan(row: Row, sessions: Sessions, catalogs: Catalogs) -> SessionPla
     table = pd.DataFrame([scenario] * len(SHARES)).assign(reused_prompt_tokens=SHARES * reusable)
     found = estimate(table, catalogs, solve=False)
     measures = _measures(found, row, sessions)
-    pool, in_flight = float(row["kv_pool_tokens"]), in_flight_tokens(row, contexts)
+    pool = float(row["kv_pool_tokens"])
+    in_flight = in_flight_tokens(row, contexts)
     by_pool = [
         _in_pool(pool * ratio, in_flight, measures, sessions, contexts) | {"pool_ratio": ratio}
         for ratio in POOL_RATIOS
@@ -180,10 +182,10 @@ def _in_pool(
     sessions: Sessions,
     contexts: Contexts,
 ) -> dict[str, float]:
-    """The hit ratio in a cache of so many tokens, and the measures there.
+    """The hit ratio in a cache of a number of tokens, and the measures there.
 
-    More hits make turns faster, more turns fill the cache faster: the hit ratio is where the rate
-    that it allows gives it back.
+    More hits make turns faster, and more turns fill the cache faster. The hit ratio is the fixed
+    point: the rate that it allows gives the same ratio again.
     """
     free = max(pool_tokens - in_flight, 0.0)
     stays = stay_seconds(free, measures["replica_turns_per_second"], sessions, contexts)
@@ -203,7 +205,7 @@ def _in_pool(
 
 
 def weibull_shape(variation_ratio: float) -> float:
-    """The shape k of a Weibull distribution with a standard deviation of so many means."""
+    """The shape k of a Weibull distribution with this ratio of standard deviation to mean."""
     low, high = SHAPES
     for _ in range(BISECTIONS):
         shape = (low + high) / 2

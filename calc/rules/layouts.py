@@ -333,7 +333,7 @@ RULES = (
         ),
         "{implementation} refuses {model} in {precision} with tensor parallel "
         "{tensor_parallel:.0f}: a GPU's {refused_shard_elements:g} "
-        "columns are no whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, "
+        "columns are not whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, "
         "experts divided by as many (expert_parallel), "
         "or another precision.",
     ),

@@ -43,9 +43,8 @@ def _join_notes(first: Words, second: Words) -> Words:
 
 def _of_model(table: Columns, catalogs: Catalogs) -> Words:
     """The note on each row's model; with images its tower is counted, and the note differs."""
-    without, with_images = (
-        words_of(catalogs, "models", name) for name in ("note", "note_with_images")
-    )
+    without = words_of(catalogs, "models", "note")
+    with_images = words_of(catalogs, "models", "note_with_images")
     row = table["model_row"] + len(without) * (table["images_per_sequence"] > 0)
     return Words(row, np.concatenate([without, with_images]))
 
@@ -183,10 +182,8 @@ def _of_rollout_engine(table: Columns) -> Words:
 
 def _of_load(table: Columns) -> Words:
     """A warning where percentiles are of a load beyond that to which they were tried."""
-    load, percentile = (
-        np.broadcast_to(table.get(name, np.nan), table["rows"])
-        for name in ("arrivals_load_ratio", "request_p99_seconds")
-    )
+    load = np.broadcast_to(table.get("arrivals_load_ratio", np.nan), table["rows"])
+    percentile = np.broadcast_to(table.get("request_p99_seconds", np.nan), table["rows"])
     sentence = (
         f"At random arrivals the load is over {CERTAIN_LOAD * 100:.0f} %: the percentiles are "
         f"rough."

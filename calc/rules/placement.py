@@ -124,7 +124,7 @@ RULES = (
         lambda untiled_shard_elements: untiled_shard_elements > 0,
         "{implementation} fails with {model} in {precision} on a card without fp8: a GPU's "
         "{untiled_shard_elements:g} columns of an expert "
-        "are no whole tiles of its kernel ({serving_marlin_expert_tile:.0f}); take another "
+        "are not whole tiles of its kernel ({serving_marlin_expert_tile:.0f}); take another "
         "precision, or other GPUs to a replica.",
     ),
 )

@@ -133,9 +133,9 @@ def _notes(
 
 
 def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """The rules whose sentences a note has: the worst on each choice, or what cannot load.
+    """The rules whose sentences are in a note: the worst of each choice, and what cannot load.
 
-    A cache that only follows a refused precision adds nothing. Shape (rules, rows).
+    A cache that only follows a refused precision adds nothing. Shape: (rules, rows).
     """
     rules = rules_of(catalogs)
     worth = np.where(applies, rules.worth[:, None], 0)

@@ -60,11 +60,10 @@ class Rules(NamedTuple):
 def rules_of(catalogs: Catalogs) -> Rules:
     """The rules of the catalog."""
     frame = catalogs.support
-    what, verdict = frame["what"].to_numpy(dtype=object), frame["verdict"].to_numpy(dtype=object)
-    least, most = (
-        np.array([*map(capability_number, frame[f"{end}_compute_capability"])])
-        for end in ("min", "max")
-    )
+    what = frame["what"].to_numpy(dtype=object)
+    verdict = frame["verdict"].to_numpy(dtype=object)
+    least = np.array([*map(capability_number, frame["min_compute_capability"])])
+    most = np.array([*map(capability_number, frame["max_compute_capability"])])
     untimed = (verdict == "refuses") | (verdict == "emulated") & (
         frame["speed_source"] == ""
     ).to_numpy()
@@ -95,7 +94,13 @@ def rules_of(catalogs: Catalogs) -> Rules:
 
 def _lists(column: pd.Series, every: str) -> list[list[str]]:
     """A column as lists of words, empty where the rule matches every word."""
-    return [[] if cell == every else [cell] if isinstance(cell, str) else cell for cell in column]
+    lists: list[list[str]] = []
+    for cell in column:
+        if cell == every:
+            lists.append([])
+        else:
+            lists.append([cell] if isinstance(cell, str) else cell)
+    return lists
 
 
 def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
@@ -218,10 +223,8 @@ def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
         np.nan_to_num(capability)[card].tolist(), arm[:-1].tolist(), family, strict=True
     )
     numbers: dict[tuple, int] = {}
-    cards, instances = (
-        np.array([numbers.setdefault(place, len(numbers)) for place in places])
-        for places in (of_cards, of_instances)
-    )
+    cards = np.array([numbers.setdefault(place, len(numbers)) for place in of_cards])
+    instances = np.array([numbers.setdefault(place, len(numbers)) for place in of_instances])
     return cards, np.append(instances, -1)
 
 

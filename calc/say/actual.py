@@ -42,7 +42,8 @@ def bill_sentence(bill: BillLines, result: Actual) -> str:
 def headline(result: Actual) -> str:
     """$12,400 was paid for what was planned at $10,300: 20 % more, without a full stop."""
     rows = result.billed
-    paid, planned = (float(rows[name].sum()) for name in ("actual_usd", "planned_usd"))
+    paid = float(rows["actual_usd"].sum())
+    planned = float(rows["planned_usd"].sum())
     if not len(rows):
         return "No line of the bill belongs to a plan"
     if not planned > 0:
@@ -141,7 +142,7 @@ def attempts_sentence(row: Row) -> str:
 
 
 def runway_sentence(left: Runway) -> str:
-    """At this rate the budget ends on 14 March 2027, or so much is left at its own end."""
+    """When the budget ends at this rate (14 March 2027), or what is left at its own end."""
     spent = f"{billed_usd(left.spent_usd)} of {billed_usd(left.budget_usd)} is spent"
     if left.left_usd <= 0:
         over = f" {_day(left.ends_on)}" if left.ends_on else ""

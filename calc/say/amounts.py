@@ -19,7 +19,7 @@ def number_in(job: Cells, name: str) -> float:
 
 
 def work_ends(job: Cells) -> bool:
-    """Return whether the work of a service ends: so many tokens, images or hours in all."""
+    """Return whether the work of a service ends: an amount of tokens, images or hours."""
     return not is_missing(job.get("tokens_total"))
 
 
@@ -57,7 +57,8 @@ def tokens_through(job: Cells, catalogs: Catalogs) -> float:
 
 def context_tokens_of(job: Cells) -> float:
     """Tokens of a request: set, or the sum of prompt and answer. [tokens]"""
-    prompt, answer = number_in(job, "prompt_tokens"), number_in(job, "answer_tokens")
+    prompt = number_in(job, "prompt_tokens")
+    answer = number_in(job, "answer_tokens")
     return number_in(job, "sequence_tokens") or number_in(job, "context_tokens") or prompt + answer
 
 

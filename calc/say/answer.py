@@ -158,7 +158,12 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
         f"{title}{f' ({reason})' if reason else ''}: {arrangement(row, catalogs)} on {place(row)}"
     )
     time, usual = duration(row["seconds"]), duration(least["seconds"])
-    unit = "" if job.ends else " a token" if job.generates else " a batch"
+    if job.ends:
+        unit = ""
+    elif job.generates:
+        unit = " a token"
+    else:
+        unit = " a batch"
     text += f", {time}{unit} instead of {usual}" if time != usual else ""
     if reasons.names == ("roomiest",):
         return text
@@ -198,7 +203,8 @@ def _offline(subject: Subject) -> str:
     amount = amount_words(subject.job.cells, subject.catalogs)
     unit_tokens = measure(subject.job.model, subject.job.answer_tokens, subject.catalogs).tokens
     of_each = f" ({unit_tokens:,.0f} tokens each)" if unit_tokens > 1 else ""
-    hours, most_hours = span(subject.reasons.row["hours"]), span(subject.job.hours_most)
+    hours = span(subject.reasons.row["hours"])
+    most_hours = span(subject.job.hours_most)
     return f"{amount}{of_each} take {hours} of {most_hours}"
 
 
@@ -230,7 +236,8 @@ def _block(subject: Subject) -> str:
     row = subject.reasons.row
     days = with_noun(round(row["billed_hours"] / DAY_HOURS / row["attempts"]), "day")
     sizes = sizes_sold(row["market"], subject.catalogs)
-    several, paid = blocks_rented(row["instances_needed"], sizes), row["instances"]
+    several = blocks_rented(row["instances_needed"], sizes)
+    paid = row["instances"]
     blocks = (
         f"{several} capacity blocks of at most {sizes[-1]:.0f} instances are"
         if several > 1
@@ -259,10 +266,8 @@ def said_sizes(sizes: Iterable[float]) -> str:
 def _old_price(subject: Subject) -> str:
     """The month of a stale price."""
     row = subject.reasons.row
-    price, key = (
-        price_of(subject.catalogs, row["instance"], row["region"]),
-        MARKETS[row["market"]].key,
-    )
+    price = price_of(subject.catalogs, row["instance"], row["region"])
+    key = MARKETS[row["market"]].key
     return f"its price is of {date.fromisoformat(price[f'{key}_as_of']):%B %Y}"
 
 

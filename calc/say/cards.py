@@ -52,7 +52,8 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
             f"{more_money(row, least)}; {past}."
         )
     if "easiest" in names and row["usd"] > least["usd"]:
-        letter, usual = (LETTERS.get(entry["instance"][:1], "") for entry in (row, least))
+        letter = LETTERS.get(row["instance"][:1], "")
+        usual = LETTERS.get(least["instance"][:1], "")
         family = row["instance"].partition(".")[0]
         quota = ", with a quota of their own" if letter != usual else ""
         how = f"for {family} instances, {obtainable_words(row)}{quota}"
@@ -131,12 +132,12 @@ SMALLER = {  # a smaller kind of own_machines -> its words
 
 
 def owned_cards(options: list[OwnedOption], catalogs: Catalogs) -> list[Card]:
-    """The cards of a job on one's own machines."""
+    """The cards of a job on your own machines."""
     return [_owned_card(option, catalogs) for option in options]
 
 
 def _owned_card(option: OwnedOption, catalogs: Catalogs) -> Card:
-    """The card of an option on one's own machines."""
+    """The card of an option on your own machines."""
     row, changes = option.row, option.changes
     line = layout_line(row, catalogs)
     if option.code == "nearest":

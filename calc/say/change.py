@@ -49,19 +49,18 @@ def change_in_words(change: Row, catalogs: Catalogs, serves: bool = False) -> st
     if rest.get("tuning") == "lora" and "precision" in rest:
         parts.append(f"LoRA over {choice('precision', rest.pop('precision'), catalogs)}")
         del rest["tuning"]
-    recompute, batch = (
-        rest.pop("recompute", ""),
-        _batch(rest.pop("batch", None), rest.pop("accumulation_steps", None), serves),
-    )
+    recompute = rest.pop("recompute", "")
+    batch = _batch(rest.pop("batch", None), rest.pop("accumulation_steps", None), serves)
     parts += [choice(name, value, catalogs) for name, value in rest.items()]
     how = ", ".join(filter(None, parts))
     if recompute:
         again = choice("recompute", recompute, catalogs)
-        how = (
-            (f"{how} without recompute" if recompute == "none" else f"{how} with {again}")
-            if how
-            else again
-        )
+        if not how:
+            how = again
+        elif recompute == "none":
+            how = f"{how} without recompute"
+        else:
+            how = f"{how} with {again}"
     return ", ".join(filter(None, (how, batch)))
 
 
@@ -108,10 +107,8 @@ def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str,
         if name in NOTED and not (value == "bf16" and change.get("tuning") == "lora"):
             table = getattr(catalogs, CATALOG_OF[name])
             trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")
-            note, source = (
-                (served or trained) if serves else trained,
-                table["quality_source"].get(value, ""),
-            )
+            note = (served or trained) if serves else trained
+            source = table["quality_source"].get(value, "")
         if note:
             notes[note] = source
     lost = {note: source for note, source in notes.items() if not is_unchanged(note, catalogs)}
@@ -121,10 +118,8 @@ def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str,
 
 def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> str:
     """The effect of a change (a row of advice) as a sentence; `mends`: of memory first."""
-    say, quality = (
-        effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill,
-        cost_in_quality(change, catalogs),
-    )
+    say = effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill
+    quality = cost_in_quality(change, catalogs)
     parts = [say(change, bool(ends_of(row))), old_price_month(change["old_price_days"], catalogs)]
     parts.append(quality if change["same_work"] else "")
     effects = f"{'; '.join(filter(None, parts))}."
@@ -174,7 +169,7 @@ def effect_on_memory(change: Row, ends: bool) -> str:
 
 
 def money(change: Row, ends: bool) -> str:
-    """The bill and its change: $42 in 36 min, 21 % less; of no length that of an hour."""
+    """The bill and its change: $42 in 36 min, 21 % less; per hour if the job has no length."""
     saved = change["saved_work_ratio"]
     telling = not is_missing(saved) and abs(saved) >= TELLING_RATIO
     if is_missing(change["usd"]):
@@ -182,9 +177,12 @@ def money(change: Row, ends: bool) -> str:
             "" if is_missing(change["usd_per_hour"]) else f"{usd(change['usd_per_hour'])} an hour"
         )
     time = f" in {span(change['hours'])}" if ends else " a month"
-    share = (
-        "" if not telling else f", {changed_by(-saved)}" if saved > -1 else f", {more(1 - saved)}"
-    )
+    if not telling:
+        share = ""
+    elif saved > -1:
+        share = f", {changed_by(-saved)}"
+    else:
+        share = f", {more(1 - saved)}"
     return f"{about(change['usd'])}{time}{share}"
 
 

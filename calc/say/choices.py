@@ -54,7 +54,7 @@ def choice_name(choice: Choice, catalogs: Catalogs) -> str:
 
 
 def quality_note(choice: Choice, work: str, catalogs: Catalogs) -> str:
-    """Return what a source says that a choice changes in the result; empty without a change."""
+    """Return the source's statement on how a choice changes the result; "" without a change."""
     sets = {
         name: value
         for name, value in choice.sets
@@ -102,7 +102,7 @@ def decision(
     plan: Cells,
     catalogs: Catalogs,
 ) -> str:
-    """Return what a comparison says to do: its cheapest plan against the present one."""
+    """Return the result of a comparison: its cheapest plan against the present one."""
     best = cheapest_cell(cells)
     if best is None or best.plan is None:
         return "No choice has a plan with a price."
@@ -159,7 +159,8 @@ def _without_column_change(
     best = cheapest_cell(own)
     if best is None or best.plan is None:
         return ""
-    saved_usd, column_name = plan["usd"] - best.plan["usd"], choice_name(best.column, catalogs)
+    saved_usd = plan["usd"] - best.plan["usd"]
+    column_name = choice_name(best.column, catalogs)
     if saved_usd <= TIE_RATIO * plan["usd"]:
         return f"With {column_name} kept, nothing costs less than the plan."
     return f"With {column_name} kept, {choice_name(best.row, catalogs)} saves {about(saved_usd)}."

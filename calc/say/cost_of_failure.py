@@ -11,7 +11,7 @@ from calc.studies.cost_of_failure import cost_of_failure
 def failure_sentence(row: Row, board: pd.DataFrame) -> str:
     """If it does not fit, the failed start costs $3; the next option with room 40 % more.
 
-    Empty from a probability of 99 % on, on machines of one's own, and where nothing is known of it.
+    Empty if the probability is at least 99 %, on your own machines, and if it is not known.
     """
     cost = cost_of_failure(row, board)
     if cost is None:

@@ -53,13 +53,12 @@ PLAIN_UNITS = ("ratio", "count")  # of assumptions, which stand without a unit
 def job_sentence(job: Cells, catalogs: Catalogs) -> str:
     """Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
     trains, ends = job.get("work") != "inference", work_ends(job)
-    words = (
-        _training_words(job, catalogs)
-        if trains
-        else _offline(job, catalogs)
-        if ends
-        else _serving_words(job, catalogs)
-    )
+    if trains:
+        words = _training_words(job, catalogs)
+    elif ends:
+        words = _offline(job, catalogs)
+    else:
+        words = _serving_words(job, catalogs)
     parts = [
         *words,
         *_places(job, catalogs),
@@ -70,7 +69,7 @@ def job_sentence(job: Cells, catalogs: Catalogs) -> str:
 
 
 def short_job(job: Cells, catalogs: Catalogs) -> str:
-    """Fine-tune Llama 3.1 8B on 150 million tokens; of a job or of a result row."""
+    """Fine-tune Llama 3.1 8B on 150 million tokens; for a job or a result row."""
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") != "inference":
         return (
@@ -91,7 +90,7 @@ def _on_tokens(job: Cells) -> str:
 
 
 def _objective(job: Cells) -> str:
-    """with DPO; of several, with SFT or DPO; nothing for the usual one."""
+    """with DPO; with SFT or DPO if there are several; empty for the default one."""
     names = [str(name) for name in listed(job.get("objective"))]
     return (
         f" with {_any_of([spoken('objective', name) or name for name in names])}"
@@ -107,7 +106,8 @@ def _rolls_out(job: Cells) -> bool:
 
 def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """Yield what is trained, on how much, and how."""
-    model, several = name_of("model", job.get("model", ""), catalogs), listed(job.get("tuning"))
+    model = name_of("model", job.get("model", ""), catalogs)
+    several = listed(job.get("tuning"))
     if job.get("goal") == "train":
         what = f"Train {model} from scratch"
     elif len(several) > 1:
@@ -115,7 +115,8 @@ def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     else:
         method = METHOD_WORDS.get(job.get("method") or "", "")
         what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
-    examples, epochs = number_in(job, "examples"), number_in(job, "epochs") or 1
+    examples = number_in(job, "examples")
+    epochs = number_in(job, "epochs") or 1
     passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
     yield f"{what}{_objective(job)}{_on_tokens(job)}" + (
         f" ({amount(examples)} {'prompts' if _rolls_out(job) else 'examples'}, {passes})"
@@ -140,7 +141,8 @@ def _reads_images(job: Cells, catalogs: Catalogs) -> bool:
 
 def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """Yield what is served, to whom, at what load and how fast."""
-    model, people = name_of("model", job.get("model", ""), catalogs), number_in(job, "people")
+    model = name_of("model", job.get("model", ""), catalogs)
+    people = number_in(job, "people")
     if people and not number_in(job, "requests_per_second"):
         share = number_in(job, "share_active") or float(
             catalogs.assumptions["value"]["share_active"]
@@ -169,7 +171,7 @@ def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _load(job: Cells) -> str:
-    """4 requests in flight; 20 requests a second; of a result row all its concurrent sequences."""
+    """4 requests in flight; 20 requests a second; for a result row, all sequences in flight."""
     if rate := number_in(job, "requests_per_second"):
         return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
     users = number_in(job, "users") or (
@@ -195,7 +197,8 @@ def _context(job: Cells) -> str:
 def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """At reading speed, or the limits on time that the job sets."""
     first, token = (number_in(job, name) for name in SPEEDS)
-    first, token = (seconds if seconds < NO_LIMIT else 0 for seconds in (first, token))
+    first = first if first < NO_LIMIT else 0
+    token = token if token < NO_LIMIT else 0
     first_share, token_share = (share_words(name, job) for name in SPEEDS)
     if not is_generator(job, catalogs):
         yield f"answered within {_seconds(first)}" if first else ""
@@ -297,10 +300,10 @@ def _limits(job: Cells, ends: bool) -> Iterator[str]:
 
 def _limits_of_cost(job: Cells, ends: bool) -> Iterator[str]:
     """The limits on time, cost and GPU-hours."""
-    hours, usd, hourly, gpu_hours = (
-        number_in(job, name)
-        for name in ("hours_most", "usd_most", "usd_per_hour_most", "gpu_hours_most")
-    )
+    hours = number_in(job, "hours_most")
+    usd = number_in(job, "usd_most")
+    hourly = number_in(job, "usd_per_hour_most")
+    gpu_hours = number_in(job, "gpu_hours_most")
     if ends and 0 < hours < NO_LIMIT:
         yield f"within {_deadline(hours)}"
     if 0 < usd < NO_LIMIT:

@@ -168,7 +168,7 @@ def step_words(limit: Relaxed, row: Row) -> str:
 
 
 def _bits_words(name: str, weights: int, cache: int) -> str:
-    """4-bit weights and 8-bit cache; of the two only what takes fewer bits than before."""
+    """4-bit weights and 8-bit cache; only those of the two that take fewer bits than before."""
     if name == "kv_precision":
         return f"{cache}-bit cache"
     if name == "precision":

@@ -102,10 +102,11 @@ def day_sentences(day: LoadDay, load: Load, most_instances: float | None) -> lis
 
 
 def trace_sentence(trace: Trace) -> str:
-    """Return what a file of requests says, in a sentence."""
+    """Return a sentence that sums up a file of requests."""
     lengths = f"{trace.prompt_tokens:,.0f} prompt and {trace.answer_tokens:,.0f} answer tokens each"
     rate = f"{three(trace.peak_requests_per_second)} requests a second in the busiest hour"
-    requests, hours = with_noun(trace.requests, "request"), with_noun(trace.covered_hours, "hour")
+    requests = with_noun(trace.requests, "request")
+    hours = with_noun(trace.covered_hours, "hour")
     head = f"{trace.name}: {requests} in {hours}"
     short = "" if trace.hours else " That is less than a day, so the load is taken to be flat."
     return f"{head}, {lengths}; {rate}, {three(trace.peak_to_mean)} times the mean.{short}"

@@ -153,13 +153,11 @@ def count(value: float | None) -> str:
     for scale, name in SCALES:
         if abs(value) >= scale:
             return three(value / scale) + name
-    return (
-        f"{value:,.0f}"
-        if value >= 100 or value == round(value)
-        else f"{value:,.1f}"
-        if value >= 1
-        else f"{value:.3g}"
-    )
+    if value >= 100 or value == round(value):
+        return f"{value:,.0f}"
+    if value >= 1:
+        return f"{value:,.1f}"
+    return f"{value:.3g}"
 
 
 def parameter_count(parameters: float) -> str:

@@ -6,7 +6,7 @@ from calc.say.numbers import is_missing, span, three
 
 
 def gpu_hours_of(row: Row) -> str:
-    """192: the GPU-hours that a row pays for, of the run or a month; empty where unknown."""
+    """192: the GPU-hours that a row pays for, of the run or a month; "" if unknown."""
     gpu_hours = row.get("billed_gpu_hours")
     return "" if is_missing(gpu_hours) else three(gpu_hours)
 

@@ -68,7 +68,9 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     """The layout in short: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
     apart = generating_apart(row)
     row = {**row, "gpus": row["gpus"] - apart}
-    copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
+    copies = replicas(row)
+    gpus = row["gpus"]
+    card = card_name(row["gpu"], catalogs)
     kinds = ("tensor", "pipeline", "context", "expert")
     groups = (
         f"{copies:.0f} replicas of {gpus / copies:.0f} {card}"
@@ -171,7 +173,10 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
     )
     yield spoken("objective", row["objective"]) if row.get("objective", "sft") != "sft" else ""
     yield name_of("optimizer", row["optimizer"], catalogs)
-    yield "1 GPU" if row["gpus"] == 1 else shared if ranks > 1 else ""
+    if row["gpus"] == 1:
+        yield "1 GPU"
+    elif ranks > 1:
+        yield shared
     yield f"micro-batch {row['batch']:.0f}{steps} of {row['sequence_tokens']:,.0f} tokens"
     yield choice("recompute", row["recompute"], catalogs)
     if not is_missing(row["decoder_tokens"]) and row["decoder_tokens"] != row["sequence_tokens"]:

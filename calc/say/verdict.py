@@ -26,7 +26,8 @@ def in_a_hundred(probability: float) -> int:
 
 def fit_words(row: Row) -> str:
     """Return the verdict with its probability: fits, 97 % likely."""
-    word, probability = fit_word(row["fits"]), float(row.get("fit_probability", "nan"))
+    word = fit_word(row["fits"])
+    probability = float(row.get("fit_probability", "nan"))
     if row["fits"] not in HOLDS or is_missing(probability):
         return word
     likely = f"{in_a_hundred(probability)} % likely"
@@ -44,12 +45,17 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
     """Return what must fit, its range, the card and the verdict."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
-    size, low, high = (
-        three(row[name] / GIB) for name in ("needed_bytes", "needed_low_bytes", "needed_high_bytes")
-    )
+    size = three(row["needed_bytes"] / GIB)
+    low = three(row["needed_low_bytes"] / GIB)
+    high = three(row["needed_high_bytes"] / GIB)
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
     exceeds = row["needed_bytes"] > row["gpu_memory_bytes"] > 0  # also of a row with a problem
-    words = fit_words(row) if row["fits"] else FITS["no"] if exceeds else ""
+    if row["fits"]:
+        words = fit_words(row)
+    elif exceeds:
+        words = FITS["no"]
+    else:
+        words = ""
     return f"{size}{card} GiB per GPU ({low} to {high})" + (
         f": {words}" if words and with_verdict else ""
     )

@@ -129,10 +129,10 @@ def stack_shards(
     tensor_parallel,
     expert_parallel,
 ):
-    """Inner widths that a GPU has of the network, a shared expert and an expert. [elements]
+    """Inner widths on one GPU: of the network, of a shared expert, of an expert. [elements]
 
-    Shape: (3, stacks, rows). Expert parallel divides the experts alone; where they alone are in
-    fewer bits, only their share counts.
+    Shape: (3, stacks, rows). Expert parallelism divides only the experts. If only the experts are
+    in fewer bits, only their share counts.
     """
     dense = np.where(
         (padded_ffn_width > 0) & (stack_ffn_width > 0), padded_ffn_width, stack_ffn_width

@@ -76,11 +76,9 @@ CATALOG_OF = {
 LIST_OF = {
     column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "choice"
 }  # closed lists
-TRAINING_ONLY, INFERENCE_ONLY, LORA_ONLY = (
-    _only("training", "lora"),
-    _only("inference"),
-    _only("lora", "adapters"),
-)
+TRAINING_ONLY = _only("training", "lora")
+INFERENCE_ONLY = _only("inference")
+LORA_ONLY = _only("lora", "adapters")
 SAME_AS_SEQUENCE = (
     "decoder_tokens",
     "prompt_tokens",

@@ -62,10 +62,9 @@ def _ranges_of_time(trains, generates, catalogs):
         made[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[
             :-1, None
         ]
-        training, inference, encoding = (
-            numbers_of(catalogs, "time_boxes", f"{work}_{end}")[:-1, None]
-            for work in ("training", "inference", "encoding")
-        )
+        training = numbers_of(catalogs, "time_boxes", f"training_{end}")[:-1, None]
+        inference = numbers_of(catalogs, "time_boxes", f"inference_{end}")[:-1, None]
+        encoding = numbers_of(catalogs, "time_boxes", f"encoding_{end}")[:-1, None]
         made[f"box_{end}"] = np.where(
             trains > 0, training, np.where(generates > 0, inference, encoding)
         )
@@ -95,7 +94,7 @@ STEPS: tuple[Callable, ...] = (
 def join(
     inputs: Columns, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable] = STEPS
 ) -> Table:
-    """The table that formulas read. Shape: (rows,), of stack columns (stacks, rows)."""
+    """The table that formulas read. Shape: (rows,); stack columns: (stacks, rows)."""
     table = Table(inputs, inputs["rows"])
     for _, made in _make_columns(table, catalogs, problems, steps):
         table |= made

@@ -76,10 +76,8 @@ def implementation_numbers(implementation, catalogs, problems):
     find(catalogs, "implementations", implementation, problems, "implementation")
     software = _row(catalogs, "implementations", implementation)
     made = columns_of(catalogs, "implementations", software, "implementation_")
-    engine, serving = (
-        _row_of_same_name(catalogs, "implementations", name)[software]
-        for name in ("engines", "serving_engines")
-    )
+    engine = _row_of_same_name(catalogs, "implementations", "engines")[software]
+    serving = _row_of_same_name(catalogs, "implementations", "serving_engines")[software]
     made |= columns_of(catalogs, "engines", engine, "engine_")
     made |= columns_of(catalogs, "serving_engines", serving, "serving_", missing=0.0)
     return made | {"engine_is_assumed": assumed_entries(catalogs, "engines")[engine]}
@@ -198,7 +196,7 @@ def blocks_of_software(
 
 
 def block_quantile():
-    """Which of a kind's blocks stands for one that was not read off: the median. [0 to 1]"""
+    """The block of a kind that stands for one that was not read off: the median. [0 to 1]"""
     return {"block_quantile": np.full(1, 0.5)}
 
 
@@ -216,10 +214,8 @@ def kernel_numbers(precision, catalogs):
 def loss(asked_loss, compiles, implementation, scores_by_release, scoring_fuses_head, catalogs):
     """The loss of the scenario; by default that of the software or its release."""
     software = _row(catalogs, "implementations", implementation)
-    plain, compiled = (
-        Words(software, words_of(catalogs, "implementations", name))
-        for name in ("default_loss", "compiled_loss")
-    )
+    plain = Words(software, words_of(catalogs, "implementations", "default_loss"))
+    compiled = Words(software, words_of(catalogs, "implementations", "compiled_loss"))
     usual = where(compiles > 0, compiled, plain)
     of_release = where(scoring_fuses_head > 0, word("fused"), word("full"))
     return where(asked_loss.are(""), where(scores_by_release > 0, of_release, usual), asked_loss)
@@ -238,10 +234,8 @@ def _width(column: str, name: str, default: float) -> Callable:
 
     @reading([column, "catalogs"])
     def step(catalogs: Catalogs, **words: Words) -> Columns:
-        widths, rows = (
-            numbers_of(catalogs, "number_formats", "bytes_each"),
-            word_rows(catalogs, "number_formats", words[column]),
-        )
+        widths = numbers_of(catalogs, "number_formats", "bytes_each")
+        rows = word_rows(catalogs, "number_formats", words[column])
         return {
             name: np.where(rows >= 0, widths[rows], np.where(words[column].are(""), default, 0.0))
         }

@@ -43,10 +43,8 @@ def log_probability_numbers(
     logit hold.
     """
     scored = _both(objective, implementation)
-    row, earlier = (
-        _newest(catalogs, "log_probabilities", scored, library_version),
-        _newest(catalogs, "log_probabilities", scored, word("0")),
-    )
+    row = _newest(catalogs, "log_probabilities", scored, library_version)
+    earlier = _newest(catalogs, "log_probabilities", scored, word("0"))
     problems.add(
         (trains > 0) & (row < 0) & ~objective.are(SUPERVISED),
         lambda number: (
@@ -116,10 +114,8 @@ def reference(
 
 def reference_numbers(reference, has_answers):
     """1 if a second copy of the weights stands; 1 where the reference scores in each update."""
-    keeps, adapter_off = (
-        reference.are("kept") * has_answers,
-        reference.are("adapter-off") * has_answers,
-    )
+    keeps = reference.are("kept") * has_answers
+    adapter_off = reference.are("adapter-off") * has_answers
     return {
         "keeps_reference": keeps,
         "takes_adapter_off": adapter_off,
@@ -193,7 +189,7 @@ def training_gpus(gpus, rolls_out_apart, rollout_gpus):
 
 @cached_per_catalogs("engines")
 def generator_numbers(catalogs):
-    """Join the speed of an engine, and the policy's time to launch a block by itself."""
+    """Join the speed of an engine, and the time to launch a block when the policy generates."""
     names = ("bandwidth_ratio", "matmul_ratio", "request_seconds")
     made = {f"generator_{name}": np.array([catalogs.engines.at["vllm", name]]) for name in names}
     return made | {
@@ -214,10 +210,8 @@ def step_numbers(asynchronous, padding, trainer_removes_padding):
 
 def other_models(value_model, reward_model, trains_value, rolls_out, model_row, catalogs, problems):
     """Parameters of value and reward models; the value's width over the policy's."""
-    row, widths = (
-        {},
-        numbers_of(catalogs, "models", "layers") * numbers_of(catalogs, "models", "hidden"),
-    )
+    row = {}
+    widths = numbers_of(catalogs, "models", "layers") * numbers_of(catalogs, "models", "hidden")
     for name, words in (("value_model", value_model), ("reward_model", reward_model)):
         row[name] = word_rows(catalogs, "models", words)
         unknown = (row[name] < 0) & ~words.are("") & ~words.are("none")
@@ -253,7 +247,7 @@ def _newest(catalogs: Catalogs, name: str, words: Words, releases: Words) -> np.
 
 
 def _entry(catalogs: Catalogs, name: str, words: str, release: str) -> int:
-    """The row that holds for a release, of one software, or of an objective and software."""
+    """The row that is valid for a release, for a software, or for an objective and a software."""
     numbers = numbers_of_release(release)
     return max(
         (

@@ -29,9 +29,9 @@ QUANTITIES = ("time", "first_token", "memory")
 
 
 def run_readings(trains, model_row, implementation, precision, catalogs):
-    """Runs of one's own beside each row: likeness of what is done, set-ups and weights.
+    """Your own runs beside each row: likeness, set-ups and weights.
 
-    Shapes: of the likeness (runs, rows), of set-ups and weights (runs, 1).
+    Shapes: likeness (runs, rows); set-ups and weights (runs, 1).
     """
     table, weights = catalogs.readings, _weights(catalogs)
     alike = np.ones((len(table), 1))

@@ -1,4 +1,4 @@
-"""Problems: of a row, a sentence in it; of a whole table, an error."""
+"""Problems: a sentence in the row, or an error for a whole table."""
 
 from collections.abc import Callable
 

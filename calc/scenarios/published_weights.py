@@ -30,10 +30,8 @@ def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
     These are the maker's, and of known third parties the one with the narrowest products, where the
     maker has none like it.
     """
-    original, publishers = (
-        str(catalogs.models["published_precision"].get(model) or ""),
-        catalogs.about["checkpoints"]["known_publishers"],
-    )
+    original = str(catalogs.models["published_precision"].get(model) or "")
+    publishers = catalogs.about["checkpoints"]["known_publishers"]
     wide = {
         precision: entry
         for (of, precision), entry in published_files(catalogs).items()
@@ -71,7 +69,11 @@ def narrow_formats(catalogs: Catalogs, model: str, bits: int) -> tuple[str, ...]
 def bits_of(catalogs: Catalogs, precision: str) -> int:
     """The step that a number format belongs to: 16, 8 or 4. [bits]"""
     width = catalogs.precisions["matrix_bytes_each"][precision]
-    return 16 if width >= 2 else 8 if width >= 1 else 4
+    if width >= 2:
+        return 16
+    if width >= 1:
+        return 8
+    return 4
 
 
 def published_bits_of(catalogs: Catalogs, model: str) -> int:
@@ -89,7 +91,8 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     A published file says both; without one a format has its usual group. Shape: (models,
     precisions) each.
     """
-    models, precisions = row_numbers(catalogs, "models"), row_numbers(catalogs, "precisions")
+    models = row_numbers(catalogs, "models")
+    precisions = row_numbers(catalogs, "precisions")
     elements = np.tile(catalogs.precisions["group_elements"].to_numpy(), (len(catalogs.models), 1))
     padded = np.zeros(elements.shape)
     for (model, precision), entry in published_files(catalogs).items():

@@ -55,10 +55,8 @@ def problem_of(
     windows = []
     for way in ways:
         run, pool = runs[way.run], pools[way.pool]
-        first, last = (
-            max(run.starts, pool.starts or run.starts),
-            min(run.deadline, pool.ends or run.deadline),
-        )
+        first = max(run.starts, pool.starts or run.starts)
+        last = min(run.deadline, pool.ends or run.deadline)
         windows.append((minute(first), minute(last)))
     capacities = [Capacity(pool.instances, {place: 1}) for place, pool in enumerate(pools)]
     quotas: dict[tuple[str, str], dict[int, int]] = {}

@@ -1,8 +1,8 @@
 """The plan of a team: who runs where and when, what it costs, what to buy next.
 
-A run is placed in its window on one pool; owned machines and those paid whole cost the same used or
-not. Fewest runs are left out, the first priority first; then the lowest cost counts; then an early
-end.
+A run is placed in its window on one pool. Owned machines and those paid whole cost the same, used
+or not. The planner leaves out as few runs as possible, in order of priority, then minimizes cost,
+then finish time.
 """
 
 from collections.abc import Mapping

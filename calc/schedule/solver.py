@@ -28,7 +28,9 @@ def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed],
     """
     from ortools.sat.python import cp_model
 
-    model, ways, hinted = cp_model.CpModel(), problem.ways, {one.way: one.start for one in hint}
+    model = cp_model.CpModel()
+    ways = problem.ways
+    hinted = {one.way: one.start for one in hint}
     taken, starts, spans = [], [], []
     for way, (first, last) in zip(ways, problem.windows, strict=True):
         taken.append(model.new_bool_var(""))

@@ -53,7 +53,7 @@ class Occurrence(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Machines of one type in one place, at most so many at once, from a day to a day.
+    """Machines of one type in one place, between two days, up to a number of instances.
 
     usd: paid for each instance that the team takes, used or not; usd_per_hour: paid for an hour of
     use. A pool of the market `owned` is paid already.
@@ -189,7 +189,8 @@ class Repetition(NamedTuple):
 
 def _repetition(cells: Cells, where: str) -> Repetition:
     """A row of the jobs' table: what runs, when, how often; TableError for a wrong cell."""
-    starts, deadline = (_day(cells, name, where) for name in ("starts", "deadline"))
+    starts = _day(cells, "starts", where)
+    deadline = _day(cells, "deadline", where)
     every = str(cells.get("every") or "once").strip().lower()
     if every not in EVERY:
         raise TableError(
@@ -250,9 +251,9 @@ def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
 
 def _pool(cells: Cells, where: str, catalogs: Catalogs) -> Pool:
     """A row of the machines' table; TableError for a wrong cell."""
-    name, instance, market = (
-        str(cells.get(column) or "").strip() for column in ("pool", "instance", "market")
-    )
+    name = str(cells.get("pool") or "").strip()
+    instance = str(cells.get("instance") or "").strip()
+    market = str(cells.get("market") or "").strip()
     region = str(cells.get("region") or "").strip() or "us-east-1"
     for word, column, ids in (
         (instance, "instance", catalogs.instances.index),
@@ -281,7 +282,8 @@ def _pool(cells: Cells, where: str, catalogs: Catalogs) -> Pool:
             f"{where}: a pool has at most {MOST_INSTANCES} instances, as many as one job may take, "
             f"not {instances:,}; split the pool into several, each with a name of its own."
         )
-    starts, ends = (_day(cells, column, where) for column in ("starts", "ends"))
+    starts = _day(cells, "starts", where)
+    ends = _day(cells, "ends", where)
     if starts is not None and ends is not None and starts >= ends:
         raise TableError(f"{where}: a pool ends after it starts; correct one of the two.")
     return Pool(
@@ -302,8 +304,8 @@ def _day(cells: Cells, column: str, where: str) -> pd.Timestamp | None:
     day = pd.to_datetime(str(cells[column]), errors="coerce", format="ISO8601")
     if pd.isna(day) or day.tzinfo is not None:
         raise TableError(
-            f"{where}: {column} '{quote_cell(cells[column])}' is no day; write it as 2026-12-01 "
-            f"or 2026-12-01 09:00."
+            f"{where}: {column} '{quote_cell(cells[column])}' is not a date; write it as "
+            f"2026-12-01 or 2026-12-01 09:00."
         )
     return day.floor("min")
 

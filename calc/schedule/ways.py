@@ -33,7 +33,7 @@ class Way(NamedTuple):
 def ways_of(
     runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs
 ) -> tuple[list[Way], dict[int, str]]:
-    """Every way to do every run in its window; of a run without one, the sentence why."""
+    """Every way to do every run in its window; for a run without one, a sentence that says why."""
     ways: dict[tuple[int, int, int, int], Way] = {}
     problems: dict[int, str] = {}
     for number, run in enumerate(runs):
@@ -63,7 +63,7 @@ def ways_of(
 
 
 def finishes(run: Occurrence) -> bool:
-    """Return whether a run ends by itself; a service runs from its start to its deadline."""
+    """Return whether a run ends when its work is done; a service runs to its deadline."""
     return bool(
         ends_of({"work": "inference" if run.job.get("goal") == "serve" else "training"} | run.job)
     )
@@ -78,7 +78,7 @@ def window_hours(run: Occurrence, pool: Pool) -> float:
 
 
 def _jobs(run: Occurrence, pool: Pool, window: float) -> list[Row]:
-    """The run's job on this pool alone: rented as its market sells it, or on machines one has."""
+    """The run's job on this pool alone: rented on its market, or on your own machines."""
     job = run.job | (
         {"hours_most": min(window, float(run.job.get("hours_most", window)))}
         if finishes(run)

@@ -39,7 +39,8 @@ def request_excess_seconds(mean_request_seconds, arrival_seconds):
 def first_token_spread_ratio(first_token_variance, first_token_excess_seconds):
     """Deviation of the logarithm of the time to first token beyond its least. [ratio]
 
-    Of a log-normal distribution with that mean and variance: √ln(1 + variance / mean²).
+    By definition, for a log-normal distribution with that mean and variance: √ln(1 + variance /
+    mean²).
     """
     return np.sqrt(np.log1p(first_token_variance / first_token_excess_seconds**2))
 

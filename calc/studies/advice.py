@@ -159,13 +159,11 @@ def kind_of(row: Cells, change: Changes) -> str:
         row
     ):
         return "step" if row["work"] == "training" else "batch"
-    return (
-        "layout"
-        if change.keys() <= {*LAYOUT}
-        else "tuning"
-        if "tuning" in change
-        else next(iter(change))
-    )
+    if change.keys() <= {*LAYOUT}:
+        return "layout"
+    if "tuning" in change:
+        return "tuning"
+    return next(iter(change))
 
 
 def _keeps_work(row: Cells, kind: str, change: Changes, widths: dict[str, tuple]) -> bool:

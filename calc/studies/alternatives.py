@@ -58,10 +58,10 @@ def alternatives(
 ) -> Alternatives:
     """Return other ways to pay for the work of an answer, where they matter.
 
-    Of a service on demand the month of a commitment of one year, and the price of the same tokens
-    at an endpoint; the job in the other regions of the same continent, where no limit names one;
-    what tuned flags of the engine give.
-    `there`: the first answer of the job in its `near_regions`.
+    They are: for an On-Demand service, the month of a one-year commitment and the price of the same
+    tokens at an endpoint; the job in the other regions of the same continent, unless a limit names
+    a region; what tuned flags of the engine give. `there`: the first answer of the job in its
+    `near_regions`.
     """
     key, tie = MARKETS[row["market"]].price, job.judged["tie_ratio"]
     here = price_of(catalogs, row["instance"], row["region"])
@@ -179,7 +179,8 @@ def _usd_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str,
     candidates = ranked.candidates
     if ranked.job.ends:
         return {}, np.inf
-    fast_usd, slow_usd = (_usd_at_end(ranked, reach) for reach in (-1.0, 1.0))
+    fast_usd = _usd_at_end(ranked, -1.0)
+    slow_usd = _usd_at_end(ranked, 1.0)
     lowest = {card: float(fast_usd[cards == card].min()) for card in set(cards.tolist())}
     highest = float(slow_usd[cards == cards[least]].min())
     if not np.isfinite(highest):

@@ -54,7 +54,7 @@ PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
 def micro_batches(scenario: Cells, copies: float) -> dict[str, float]:
-    """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
+    """Micro-batch and accumulation on `copies` replicas that keep the sequences per step."""
     here = np.ceil(at_once(scenario) / copies)
     if scenario["work"] == "inference":
         return {"batch": scenario["batch"] if ends_of(scenario) else here}

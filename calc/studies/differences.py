@@ -91,7 +91,7 @@ class Difference(NamedTuple):
 
 
 def differences(first: Row, other: Row) -> dict[str, Difference]:
-    """The differences in memory and USD per hour; of the same work also in hours and USD.
+    """The differences in memory and USD per hour, and for equal work in hours and USD.
 
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
@@ -115,7 +115,7 @@ def differences(first: Row, other: Row) -> dict[str, Difference]:
 
 
 def speed_ratio(first: Row, other: Row) -> float:
-    """The tokens per second of another row over those of the first, of the work that is billed."""
+    """The tokens per second of another row over those of the first, in the billed work."""
     name = "run_tokens_per_second" if ends_of(first) else "tokens_per_second"
     return float(other[name]) / float(first[name])
 
@@ -130,9 +130,8 @@ def _memory_differences(first: Row, other: Row) -> Difference:
     before, after = float(first["needed_bytes"]), float(other["needed_bytes"])
     if np.isnan(after - before):
         return Difference("needed_bytes", before, after, {})
-    of_first, of_other = (
-        dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row) for row in (first, other)
-    )
+    of_first = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(first)
+    of_other = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(other)
     parts = {name: of_other[name] - of_first[name] for name in COMPONENTS}
     return Difference("needed_bytes", before, after, parts)
 

@@ -70,9 +70,9 @@ def services(job: Cells, run: Row, models: int, catalogs: Catalogs) -> list[Serv
 def tuned_plan(
     run: Row, service: Service, models: int, rounds: int, months: int, catalogs: Catalogs
 ) -> TunedPlan:
-    """The runs of all models, in as many rounds a month (0: once), and a service for the months.
+    """The runs of all models, in rounds per month (0: once), and a service for the months.
 
-    `run` is a row with its market, and `have` of machines that one has.
+    `run` is a row with its market, and with `have` if it runs on your own machines.
     """
     row, job = service.options.rows[0], service.options.job
     planned = [
@@ -137,7 +137,7 @@ def _of_each(job: Cells, models: int, ids: list[str]) -> Row:
 
 
 def _with_load(job: Cells, ratio: float) -> Row:
-    """The service with so many times its load."""
+    """The service with its load times a factor."""
     loads = {name: float(job[name]) * ratio for name in LOADS if job.get(name)}
     return {
         **job,

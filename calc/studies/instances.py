@@ -33,10 +33,8 @@ def types_of_job(
         first.astype({"instance": object, "region": object}), on=["instance", "region"], how="left"
     )
     added = (table["region"] == region) & ~table["instance"].isin(first["instance"])
-    price, words = (
-        MARKETS[market].price,
-        dict(zip(catalogs.instances.index, obtainability(catalogs, market).words, strict=False)),
-    )
+    price = MARKETS[market].price
+    words = dict(zip(catalogs.instances.index, obtainability(catalogs, market).words, strict=False))
     table = table[table["board_row"].notna() | added].sort_values(
         ["board_row", price, "instance"], ignore_index=True
     )

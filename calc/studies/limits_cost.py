@@ -113,10 +113,10 @@ def _ranking_with(cells: Cells, changes: Changes, catalogs: Catalogs) -> Ranking
 def _next_steps(
     cells: Cells, ranked: Ranking, least: int, most_usd: float, catalogs: Catalogs
 ) -> Iterator[Relaxed]:
-    """Yield limits on cost and time at the step that saves most for what is given up.
+    """Yield limits on cost and time at the step that saves most per unit of the limit.
 
-    Among the steps that people set, it is the one that saves most per unit of the limit. The first
-    step that saves most of all is added if it saves far more.
+    Steps are those that people set. The first step that saves the most of all is added if it saves
+    far more.
     """
 
     def at_step(name: str, step: float) -> Relaxed | None:

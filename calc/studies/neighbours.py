@@ -55,16 +55,16 @@ _COMPARED: dict[str, Row] = {
 
 
 class Neighbours(NamedTuple):
-    """The job that a scenario stands for, and the changes that lead to its neighbours."""
+    """The job of a scenario, and the changes that lead to its neighbors."""
 
     job: Row
     changes: list[Changes]
 
 
 def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
-    """The job that an estimated scenario stands for, within the limits of another job.
+    """The job of an estimated scenario, within the limits of another job.
 
-    A limit that is not set does not apply; a service may always be as slow as it is now.
+    A limit that is not set does not apply. A service may always be as slow as it is now.
     """
     limited = {
         name: value for name in (*LIMITS, "confidence") if not blank(value := limits.get(name))
@@ -183,7 +183,7 @@ def _on_its_place(row: Row, layouts: Iterable[Row]) -> Iterator[Changes]:
 
 
 def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
-    """The job with free layouts on every instance type; of a service in fewer bits too."""
+    """The job with free layouts on every instance type; a service also in fewer bits."""
     free = {
         name: value
         for name, value in job.items()

@@ -1,4 +1,4 @@
-"""A job on machines that one has: as it is, at its largest, what would make it fit, rented."""
+"""A job on your own machines: as it is, at its largest, what would make it fit, rented."""
 
 from typing import NamedTuple
 
@@ -16,10 +16,10 @@ SMALLER: dict[str, dict[str, dict[str, str]]] = {  # what takes less memory, the
 
 
 class OwnedOption(NamedTuple):
-    """An option on one's own machines: its code, its row, and the job fields it changes.
+    """An option on your own machines: its code, its row, and the job fields it changes.
 
-    `code`: as-it-is, nearest, smaller, largest-batch, most-requests or rented. `kind`: of a smaller
-    one its key in SMALLER. `present`: of the most requests, those in flight today.
+    `code`: as-it-is, nearest, smaller, largest-batch, most-requests or rented. `kind`: for a
+    smaller one, its key in SMALLER. `present`: for the most requests, those in flight today.
     """
 
     code: str
@@ -41,7 +41,7 @@ def own_machines(job: Cells, answered: Options, catalogs: Catalogs) -> list[Owne
 
 
 def _smaller(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
-    """The first way that takes less memory and fits what one has."""
+    """The first change that takes less memory and fits your machines."""
     smaller = list(SMALLER[str(answered.job["work"])].items())
     taken = [
         all(job.get(name) == value for name, value in changes.items()) for _, changes in smaller

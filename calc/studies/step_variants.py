@@ -217,7 +217,11 @@ def _sizes(row: Row, catalogs: Catalogs) -> list[str]:
 def _width(row: Row, catalogs: Catalogs) -> str:
     """The width of served weights in words: 16 bits, 8 bits, 4 bits."""
     width = matrix_bits(row, catalogs)
-    return "16 bits" if width >= 16 else "8 bits" if width > FOUR_BITS else "4 bits"
+    if width >= 16:
+        return "16 bits"
+    if width > FOUR_BITS:
+        return "8 bits"
+    return "4 bits"
 
 
 def _bounds(row: Row, catalogs: Catalogs) -> Bounds:
@@ -293,7 +297,9 @@ def _cards(
     row: Row, dials: dict[str, Dial], point: dict[str, float], catalogs: Catalogs
 ) -> pd.DataFrame:
     """Return the needs of every combination on the plan's card and its neighbors."""
-    frame, numbers, cards = _frame(row, dials), _numbers(dials), _neighbours(row["gpu"], catalogs)
+    frame = _frame(row, dials)
+    numbers = _numbers(dials)
+    cards = _neighbours(row["gpu"], catalogs)
     many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
     needs = needs_on_cards(with_point(many, point["batch"], point["tokens"]), catalogs)
     repeated = pd.concat([numbers] * len(cards), ignore_index=True)

@@ -213,16 +213,18 @@ def test_tag_keys(key, tag):
 
 
 BAD = {
-    "no bill that is read here": b"a,b\n1,2\n",
+    "is not a supported bill": b"a,b\n1,2\n",
     "is a plan and not a bill": b"model,usd\ngpt2,1\n",
     "ZIP archive": b"PK\x03\x04rest",
     "no other": as_csv(cur(LINES)).splitlines()[0] + b"\n",
     "is in EUR": as_csv(cur(LINES)).replace(b"USD", b"EUR"),
-    "is no day": as_csv(cur(LINES)).replace(b"2026-11-05T", b"yesterday"),
+    "is not a date": as_csv(cur(LINES)).replace(b"2026-11-05T", b"yesterday"),
     "neither CSV in UTF-8 nor Parquet": b"\xff\xfe\x00\x01binary\n",
     "cannot be unpacked": gzip.compress(as_csv(cur(LINES)) * 50)[:-400],
     "cannot be read (Parquet": b"PAR1 and no more",
-    "'twelve' in hours is no number": b"day,usd,hours\n2026-11-01,3,x\n".replace(b"x", b"twelve"),
+    "'twelve' in hours is not a number": b"day,usd,hours\n2026-11-01,3,x\n".replace(
+        b"x", b"twelve"
+    ),
     "whose cost is in 'reservation/EffectiveCost'": as_csv(
         [
             {name: cell for name, cell in row.items() if name != "reservation_effective_cost"}

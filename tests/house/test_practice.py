@@ -159,7 +159,7 @@ def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
             "gpus": degree,
         }
         problem = estimate(scenario, catalogs, False)["problem"]
-        assert ("no whole blocks of 128" in problem) != divides, (model, degree, problem)
+        assert ("not whole blocks of 128" in problem) != divides, (model, degree, problem)
     spread = row | {"precision": "fp8", "tensor_parallel": 8, "gpus": 8, "expert_parallel": 8}
     faults = {
         "qwen3-30b-a3b": "",
@@ -232,7 +232,7 @@ def test_fp8_experts_on_cards_without_fp8_are_whole_tiles_of_their_kernel(catalo
         problem = estimate(row | {"instance": instance, "precision": precision}, catalogs, False)[
             "problem"
         ]
-        assert ("464 columns of an expert are no whole tiles" in problem) != runs, (
+        assert ("464 columns of an expert are not whole tiles" in problem) != runs, (
             instance,
             precision,
         )

@@ -302,7 +302,7 @@ def test_the_command_says_what_was_paid_and_why(files, capsys):
         ([], "needs a bill"),
         (["bill.csv.gz", "--usd", "3"], "not both"),
         (["bill.csv.gz", "--assign", "p5"], "names no plan"),
-        (["bill.csv.gz", "--from", "May"], "is no day"),
+        (["bill.csv.gz", "--from", "May"], "is not a date"),
         (["plans.csv"], "is a plan and not a bill"),
         (["missing.csv"], "No such file"),
     ],

@@ -285,7 +285,7 @@ def test_what_is_not_finite_or_above_on_demand_or_moves_together_is_doubted(fold
     before = price(folder, "g5.xlarge")["on_demand_usd_per_hour"]
     infinite = [*g5_prices(xlarge=None), product("g5.xlarge", np.inf)]
     assert refresh(folder, session(infinite)) == 1
-    assert "which is no price" in (error := capsys.readouterr().err)
+    assert "which is not a price" in (error := capsys.readouterr().err)
     assert refresh(folder, session(infinite), *accepted(error)) == 0
     assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == before
     assert refresh(folder, session(g5_prices(), [*spot(["g5.xlarge"], 1.25)])) == 1

@@ -24,7 +24,7 @@ def test_a_job_is_repeated_until_a_day():
     ("job", "pool", "says"),
     [
         ({"deadline": "2026-11-01"}, {}, "jobs, line 2: a job needs a start and a later deadline"),
-        ({"starts": "soon"}, {}, "jobs, line 2: starts 'soon' is no day"),
+        ({"starts": "soon"}, {}, "jobs, line 2: starts 'soon' is not a date"),
         ({"every": "year"}, {}, "every 'year' is not known; use once, day, week, month"),
         ({"every": "day"}, {}, "needs 'until'"),
         ({}, {"instance": "p4d.24xlarg"}, "instance 'p4d.24xlarg' is not known; use p4d.24xlarge"),

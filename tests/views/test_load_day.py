@@ -178,7 +178,7 @@ def test_burstgpt_s_trace_and_one_of_less_than_a_day():
     ("content", "words"),
     [
         (b"a,b\n1,2\n", "not a file of requests"),
-        (AZURE.replace("2024-05-10", "soon", 1).encode(), "is no time"),
+        (AZURE.replace("2024-05-10", "soon", 1).encode(), "is not a time"),
         (AZURE.replace(",2162,", ",many,").encode(), "many"),
         (AZURE.replace(",2162,", ",-2162,").encode(), "below 0"),
         (AZURE.replace(",2162,", ",inf,").encode(), "without end"),
@@ -249,7 +249,7 @@ def test_named_curves_and_24_numbers():
         assert len(curve_of(name)) == 24
     assert curve_of("+".join(["2"] * 24)) == (2.0,) * 24
     for wrong in ("night", "1+2", "+".join(["0"] * 24), "+".join(["-1"] * 24)):
-        with pytest.raises(TableError, match="is no load of a day"):
+        with pytest.raises(TableError, match="is not the load of a day"):
             curve_of(wrong)
 
 
@@ -304,4 +304,4 @@ def test_the_page_shows_the_day_of_a_kept_service():
     assert "3 instances do not cover today's peak." in page_text(app)
     run(app.segmented_control(key="load_curve").set_value("own"))
     run(app.text_input(key="load_hours").set_value("1+2"))
-    assert "is no load of a day" in app.error[0].value
+    assert "is not the load of a day" in app.error[0].value

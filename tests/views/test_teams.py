@@ -226,7 +226,7 @@ def test_the_commands_sum_by_team_and_check_budgets_and_quotas(files, capsys):
         dated = "\n".join([f"{first},starts", *(f"{row},{day}" for row in rows)])
         (files / "plans.csv").write_text(dated, "utf-8")
         assert main(["gate", *words]) == status
-    assert "'soon' in starts is no day; write it as 2026-11-28." in capsys.readouterr().err
+    assert "'soon' in starts is not a date; write it as 2026-11-28." in capsys.readouterr().err
 
 
 def test_a_kept_answer_carries_its_team_in_the_link_and_the_page_sums_by_team():

@@ -27,7 +27,8 @@ SIMULATED = (
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
-    catalogs, ink = session_catalogs.catalogs(), INKS[st.context.theme.type or "light"]
+    catalogs = session_catalogs.catalogs()
+    ink = INKS[st.context.theme.type or "light"]
     comparison = results.results()
     if comparison is None:
         title.title("The estimate was not compared yet", anchor=False)
@@ -38,7 +39,8 @@ def draw(title: DeltaGenerator) -> None:
         return
     peaks = accuracy_tables.peaks(comparison.errors)
     real = accuracy_tables.on_gpus(peaks)
-    measured, simulated = (accuracy_tables.size_of_error(peaks[part]) for part in (real, ~real))
+    measured = accuracy_tables.size_of_error(peaks[real])
+    simulated = accuracy_tables.size_of_error(peaks[~real])
     with title:
         size = (
             f"{error(measured.median_error_ratio)} off at the median, "
@@ -105,7 +107,8 @@ def _verdicts(rows: pd.DataFrame) -> str:
     """Return the verdicts on published runs that ran, and on those that ran out of memory."""
     if not len(rows):
         return ""
-    ran, failed = (rows[rows["outcome"] == outcome]["fits"] for outcome in ("ran", "out of memory"))
+    ran = rows[rows["outcome"] == "ran"]["fits"]
+    failed = rows[rows["outcome"] == "out of memory"]["fits"]
     return (
         f"Of {len(ran):,} published runs that ran, the estimate calls "
         f"{percent((ran == 'no').mean())} too large and "
@@ -167,7 +170,8 @@ def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
         )
         return
     unit, unit_words = accuracy_tables.unit_of_quantity(quantity)
-    points, size = accuracy_tables.case_points(chosen, unit), accuracy_tables.size_of_error(chosen)
+    points = accuracy_tables.case_points(chosen, unit)
+    size = accuracy_tables.size_of_error(chosen)
     alt = f"{size.cases} cases, median error {error(size.median_error_ratio)}"
     spec = accuracy_charts.predicted_against_truth(
         ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"

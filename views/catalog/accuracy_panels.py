@@ -35,9 +35,11 @@ def error(ratio: float) -> str:
     """The size of an error in per cent, two digits; exact where it is."""
     if is_missing(ratio):
         return "unknown"
-    return (
-        "none" if ratio == 0 else f"{100 * ratio:.2g} %" if abs(ratio) >= 1e-4 else "under 0.01 %"
-    )
+    if ratio == 0:
+        return "none"
+    if abs(ratio) >= 1e-4:
+        return f"{100 * ratio:.2g} %"
+    return "under 0.01 %"
 
 
 def by_group(comparison: Results) -> None:
@@ -55,7 +57,8 @@ def by_group(comparison: Results) -> None:
         seen=rows["on_gpus"].map({True: "real GPUs", False: "simulated"}),
     )
     columns = {"group": TEXT("Group"), "seen": TEXT("Truth")}
-    columns |= {"family": TEXT("Family")} if by_family else {}
+    if by_family:
+        columns["family"] = TEXT("Family")
     columns |= columns_of("error_by_group")
     columns |= {} if by_family else {"meaning": TEXT("A case is", width="large")}
     show(

@@ -258,7 +258,8 @@ def _actions(
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
         label += f" in {where}" * bool(elsewhere)
         button(label, _use, ticked, rows, elsewhere, icon="input", disabled=not ticked, key="use")
-        csv, name = partial(csv_tables.to_csv, table), f"headroom-instances-{here}"
+        csv = partial(csv_tables.to_csv, table)
+        name = f"headroom-instances-{here}"
         tables.download(f"CSV ({with_noun(len(table), 'row')})", csv, name, "instances_csv")
         names = ", ".join(row["instance"] for row in ticked)
         st.caption(

@@ -19,7 +19,8 @@ COVERAGE = ("estimated", "refused")  # columns that say nothing where every mode
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    several, refused = len(catalogs.models), int((catalogs.models["refused"] != "").sum())
+    several = len(catalogs.models)
+    refused = int((catalogs.models["refused"] != "").sum())
     estimated = f", {several - refused} of them estimated" if refused else ", all of them estimated"
     title.title(f"{several} models{estimated}", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):

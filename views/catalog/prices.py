@@ -27,13 +27,14 @@ def draw(title: DeltaGenerator) -> None:
     region, families = _choose_region_and_families(catalogs)
     region_name = catalogs.regions["name"][region]
     table = _priced_offers(region, families, catalogs)
-    sold, spot = (table[f"{key}_usd_per_hour"].notna().sum() for key in ("on_demand", "spot"))
+    sold = table["on_demand_usd_per_hour"].notna().sum()
+    spot = table["spot_usd_per_hour"].notna().sum()
     title.title(
-        f"{region_name}: {sold} of {len(table)} types have a price on demand, {spot} on spot",
+        f"{region_name}: {sold} of {len(table)} types have an On-Demand price, {spot} a Spot price",
         anchor=False,
     )
     st.markdown(
-        f"{table['on_demand_old'].sum()} of the prices on demand are older than "
+        f"{table['on_demand_old'].sum()} of the On-Demand prices are older than "
         f"{MARKETS['on-demand'].old_days} days: check them before "
         "you rent. `make prices` reads today's. An empty cell is not known; it is never zero."
     )
@@ -95,7 +96,8 @@ def _priced_offers(region: str, families: list[str], catalogs: Catalogs) -> pd.D
 
 def _cards(catalogs: Catalogs) -> None:
     """Every card with memory, bandwidth and rate, those that AWS rents first."""
-    table, columns = catalog_tables.card_table(catalogs), tables.columns_of("cards")
+    table = catalog_tables.card_table(catalogs)
+    columns = tables.columns_of("cards")
     source_table(
         table, columns, "Cards, those that AWS rents first", "cards_table", "gpus", catalogs
     )
@@ -115,11 +117,10 @@ def _every_catalog(catalogs: Catalogs) -> None:
         width=320,
         **SESSION,
     )
-    table, about = result_tables.catalog_table(catalogs, name), catalogs.about.get(name, {})
-    source, checked = (
-        about.get("source", "with each entry"),
-        about.get("checked_on", "the dates in the rows"),
-    )
+    table = result_tables.catalog_table(catalogs, name)
+    about = catalogs.about.get(name, {})
+    source = about.get("source", "with each entry")
+    checked = about.get("checked_on", "the dates in the rows")
     st.markdown(
         f"{len(table):,} entries, checked on {checked}. Source: {with_links(source)}. Version "
         f"{catalogs.version}."

@@ -49,16 +49,12 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
     if not len(table):
         st.info(f"No region of the catalog has a price of {chosen}.", icon=":material/public_off:")
         return
-    key, columns = (
-        f"regions_of_{chosen}",
-        columns_of(
-            "instance_by_region", against_here_percent=f"Against {region_name(here, catalogs)}"
-        ),
+    key = f"regions_of_{chosen}"
+    columns = columns_of(
+        "instance_by_region", against_here_percent=f"Against {region_name(here, catalogs)}"
     )
-    alt, ticks = (
-        f"{chosen} in {len(table)} regions, cheapest first",
-        {"ticks": "single-row", "height": "content"},
-    )
+    alt = f"{chosen} in {len(table)} regions, cheapest first"
+    ticks = {"ticks": "single-row", "height": "content"}
     source_table(
         table,
         columns,

@@ -37,9 +37,8 @@ def cost_against_time(
             ),
         ],
     }
-    edge, present = (
-        ROWS.transform_filter(f"datum.kind == '{kind}'") for kind in ("frontier", "now")
-    )
+    edge = ROWS.transform_filter("datum.kind == 'frontier'")
+    present = ROWS.transform_filter("datum.kind == 'now'")
     layers = [
         ROWS.transform_filter("datum.kind == 'other'")
         .mark_point(filled=True, size=24, color=ink.faint, opacity=0.7)

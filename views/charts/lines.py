@@ -29,7 +29,8 @@ def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> Spec:
 @once
 def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
     """Lines over a logarithmic axis, with named ends, values and rules."""
-    across, up = log_axis(alt.X("x:Q"), ink, *x, padding=8), log_axis(alt.Y("y:Q"), ink, *y)
+    across = log_axis(alt.X("x:Q"), ink, *x, padding=8)
+    up = log_axis(alt.Y("y:Q"), ink, *y)
     colour = rank_colours()
     place = {"x": across, "y": up, "color": colour}
     tooltip = [
@@ -44,10 +45,8 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
         legend=None,
     )
     marked = {**place, "shape": shape, "tooltip": tooltip}
-    points, named = (
-        ROWS.transform_filter("datum.rank >= 0"),
-        ROWS.transform_filter("datum.name != ''"),
-    )
+    points = ROWS.transform_filter("datum.rank >= 0")
+    named = ROWS.transform_filter("datum.name != ''")
     end = {"y": alt.Y("name_y:Q"), "x": alt.value("width")}
     layers = [
         ROWS.transform_filter("datum.rank < 0")

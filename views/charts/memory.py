@@ -73,7 +73,8 @@ def _bars(ink: Ink, components: tuple[str, ...]) -> Spec:
     across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
     last = ROWS.transform_filter("datum.last")
     look = _component_colours(ink, components)
-    fill, stroke = alt.Fill("component:N", **look), alt.Stroke("component:N", **look)
+    fill = alt.Fill("component:N", **look)
+    stroke = alt.Stroke("component:N", **look)
     bar: Spec = {
         "x": across,
         "y": up,

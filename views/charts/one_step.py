@@ -67,9 +67,8 @@ def timeline(ink: Ink) -> Spec:
         **inside, **look
     )
     across = alt.X("start:Q").axis(quantity_axis(ink, "seconds of one step"))
-    works, waits = (
-        ROWS.transform_filter(f"datum.activity {sign} 'waits'") for sign in ("!=", "==")
-    )
+    works = ROWS.transform_filter("datum.activity != 'waits'")
+    waits = ROWS.transform_filter("datum.activity == 'waits'")
     place = {"x": across, "x2": "end:Q", "y": up}
     layers = [
         waits.mark_bar(color=ink.track, height=BAR, stroke=ink.faint, strokeDash=[3, 3]).encode(

@@ -86,9 +86,9 @@ def _box(left: float | str, wide: float | str, inset: float, look: str, name: st
 
 def _ends(row: Row) -> tuple[float, float, float, float]:
     """The card, both ends of the range, and where the scale ends. [B]"""
-    card, low, high = (
-        float(row[name]) for name in ("gpu_memory_bytes", "needed_low_bytes", "needed_high_bytes")
-    )
+    card = float(row["gpu_memory_bytes"])
+    low = float(row["needed_low_bytes"])
+    high = float(row["needed_high_bytes"])
     return card, low, high, max(value for value in (card, high, 1.0) if value == value)
 
 

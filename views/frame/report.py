@@ -170,7 +170,8 @@ def _how_sure(options: Answer, answers: list[Row]) -> str:
     """Four types within 10 %: take the one you can get. Time is known to ± 25 %."""
     if options.problem or options.job.get("have"):
         return ""
-    types, fits = near_ties(options), failure_sentence(answers[0], options.board)
+    types = near_ties(options)
+    fits = failure_sentence(answers[0], options.board)
     return " ".join(
         filter(
             None,

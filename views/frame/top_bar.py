@@ -11,9 +11,8 @@ from views.session import undo
 from views.shared.elements import button
 from views.shared.theme import INKS
 
-STYLE, MARK = (
-    Path(__file__).with_name(name).read_text("utf-8") for name in ("frame.css", "mark.svg")
-)
+STYLE = Path(__file__).with_name("frame.css").read_text("utf-8")
+MARK = Path(__file__).with_name("mark.svg").read_text("utf-8")
 
 
 def draw(catalogs: Catalogs, page: str) -> None:

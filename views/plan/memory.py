@@ -39,10 +39,8 @@ def memory(
 def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
     """The tank and the names of its components, in a place of fixed height."""
     parts = parts_of(row)
-    lines, text_lines = (
-        -(-len(parts) // (NARROW if is_narrow else WIDE)),
-        NARROW_TEXT if is_narrow else WIDE_TEXT,
-    )
+    lines = -(-len(parts) // (NARROW if is_narrow else WIDE))
+    text_lines = NARROW_TEXT if is_narrow else WIDE_TEXT
     with st.container(height=TANK + 16 + LINE * lines + TEXT_LINE * text_lines, border=False):
         bar = tank_html(row, ink, row_words.tank_alt(row), TANK)
         st.html(f"{bar}{_names(row, ink)}{_rests_on(row, ink)}")

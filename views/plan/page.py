@@ -14,7 +14,8 @@ from views.sidebar import sidebar
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
 plan = present(catalogs)
-is_answered, has_machines = plan.row["memory_bytes"] > 0, bool(plan.options.job.get("have"))
+is_answered = plan.row["memory_bytes"] > 0
+has_machines = bool(plan.options.job.get("have"))
 cards = answer_cards.cards_of(plan, catalogs)
 
 sidebar.sidebar(catalogs)

@@ -55,9 +55,12 @@ def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs:
     """The rows as a table of HTML, that of what is shown below tinted."""
     ends = bool(ends_of(rows[0]))
     money, pace = ("Cost", "Time") if ends else ("A month", f"A {row_words.paced_by(rows[0])}")
-    left_out = (
-        {money, "Quota, vCPUs"} if has_machines else {"Quota, vCPUs"} if is_phone() else set()
-    )
+    if has_machines:
+        left_out = {money, "Quota, vCPUs"}
+    elif is_phone():
+        left_out = {"Quota, vCPUs"}
+    else:
+        left_out = set()
     heads = [
         head
         for head in ("Type, at its best", MEMORY, money, pace, "Quota, vCPUs")
@@ -78,11 +81,10 @@ def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs:
 def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs: Catalogs) -> str:
     """A row of the board as HTML; the one on view is tinted."""
     is_here = all(row[name] == looked[name] for name in ("instance", "market", "gpus"))
-    pace, money = span(row["hours"]) if ends else duration(row["seconds"]), about(row["usd"])
-    tank, quota = (
-        tank_html(row, ink, row_words.tank_alt(row), 12),
-        escape(row_words.quota(row, catalogs)),
-    )
+    pace = span(row["hours"]) if ends else duration(row["seconds"])
+    money = about(row["usd"])
+    tank = tank_html(row, ink, row_words.tank_alt(row), 12)
+    quota = escape(row_words.quota(row, catalogs))
     cells = {
         MEMORY: tank,
         "Cost": money,

@@ -37,10 +37,8 @@ def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         ignore_index=True,
     )
     ends = bool(ends_of(plan.row))
-    pace, cost = (
-        HOURS if ends else PACE.format(row_words.paced_by(plan.row)),
-        "USD of the job" if ends else "USD a month",
-    )
+    pace = HOURS if ends else PACE.format(row_words.paced_by(plan.row))
+    cost = "USD of the job" if ends else "USD a month"
     spec = cost_against_time(ink, pace, cost, "", HEIGHT)
     alt = (
         f"{len(edge)} answers that none beats in both, {about(edge['usd'].min())} to "

@@ -92,7 +92,9 @@ def settle(catalogs: Catalogs) -> None:
 
 def _read() -> None:
     """The job of this run, and the query of all that the user made."""
-    state, assumed, fields = st.session_state, extra_state.own_assumptions(), job_state.job_fields()
+    state = st.session_state
+    assumed = extra_state.own_assumptions()
+    fields = job_state.job_fields()
     by_hand = job_state.set_by_hand()
     job_state.read(fields, by_hand, assumed)
     state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})

@@ -27,7 +27,9 @@ LOGGER = logging.getLogger(__name__)
 
 def catalogs() -> Catalogs:
     """Return the catalogs with this session's own models and runs."""
-    base, added, entries = base_catalogs(), own_models(), st.session_state.get("readings")
+    base = base_catalogs()
+    added = own_models()
+    entries = st.session_state.get("readings")
     extended = base
     if added:
         extended = _with_models(base.version, json.dumps(added, sort_keys=True), base)

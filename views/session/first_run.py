@@ -32,7 +32,8 @@ def note(keys: tuple[str, ...]) -> None:
     if state.get("was_drawn"):
         return
     state["was_drawn"] = True
-    sent, every = _sent_values(), {key: partial(state.__setitem__, key) for key in keys} | takes()
+    sent = _sent_values()
+    every = {key: partial(state.__setitem__, key) for key in keys} | takes()
     state["said_by_browser"] = [
         partial(act, sent[key])
         for key, act in every.items()

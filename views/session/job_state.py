@@ -196,7 +196,11 @@ def _widget_value(name: str, value: Any) -> Any:
     ]
     given = [entry for entry in values if entry is not None and entry != ""]
     empty = "" if name in JOB and "" in column.choices else None  # an empty choice of a job is one
-    return given if name in LISTS else given[0] if given else empty
+    if name in LISTS:
+        return given
+    if given:
+        return given[0]
+    return empty
 
 
 def _of_kind(kind: str, value: Any) -> Any:
@@ -211,13 +215,12 @@ def possible_precisions(catalogs: Catalogs) -> list[str]:
     method = method_of(fields)
     if work_of(fields) == "inference":
         return list(table.index[table["serves"]])
-    able = (
-        table["trains"]
-        if method == "full"
-        else table["adapts"] & ~table["trains"]
-        if method == "qlora"
-        else table["adapts"]
-    )
+    if method == "full":
+        able = table["trains"]
+    elif method == "qlora":
+        able = table["adapts"] & ~table["trains"]
+    else:
+        able = table["adapts"]
     return list(table.index[able])
 
 

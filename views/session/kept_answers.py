@@ -63,14 +63,17 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
         **{name: str(row.get(name) or "") for name in (*OWNERSHIP, *DAYS)},
     }
     fields = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
-    fields |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
+    if row.get("in_bill") == "yes":
+        fields["in_bill"] = "yes"
     entry: Json = {
         "name": _free(scenario_name(name or answer_name(row, catalogs))),
         **fields,
         **link_record(row),
     }
-    entry["scenario"] |= {"plan_months": 1} if ends_of(row) and not is_planned else {}
-    entry["scenario"] |= {"start_seconds": 0} if "have" in fields else {}
+    if ends_of(row) and not is_planned:
+        entry["scenario"]["plan_months"] = 1
+    if "have" in fields:
+        entry["scenario"]["start_seconds"] = 0
     _set([*entries(), entry])
 
 

@@ -105,7 +105,8 @@ def _named_by_row() -> list[str]:
 
 def _with_other_choices(result: Answer, catalogs: Catalogs) -> Row | None:
     """The row looked at where it is of the job with other bits, or otherwise on one's machines."""
-    looked, job = st.session_state.get("looked") or {}, job_state.current().job
+    looked = st.session_state.get("looked") or {}
+    job = job_state.current().job
     changes = {
         name: looked[name]
         for name in OTHER_CHOICES

@@ -59,7 +59,8 @@ def load(may_end: bool = True) -> str:
 
 def take_load(choice: str, catalogs: Catalogs) -> None:
     """Callback: the load in other terms; what the field had before returns."""
-    fields, before = job_state.current().fields, st.session_state.setdefault("loads_before", {})
+    fields = job_state.current().fields
+    before = st.session_state.setdefault("loads_before", {})
     before |= {name: fields[name] for name in LOADS if fields[name]}
     first = LOADS | {"tokens_total": OFFLINE[measure(fields["model"], 1, catalogs).words]}
     job_state.choose(
@@ -73,9 +74,9 @@ def take_load(choice: str, catalogs: Catalogs) -> None:
 def lengths(catalogs: Catalogs) -> tuple[int, int]:
     """Tokens of the prompt and of the answer of a request."""
     fields = job_state.current().fields
-    context, prompt, answer = (
-        fields[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens")
-    )
+    context = fields["context_tokens"]
+    prompt = fields["prompt_tokens"]
+    answer = fields["answer_tokens"]
     if not generates(fields["model"], catalogs):
         return context or prompt, 0
     return split_context(context) if context else (prompt, answer)

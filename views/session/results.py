@@ -68,7 +68,8 @@ def _results(stamp: tuple[int, ...]) -> Results:
         if REASONS.exists()
         else {"misses": [], "times": []}
     )
-    summary, speed = (_as_numbers(tables[name]) for name in ("summary", "speed_errors"))
+    summary = _as_numbers(tables["summary"])
+    speed = _as_numbers(tables["speed_errors"])
     paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
     made = next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")
     return Results(

@@ -84,7 +84,8 @@ def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> s
         wrong, _ = problem_and_cure(options.obstacle, options.resolved, catalogs)
         return row_words.on_screen(as_heading(wrong))
     if job.get("have"):
-        used, card = (three(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes"))
+        used = three(row["needed_bytes"] / GIB)
+        card = three(row["gpu_memory_bytes"] / GIB)
         word = verdict(row["fits"], row["runs"])
         return (
             f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on "
@@ -156,19 +157,15 @@ def _spare(row: Row) -> str:
 def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
     """Each of your 8 H100; each GPU of 1 of your 2 × p5.48xlarge; your L4."""
     if row["instance"]:
-        count, used, name, per_gpu = (
-            machines[row["instance"]],
-            row["instances_needed"],
-            row["instance"],
-            "each GPU of ",
-        )
+        count = machines[row["instance"]]
+        used = row["instances_needed"]
+        name = row["instance"]
+        per_gpu = "each GPU of "
     else:
-        count, used, name, per_gpu = (
-            machines[row["gpu"]],
-            row["gpus"],
-            short_card(row["gpu"], catalogs),
-            "each of ",
-        )
+        count = machines[row["gpu"]]
+        used = row["gpus"]
+        name = short_card(row["gpu"], catalogs)
+        per_gpu = "each of "
     if count == 1:
         return f"{per_gpu if row['instance'] else ''}your {name}"
     part = f"{used:.0f} of " if used < count else ""
@@ -242,7 +239,8 @@ def unbroken(text: str) -> str:
 
 def file_name(options: Answer) -> str:
     """headroom-llama-3.1-8b-training: the job of a file."""
-    model, work = options.job.get("model", "no-model"), options.job.get("work", "training")
+    model = options.job.get("model", "no-model")
+    work = options.job.get("work", "training")
     return f"headroom-{model}-{work}"
 
 

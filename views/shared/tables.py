@@ -93,7 +93,10 @@ def filled_columns(columns: Arguments, table: pd.DataFrame) -> Row:
 
 
 def _column(kind: str = "", **look: Any) -> Any:
-    return (KINDS[kind] if kind else NUMBER if "format" in look else TEXT)(**look)
+    """The column of an entry: of its kind, or a number if it has a format, else a text."""
+    if kind:
+        return KINDS[kind](**look)
+    return NUMBER(**look) if "format" in look else TEXT(**look)
 
 
 def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:

@@ -51,13 +51,12 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
         ids = list(able.get(name, usual))
         pills(name, [*(value for value in usual if value in ids), *ids], chosen, catalogs)
     needed, place = chosen.get("instances_needed"), chosen.get("instance")
-    auto = (
-        "auto"
-        if is_missing(place)
-        else f"auto: {place}"
-        if is_missing(needed)
-        else f"auto: {needed:.0f} × {place}"
-    )
+    if is_missing(place):
+        auto = "auto"
+    elif is_missing(needed):
+        auto = f"auto: {place}"
+    else:
+        auto = f"auto: {needed:.0f} × {place}"
     names = instance_names(catalogs)
     st.multiselect(
         "Instances",

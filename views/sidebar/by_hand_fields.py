@@ -77,11 +77,9 @@ def _more(key: str) -> None:
 
 def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
     """One value of a column by its kind: of a list, a text or a number; empty it is auto."""
-    column, label, look = (
-        inputs_by_name()[key],
-        label_of(key, chosen["work"]),
-        {"key": key, "placeholder": auto(key, chosen, catalogs), **SESSION},
-    )
+    column = inputs_by_name()[key]
+    label = label_of(key, chosen["work"])
+    look = {"key": key, "placeholder": auto(key, chosen, catalogs), **SESSION}
     options = (
         TARGETS
         if key == "lora_targets"

@@ -43,7 +43,8 @@ LOADS = {
 def load(fields: Row, catalogs: Catalogs) -> None:
     """The questions of a service, each with the fields of its answer alone."""
     stored = catalogs.models["stored_precision"][fields["model"]]
-    measured, words = questions.load(), measure(fields["model"], 1, catalogs).words
+    measured = questions.load()
+    words = measure(fields["model"], 1, catalogs).words
     with row():
         if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # settle the format
             select("Weights", KEYS.fewest_bits, _weights(fields, catalogs))
@@ -122,16 +123,15 @@ def _weights(fields: Row, catalogs: Catalogs) -> dict[str, str]:
     words = {bits: f"{bits} bits" for bits in ("8", "16", "4")}
     if fields[KEYS.fewest_bits] == str(published):
         return words
-    words |= {str(published): f"{published} bits, published"} if published < 16 else {}
+    if published < 16:
+        words[str(published)] = f"{published} bits, published"
     return {PUBLISHED if bits == str(published) else bits: label for bits, label in words.items()}
 
 
 def _people(job: Row, catalogs: Catalogs) -> None:
     """Draw the number of users, and the share of them who are active."""
-    share, usual = (
-        extra_state.own_assumptions().get("share_active"),
-        f"{100 * catalogs.assumptions['value']['share_active']:g}",
-    )
+    share = extra_state.own_assumptions().get("share_active")
+    usual = f"{100 * catalogs.assumptions['value']['share_active']:g}"
     with row():
         count_field("People", KEYS.people)
         take = partial(extra_state.put, "share_active")

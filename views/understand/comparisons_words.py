@@ -170,7 +170,8 @@ def _money(row: Row) -> str:
 
 def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
     """A ready job with its machine, cost and memory, and the limit it exceeds, under `head`."""
-    row, mark = answered.row, " · **your plan**" if answered.is_same(plan_row) else ""
+    row = answered.row
+    mark = " · **your plan**" if answered.is_same(plan_row) else ""
     cells = {
         head: f"{answered.job.name}{mark}",
         "Machine": "–",

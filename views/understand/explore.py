@@ -23,13 +23,12 @@ def draw(title: DeltaGenerator) -> None:
     ink = INKS[st.context.theme.type or "light"]
     plan = as_set(present(catalogs), catalogs)
 
-    where = (
-        f" on {place(plan.row)}"
-        if plan.row["instance"]
-        else f" on {card_name(plan.row['gpu'], catalogs)}"
-        if plan.row["gpu"]
-        else ""
-    )
+    if plan.row["instance"]:
+        where = f" on {place(plan.row)}"
+    elif plan.row["gpu"]:
+        where = f" on {card_name(plan.row['gpu'], catalogs)}"
+    else:
+        where = ""
     heading = f"Explore around {name_of('model', plan.row['model'], catalogs)}{where}"
     title.title(plain(heading), anchor=False)
     if plan.row["memory_bytes"] != plan.row["memory_bytes"]:

@@ -66,10 +66,8 @@ def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The plan in each number format, and serving in each at three tasks."""
     over_values("precision", job_state.possible_precisions(catalogs), plan, ink, catalogs)
     st.header("Serving: where the cache overtakes the weights", anchor=False)
-    usual, key = (
-        [name for name in words.FORMATS if name in catalogs.precisions.index],
-        (plan.scenario, catalogs.version),
-    )
+    usual = [name for name in words.FORMATS if name in catalogs.precisions.index]
+    key = (plan.scenario, catalogs.version)
     rows = recent_result(
         "tasks", key, lambda: comparisons.over_tasks(plan.scenario, catalogs, usual)
     )
@@ -92,7 +90,8 @@ def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Full training, LoRA and QLoRA, component by component."""
     rows = recent_rows(comparisons.over_methods, plan, catalogs)
-    labels, texts = [words.METHODS[line] for line in rows["line"]], map(words.values, records(rows))
+    labels = [words.METHODS[line] for line in rows["line"]]
+    texts = map(words.values, records(rows))
     bars_to_use(
         rows, labels, texts, "Memory per GPU by method", "explore_methods", plan, ink, catalogs
     )

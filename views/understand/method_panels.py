@@ -171,13 +171,12 @@ def cost_title(row: pd.Series) -> str:
     value, name = float(row["value"][0]), row["component"]
     if name not in COSTS:
         return "**The other figures of price, spot and storage**"
-    sentence = (
-        f"{value:,.0f} h"
-        if name.endswith("hours_per_month")
-        else count(value)
-        if name.endswith("even_tokens")
-        else usd(value)
-    )
+    if name.endswith("hours_per_month"):
+        sentence = f"{value:,.0f} h"
+    elif name.endswith("even_tokens"):
+        sentence = count(value)
+    else:
+        sentence = usd(value)
     return f"**{COSTS[name]}** · {sentence}"
 
 

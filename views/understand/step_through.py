@@ -59,7 +59,8 @@ def draw(title: DeltaGenerator) -> None:
     with right:
         _largest(plan, catalogs)
         st.header("Read it", anchor=False)
-        slower_ratio, bytes_each = _slower(plan, catalogs), _state_bytes_each(plan, catalogs)
+        slower_ratio = _slower(plan, catalogs)
+        bytes_each = _state_bytes_each(plan, catalogs)
         st.markdown(plain(words.read_it(walk, plan.row, slower_ratio, bytes_each, catalogs)))
     expander(
         "Four other calculators, for this step",
@@ -165,12 +166,12 @@ def _batches(changes: dict[str, Row], key: str, plan: Present, catalogs: Catalog
     rows = recent_result(
         "largest", of, lambda: comparisons.largest_batches(plan.scenario, catalogs, changes)
     )
-    cells, grades = (
-        result_tables.pivot_rows(rows, "gpu", "line", name) for name in ("most", "grade")
-    )
+    cells = result_tables.pivot_rows(rows, "gpu", "line", "most")
+    grades = result_tables.pivot_rows(rows, "gpu", "line", "grade")
     cards = list(cells.index)
     names = pd.Index([line_name(card, catalogs) for card in cards], name="Card · GiB")
-    cells, grades = (table.set_axis(names, axis=0) for table in (cells, grades))
+    cells = cells.set_axis(names, axis=0)
+    grades = grades.set_axis(names, axis=0)
     st.dataframe(
         cells.style.apply(lambda _: grades.map(words.shade), axis=None),
         column_config={name: NUMBER(name, format="%d") for name in changes}

@@ -210,10 +210,8 @@ def _of_a_token(row: Row) -> str:
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
     """Return what the table of largest batches counts."""
-    model, tokens = (
-        name_of("model", row["model"], catalogs),
-        with_noun(int(row["sequence_tokens"]), "token"),
-    )
+    model = name_of("model", row["model"], catalogs)
+    tokens = with_noun(int(row["sequence_tokens"]), "token")
     recompute_words = (
         ", activations recomputed as far as it helps" if row["work"] == "training" else ""
     )
@@ -245,9 +243,9 @@ def shade(grade: float) -> str:
 
 def system(row: Row) -> dict[str, str]:
     """A calculator's figure for the step, its range, and what it does not count."""
-    total, low, high = (
-        row[name] / GIB for name in ("needed_bytes", "needed_low_bytes", "needed_high_bytes")
-    )
+    total = row["needed_bytes"] / GIB
+    low = row["needed_low_bytes"] / GIB
+    high = row["needed_high_bytes"] / GIB
     in_gib = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
     in_gb = _printed_total(total * GIB, low * GIB, high * GIB)
     return {
@@ -280,7 +278,8 @@ def systems_alt(systems: pd.DataFrame) -> str:
 
 def slip(row: Row) -> str:
     """A figure that a text prints and that cannot be, with what it should be."""
-    printed, least = (f"{three(row[name] / GB)} GB" for name in ("printed_bytes", "least_bytes"))
+    printed = f"{three(row['printed_bytes'] / GB)} GB"
+    least = f"{three(row['least_bytes'] / GB)} GB"
     return (
         f"{row['system'].upper()} prints {printed} for {row['of']}: {row['why']} {least} "
         f"({gib(row['least_bytes'] / GIB)})."

@@ -30,11 +30,9 @@ from views.shared.markdown import plain
 from views.shared.tables import TEXT, grid
 
 TITLE = "What your runs say of the estimate"
-USE, TAKE_OFF, SAVE = (
-    "Calibrate the plan on it",
-    "Take the calibration off",
-    "Save as calibration.yaml",
-)
+USE = "Calibrate the plan on it"
+TAKE_OFF = "Take the calibration off"
+SAVE = "Save as calibration.yaml"
 RESTS = (
     "The plan is calibrated on {}. Kept in catalogs/own/, calibration.yaml does so for everybody "
     "who uses this installation."
@@ -148,9 +146,9 @@ def _read(
 
 def _line(entry: Json, catalogs: Catalogs) -> dict[str, str]:
     """One reading as a row of the table."""
-    ratio, card = (
-        entry["ratio"],
-        f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}, batch {entry['batch']:,.0f}",
+    ratio = entry["ratio"]
+    card = (
+        f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}, batch {entry['batch']:,.0f}"
     )
     deviation = (
         "as estimated"

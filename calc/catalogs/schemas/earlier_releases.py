@@ -50,7 +50,9 @@ class EarlierRelease(Entry, kw_only=True):
         Flag | None, hint("1: CUDA graphs lie beyond the engine's share of the card")
     ] = None
     sorts_logits: Annotated[Flag | None, hint("1: an engine's sampler sorts all logits")] = None
-    takes_cut_blocks: Annotated[Flag | None, hint("1: columns that are no whole blocks run")] = None
+    takes_cut_blocks: Annotated[Flag | None, hint("1: columns that are not whole blocks run")] = (
+        None
+    )
     sequence_seconds: Annotated[
         NotNegative | None, hint("seconds of a sequence in a decode step")
     ] = None

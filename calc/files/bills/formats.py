@@ -61,7 +61,7 @@ def bill_form(header: Sequence[str], name: str) -> BillForm:
             return _form(identity, entry, header)
     names = [entry.name for entry in bill_files().formats.values()]
     raise TableError(
-        f"{name} is no bill that is read here (its columns: {quote_cell(', '.join(header[:6]))}); "
+        f"{name} is not a supported bill (its columns: {quote_cell(', '.join(header[:6]))}); "
         f"give one of: {', '.join(names)}, or a CSV of Cost Explorer."
     )
 

@@ -30,7 +30,8 @@ def lines_of(rows: pd.DataFrame, form: BillForm, name: str) -> pd.DataFrame:
     lines = pd.DataFrame({"day": _days(table.text("starts"), name)})
     lines["usd"], kind_counts, kind_market = _costs(table, kinds, form, name)
     usage = _by_value(table.text("usage_type"), usage_of)
-    usage_counts, usage_market = _part(usage, "counts_as"), _part(usage, "market")
+    usage_counts = _part(usage, "counts_as")
+    usage_market = _part(usage, "market")
     instance = _first_said(_part(usage, "instance"), _instances(table))
     is_hours = _is_hours(table, usage_counts, instance)
     counts = np.where(
@@ -181,7 +182,7 @@ def _days(starts: np.ndarray, name: str) -> np.ndarray:
     for day in pd.unique(days):
         if pd.isna(pd.to_datetime(day, format="%Y-%m-%d", errors="coerce")):
             raise TableError(
-                f"{name}: '{quote_cell(day)}' is no day; the start of a line is written as "
+                f"{name}: '{quote_cell(day)}' is not a date; the start of a line is written as "
                 f"2026-11-28."
             )
     return days

@@ -199,7 +199,7 @@ def _numbers(values: pd.Series, column: str, name: str) -> pd.Series:
     numbers = pd.to_numeric(said, errors="coerce")
     if (wrong := said[numbers.isna() & said.notna()]).size:
         raise TableError(
-            f"{name}: '{quote_cell(wrong.iloc[0])}' in {column} is no number; export the file "
+            f"{name}: '{quote_cell(wrong.iloc[0])}' in {column} is not a number; export the file "
             f"again."
         )
     return numbers

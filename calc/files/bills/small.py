@@ -47,7 +47,8 @@ def cost_explorer_lines(content: bytes, name: str) -> BillLines:
     if not dated:
         raise TableError(f"{name} has no row that begins with a day; export it by day or month.")
     table = _complete(pd.DataFrame([line for row in dated for line in _of_row(header, row, name)]))
-    is_machine, is_tagged = table["instance"] != "", (table[list(TAGS)] != "").any(axis=1)
+    is_machine = table["instance"] != ""
+    is_tagged = (table[list(TAGS)] != "").any(axis=1)
     has_hours = is_machine & (table["instance_hours"] > 0)
     table["counts_as"] = np.select(
         [has_hours, is_machine | is_tagged], [MACHINE, UNSPLIT], default=OTHER
@@ -166,7 +167,7 @@ def _typed_day(cell: str, where: str) -> str:
     """An ISO day, also of a month written as 2026-11; empty where nothing is typed."""
     day = f"{cell}-01" if len(cell) == len("2026-11") else cell[:10]
     if cell and not _is_day(day):
-        raise TableError(f"{where}: '{quote_cell(cell)}' is no day; write it as 2026-11-28.")
+        raise TableError(f"{where}: '{quote_cell(cell)}' is not a date; write it as 2026-11-28.")
     return day
 
 
@@ -178,6 +179,6 @@ def _amount(cell: Any, column: str, where: str) -> float:
     value = number(text)
     if not abs(value) < float("inf"):
         raise TableError(
-            f"{where}: '{quote_cell(cell)}' in {quote_cell(column)} is no number; correct it."
+            f"{where}: '{quote_cell(cell)}' in {quote_cell(column)} is not a number; correct it."
         )
     return value

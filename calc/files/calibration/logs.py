@@ -182,7 +182,9 @@ def _queried_memory_bytes(text: str) -> dict[str, float]:
         cells = line.split(",") if len(line) <= LONGEST_QUERY else []
         names = [cell.strip().partition(" ")[0] for cell in cells] if QUERIED in line else []
         if QUERIED in names:
-            columns, place, rows_left = len(cells), names.index(QUERIED), MOST_CARDS
+            columns = len(cells)
+            place = names.index(QUERIED)
+            rows_left = MOST_CARDS
         elif rows_left:
             rows_left -= 1
             size = MEBIBYTES.fullmatch(cells[place]) if len(cells) == columns else None

@@ -208,7 +208,8 @@ def readings_of_runs(
 
 def _at_load(run: LoggedRun, service: Row, catalogs: Catalogs) -> Row:
     """A service at the load that a benchmark names."""
-    prompt, answer = round(run.facts["prompt_tokens"]), round(run.facts["answer_tokens"])
+    prompt = round(run.facts["prompt_tokens"])
+    answer = round(run.facts["answer_tokens"])
     load = {
         "batch": max(round(run.facts["users"] / replicas(service)), 1),
         "prompt_tokens": prompt,

@@ -38,7 +38,8 @@ def _columns(frame: pd.DataFrame) -> Iterator[pd.Series]:
 def _codes(column: pd.Series) -> Coded:
     """A column as numbers of its distinct texts, and these texts."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, values = column.cat.codes.to_numpy(dtype=np.int64), column.cat.categories
+        codes = column.cat.codes.to_numpy(dtype=np.int64)
+        values = column.cat.categories
     elif column.dtype.kind == "f":
         codes, values = pd.factorize(np.where(np.isfinite(column), column, np.nan))
     elif column.dtype == object and not set(map(type, column)) <= {str, float}:
@@ -73,7 +74,8 @@ def _merge_columns(columns: Iterable[Coded]) -> Iterator[Coded]:
             pairs = zip(
                 *(place.tolist() for place in np.divmod(distinct, len(own_words))), strict=True
             )
-            codes, words = both, [f"{words[left]},{own_words[right]}" for left, right in pairs]
+            codes = both
+            words = [f"{words[left]},{own_words[right]}" for left, right in pairs]
         else:
             yield codes, words
             codes, words = own_codes, own_words

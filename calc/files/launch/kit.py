@@ -191,10 +191,8 @@ def comment(difference: Inexpressible, tool: str) -> str:
     if difference.column == "problem":
         return str(difference.taken)
     wanted, taken = (_in_words(value) for value in (difference.wanted, difference.taken))
-    label, takes = (
-        GLOSSARY[difference.column].label,
-        f"it takes {taken}" if taken else "it leaves that open",
-    )
+    label = GLOSSARY[difference.column].label
+    takes = f"it takes {taken}" if taken else "it leaves that open"
     return (
         f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({difference.column}); {takes}."
     )

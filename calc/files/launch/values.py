@@ -199,7 +199,8 @@ def _adapters(values: Json) -> Json:
 
 def _model_names(model: str, catalogs: Catalogs) -> dict[str, str]:
     """Its repository, and how a comment names it: a model of one's own with its marked name."""
-    hub, name = str(catalogs.models["hf_repo"].get(model) or model), catalogs.models["name"][model]
+    hub = str(catalogs.models["hf_repo"].get(model) or model)
+    name = catalogs.models["name"][model]
     return {"hub": hub, "shown_model": f"{hub} ({name})" if name.endswith(MARK) else hub}
 
 

@@ -25,7 +25,8 @@ def cause_of(text: str, failure: Failure | None = None) -> str:
     cures of its own, the tensor that a trace names, a failure without sizes, the stage of an
     engine's start, its figures, and the program.
     """
-    patterns, kinds = log_patterns(), [kind.cures for kind in silent_failures(text)]
+    patterns = log_patterns()
+    kinds = [kind.cures for kind in silent_failures(text)]
     if failure:  # a rank that dies of its card ends the others
         kinds = [kind for kind in kinds if kind not in OFF_CARD]
     elif off_card := [kind for kind in kinds if kind in OFF_CARD]:

@@ -77,7 +77,8 @@ def _options(row: Row, figures: Mapping[str, float]) -> Iterator[tuple[str, Any]
     if longest and not is_missing(longest) and 0 < longest < row["sequence_tokens"]:
         yield "sequence_tokens", int(longest)
     share = row["memory_utilization"]
-    weights, free = figures.get("weights", 0.0), figures.get("free_after_weights", 0.0)
+    weights = figures.get("weights", 0.0)
+    free = figures.get("free_after_weights", 0.0)
     least = weights / (weights + free) if weights and free else 0.0
     wanted = max(round(least + 0.02, 2), min(share + 0.03, MOST_SHARE))
     if share < wanted <= MOST_SHARE:

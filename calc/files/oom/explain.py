@@ -142,7 +142,9 @@ def explained_logs(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplan
 @one_sentence
 def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     """The text compared with a row; raises LogProblem where it holds no figure."""
-    messages, sizes, meanings = failures(text), stated_figures(text), silent(text)
+    messages = failures(text)
+    sizes = stated_figures(text)
+    meanings = silent(text)
     error = last_error(text)
     if not messages and not sizes and not meanings:
         raise LogProblem(f"{OTHER_ERROR.format(error)} {NOTHING}" if error else NOTHING)

@@ -109,7 +109,8 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
             f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the "
             f"card is nearly full."
         )
-    peak, reserved = figures.get("allocated_peak", 0.0), figures.get("reserved_peak", 0.0)
+    peak = figures.get("allocated_peak", 0.0)
+    reserved = figures.get("reserved_peak", 0.0)
     if peak and reserved - peak > FRAGMENTED_RATIO * reserved:
         sentences.append(
             f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments, or "
@@ -124,10 +125,8 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
             f"gpu_memory_utilization to "
             f"{floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
         )
-    most, needed = (
-        figures.get("most_tokens") or figures.get("kv_tokens"),
-        figures.get("request_tokens"),
-    )
+    most = figures.get("most_tokens") or figures.get("kv_tokens")
+    needed = figures.get("request_tokens")
     if needed and most and most < needed:
         sentences.append(
             f"The cache has room for {most:,.0f} tokens and one request may need "
@@ -173,7 +172,8 @@ def _usage(figures: Mapping[str, float]) -> list[str]:
     """The share of its cache that an engine uses, and the requests that wait for room."""
     if "kv_usage" not in figures:
         return []
-    used, waiting = f"{figures['kv_usage']:.1%} of the cache is in use", figures.get("waiting", 0)
+    used = f"{figures['kv_usage']:.1%} of the cache is in use"
+    waiting = figures.get("waiting", 0)
     if figures["kv_usage"] < NEARLY_FULL or not waiting:
         return [f"{used}."]
     return [

@@ -68,7 +68,9 @@ def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
 
     A lack of memory that no entry names counts where the text has no message with sizes either.
     """
-    named, unnamed, line = named_failures(text), log_patterns().unnamed, one_line(text)
+    named = named_failures(text)
+    unnamed = log_patterns().unnamed
+    line = one_line(text)
     if named or SIZED in line or _place(unnamed, line) is None:
         return named
     return [unnamed]

@@ -35,10 +35,8 @@ class MeasuredPart(NamedTuple):
         """The part as a table row: measured, estimated and difference, None if incomparable.
         [GiB]
         """
-        measured, estimated = (
-            self.measured / GIB,
-            None if self.estimated is None else self.estimated / GIB,
-        )
+        measured = self.measured / GIB
+        estimated = None if self.estimated is None else self.estimated / GIB
         difference = None if estimated is None else measured - estimated
         sizes = {"measured_gib": measured, "estimated_gib": estimated, "difference_gib": difference}
         return {"part": self.name, **sizes, "meaning": self.meaning}

@@ -119,5 +119,5 @@ def head_reduction_bytes(
 def head_reduction_activations_bytes(
     stack_kept_bytes, outside_backward_bytes, stack_residual_bytes
 ):
-    """Activations of all blocks, and the gradient of the last one's output. [B]"""
+    """Activations of all blocks, and the gradient of the last block's output. [B]"""
     return np.sum(stack_kept_bytes, axis=0) + outside_backward_bytes + stack_residual_bytes[0]

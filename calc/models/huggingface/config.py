@@ -138,10 +138,10 @@ def _pair(part: TextPart, name: str, catalogs: Any) -> Json:
 
 
 def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> Json:
-    """The entry of one model, with remarks on what its config says besides sizes.
+    """The entry of one model, with remarks on everything in its config besides sizes.
 
-    These are: parts left out, the class, custom code, how weights are stored, and fields that are
-    not read.
+    These are: parts that are left out, the class, custom code, how weights are stored, and fields
+    that are not read.
     """
     model_types, model_type = catalogs.model_types, catalogs.model_types.types[name]
     entry = config_entry(part.config, model_type, catalogs, part.outer is not None)
@@ -159,11 +159,8 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> Jso
             remarks |= sized_parts(
                 part.outer, catalogs, lambda inner: read_config(inner, "it", catalogs)
             )
-        remarks |= (
-            image_sizes(part.outer, model_types, catalogs.config_defaults)
-            if remarks["left_out_parameters"]
-            else {}
-        )
+        if remarks["left_out_parameters"]:
+            remarks |= image_sizes(part.outer, model_types, catalogs.config_defaults)
     harmless = [*model_types.harmless_fields, *model_type.unread, *model_type.rule_fields()]
     unread = sentence_of_unread(
         unread_fields([part.config, source], catalogs.config_defaults[name], harmless)

@@ -70,7 +70,8 @@ def text_part(
 
 def _ties_head(outer: Cells, inner: Cells, ties: str, defaults: Cells) -> bool | None:
     """Return whether head and embedding are tied; None if the text part's class decides."""
-    of_text, of_outer = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
+    of_text = inner.get("tie_word_embeddings")
+    of_outer = outer.get("tie_word_embeddings")
     if ties == "text_part":
         return of_text
     if ties == "never":

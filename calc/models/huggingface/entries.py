@@ -109,12 +109,8 @@ def _derived_sizes(rule, config, values):
     """
     if callable(rule):
         return rule(config, values)
-    sizes = worked_out(
-        rule,
-        lambda name: (
-            values[name] if name in values else config if name == "config" else config.get(name)
-        ),
-    )
+    known = {"config": config, **values}
+    sizes = worked_out(rule, lambda name: known[name] if name in known else config.get(name))
     for name, size in sizes.items():
         if isinstance(size, int | float) and (
             size != int(size) or size > LARGEST**2 or (size < 0 and not name.startswith("further_"))
@@ -223,7 +219,8 @@ def _side(config: Json, name: str) -> ReadFields:
 def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[Json, list[ReadFields]]:
     """The entry of CLIP or SigLIP from both sides, and the configs that were read."""
     defaults, types = catalogs.config_defaults, catalogs.model_types.types
-    vision_config, text_config = _side(config, "vision_config"), _side(config, "text_config")
+    vision_config = _side(config, "vision_config")
+    text_config = _side(config, "text_config")
     of_vision, of_text = f"{pair}_vision_model", f"{pair}_text_model"
     text_config = text_config.over(defaults[of_text])
     vision = config_entry(vision_config.over(defaults[of_vision]), types[of_vision], catalogs)
@@ -246,7 +243,12 @@ def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[Json, list
 
 def _activation_of(named: str, block: str, usual: str, blocks: Collection[str]) -> str:
     """The simulated activation function that stands for the one that a config names."""
-    wanted = "gelu" if named in ONE_KERNEL else named if named in LIKE else "gelu_new"
+    if named in ONE_KERNEL:
+        wanted = "gelu"
+    elif named in LIKE:
+        wanted = named
+    else:
+        wanted = "gelu_new"
     while wanted != usual and f"{block}-{wanted}" not in blocks:
         if wanted not in LIKE:
             return usual

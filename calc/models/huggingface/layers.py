@@ -82,17 +82,10 @@ def _by_layer(
     """A formula's value by layer, from its index and kind, our sizes and the config's fields."""
 
     def of(index: int) -> Any:
-        place = {"index": index, "layers": layers, **({"kind": kinds[index]} if kinds else {})}
-        return worked_out(
-            formula,
-            lambda name: (
-                place[name]
-                if name in place
-                else values[name]
-                if name in values
-                else config.get(name)
-            ),
-        )
+        known = {**values, "index": index, "layers": layers}
+        if kinds:
+            known["kind"] = kinds[index]
+        return worked_out(formula, lambda name: known[name] if name in known else config.get(name))
 
     return [of(index) for index in range(layers)]
 
@@ -109,8 +102,9 @@ def _ways(config: Cells, model_type: ModelType, formula: Expression, layers: int
     )
     if listed is not None:
         return [word_of(kind, WAYS) for kind in listed]
+    attends = {True: "", False: "linear"}
     return [
-        way if isinstance(way, str) else "" if way else "linear"
+        way if isinstance(way, str) else attends[bool(way)]
         for way in _by_layer(formula, config, layers)
     ]
 

@@ -67,7 +67,8 @@ def total_entry(
 def _total_parameters(config: Cells, index: Cells) -> int:
     """Parameters as the index counts them, or from its bytes; 0 if unknown. [parameters]"""
     metadata = index.get("metadata", {})
-    counted, stored = metadata.get("total_parameters"), metadata.get("total_size")
+    counted = metadata.get("total_parameters")
+    stored = metadata.get("total_size")
     if isinstance(counted, int) and 0 < counted < 1e15:
         return counted
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]

@@ -40,10 +40,8 @@ def sketch(
     }
     for plain in model_types.sketches["plain"]:
         if all(sizes.get(name) for name in plain["needs"].split()):
-            theirs, sizes = (
-                model_types.types[plain["type"]].fields,
-                {**plain.get("sets", {}), **sizes},
-            )
+            theirs = model_types.types[plain["type"]].fields
+            sizes = {**plain.get("sets", {}), **sizes}
             stated = {
                 names.split()[0]: sizes[ours] for ours, names in theirs.items() if ours in sizes
             }
@@ -150,10 +148,8 @@ def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -
     counts = {name: counted_parameters(entry, catalogs) for name, entry in entries.items()}
     leads = of_text or writes(part.config, of_text, catalogs.model_types)
     largest = "" if leads and "" in entries else max(counts, key=lambda name: counts[name])
-    entry, rest = (
-        entries[largest],
-        {name or "other": count for name, count in counts.items() if name != largest},
-    )
+    entry = entries[largest]
+    rest = {name or "other": count for name, count in counts.items() if name != largest}
     rest |= beside_parameters(outer, catalogs.model_types)
     unknown = [name for name in siblings if name not in entries]
     if not rest and not unknown:
@@ -180,7 +176,7 @@ def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> J
 
 
 def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> Json:
-    """Return what a note says of other parts: sized, or of unknown size."""
+    """The clause of a note on the other parts, and the number of their parameters."""
     sized = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
     left_out = " and ".join(
         filter(

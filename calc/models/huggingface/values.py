@@ -165,7 +165,8 @@ def defaults_of(
         of_family = ours in (FLAGS | SWITCHES | WORDS) - {"tied"}
         if not of_family and (not required or ours in model_type.may_be_left_out):
             filled = [class_defaults[name] for name in theirs.split() if name in class_defaults]
-            values |= {ours: int(filled[0])} if filled else {}
+            if filled:
+                values[ours] = int(filled[0])
     return {**values, **model_type.usual}
 
 

@@ -81,7 +81,8 @@ def _shared_blocks(config: Cells, layers: int) -> list[bool]:
 
 def gemma4_layers(config: Cells, values: Cells) -> Kinds:
     """Full layers have different heads; the last layers share keys and values."""
-    layers, network = values["layers"], "both" if values.get("experts") else "dense"
+    layers = values["layers"]
+    network = "both" if values.get("experts") else "dense"
     full: Json = {
         "head_dim": config.get("global_head_dim") or 512,
         "num_key_value_heads": config.get("num_global_key_value_heads"),
@@ -190,10 +191,8 @@ def dots3_layers(config: Cells, values: Cells) -> Kinds:
     )  # without the field, the list names the layers without an indexer
     kinds = []
     for flat, kind in zip(dense, types, strict=True):
-        network, plain = (
-            "dense" if flat else "moe",
-            chosen is False or (chosen is None and kind == "full_attention"),
-        )
+        network = "dense" if flat else "moe"
+        plain = chosen is False or (chosen is None and kind == "full_attention")
         full = (network, {"index_ratio": 0} if plain else {})
         kinds.append((f"{network}-windowed", sizes) if kind == "sliding_attention" else full)
     return kinds

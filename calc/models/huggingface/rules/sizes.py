@@ -19,7 +19,8 @@ STREAMS_READ = 4  # residual streams for which Gemma 3n's blocks were read off
 
 def glm_moe_dsa_sizes(config, values):
     """Layers that reuse the tokens chosen by another layer's indexer have no indexer."""
-    kinds, pattern = config.get("indexer_types"), config.get("index_topk_pattern")
+    kinds = config.get("indexer_types")
+    pattern = config.get("index_topk_pattern")
     layers = values["layers"]
     if kinds is None and pattern is not None:
         kinds = list(pattern)
@@ -114,12 +115,11 @@ def deberta_sizes(config, values):
         sizes["tied"] = 1  # the newer head reads the embedding table
     if not config["relative_attention"]:
         return sizes
-    reach = config["max_relative_positions"]
-    buckets = config.get("position_buckets", -1)
-    rows = 2 * (buckets if buckets > 0 else reach if reach > 0 else values["max_position"])
+    limits = (config.get("position_buckets", -1), config["max_relative_positions"])
+    distances = next((limit for limit in limits if limit > 0), values["max_position"])
     kinds = config.get("pos_att_type") or ""
     projections = 0 if config.get("share_att_key", False) else ("c2p" in kinds) + ("p2c" in kinds)
-    return {**sizes, "relative_positions": rows, "position_projections": projections}
+    return {**sizes, "relative_positions": 2 * distances, "position_projections": projections}
 
 
 def albert_sizes(_config, values):
@@ -191,10 +191,8 @@ def image_classes(config, _values):
 
 def dinov2_sizes(config, values):
     """The inner width is a multiple of hidden, or two thirds of that where gated."""
-    ffn, gated = (
-        whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio"),
-        config["use_swiglu_ffn"],
-    )
+    ffn = whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio")
+    gated = config["use_swiglu_ffn"]
     narrower = (int(ffn * 2 / 3) + 7) // 8 * 8
     sizes = {"ffn": narrower, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}
     return {**sizes, **vit_sizes(config, values)}
@@ -202,7 +200,9 @@ def dinov2_sizes(config, values):
 
 def dinov3_sizes(config, values):
     """Keys without a bias, or no bias at all; a gated network is another family."""
-    queries, keys, of_values = (bool(config[f"{name}_bias"]) for name in ("query", "key", "value"))
+    queries = bool(config["query_bias"])
+    keys = bool(config["key_bias"])
+    of_values = bool(config["value_bias"])
     if queries != of_values or (keys and not queries):
         raise ConfigError(
             "a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or "
@@ -224,7 +224,7 @@ WAVEFORM = {
 
 
 def waves_sizes(config, values):
-    """Norms among the convolutions, and a vector for masked frames where training masks some."""
+    """Norms among the convolutions, and a vector for masked frames if training masks any."""
     other = [field for field, usual in WAVEFORM.items() if list(config[field]) != usual]
     added = [
         field
