@@ -20,6 +20,8 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
     for claim in amounts.of(
         "bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown"
     ):
+        if not amounts.is_open(claim):
+            continue
         value, words, scale = claim.item.value, claim.item.text, claim.item.extra.get("scale", "")
         if _is_monthly_budget(claim, amounts):
             amounts.put("usd_most", claim, value * MONTH / claim.rate_seconds)
@@ -51,6 +53,7 @@ def _put_largest(facts: Facts, tags: set[str]) -> None:
     serves = facts.columns.get("goal") == "serve"
     length = "context_tokens" if serves else "sequence_tokens"
     sought = {"batch": "users" if serves else "batch", "context": length, "seq": length}
+    sought |= dict.fromkeys(("user", "people", "concurrent", "session"), "users" if serves else "")
     column = next((column for tag, column in sought.items() if tag in tags), "")
     if column and column not in facts.columns and "N" not in tags:
         facts.columns.setdefault("solve", column)
@@ -73,7 +76,8 @@ def put_target(facts: Facts, items: list[Item]) -> None:
     for number, item in enumerate(items):
         tags = {tag for other in items[number + 1 : number + 4] for tag in other.tags}
         if "largest" in item.tags:
-            _put_largest(facts, tags)
+            near = {tag for other in items[number + 1 : number + 3] for tag in other.tags}
+            _put_largest(facts, near)
         if "how_many" not in item.tags:
             continue
         if (

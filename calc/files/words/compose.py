@@ -37,6 +37,8 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
             return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
         if not after.tags & {"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"}:
             return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
+    if item.text == "each" and after is not None and "N" in after.tags:
+        return replace(item, tags=item.tags - {"per_user"})  # each with 2 images
     if {"DUR", "RATE"} <= item.tags and before is not None and "within" in before.tags:
         return replace(item, tags=item.tags - {"RATE"})
     if (
@@ -62,6 +64,7 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
             "x",
             "epoch",
             "spare",
+            "extra",
         }
         behind = [one for one in items[place + 1 :] if "PIXELS" not in one.tags]
         following = behind[0].tags if behind else frozenset()
@@ -83,6 +86,8 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         further = items[place + 2] if place + 2 < len(items) else None
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
             return _join(item, further, unit), 3
+        if share := _share(items, place):
+            return share
         unit = _unit(after)
         if unit and ("N" in item.tags or unit.dimension == "DUR"):
             return _join(item, after, unit), 2
@@ -95,6 +100,19 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
+
+
+def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
+    """The share that one in so many is, and how many items it takes; 1 in, 20 out is none."""
+    first, joint, *rest = items[place : place + 4]
+    if not rest or (first.value or 1.0) != 1.0 or joint.text not in ("in", "of", "out of"):
+        return None
+    used = 4 if rest[0].text == "every" and len(rest) > 1 else 3
+    last, *behind = items[place + used - 1 : place + used + 1]
+    if "N" not in last.tags or (behind and behind[0].tags & {"out", "token", "answer"}):
+        return None
+    text = " ".join(item.text for item in items[place : place + used])
+    return Item(first.start, last.end, text, frozenset({"PCT"}), 1 / last.value), used
 
 
 def _is_adjective(items: list[Item], place: int) -> bool:

@@ -184,6 +184,7 @@ def _extend(
             score = VALUE if is_value else _cue_worth(tags, items[place])
             taken = (items[place], is_value)
             found.append(Match(rest.score + score, rest.end, (taken, *rest.items)))
+    is_direct = bool(found) and bool(tags & items[place].tags)  # not by any noun
     if optional:
         rest = _extend(frame, element + 1, items, place, skipped)
         if rest:
@@ -191,7 +192,7 @@ def _extend(
     if (
         element
         and place < len(items)
-        and not found
+        and not is_direct
         and not (items[place].text in PREPOSITIONS and _wants_machine(frame, element))  # 8 on H100
         and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
         and not (items[place].text in BESIDE and _counts_before(frame, element))  # users at 8k

@@ -7,6 +7,7 @@ from calc.files.words.clocks import DAYS_TAG
 from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
+from calc.files.words.vocabulary import lexicon, silent_words
 from calc.units import DAY_HOURS
 
 MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
@@ -17,6 +18,7 @@ LONGEST_MONTH_HOURS = 744.0
 UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
+WORD_BEFORE = re.compile(r"([a-zà-ÿ]{3,}) (?:(?:about|around|roughly|some|approximately|~) ?)?$")
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
 OF_LENGTHS = ("tokens", "each_tokens", "prompt_tokens", "answer_tokens")
 SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
@@ -39,8 +41,12 @@ def put_limits(amounts: Amounts) -> None:
 def _put_money(amounts: Amounts) -> None:
     """Put limits on cost by their period; ask where it is not clear what a sum is for."""
     serves = amounts.goal == "serve"
+    for claim in amounts.of("usd", "usd_rate"):
+        if _is_behind_unread(amounts, claim):
+            amounts.ask("usd_most", claim, choices=("what it may cost", "what is paid today"))
     for claim in amounts.of("usd"):
-        amounts.put("usd_most", claim)
+        if amounts.is_open(claim):
+            amounts.put("usd_most", claim)
     for claim in amounts.of("usd_bare", "usd_bare_rate"):
         if claim.rate_seconds >= MONTH and serves:
             amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
@@ -59,6 +65,8 @@ def _put_money(amounts: Amounts) -> None:
         else:
             amounts.ask("", claim)
     for claim in amounts.of("usd_rate"):
+        if not amounts.is_open(claim):
+            continue
         if claim.rate_seconds == HOUR:
             amounts.put("usd_per_hour_most", claim)
         elif serves and claim.rate_seconds >= DAY:
@@ -74,6 +82,14 @@ def _put_money(amounts: Amounts) -> None:
             "USD ($) is that?"
         )
         amounts.ask("usd_most", claim, text)
+
+
+def _is_behind_unread(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether a sum without a word about it stands behind one unread: billed $900."""
+    if claim.cues & {"budget", "most", "paid"}:
+        return False
+    match = WORD_BEFORE.search(amounts.text[: claim.start])
+    return match is not None and match[1] not in silent_words() | lexicon().tags.keys()
 
 
 def _is_longest(amounts: Amounts, claim: Claim) -> bool:
@@ -188,6 +204,10 @@ def _put_latency(amounts: Amounts) -> None:
         amounts.ask("token_seconds", claim)
     for claim in amounts.of("whole_seconds"):
         amounts.put("request_seconds", claim)
+    if amounts.embeds and "request_seconds" in facts.columns:  # the answer is one vector
+        value, words = facts.columns["request_seconds"], facts.words["request_seconds"]
+        facts.drop("request_seconds")
+        facts.put("first_token_seconds", float(value), words)
     for role, column in PERCENTILES.items():
         for claim in amounts.of(role):
             _put_percentile(facts, _share(claim), amounts.words(claim), column)

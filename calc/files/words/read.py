@@ -7,7 +7,7 @@ The page's field, `show`, the agent's tools and `calc.read_request` read words h
 import re
 
 from calc.catalogs.load import Catalogs
-from calc.files.words.amounts import Amounts
+from calc.files.words.amounts import LONG_RUN, Amounts
 from calc.files.words.bare import put_bare, put_target
 from calc.files.words.compose import compose_quantities
 from calc.files.words.consistency import ask_about_contradictions
@@ -291,7 +291,13 @@ def _amounts(
     is_batch = bool("batch_work" in tags or roles & several) and not steady
     ends = bool("batch_work" in tags or roles & ENDING_ROLES)
     embeds = Kind(model, catalogs).embeds
+    is_batch = is_batch or (embeds and not steady and _has_long_text(claims))
     return Amounts(facts, claims, goal, is_batch, ends, embeds, frozenset(tags), plain)
+
+
+def _has_long_text(claims: list[Claim]) -> bool:
+    """Return whether a text counts more tokens than one request has, which are work that ends."""
+    return any(claim.role == "tokens" and claim.item.value >= LONG_RUN for claim in claims)
 
 
 def _no_goal(facts: Facts) -> str:

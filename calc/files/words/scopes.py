@@ -14,6 +14,7 @@ FARTHEST_NAME = 4  # items behind than
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
+OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos", "nuestro"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
 OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
 ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
@@ -151,6 +152,8 @@ def _is_owned(items: list[Item], place: int) -> bool:
     """Return whether a word of possession stands before the count, or a home behind the name."""
     if _after(items, place, "at_home", 4):
         return True
+    if "CARD" in items[place].tags and _is_ours(items, place):
+        return True
     behind = [item.text for item in items[place + 1 : place + 5] if not item.is_silent]
     if WE_HAVE & set(behind[:3]) and not {",", "."} & set(behind[:2]):
         return True
@@ -164,6 +167,14 @@ def _is_owned(items: list[Item], place: int) -> bool:
         ):
             return False
     return False
+
+
+def _is_ours(items: list[Item], place: int) -> bool:
+    """Return whether a machine of a card is called ours: on our 8x H200 box."""
+    before = [item for item in items[max(place - 4, 0) : place] if not item.tags & {"N", "x"}]
+    behind = items[place + 1 : place + 2]
+    counted = len(before) < min(place, 4) or any(item.tags & {"node", "own"} for item in behind)
+    return bool(counted and before and before[-1].text in OUR)
 
 
 def _in_negation(items: list[Item]) -> set[int]:

@@ -1,6 +1,7 @@
 """The columns of a service and of work that ends: load, lengths, amounts."""
 
 import re
+from dataclasses import replace
 
 from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
 from calc.files.words.facts import Facts, as_counted
@@ -30,6 +31,10 @@ def put_serving(amounts: Amounts) -> None:
     at_once = bool(amounts.of("people", *OF_ENGINE))  # an engine's users are those in flight
     for claim in amounts.of("users_plain"):  # users are people, of whom few wait at one moment
         amounts.put("users" if at_once else "people", claim)
+    if amounts.of("share_active") and not amounts.of("people"):  # a share of these is at once
+        for claim in amounts.of("users"):
+            facts.drop("users")
+            amounts.put("people", claim)
     for claim in amounts.of("users_session", "users_seqs", "batch"):
         facts.drop("batch")
         amounts.put("users", claim)
@@ -97,7 +102,7 @@ def _put_load(amounts: Amounts) -> None:
         amounts.words(claim)
     for claim in amounts.of("requests_per_minute"):
         amounts.put("requests_per_second", claim, claim.item.value / 60)
-    for claim in amounts.of("requests_rate"):
+    for claim in [*amounts.of("requests_rate"), *_further_rates(amounts)]:
         amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
         if claim.rate_seconds >= DAY:
             amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
@@ -113,6 +118,12 @@ def _put_load(amounts: Amounts) -> None:
     if both := amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
+
+
+def _further_rates(amounts: Amounts) -> list[Claim]:
+    """Numbers over the time that requests are counted in: 20 requests a minute, 90 a minute."""
+    times = {claim.rate_seconds for claim in amounts.of("requests_rate")}
+    return [claim for claim in amounts.of("bare_rate") if claim.rate_seconds in times]
 
 
 def _times_each(amounts: Amounts) -> float:
@@ -187,7 +198,10 @@ def _put_work(amounts: Amounts) -> None:
         _put_candidates(amounts, counts[0], each[0])
         return
     for claim in counts:
-        _put_count(amounts, claim, each)
+        if claim.role == "documents" and "request" in claim.cues:  # 25 documents per query
+            amounts.ask("", claim)
+        else:
+            _put_count(amounts, _with_samples(amounts, claim), each)
     for claim in each:
         if amounts.embeds and counts:
             amounts.words(claim)
@@ -222,6 +236,17 @@ def _put_work(amounts: Amounts) -> None:
         hours = claim.item.value / HOUR * DAY / claim.rate_seconds
         amounts.put("audio_hours_per_day", claim, hours)
     facts.drop("epochs")
+
+
+def _with_samples(amounts: Amounts, claim: Claim) -> Claim:
+    """A count of requests, each of which is answered several times: 164 tasks, 20 samples each."""
+    several = amounts.of("generations", "examples_each")
+    if len(several) != 1:
+        return claim
+    amounts.facts.drop("generations")
+    amounts.facts.assume(f"'{amounts.words(several[0])}' for each of '{amounts.words(claim)}'")
+    times = several[0].item.value
+    return claim._replace(item=replace(claim.item, value=claim.item.value * times))
 
 
 def _are_produced(amounts: Amounts, counts: list[Claim]) -> bool:

@@ -1,0 +1,65 @@
+"""Requests for services and work that ends, by words that no phrase of the vocabulary has whole."""
+
+import pytest
+from examples import catalogs
+
+from calc import read_request
+
+pytestmark = pytest.mark.usefixtures("read_once")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("qwen3-8b eval: 64 tasks, 20 samples each, 700 in", {"requests_total": 1280}),
+        ("qwen3-embedding-8b on 9B tokens, three days", {"hours_most": 72}),
+        (
+            "read our 140,000 scanned contracts (12 pages each) with qwen2.5-vl-7b in 9 days",
+            {"tokens_total": "1680000 images", "images_per_sequence": None},
+        ),
+        (
+            "qwen3-8b, 400 players online at peak, of which 10% talk at the same moment",
+            {"people": 400, "share_active": 0.1, "users": None},
+        ),
+        (
+            "one in 20 of our 3,000 staff uses qwen3-8b at any moment",
+            {"people": 3000, "share_active": 0.05},
+        ),
+        (
+            "qwen3-8b, 30k tokens per prompt, of which 80% is the same, 9 devs",
+            {"shared_prompt_tokens": 24000},
+        ),
+        (
+            "bge-reranker-v2-m3, 25 docs per query with 400 tokens, 12 queries/s",
+            {"requests_per_second": 300, "prompt_tokens": 400},
+        ),
+        ("modernbert-large must return within 20 ms, 80 rps", {"first_token_seconds": 0.02}),
+        ("rag with qwen3-8b, 12k tokens of context per question", {"prompt_tokens": 12000}),
+        (
+            "qwen3-8b, 20 requests per minute, 210 per minute at peak",
+            {"requests_per_second": 3.5},
+        ),
+        ("max users on a single L40S with qwen3-8b", {"solve": "users"}),
+        ("serve qwen3-8b at 20 rps, and one extra machine", {"spare": 1, "instances_most": None}),
+        (
+            "serve qwen2.5-vl-7b, 4 requests per second each with 2 images",
+            {"requests_per_second": 4, "images_per_sequence": 2},
+        ),
+        ("serve minimax-m2.7 on our 8x H200 box to 30 devs", {"have": "8 x h200-sxm"}),
+    ],
+)
+def test_numbers_land_in_their_columns(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "words"),
+    [
+        ("we're billed $900 a month, what of qwen3-8b for 20 users", "usd_most", "$900 a month"),
+        ("qwen3-8b over 30k articles, 1400 words each", "prompt_tokens", "1400 words each"),
+    ],
+)
+def test_what_may_mean_two_things_is_asked_about(text, column, words):
+    asked = read_request(text, catalogs()).questions
+    assert (column, words) in {(one.column, one.words) for one in asked}
