@@ -54,8 +54,9 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
     if item.text == "/" and beside and all(map(is_noun, beside)):
         return replace(item, tags=frozenset({"silent"}))  # up/down
     if "ONE" in item.tags:
-        if after is not None and is_noun(after):  # one hot spare
-            after = next((one for one in items[items.index(after) + 1 :]), None)
+        near = [one for one in items[place + 1 : place + 4] if not one.is_silent]
+        if len(near) > 1 and is_noun(near[0]):  # one hot spare
+            after = near[1]
         counts = after is not None and after.tags & {
             "CARD",
             "INST",
@@ -66,7 +67,7 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
             "spare",
             "extra",
         }
-        behind = [one for one in items[place + 1 :] if "PIXELS" not in one.tags]
+        behind = [one for one in items[place + 1 : place + 3] if "PIXELS" not in one.tags]
         following = behind[0].tags if behind else frozenset()
         counts = counts or following & ONE_OF
         counts = counts or (item.text in JUST_ONE and following & PERSON)

@@ -94,7 +94,8 @@ def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
     """Tokens right behind a word that another number has taken too: 10 s for an answer of 300."""
     if [claim.role for claim in claims] != ["tokens"]:
         return claims
-    before = [item for item in items[: claims[0].first] if not item.is_silent]
+    near = items[max(claims[0].first - MOST_SKIPPED, 0) : claims[0].first]
+    before = [item for item in near if not item.is_silent]
     tags = before[-1].tags if before else frozenset()
     role = next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
     return [claims[0]._replace(role=role)]

@@ -19,6 +19,7 @@ UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
 WORD_BEFORE = re.compile(r"([a-zà-ÿ]{3,}) (?:(?:about|around|roughly|some|approximately|~) ?)?$")
+FARTHEST_WORD = 40  # letters
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
 OF_LENGTHS = ("tokens", "each_tokens", "prompt_tokens", "answer_tokens")
 SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
@@ -88,7 +89,8 @@ def _is_behind_unread(amounts: Amounts, claim: Claim) -> bool:
     """Return whether a sum without a word about it stands behind one unread: billed $900."""
     if claim.cues & {"budget", "most", "paid"}:
         return False
-    match = WORD_BEFORE.search(amounts.text[: claim.start])
+    near = amounts.text[max(claim.start - FARTHEST_WORD, 0) : claim.start]
+    match = WORD_BEFORE.search(near)
     return match is not None and match[1] not in silent_words() | lexicon().tags.keys()
 
 
