@@ -50,6 +50,7 @@ def test_every_tag_of_a_frame_has_words_or_a_dimension():
         "PCTL",
         "CLOCKS",
         "DAYS",
+        "PAIR",
         ",",
         "/",
         "noun",
@@ -116,3 +117,47 @@ def test_a_number_before_on_is_no_count_of_machines():
 def test_what_a_text_corrects_compares_or_multiplies(text, said):
     columns = read_words(text, catalogs()).columns
     assert {name: columns.get(name) for name in said} == pytest.approx(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("g5.xlarge or L40S? gemma-3-12b, 40 users", {"gpu": None}),
+        ("p4d with A100, lora qwen3-8b", {"gpu": None}),
+        ("p4d with H100, lora qwen3-8b", {"gpu": None, "instance": None}),
+        ("g5.12xlarge with 4 A10, lora qwen3-8b", {"have": None, "gpus": 4}),
+        ("A100 40 or 80GB, lora qwen3-8b", {"gpu": "a100-40gb-sxm+a100-80gb-sxm"}),
+        ("an H100 NVL pair for qwen3-8b, 20 users", {"have": "2 x h100-94gb-nvl"}),
+        ("2 nodes; spot only; 8 gpus each; H100: lora qwen3-8b", {"gpus": 16}),
+        ("sft qwen3-8b on 4 servers, 8 H100 per server", {"gpus": 32}),
+        ("qwen 8b or 14b for 25 users", {"model": None}),
+        ("8b or 70b llama 3.1 for 30 users", {"model": None}),
+        ("llama-3.1-8b or mistral for 20 users", {"model": None}),
+        ("train qwen3-4b and 8b tokens", {"model": "qwen3-4b", "run_tokens": 8e9}),
+        ("qwen3-4b from scratch, a quarter of a million dollars", {"usd_most": 250_000}),
+        ("dreiviertel? eine halbe Million Tokens, lora qwen3-8b", {"train_tokens": 500_000}),
+        ("grpo qwen3-8b,n=8,1024 prompt + 4096 response", {"generations": 8}),
+        ("lora qwen3-8b / 20M tokens / seq 8192", {"sequence_tokens": 8192, "train_tokens": 2e7}),
+        ("lora qwen3-8b - seq 32k - 200M tokens", {"sequence_tokens": 32768}),
+        ("don't want fp8, bf16 only. qwen3-8b, 9 rps", {"precision": "bf16", "excludes": "fp8"}),
+        ("qwen3-8b on L4, 9 rps. How much would it be?", {"solve": None}),
+        ("rloo qwen3-8b, 10k prompts and 1k completions", {"examples": 10_000}),
+        ("orpo with gemma-2-9b on 45k pairs, lora adapters", {"method": "lora"}),
+        ("it ends in 10 days, want it done in 3: lora qwen3-8b", {"hours_most": 72}),
+        ("how many users can qwen3-8b on L4 take", {"goal": "serve", "solve": "users"}),
+        ("01-ai/Yi-34B pour GPU, 20 utilisateurs", {"model": "yi-34b", "gpus": None}),
+    ],
+)
+def test_each_number_and_name_keeps_its_own_place(text, said):
+    columns = read_words(text, catalogs()).columns
+    assert {name: columns.get(name) for name in said} == pytest.approx(said)
+
+
+def test_a_service_beside_a_run_of_training_is_asked_about():
+    understood = read_words("fine-tune qwen3-8b with lora, then serve it for 50 users", catalogs())
+    assert "50 users" in understood.questions[0].text
+
+
+def test_us_in_the_id_of_a_region_is_no_country():
+    columns = read_words("LORA QWEN3-8B, SPOT ONLY, US-EAST-1", catalogs()).columns
+    assert columns["regions"] == ["us-east-1"]

@@ -11,6 +11,12 @@ ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "t
 JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
 PERSON = frozenset({"user", "people"})
 STREAM = frozenset({"session", "user", "request"})  # single stream
+HOW_MUCH = frozenset({"how much", "combien", "wieviel", "wie viel", "cuánto"})
+PRICES = frozenset({"cost", "costs", "be", "is", "pay", "for", "price", "money", "budget"}) | {
+    *("kostet", "kosten", "coûte", "coûterait", "cuesta", "costaría", "vale")
+}
+FARTHEST_PRICE = 4  # words behind how much
+PAIRS = frozenset({"pair", "duo", "paar", "paire", "par"})
 SHORTEST_PLURAL = 4  # letters
 
 
@@ -20,10 +26,22 @@ def compose_quantities(items: list[Item]) -> list[Item]:
     place = 0
     while place < len(items):
         one, used = _quantity(items, place)
-        several.append(one)
+        several.append(_with_unit(one, several, items[place + 1 : place + 2]))
         place += used
     following = enumerate(items_after(several))
     return [_by_neighbours(several, place, after) for place, after in following]
+
+
+def _with_unit(item: Item, before: list[Item], after: list[Item]) -> Item:
+    """A number without a unit, as a time where a limit and the time before say so: done in 3."""
+    is_last = not after or bool(after[0].tags & {"end", ","} or after[0].text in ":)")
+    limit = before[-1] if before else None
+    if "N" not in item.tags or not is_last or limit is None or "within" not in limit.tags:
+        return item
+    unit = next((one.extra["unit"] for one in reversed(before) if "unit" in one.extra), 0.0)
+    if not unit or " " not in limit.text:
+        return item
+    return replace(item, tags=frozenset({"DUR"}), value=item.value * unit)
 
 
 def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
@@ -48,9 +66,15 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
         and items[place + 2].tags & {"people", "user"}
     ):
         return replace(item, tags=frozenset({"silent"}))  # a three-person startup
+    if "how_many" in item.tags and _asks_price(items, place):
+        return replace(item, tags=frozenset({"silent"}))
+    if item.text in PAIRS and before is not None and "CARD" in before.tags:
+        return replace(item, tags=frozenset({"PAIR"}), value=2.0)  # an H100 pair
     if "N" in item.tags and _is_adjective(items, place):
         return replace(item, tags=frozenset())
     beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
+    if item.text == "/" and beside and _sets_apart(items, place):
+        return replace(item, tags=item.tags - {"per", "or"} | {","})
     if item.text == "/" and beside and all(map(is_noun, beside)):
         return replace(item, tags=frozenset({"silent"}))  # up/down
     if "ONE" in item.tags:
@@ -74,6 +98,19 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
         counts = counts or (item.text == "single" and following & STREAM)
         return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
     return item
+
+
+def _asks_price(items: list[Item], place: int) -> bool:
+    """Return whether how much asks for money: how much would it be, combien ça coûte."""
+    behind = {one.text for one in items[place + 1 : place + 1 + FARTHEST_PRICE]}
+    return items[place].text in HOW_MUCH and bool(behind & PRICES)
+
+
+def _sets_apart(items: list[Item], place: int) -> bool:
+    """Return whether a slash between spaces begins the next thing: 20M tokens / seq 8192."""
+    before, after = items[place - 1], items[place + 1]
+    spaced = before.end < items[place].start and items[place].end < after.start
+    return spaced and place + 2 < len(items) and "N" in items[place + 2].tags
 
 
 def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
@@ -157,6 +194,8 @@ def _join(number: Item, unit: Item, meaning: Unit) -> Item:
     extra = dict(number.extra)
     if "low" in extra:
         extra["low"] = extra["low"] * meaning.factor
+    if meaning.dimension == "DUR":
+        extra["unit"] = meaning.factor
     if meaning.currency:
         extra["currency"] = f"{meaning.factor:g} US dollars per {meaning.currency}"
     return Item(

@@ -10,6 +10,7 @@ from calc.mappings import Cells
 SERVED = frozenset(
     {"int8", "int4", "awq-4bit", "gptq-4bit", "gguf-q4-k-m", "gguf-q8-0", "nvfp4"}
 )  # nobody trains in these
+LOADS = frozenset({"user", "people", "concurrent", "session"})
 MANY_TOKENS = 5e9  # a run of more that is only called training begins from scratch
 
 
@@ -30,6 +31,8 @@ def goal_of(
             for name, weight in weights.items()
             if name in tags | roles | columns.keys()
         )
+    if "how_many" in tags and tags & LOADS:  # how many users can it take
+        score["serve"] += 2
     if columns.get("method") == "full":
         score["tune"] -= 1.5  # full may be of anything
     if implementation := columns.get("implementation"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.files.words.amounts import Amounts
+from calc.files.words.instance_cards import drop_repeated_cards, put_either
 from calc.files.words.items import Item
 from calc.files.words.machines import of_memory
 from calc.files.words.scopes import Scopes, name_entry
@@ -28,9 +29,11 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     """Set the columns of machines, regions and markets."""
     _count(amounts)
     _with_memory(amounts, scopes, catalogs)
+    drop_repeated_cards(scopes, catalogs)
     _own_machines(amounts, scopes, items, catalogs)
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
+    put_either(amounts.facts, scopes, items, catalogs)
     _places(amounts, scopes, items)
     excluded = list(dict.fromkeys(name for name, _ in scopes.excluded))
     if excluded:
@@ -43,7 +46,7 @@ def _count(amounts: Amounts) -> float:
     for claim in amounts.of("gpus_each", "nodes", "gpus", "instances", "dgx_boxes"):
         amounts.words(claim)
     if each := amounts.value("gpus_each"):
-        return each * (amounts.value("nodes") or 1)
+        return each * (amounts.value("nodes", "instances_count") or 1)
     if "dgx" in amounts.tags and not amounts.of("gpus"):
         return GPUS_OF_DGX * (amounts.value("dgx_boxes", "nodes") or 1)
     return amounts.value("gpus")
@@ -95,7 +98,7 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
         amounts.facts.ask("have", f"{count:,.0f} {item.text}")
         return
     amounts.facts.put("have", f"{count:.0f} x {name}", item.text)
-    if len({one.value for one in own}) > 1:
+    if len({one.value for one in own}) > 1 or ("CARD" in item.tags and len(item.value) > 1):
         amounts.facts.ask("have", ", ".join(one.text for one in own))
     same = {str(catalogs.instances["gpu"].get(name, ""))}
     scopes.taken["gpu"] = [
@@ -131,8 +134,11 @@ def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
         )
     if "have" in facts.columns and not names:
         return
+    nodes = amounts.of("gpus_each") and amounts.of("instances_count")
     for claim in amounts.of("instances", "instances_count"):
-        if claim.role == "instances_count" and IN_QUESTION.match(amounts.text, claim.end):
+        if nodes and claim in nodes:
+            amounts.words(claim)  # nodes of so many GPUs each
+        elif claim.role == "instances_count" and IN_QUESTION.match(amounts.text, claim.end):
             amounts.leave_out(claim)  # does it need 2 nodes?
         else:
             amounts.put("instances_most", claim)
@@ -150,7 +156,7 @@ def _of_family(name: str, heads: tuple[str, ...]) -> bool:
 def _cards(amounts: Amounts, scopes: Scopes) -> None:
     """Put the cards that a text names, and how many it wants of them."""
     facts = amounts.facts
-    cards = list(dict.fromkeys(item.value[0] for item in scopes.taken["gpu"]))
+    cards = list(dict.fromkeys(card for item in scopes.taken["gpu"] for card in item.value))
     if cards:
         facts.columns["gpu"] = cards[0] if len(cards) == 1 else "+".join(cards)
         facts.words["gpu"] = ", ".join(item.text for item in scopes.taken["gpu"])

@@ -67,7 +67,7 @@ class Item:
 def normalize(text: str) -> str:
     """The text in one form of each character and in lower case; line breaks stay."""
     text = re.sub(
-        r"\b(?<!\$)(?:U\.S\.|US)(?!\$|\w| ?(?:dollar|Dollar))", "USA", text
+        r"\b(?<!\$)(?:U\.S\.|US)(?!\$|-?\w| ?(?:dollar|Dollar))", "USA", text
     )  # the pronoun is no country
     text = US_BESIDE.sub("USA", text)  # us or eu
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers

@@ -11,9 +11,13 @@ MAKERS = (
     r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?"
     r"(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
 )
-GIGABYTES = r"\d{2,3} ?g(?:i?b)?(?: of)?(?: memory| vram)?"  # 40g, 40 GiB, 40GB of memory
+OR = r" ?(?:gb ?)?(?:/|or|oder|ou|o) ?"
+CHOICE = re.compile(rf"(\d{{2,3}}){OR}(?=\d{{2,3}} ?g)")  # 40 or 80 GB
+GIGABYTES = (  # 40g, 40 GiB, 40GB of memory, 40 or 80 GB
+    rf"(?:\d{{2,3}}{OR})?\d{{2,3}} ?g(?:i?b)?(?: of)?(?: memory| vram)?"
+)
 TRAITS = (
-    r"(?:[ -]?(?:sxm\d?|pcie|nvl|ada|server|blackwell|generation|super|ti|tensor core|"
+    r"(?:[ -]?(?:sxm\d?|pcies?|nvls?|ada|server|blackwell|generation|super|ti|tensor core|"
     rf"{GIGABYTES})(?![a-z0-9])| ?[(（] ?{GIGABYTES} ?[)）])*"
 )
 BARE_CARD = re.compile(r"\d\d90s?|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
@@ -102,7 +106,10 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
             continue
         if "ada" in words and key.removeprefix("a") in kinds:  # which NVIDIA names without an A
             key = key.removeprefix("a")
-        gpus = narrow_cards(kinds[key], words, catalogs)
+        choice = CHOICE.search(words)
+        gpus = narrow_cards(kinds[key], CHOICE.sub("", words), catalogs)
+        if choice:
+            gpus = narrow_cards(kinds[key], f"{key} {choice[1]}gb", catalogs) + gpus
         items.append(
             Item(
                 match.start(group),
@@ -155,7 +162,7 @@ def narrow_cards(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str,
         re.sub(r"^(\d+)g(?:i?b)?$", r"\1gb", word)
         for word in re.split(r"[ ()（）-]+", re.sub(r"(\d) (g(?:i?b)?)\b", r"\1\2", words))
     }
-    written |= {re.sub(r"^sxm\d$", "sxm", word) for word in written}
+    written |= {re.sub(r"^sxm\d$", "sxm", word.rstrip("s")) for word in written}
     rented = set(catalogs.instances["gpu"])
     best = max(
         cards,

@@ -19,9 +19,10 @@ from calc.files.words.name_parts import (
     parts_of_text,
     plainest_models,
 )
+from calc.files.words.vocabulary import lexicon
 
 HUB = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)(?:/\S*)?")
-REPOSITORY = re.compile(r"(?<![\w/.:-])[a-z][\w.-]*/[\w.-]*[a-z0-9][\w.-]*(?![\w/])")
+REPOSITORY = re.compile(r"(?<![\w/.:-])(?:[a-z]|\d+-[a-z])[\w.-]*/[\w.-]*[a-z0-9][\w.-]*(?![\w/])")
 TUNED = frozenset(
     [
         "instruct",
@@ -48,6 +49,10 @@ TUNED = frozenset(
     ]
 )
 LONGEST_NAME = 9  # parts
+OR = r" ?(?:/|,? or|,? and|vs\.?|versus|,? oder|,? und|,? ou|,? et|,? o|,? y) ?(?:the |a )?"
+SIZE_BEHIND = re.compile(rf"{OR}(?P<size>{SIZE.pattern})(?![\w.-])(?: (?P<word>[^\W\d_]+))?")
+SIZE_BEFORE = re.compile(rf"(?<![\w.-])(?P<size>{SIZE.pattern})(?P<word>){OR}$")
+COUNTS = frozenset({"token", "word", "example", "document", "user", "request"})  # no sizes
 VARIANTS = frozenset(
     {
         *("small", "medium", "large", "mini", "tiny", "nano", "micro", "base", "nemo", "pro"),
@@ -89,9 +94,25 @@ def named_models(text: str, catalogs: Catalogs) -> list[NamedModel]:
     while place < len(parts):
         one, used = _from(parts, place, catalogs)
         if one:
-            found.append(one)
+            found += [one, *_of_other_sizes(one, text, catalogs)]
         place += max(used, 1)
     return sorted(found)
+
+
+def _of_other_sizes(one: NamedModel, text: str, catalogs: Catalogs) -> list[NamedModel]:
+    """The models of the same family whose sizes stand beside a name: qwen3 8b or 14b."""
+    several, name = [], text[one.start : one.end]
+    size = SIZE.search(name)
+    behind, before = SIZE_BEHIND.match(text, one.end), SIZE_BEFORE.search(text[: one.start])
+    for beside in (behind, before):
+        if not (size and beside) or lexicon().tags.get(beside["word"] or "", frozenset()) & COUNTS:
+            continue
+        parts = parts_of_text(name.replace(size[0], beside["size"], 1))
+        named = (_from(parts, place, catalogs)[0] for place in range(len(parts)))
+        other = next((one for one in named if one is not None), None)
+        if other is not None and not other.unknown:
+            several.append(other._replace(start=beside.start("size"), end=beside.end("size")))
+    return several
 
 
 def _on_hub(repository: str, match: re.Match, catalogs: Catalogs) -> NamedModel:

@@ -11,10 +11,11 @@ DIGITS = re.compile(
     r"|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)"  # 1,00,000
     r"|\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 20,000.5
     r"|\d{1,3}(?:\.\d{3})+(?!\d)(?:,\d+)?"  # 20.000,5
-    r"|\d+(?:[.,]\d+)?(?:e[+-]?\d+)?"
+    r"|(?:\d{1,3},\d{1,3}(?!\d)|\d+(?:\.\d+)?)(?:e[+-]?\d+)?"
     r"|\.\d+"
 )
 TIME_WORDS = re.compile(r" ?(?:s|sec|secs|seconds?|sekunden?|secondes?|segundos?|秒|ms)\b")
+WIDEST_RANGE_RATIO = 30  # of a dash between spaces, which else sets two things apart
 RANGE = re.compile(r" ?(?:-|–|—|\.\.|to|bis|à|a|and|und|et|y) ?(?=\d)")
 BETWEEN = re.compile(r"\b(?:between|zwischen|entre) (?:about |around )?$")
 FRACTION = re.compile(r"(\d)/([2-9]) (?:of )?(?:an? )?(thousand|million|billion|trillion)\b")
@@ -45,11 +46,10 @@ def read_number(text: str, place: int) -> Number | None:
             and other.value > number.value * 0.999
             and _is_range(text, place, match, other)
         ):
-            low = (
-                number.value
-                if number.scale or not other.scale
-                else number.value * scales()[other.scale]
-            )
+            has_scale = number.scale or not other.scale
+            if _is_dash(match[0]) and other.value > number.value * WIDEST_RANGE_RATIO:
+                return number
+            low = number.value if has_scale else number.value * scales()[other.scale]
             return Number(other.end, low, other.scale, other.value)
     return number
 
@@ -91,6 +91,11 @@ def _is_range(text: str, place: int, match: re.Match, other: Number) -> bool:
         joined in ("-", "–", "—", "..", "to", "bis", "à")
         and not text[other.end : other.end + 1].isdigit()
     )
+
+
+def _is_dash(joint: str) -> bool:
+    """Return whether the joint of two numbers is a dash between spaces."""
+    return joint != joint.strip() and joint.strip() in ("-", "–", "—")
 
 
 def _single(text: str, place: int) -> Number | None:

@@ -34,6 +34,11 @@ SAME = {  # roles that are columns of any work
     ),
     *("tokens_per_second", "memory_utilization", "max_batched_tokens"),
 }
+TWO_JOBS = (
+    "You wrote '{}', which is of a service, beside a run of training. One job is planned at a "
+    "time: is it the service or the training?"
+)
+PROMPTS = re.compile(r" prompts$")  # behind a number: so many, not so long
 COUNTED = ("examples", "documents", "prompts", "requests_count", "things")  # data of a run
 OF_GOAL = (
     *("tokens", "each_tokens", "context_tokens", "seq_tokens", "examples", "documents", "images"),
@@ -119,7 +124,10 @@ def _put_training(amounts: Amounts) -> None:
         if claim.role == "users_session" and not amounts.is_open(claim):
             continue
         facts.drop(claim.role)
-        amounts.leave_out(claim)
+        if "serve" in amounts.tags:
+            amounts.ask("goal", claim, TWO_JOBS.format(amounts.words(claim)))
+        else:
+            amounts.leave_out(claim)
     epochs = facts.columns.get("epochs")
     if (
         run in facts.columns
@@ -146,6 +154,10 @@ def _put_rollouts(amounts: Amounts) -> None:
         {"generations", "completion_tokens"} & facts.columns.keys()
         or facts.columns.get("objective") in ROLLS_OUT
     )
+    for claim in amounts.of("prompt_tokens"):
+        if rolls_out and PROMPTS.search(amounts.text[: claim.item.end + len(" prompts")]):
+            facts.drop("prompt_tokens")
+            amounts.put("examples", claim)
     for claim in amounts.of("answer_tokens", "answers_count", "completions"):
         facts.drop("answer_tokens")
         of_prompt = claim.role != "answer_tokens" and claim.item.value <= MOST_GENERATIONS

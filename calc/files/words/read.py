@@ -193,6 +193,14 @@ def _model(
         )
         return ""
     sure = list(dict.fromkeys(one.model for one in said if one.model))
+    if (names := _different(said, sure)) and len(sure) < 2:
+        facts.ask(
+            "model",
+            " and ".join(names),
+            tuple(one.model or one.choices[0] for one in said)[:4],
+            f"You named {' and '.join(names)}. Which model is meant?",
+        )
+        return ""
     if len(sure) == 1:
         facts.put("model", sure[0], next(_text(items, one) for one in said if one.model))
         return sure[0]
@@ -240,6 +248,14 @@ def _model(
             f"{', '.join(choices) or 'name one'}?",
         )
     return ""
+
+
+def _different(said: list[NamedModel], sure: list[str]) -> list[str]:
+    """The names of several models, where one is open and cannot be the other; else none."""
+    open_ = [one for one in said if one.choices]
+    others = [set(sure)] if sure else [set(one.choices) for one in open_]
+    apart = open_ and any(not set(one.choices) & other for one in open_ for other in others)
+    return list(dict.fromkeys(one.model or one.choices[0] for one in said)) if apart else []
 
 
 def _is_same_size(models: tuple[str, ...], catalogs: Catalogs) -> bool:

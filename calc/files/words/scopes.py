@@ -189,6 +189,7 @@ def _in_negation(items: list[Item]) -> set[int]:
             or (item.text == ":" and negation and place - 1 in covered)
             or item.tags & {"but"}
             or ("only" in item.tags and not item.tags & {"not"})
+            or (negation and _is_wanted(items, place, covered))
         ):
             negation = False
         elif "," in item.tags:
@@ -205,6 +206,18 @@ def _in_negation(items: list[Item]) -> set[int]:
                 negation = False
             compared = compared or bool(item.tags & {"than", "least"})
     return covered
+
+
+def _is_wanted(items: list[Item], place: int, covered: set[int]) -> bool:
+    """Return whether an item behind a denied one is what is wanted: no fp8, bf16 only."""
+    denied = any(not items[one].is_silent for one in covered if one < place)
+    following = items[place + 1] if place + 1 < len(items) else None
+    return (
+        denied
+        and following is not None
+        and "only" in following.tags
+        and "not" not in following.tags
+    )
 
 
 def _is_complaint(items: list[Item], place: int) -> bool:

@@ -10,12 +10,37 @@ HUNDRED, THOUSAND = 100.0, 1000.0
 JOINT = re.compile(r"[ -](?:and )?")
 HALF = re.compile(r" and a half\b")
 SHORTEST_SCALE = 3  # letters: m and k are no words
+PARTS = {  # of a million, by the stem of their word
+    "half": 2,
+    "halbe": 2,
+    "demi": 2,
+    "medi": 2,
+    "quarter": 4,
+    "viertel": 4,
+    "quart": 4,
+    "cuarto": 4,
+    "third": 3,
+    "drittel": 3,
+    "tiers": 3,
+    "tercio": 3,
+    "fifth": 5,
+    "fünftel": 5,
+    "tenth": 10,
+    "zehntel": 10,
+}
+ONE = r"(?:an?|one|eine?r?|une?) "
+PART = re.compile(
+    rf"(?:(?P<count>\d|\w+) )?(?P<part>{'|'.join(sorted(PARTS, key=len, reverse=True))})[nsoa]?"
+    rf"[ -](?:of |de |d')?(?:{ONE})?(?P<scale>[^\W\d_]{{5,}})"
+)
 
 
 def read_spelled(text: str, place: int) -> Number | None:
     """The number of several words that begins at a place of the text; None where there is none."""
     if place and text[place - 1].isalnum():
         return None
+    if part := _part(text, place):
+        return part
     values: list[float] = []
     end, following = place, place
     while word := _word(text, following):
@@ -29,6 +54,17 @@ def read_spelled(text: str, place: int) -> Number | None:
         joint = JOINT.match(text, end)
         following = joint.end() if joint else len(text)
     return Number(end, _sum(values), "") if len(values) > 1 else None
+
+
+def _part(text: str, place: int) -> Number | None:
+    """A part of a large number: half a million, three quarters of a billion, eine halbe Million."""
+    match = PART.match(text, place)
+    scale = scales().get(match["scale"], 0.0) if match else 0.0
+    count = match["count"] if match else ""
+    several = float(count) if count and count.isdecimal() else _values().get(count or "one", 0.0)
+    if not match or not scale or not several:
+        return None
+    return Number(match.end(), float(round(several * scale / PARTS[match["part"]])), "")
 
 
 def _goes_on(before: float, value: float) -> bool:

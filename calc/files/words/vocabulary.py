@@ -68,7 +68,19 @@ COLUMN_ROLES = {  # columns that people write out, as in examples=5000, and the 
     "run_tokens": "tokens",
     "tokens_total": "tokens",
 }
-QUANTITIES = ("N", "DUR", "USD", "FOREIGN", "PCT", "PCTL", "BYTES", "RANGE", "CLOCKS", "DAYS")
+QUANTITIES = (
+    "N",
+    "DUR",
+    "USD",
+    "FOREIGN",
+    "PCT",
+    "PCTL",
+    "BYTES",
+    "RANGE",
+    "CLOCKS",
+    "DAYS",
+    "PAIR",
+)
 NOUNS = ("overnight", "weekend", "always")  # words that are a quantity by themselves
 
 

@@ -1,0 +1,64 @@
+"""Instances and cards that one text names: the same machine, a choice, or a contradiction."""
+
+import re
+
+from calc.catalogs.load import Catalogs
+from calc.files.words.facts import Facts
+from calc.files.words.items import Item
+from calc.files.words.machines import card_kinds
+from calc.files.words.scopes import Scopes
+
+MEMORY = re.compile(r"\d ?g")  # of a card, which tells it from others of its name
+CHOICE = frozenset({"or", ",", "and", "name"})
+
+
+def drop_repeated_cards(scopes: Scopes, catalogs: Catalogs) -> None:
+    """Take out the cards that say again what a named instance has: p4d with A100."""
+    cards = {str(catalogs.instances["gpu"][name]) for name in _instances(scopes)}
+    scopes.taken["gpu"] = [
+        item for item in scopes.taken["gpu"] if not _is_repeated(item, cards, catalogs)
+    ]
+
+
+def _instances(scopes: Scopes) -> list[str]:
+    return [name for item in scopes.taken["instance"] for name in item.value]
+
+
+def _is_repeated(item: Item, cards: set[str], catalogs: Catalogs) -> bool:
+    """Return whether a card is that of every instance named, or one of theirs without its size."""
+    if set(item.value) & cards:
+        return len(cards) == 1 or not MEMORY.search(item.text)
+    key = str(item.extra.get("key", ""))
+    same = cards & set(card_kinds(catalogs).get(key, ()))
+    rented = {card for card in cards if card.removesuffix("g") == item.value[0]}  # A10 of g5
+    return bool(rented or (same and not MEMORY.search(item.text)))
+
+
+def put_either(facts: Facts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
+    """Put instances or other cards as the instances of both; ask where one is said to have them."""
+    machines = facts.columns.keys() & {"gpu", "have"}
+    if not scopes.taken["instance"] or not machines:
+        return
+    card_of, names = catalogs.instances["gpu"], list(facts.columns["instance"])
+    cards = str(facts.columns.get("gpu", "")).split("+")
+    others = set(cards) - {str(card_of[name]) for name in names}
+    if not others:
+        return
+    words = ", ".join(facts.words[column] for column in ("instance", *sorted(machines)))
+    more = [str(name) for name in card_of.index if str(card_of[name]) in others]
+    if "have" in machines or "gpus" in facts.columns or not more or not _is_choice(scopes, items):
+        facts.ask("instance", words, text=f"You wrote '{words}'. Which of these is meant?")
+        for column in (*machines, "instance", "gpus", "instances_most"):
+            facts.drop(column)
+        return
+    facts.drop("gpu")
+    facts.columns["instance"], facts.words["instance"] = [*names, *more], words
+
+
+def _is_choice(scopes: Scopes, items: list[Item]) -> bool:
+    """Return whether nothing but or, and, or commas stands between instances and cards."""
+    named = {item.start for kind in ("instance", "gpu") for item in scopes.taken[kind]}
+    places = [number for number, item in enumerate(items) if item.start in named]
+    between = items[min(places) : max(places) + 1]
+    joints = [item for item in between if item.tags & {"or", ",", "and"}]
+    return bool(joints) and all(item.is_silent or item.tags & CHOICE for item in between)
