@@ -145,6 +145,18 @@ def test_what_a_text_corrects_compares_or_multiplies(text, said):
         ("orpo with gemma-2-9b on 45k pairs, lora adapters", {"method": "lora"}),
         ("it ends in 10 days, want it done in 3: lora qwen3-8b", {"hours_most": 72}),
         ("how many users can qwen3-8b on L4 take", {"goal": "serve", "solve": "users"}),
+        (
+            "full ft qwen3-8b, deepspeed zero 3",
+            {"sharding": "zero3", "implementation": "deepspeed"},
+        ),
+        ("sft qwen3-8b, 9k rows, single pass", {"epochs": 1}),
+        ("lora qwen3-8b, seq 2^13, 10^8 tokens", {"sequence_tokens": 8192, "train_tokens": 1e8}),
+        ("deepseek r1 distill 32b, 20 users", {"model": "deepseek-r1-distill-qwen-32b"}),
+        ("gemma 3 (the 4b one) for 12 users", {"model": "gemma-3-4b"}),
+        ("spot or nothing: qlora qwen3-8b", {"method": "qlora"}),
+        ("no longer than 24 hours: lora qwen3-8b", {"model": "qwen3-8b", "hours_most": 24}),
+        ("qwen3-8b, 4 A100 nodes, lora", {"instances_most": 4, "gpus": None}),
+        ("is one g5.xlarge cheaper than two g6.xlarge for qwen3-8b?", {"instances_most": None}),
         ("01-ai/Yi-34B pour GPU, 20 utilisateurs", {"model": "yi-34b", "gpus": None}),
     ],
 )

@@ -49,6 +49,7 @@ TUNED = frozenset(
     ]
 )
 LONGEST_NAME = 9  # parts
+SHORTEST_WORD = 4  # letters of a word that goes on with a name
 OR = r" ?(?:/|,? or|,? and|vs\.?|versus|,? oder|,? und|,? ou|,? et|,? o|,? y) ?(?:the |a )?"
 SIZE_BEHIND = re.compile(rf"{OR}(?P<size>{SIZE.pattern})(?![\w.-])(?: (?P<word>[^\W\d_]+))?")
 SIZE_BEFORE = re.compile(rf"(?<![\w.-])(?P<size>{SIZE.pattern})(?P<word>){OR}$")
@@ -145,7 +146,8 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
         return None, 1
     if not head or (head != parts[place].text and not numbered):
         return None, 1
-    if copy := _copy(parts, place, catalogs):
+    copy = _copy(parts, place, catalogs)
+    if copy and not _goes_on(copy[0].model, parts, place + copy[1], catalogs):
         return copy
     by_part = models_by_part(catalogs)
     known, taken, end = by_part.get(head, frozenset()), [head], place + 1
@@ -303,6 +305,16 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
                     parts[place].start, parts[shorter - 1].end, model, (), stored_as(name)
                 ), shorter - place
     return None
+
+
+def _goes_on(model: str, parts: list[Part], end: int, catalogs: Catalogs) -> bool:
+    """Return whether what follows a name is of a longer one: deepseek r1 distill 32b."""
+    known = parts_of_models(catalogs).get(model, ())
+    word = next((part.text for part in parts[end : end + 2] if part.text not in "-_"), "")
+    if len(word) < SHORTEST_WORD or not word.isalpha() or word in TUNED | VARIANTS:
+        return False
+    longer = (several for several in parts_of_models(catalogs).values() if word in several)
+    return any(set(known) < set(several) for several in longer)
 
 
 def _spellings(parts: list[Part]) -> list[str]:

@@ -212,10 +212,13 @@ def _model(
             f"You named {' and '.join(sure)}. Which model is meant?",
         )
         return ""
-    open_ = [one for one in said if one.choices]
+    open_ = [_of_said_size(one, claims, catalogs) for one in said if one.choices]
     if open_:
         one = min(open_, key=lambda each: len(each.choices))
         words = _text(items, one)
+        if len(one.choices) == 1:
+            facts.put("model", one.choices[0], words)
+            return one.choices[0]
         if re.search(r"\d[bm]\b", words) and _is_same_size(one.choices, catalogs):
             facts.put("model", one.choices[0], words)
             facts.assume(f"'{words}' as {one.choices[0]}")
@@ -248,6 +251,17 @@ def _model(
             f"{', '.join(choices) or 'name one'}?",
         )
     return ""
+
+
+def _of_said_size(one: NamedModel, claims: list[Claim], catalogs: Catalogs) -> NamedModel:
+    """A name with the models of a size that stands apart from it: gemma 3 (the 4b one)."""
+    sizes = {
+        claim.item.text
+        for claim in claims
+        if claim.role in ("size", "bare") and claim.item.extra.get("scale") in ("b", "m")
+    }
+    near = [name for name in one.choices if sizes & set(parts_of_models(catalogs)[name])]
+    return one._replace(choices=tuple(near)) if near else one
 
 
 def _different(said: list[NamedModel], sure: list[str]) -> list[str]:

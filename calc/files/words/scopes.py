@@ -234,7 +234,8 @@ def _is_complaint(items: list[Item], place: int) -> bool:
 def _is_interjection(items: list[Item], place: int) -> bool:
     """Return whether a no stands for itself: no: qwen3-8b; no, wait."""
     after = items[place + 1] if place + 1 < len(items) else None
-    return items[place].text == "no" and after is not None and after.text in (":", ",")
+    alone = items[place].text in ("no", "nothing", "none")
+    return alone and after is not None and after.text in (":", ",")
 
 
 def _goes_on(items: list[Item], place: int, kind: str) -> bool:
@@ -278,15 +279,25 @@ def _compared(items: list[Item]) -> set[int]:
     """The numbers of the items up to a name behind than: cheaper than our 4 A100."""
     compared: set[int] = set()
     for place, item in enumerate(items):
-        if "than" not in item.tags:
+        if "than" not in item.tags or _compares_two(items, place):
             continue
         for last in range(place + 1, min(place + 1 + FARTHEST_NAME, len(items))):
-            if items[last].tags & {"end", ","}:
+            if items[last].tags & {"end", ",", "DUR", "USD"} or items[last].text == ":":
                 break
             if "name" in items[last].tags:
                 compared |= set(range(place, last + 1))
                 break
     return compared
+
+
+def _compares_two(items: list[Item], place: int) -> bool:
+    """Return whether machines stand on both sides of than, as a choice: is A cheaper than B."""
+    for other in reversed(items[:place]):
+        if other.tags & {"end", ","} or other.text == ":":
+            return False
+        if other.tags & {"CARD", "INST"}:
+            return True
+    return False
 
 
 def _is_of_today(words: list[str], tags: set[str]) -> bool:
