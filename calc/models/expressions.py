@@ -1,4 +1,4 @@
-"""Expressions that catalogs write as text, such as 8 * hidden, and the values of their names."""
+"""Expressions that catalogs write as text, such as 8 * hidden, and their values."""
 
 import ast
 import math
