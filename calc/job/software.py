@@ -42,6 +42,12 @@ def divides_experts(
     return bool((experts > 0).any()) and all(divides[name] > 0 for name in software)
 
 
+def advised_software(software: str, catalogs: Catalogs) -> list[str]:
+    """The other software that advice on a training compares with its own."""
+    advised = cells_by_id(catalogs, "implementations", "advised")
+    return [name for name, is_advised in advised.items() if is_advised > 0 and name != software]
+
+
 def compiles_blocks(columns: Cells, software: list[str], catalogs: Catalogs) -> bool:
     """Return whether compiled blocks are tried by default.
 

@@ -60,6 +60,10 @@ NOT_COMPILED = (
     "blocks are not compiled: torch.compile starts again for batches of another length, so what it "
     "saves is offered as a change"
 )
+OTHER_SETUPS = (
+    "a fused loss, offloading and other software are not ranked: what they save is offered as a "
+    "change"
+)
 
 
 class Subject(NamedTuple):
@@ -302,6 +306,7 @@ WORDS: dict[str, Words] = {
     "otherwise": _otherwise,
     "spot-service": lambda _: SPOT_SERVICE,
     "not-compiled": lambda _: NOT_COMPILED,
+    "other-setups": lambda _: OTHER_SETUPS,
 }
 
 

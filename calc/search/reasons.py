@@ -24,7 +24,7 @@ CODES = (
     ),
     *("within-budget", "requests", "people", "spare", "scaled", "offline", "confidence", "step"),
     *("attempts", "start-up", "by-agreement", "block", "otherwise", "spot-service"),
-    "not-compiled",
+    *("not-compiled", "other-setups"),
 )
 
 
@@ -84,6 +84,7 @@ def reason_codes(
         "block": row["market"] == BLOCK and row["usd"] > 0,
         "otherwise": facts.is_sold_otherwise,
         "not-compiled": is_first and job.trains and not _compares_compiled(job),
+        "other-setups": is_first and job.trains and not job.rolls_out,
         "spot-service": row["market"] == "spot" and not job.ends,
     }
     return tuple(code for code in CODES if holds[code])

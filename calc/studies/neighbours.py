@@ -17,7 +17,7 @@ from calc.cost.offers import is_stale_scarce_spot
 from calc.evaluate import Row
 from calc.job.cells import blank
 from calc.job.columns import ANYWHERE, FIXABLE, LIMITS, PACE, SHARDINGS, usual_limits_seconds
-from calc.job.software import divides_matrices
+from calc.job.software import advised_software, divides_matrices
 from calc.layout import at_once, replicas
 from calc.mappings import Cells, Changes
 from calc.plan.bill import listed_usd_per_hour
@@ -43,6 +43,9 @@ LAYOUT = (
     "accumulation_steps",
     "recompute",
 )
+# Of the cheapest instance types, on which they are tried too, beside those too small without.
+NEAR_TYPES = 8
+SOFTWARE = ("implementation", "loss", "compile", "expert_parallel")
 _PLACE = ("instance", "gpus")
 _LAYOUT_READ = {
     "training": tuple(name for name in LAYOUT if name != "pipeline_parallel"),
@@ -51,6 +54,12 @@ _LAYOUT_READ = {
 _COMPARED: dict[str, Row] = {
     "training": {"sharding": list(SHARDINGS)},
     "inference": {"tensor_parallel": list(DEGREES)},
+}
+# Choices of a training that change neither its numbers nor its limits, and are not ranked.
+SETUPS: dict[str, list] = {
+    "compile": ["no", "yes"],
+    "loss": ["full", "fused"],
+    "offload": ["none", "optimizer", "states", "activations"],
 }
 
 
@@ -105,14 +114,15 @@ def neighbours(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neig
         if row["work"] == "training"
         else _serving_changes(row, catalogs)
     )
-    asked = [_job_on_its_place(row, job, catalogs), _job_elsewhere(row, job, catalogs)]
-    here, others = sound_layouts(asked, catalogs)
-    changes = [
-        *_laid_out(row, catalogs),
-        *_on_its_place(row, here),
-        *_elsewhere(row, others, catalogs),
-        *choices,
-    ]
+    place, elsewhere = _job_on_its_place(row, job, catalogs), _job_elsewhere(row, job, catalogs)
+    here, others = sound_layouts([place, elsewhere], catalogs)
+    changes = [*_laid_out(row, catalogs), *_on_its_place(row, here)]
+    if row["work"] == "training" and row["fits"] == "yes":
+        dearer = {best["instance"] for best in others[NEAR_TYPES:]}
+        near = [name for name in catalogs.instances.index if name not in dearer]
+        changes += _setup_changes(row, place, elsewhere | {"instance": near}, catalogs)
+    changes += _elsewhere(row, others, catalogs)
+    changes += choices
     return Neighbours(
         job, distinct_changes(row, [*changes, *_sold_otherwise(row, catalogs, market)])
     )
@@ -176,10 +186,51 @@ def _job_on_its_place(row: Row, job: Row, catalogs: Catalogs) -> Row:
     return free | _COMPARED[row["work"]]
 
 
-def _on_its_place(row: Row, layouts: Iterable[Row]) -> Iterator[Changes]:
-    """The best layouts on the scenario's GPUs."""
+def _on_its_place(
+    row: Row, layouts: Iterable[Row], compared: tuple[str, ...] = ()
+) -> Iterator[Changes]:
+    """The best layouts on the scenario's GPUs, with what they are compared by."""
     for layout in layouts:
-        yield {name: layout[name] for name in _LAYOUT_READ[row["work"]]}
+        names = (*compared, *_LAYOUT_READ[row["work"]])
+        yield {name: layout[name] for name in names if name in layout}
+
+
+def _setup_changes(row: Row, place: Row, near: Row, catalogs: Catalogs) -> Iterator[Changes]:
+    """What is not ranked, each with the layouts that it allows: choices, and other software.
+
+    `place`: the job on the scenario's GPUs; `near`: on instance types that may be cheaper.
+    """
+    setups, software = _setups(row), _software_jobs(row, place, catalogs)
+    jobs = [kind | setup for kind in (place, near) for setup in setups]
+    layouts = sound_layouts([*jobs, *software], catalogs)
+    for number, setup in enumerate(setups):
+        yield from _on_its_place(row, layouts[number], (*setup,))
+        yield from _elsewhere(row, layouts[len(setups) + number], catalogs, (*setup,))
+    for other in layouts[len(jobs) :]:
+        yield from _on_its_place(row, other, SOFTWARE)
+
+
+def _setups(row: Row) -> list[Row]:
+    """The choices that a training may make beside its layout, one at a time."""
+    if row["rollout"]:
+        return []
+    return [
+        {name: list(dict.fromkeys([row[name], *values]))}
+        for name, values in SETUPS.items()
+        if row[name] in values
+    ]
+
+
+def _software_jobs(row: Row, place: Row, catalogs: Catalogs) -> list[Row]:
+    """The job on the scenario's GPUs in other software, each with the loss that it takes."""
+    if row["objective"] not in ("", SUPERVISED):
+        return []
+    losses = cells_by_id(catalogs, "implementations", "default_loss")
+    free = {name: value for name, value in place.items() if name != "expert_parallel"}
+    return [
+        free | {"implementation": name, "loss": losses[name], "compile": "no"}
+        for name in advised_software(row["implementation"], catalogs)
+    ]
 
 
 def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
@@ -204,8 +255,10 @@ def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
     return free
 
 
-def _elsewhere(row: Row, layouts: Iterable[Row], catalogs: Catalogs) -> Iterator[Changes]:
-    """The best of every instance type for the same work."""
+def _elsewhere(
+    row: Row, layouts: Iterable[Row], catalogs: Catalogs, compared: tuple[str, ...] = ()
+) -> Iterator[Changes]:
+    """The best of every instance type for the same work, with what they are compared by."""
     cards = set()
     for best in layouts:
         place = (
@@ -216,6 +269,7 @@ def _elsewhere(row: Row, layouts: Iterable[Row], catalogs: Catalogs) -> Iterator
             best["gpus"],
             best["precision"],
             not place,
+            *(best[name] for name in compared),
         )
         if (
             card not in cards
@@ -223,7 +277,8 @@ def _elsewhere(row: Row, layouts: Iterable[Row], catalogs: Catalogs) -> Iterator
             # stands for all
         ):
             yield place | {
-                name: best[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])
+                name: best[name]
+                for name in ("gpus", "precision", *compared, *_LAYOUT_READ[row["work"]])
             }
         cards.add(card)
 

@@ -124,6 +124,9 @@ class Implementation(Entry, kw_only=True):
             "have one length"
         ),
     ]
+    advised: Annotated[
+        Flag, hint("1: advice on training in other software says what this one saves")
+    ]
     divides_experts: Annotated[
         Flag,
         hint("1: a setting of its own divides experts over GPUs in training, which answers try"),
