@@ -126,7 +126,8 @@ def test_files_are_what_their_names_say(tool):
     for name, text in kit.files.items():
         reader = readers.get(name[-5:])
         assert reader(text) if reader else faults_of_shell(text) == "", name
-    assert '"MarketType": "spot"' in kit.files["aws.sh"]
+    asked = '"MarketType": "spot"', "DefaultTargetCapacityType=spot"
+    assert any(words in kit.files["aws.sh"] for words in asked)
     assert yaml.safe_load(kit.files["sky.yaml"])["resources"]["use_spot"] is True
     assert ("spot_watch.sh" in kit.files) is (scenario.get("work") != "inference")
 
@@ -261,6 +262,26 @@ def test_every_file_of_a_plan_that_should_not_start_says_so_on_top(tool):
         for texts in (files, marked)
     )
     assert after == before
+
+
+def test_spot_takes_one_of_the_types_on_which_the_plan_runs_as_well():
+    row, kit = made(SERVED | {"instance": "g6e.2xlarge"}, "vllm", "spot")
+    asked = kit.files["aws.sh"]
+    types = re.findall('"InstanceType": "([^"]+)"', asked)
+    assert types[0] == "g6e.2xlarge"
+    assert "g6e.xlarge" in types
+    assert "g6.xlarge" not in types  # slower
+    assert "create-fleet" in asked
+    assert "run-instances" not in asked
+    resources = yaml.safe_load(kit.files["sky.yaml"])["resources"]
+    assert [one["instance_type"] for one in resources["any_of"]] == types
+    others = [
+        estimate(dict(row) | {"instance": name, "gpu": ""}, catalogs(), solve=False)
+        for name in types
+    ]
+    assert {(one["fits"], one["runs"], one["gpus"]) for one in others} == {("yes", "yes", 1)}
+    _, kit = made(SERVED | {"instance": "g6e.2xlarge"}, "vllm")
+    assert "create-fleet" not in kit.files["aws.sh"]
 
 
 def test_the_table_of_launch_files_names_columns_and_derived_values():

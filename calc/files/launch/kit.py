@@ -11,6 +11,7 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import idle_inputs, read_run
+from calc.files.launch.fleet import fleet_values
 from calc.files.launch.formats import file_text, flags, settings
 from calc.files.launch.shell import Script, comment_line, filled_script, filled_text
 from calc.files.launch.specs import (
@@ -53,6 +54,7 @@ class Kit(NamedTuple):
 def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
     values = launch_values(row, catalogs, market)
+    values |= fleet_values(row, values, catalogs)
     chosen = [
         spec
         for spec in kit_specs()
