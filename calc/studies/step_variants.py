@@ -25,7 +25,7 @@ from calc.explain.step_through import (
 )
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
 from calc.search.row_status import FOUR_BITS, matrix_bits, method_name
-from calc.studies.comparisons import SERVED_WIDTHS, cards_on_aws, compare_changes, methods_of
+from calc.studies.comparisons import SERVED_WIDTHS, compare_changes, methods_of, over_cards
 
 SIZES = (
     "qwen3-0.6b",
@@ -299,7 +299,7 @@ def _cards(
     """Return the needs of every combination on the plan's card and its neighbors."""
     frame = _frame(row, dials)
     numbers = _numbers(dials)
-    cards = _neighbours(row["gpu"], catalogs)
+    cards = _neighbours(row, catalogs)
     many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
     needs = needs_on_cards(with_point(many, point["batch"], point["tokens"]), catalogs)
     repeated = pd.concat([numbers] * len(cards), ignore_index=True)
@@ -307,10 +307,11 @@ def _cards(
     return pd.concat([repeated.assign(card=names), needs], axis=1)
 
 
-def _neighbours(card: str, catalogs: Catalogs) -> list[str]:
-    """The card, and the next clearly smaller and larger ones that AWS rents."""
-    memory = catalogs.gpus["memory_bytes"].astype(float)
-    rented = cards_on_aws(catalogs)
+def _neighbours(row: Row, catalogs: Catalogs) -> list[str]:
+    """The card, and the next clearly smaller and larger ones that AWS rents and the row runs on."""
+    card, memory = row["gpu"], catalogs.gpus["memory_bytes"].astype(float)
+    found = over_cards(row, catalogs)
+    rented = found.loc[found["runs"] == "yes", "gpu"].astype(str).tolist()
     smaller = [other for other in rented[::-1] if memory[other] * CLEARLY < memory[card]]
     larger = [other for other in rented if memory[other] > memory[card] * CLEARLY]
     nearest = [other for other in smaller if memory[other] == memory[smaller[0]]]

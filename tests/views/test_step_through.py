@@ -363,3 +363,10 @@ def test_four_other_calculators_are_shown_for_this_step(job):
     assert "Headroom" in cells
     assert "A prints 42.7 GB" in page_text(app)
     assert "B prints 52.0 GB" in page_text(app)
+
+
+def test_the_lines_are_of_cards_on_which_the_job_runs(catalogs):
+    """A T4, the next smaller card than an L4, does not compute in bf16."""
+    walk = walk_through(estimate({"model": "llama-3.2-1b", "gpu": "l4"}, catalogs), catalogs)
+    assert not [card for card in set(walk.cards["card"]) if card.startswith("t4")]
+    assert "l4" in set(walk.cards["card"])
