@@ -39,24 +39,16 @@ def labels(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
 
     Equal names are numbered, because a chart needs unique ones.
     """
-    parts = [
-        [name_of(name, value, catalogs) for value in rows[name].to_list()]
-        for name in NAMED
-        if rows[name].nunique(dropna=False) > 1
-    ]
-    where = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
-    parts.append(
-        [
-            _where(catalogs, *row)
-            for row in zip(*(rows[name].to_list() for name in where), strict=True)
-        ]
-    )
+    differing = [name for name in NAMED if rows[name].nunique(dropna=False) > 1]
+    machine = ["instance", "gpu", "gpus", "gpus_paid", "instances_needed"]
     seen: Counter[str] = Counter()
-    names = [" · ".join(filter(None, row)) for row in zip(*parts, strict=True)]
-    for place, name in enumerate(names):
+    names = []
+    for row in rows[list(dict.fromkeys([*differing, *machine]))].to_dict("records"):
+        parts = [name_of(name, row[name], catalogs) for name in differing]
+        parts.append(_where(catalogs, *(row[name] for name in machine)))
+        name = " · ".join(filter(None, parts))
         seen[name] += 1
-        if seen[name] > 1:  # a chart needs them unique
-            names[place] = f"{name} ({seen[name]})"
+        names.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
     return names
 
 

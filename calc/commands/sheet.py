@@ -111,10 +111,9 @@ def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
 def data_lines(request: Request, row: Row | None = None) -> list[str]:
     """A line on each data set, in batches of the row."""
     batch = row.get("batch") if row else None
-    return [
-        data.sentence(*([] if batch is None or is_missing(batch) or batch < 2 else [int(batch)]))
-        for data in request.data
-    ]
+    if batch is None or is_missing(batch) or batch < 2:
+        return [data.sentence() for data in request.data]
+    return [data.sentence(int(batch)) for data in request.data]
 
 
 def reading_of(request: Request, job: Cells) -> list[str]:

@@ -142,37 +142,28 @@ def _config(path: str) -> Json:
 def _whole(config: Json, rows: pd.DataFrame) -> pd.DataFrame:
     """The peak of each row's own step beside the estimate's, or why there is none."""
     records = rows.to_dict("records")
+    covered = [row["gpus"] == 1 and row["implementation"] == "transformers" for row in records]
     requests = [
         {name: row[name] for name in (*SIMULATED, *BUILD_ARGUMENTS) if name in row}
-        for row in records
+        for row, is_covered in zip(records, covered, strict=True)
+        if is_covered
     ]
-    refused = [
-        "" if row["gpus"] == 1 and row["implementation"] == "transformers" else ONE_GPU
-        for row in records
-    ]
-    answer = answer_of(
-        {
-            "config": config,
-            "rows": [one for one, why in zip(requests, refused, strict=True) if not why],
-        }
-    )
+    answer = answer_of({"config": config, "rows": requests})
     simulated = iter(answer["rows"])
-    made = [{"problem": why} if why else next(simulated) for why in refused]
-    peaks = pd.Series([one.get("allocated_peak_bytes", float("nan")) for one in made])
+    results = [next(simulated) if is_covered else {"problem": ONE_GPU} for is_covered in covered]
+    table = pd.DataFrame(
+        results, columns=["allocated_peak_bytes", "parameters", "seconds", "problem"]
+    )
+    basis = f"simulated here, transformers {answer['transformers']}"
     return pd.DataFrame(
         {
             "scenario": rows["scenario"].to_numpy(),
-            "allocated_peak_gib": peaks.to_numpy() / GIB,
+            "allocated_peak_gib": table["allocated_peak_bytes"].to_numpy(dtype=float) / GIB,
             "estimated_peak_gib": rows["allocated_peak_bytes"].to_numpy(dtype=float) / GIB,
-            "parameters": [one.get("parameters", float("nan")) for one in made],
-            "seconds": [one.get("seconds", float("nan")) for one in made],
-            "basis": [
-                f"simulated here, transformers {answer['transformers']}"
-                if "problem" not in one
-                else ""
-                for one in made
-            ],
-            "problem": [one.get("problem", "") for one in made],
+            "parameters": table["parameters"].to_numpy(dtype=float),
+            "seconds": table["seconds"].to_numpy(dtype=float),
+            "basis": ["" if "problem" in result else basis for result in results],
+            "problem": table["problem"].fillna(""),
         }
     )
 

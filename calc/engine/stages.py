@@ -93,18 +93,15 @@ class Stage:
         each_place: bool = False,
         on_demand: bool = False,
     ):
-        self.name, self.work, self.shared, self.each_place, self.on_demand = (
-            name,
-            work,
-            shared,
-            each_place,
-            on_demand,
-        )
-        self.formulas = tuple(
-            formula
-            for part in parts
-            for formula in (formulas_of(part) if isinstance(part, ModuleType) else (part,))
-        )
+        self.name = name
+        self.work = work
+        self.shared = shared
+        self.each_place = each_place
+        self.on_demand = on_demand
+        formulas: list[Callable] = []
+        for part in parts:
+            formulas += formulas_of(part) if isinstance(part, ModuleType) else (part,)
+        self.formulas = tuple(formulas)
 
 
 STAGES = (
@@ -174,11 +171,9 @@ EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)
 @cache
 def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages read from outside."""
-    made = {formula.__name__ for stage in stages for formula in stage.formulas}
-    read = {
-        name for stage in stages for formula in stage.formulas for name in parameters_of(formula)
-    }
-    return frozenset(read - made)
+    formulas = [formula for stage in stages for formula in stage.formulas]
+    read = {name for formula in formulas for name in parameters_of(formula)}
+    return frozenset(read - {formula.__name__ for formula in formulas})
 
 
 def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
@@ -188,12 +183,10 @@ def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
 
 def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages make, and those that later formulas make from them."""
-    later = (
-        formula for stage in STAGES[STAGES.index(stages[-1]) + 1 :] for formula in stage.formulas
-    )
-    return frozenset(
-        (*makes(stages), *(formula.__name__ for formula in resting(makes(stages), later)))
-    )
+    own = makes(stages)
+    later_stages = STAGES[STAGES.index(stages[-1]) + 1 :]
+    later = (formula for stage in later_stages for formula in stage.formulas)
+    return frozenset([*own, *(formula.__name__ for formula in resting(own, later))])
 
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])

@@ -4,7 +4,7 @@ A system is its formula, as its own text states it, and the choices that it can 
 (calculators.yaml).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,67 +102,60 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     A system that cannot express the scenario has NaN, or the same on one GPU, and the reason in
     `problem`; a component that it leaves out is 0. `warns`: what its own text says of such a model.
     """
-    joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
-    columns = {
-        name: joined[name].by_row(1) if isinstance(joined[name], Words) else joined[name]
-        for name in joined
-    }
-    scenario = {name: values[0] for name, values in columns.items() if np.ndim(values) == 1}
-    named = (
-        "work",
-        "fits",
-        "gpu_memory_bytes",
-        "needed_bytes",
-        "needed_low_bytes",
-        "needed_high_bytes",
-        "problem",
-    )
-    rows = [
-        {name: ours[name] for name in named}
-        | {name: ours[name] for name in ALLOCATED}
-        | {"overhead_bytes": ours["needed_bytes"] - sum(ours[name] for name in ALLOCATED)}
-        | {"system": "ours", "title": "Headroom", "rule": "", "leaves_out": "", "warns": ""}
-    ]
+    scenario = _scenario_of(ours, catalogs)
     has_experts = scenario["active_parameters"] < scenario["parameters"]
-    formats = [
-        (system, precision, title, remark)
-        for system in SYSTEMS
-        for precision, title, remark in (
-            (scenario["precision"], system.title, system.leaves_out),
-            *(
-                (name, f"{system.title}, {catalogs.precisions['name'][name]}", remark)
-                for name, remark in system.also_trains_in.items()
-            ),
-        )
-    ]
-    for system, precision, title, remark in formats:
-        result, problem = parts_by(system, scenario | {"precision": precision})
-        range_bytes = result.pop(RANGE, np.nan)
-        total = sum(result.values())
-        if precision != scenario["precision"] and (np.isnan(total) or not scenario["trains"]):
-            continue
-        stated = {
-            "needed_low_bytes": total - range_bytes,
-            "needed_high_bytes": total + range_bytes,
-        }
-        of_system = {
-            "system": system.letter,
-            "title": title,
-            "rule": system.rule,
-            "leaves_out": remark,
-            "problem": problem,
-            "fits": "",
-        }
-        of_system["warns"] = system.warns if has_experts else ""
-        rows.append(
-            rows[0]
-            | dict.fromkeys(COMPONENTS, 0 * total)
-            | result
-            | {"needed_bytes": total}
-            | stated
-            | of_system
-        )
+    own_row = _row_of_ours(ours)
+    rows = [own_row]
+    for system in SYSTEMS:
+        for precision, title, leaves_out in _formats_of(system, scenario["precision"], catalogs):
+            components, problem = parts_by(system, scenario | {"precision": precision})
+            range_bytes = components.pop(RANGE, np.nan)
+            total = sum(components.values())
+            is_other_format = precision != scenario["precision"]
+            if is_other_format and (np.isnan(total) or not scenario["trains"]):
+                continue
+            stated = {
+                "needed_bytes": total,
+                "needed_low_bytes": total - range_bytes,
+                "needed_high_bytes": total + range_bytes,
+                "system": system.letter,
+                "title": title,
+                "rule": system.rule,
+                "leaves_out": leaves_out,
+                "problem": problem,
+                "fits": "",
+                "warns": system.warns if has_experts else "",
+            }
+            rows.append(own_row | dict.fromkeys(COMPONENTS, 0 * total) | components | stated)
     return pd.DataFrame(rows)
+
+
+def _scenario_of(ours: Row, catalogs: Catalogs) -> Row:
+    """The columns that the formulas of a calculator may read, of one row."""
+    joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
+    scenario = {}
+    for name, column in joined.items():
+        values = column.by_row(1) if isinstance(column, Words) else column
+        if np.ndim(values) == 1:
+            scenario[name] = values[0]
+    return scenario
+
+
+def _row_of_ours(ours: Row) -> Row:
+    """Our estimate as a row of the comparison; the overhead is what is not allocated."""
+    names = ("work", "fits", "gpu_memory_bytes", "needed_bytes", "needed_low_bytes")
+    row = {name: ours[name] for name in (*names, "needed_high_bytes", "problem", *ALLOCATED)}
+    row["overhead_bytes"] = ours["needed_bytes"] - sum(ours[name] for name in ALLOCATED)
+    return row | {"system": "ours", "title": "Headroom", "rule": "", "leaves_out": "", "warns": ""}
+
+
+def _formats_of(
+    system: System, precision: str, catalogs: Catalogs
+) -> Iterator[tuple[str, str, str]]:
+    """Yield each precision that a calculator is asked for, with its title and what it lacks."""
+    yield precision, system.title, system.leaves_out
+    for name, leaves_out in system.also_trains_in.items():
+        yield name, f"{system.title}, {catalogs.precisions['name'][name]}", leaves_out
 
 
 def slips(catalogs: Catalogs) -> pd.DataFrame:

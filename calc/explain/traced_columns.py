@@ -144,18 +144,12 @@ def _branch(op, parts):
 def columns_of_formula(node: Any) -> list[str]:
     """The names of the columns in an equation, in the order of its terms."""
     if isinstance(node, TracedColumn):
-        return (
-            [node.name]
-            if node.name
-            else list(
-                dict.fromkeys(name for part in node.parts for name in columns_of_formula(part))
-            )
-        )
-    return (
-        [name for part in node for name in columns_of_formula(part)]
-        if isinstance(node, tuple | list)
-        else []
-    )
+        if node.name:
+            return [node.name]
+        return list(dict.fromkeys(columns_of_formula(list(node.parts))))
+    if isinstance(node, tuple | list):
+        return [name for part in node for name in columns_of_formula(part)]
+    return []
 
 
 def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:

@@ -1,5 +1,7 @@
 """The fields of a job as screen and link hold them, and the job row that they make."""
 
+from typing import Any
+
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS, sold_for
 from calc.evaluate import Row, parameters_of
@@ -167,12 +169,6 @@ def step_by_hand(fields: Row, by_hand: dict[str, list]) -> int | None:
 
 def job_of(fields: Row, by_hand: dict[str, list]) -> Row:
     """The job row; a column set by hand is one value, or a list to be compared."""
-    limits = {
-        name: min(NO_LIMIT, JOB[name].most)
-        if fields[name] is None and name not in (*BUDGETS, *USUAL_WHERE_EMPTY)
-        else fields[name]
-        for name in LIMITS
-    }
     job = {
         "goal": fields["goal"],
         "model": fields["model"],
@@ -181,38 +177,33 @@ def job_of(fields: Row, by_hand: dict[str, list]) -> Row:
     }
     if job["work"] == "training":
         job |= {"method": method_of(fields), "train_tokens": tokens_of_run(fields)}
-        job |= {
-            name: fields[name]
-            for name in EXAMPLES
-            if fields["goal"] == "tune" and "train_tokens" not in by_hand
-        }
-        job |= {
-            "sequence_tokens": fields["sequence_tokens"],
-            "step_tokens": fields["step_tokens"] or step_by_hand(fields, by_hand),
-        }
+        if fields["goal"] == "tune" and "train_tokens" not in by_hand:
+            job |= {name: fields[name] for name in EXAMPLES}
+        job["sequence_tokens"] = fields["sequence_tokens"]
+        job["step_tokens"] = fields["step_tokens"] or step_by_hand(fields, by_hand)
     else:
-        job |= {name: fields[name] for name in OF_SERVING} | (
-            {"users": None} if fields["requests_per_second"] or fields["people"] else {}
-        )
+        job |= {name: fields[name] for name in OF_SERVING}
+        if fields["requests_per_second"] or fields["people"]:
+            job["users"] = None
         if fields["context_tokens"]:
             job |= dict.fromkeys(LENGTHS)
-    if is_read("days_most", fields):
-        job["hours_most"] = min(limits["days_most"] * DAY_HOURS, NO_LIMIT)
-    job |= {
-        name: value
-        for name, value in limits.items()
-        if name != "days_most" and is_read(name, fields)
-    }
-    job |= {
-        "regions": "+".join(fields["regions"]) or ANYWHERE,
-        "markets": "+".join(fields["markets"]),
-    }
-    fixed = {
-        name: values[0] if len(values) == 1 else list(values) for name, values in by_hand.items()
-    }
-    return job | {
-        name: value for name, value in fixed.items() if is_read(name, fields) or name in ASSUMED
-    }
+    limits = {name: _limit(name, fields[name]) for name in LIMITS if is_read(name, fields)}
+    if "days_most" in limits:
+        job["hours_most"] = min(limits.pop("days_most") * DAY_HOURS, NO_LIMIT)
+    job |= limits
+    job["regions"] = "+".join(fields["regions"]) or ANYWHERE
+    job["markets"] = "+".join(fields["markets"])
+    for name, values in by_hand.items():
+        if is_read(name, fields) or name in ASSUMED:
+            job[name] = values[0] if len(values) == 1 else list(values)
+    return job
+
+
+def _limit(name: str, value: Any) -> Any:
+    """The value of a limit; without one no limit, unless an empty cell has a meaning of its own."""
+    if value is None and name not in (*BUDGETS, *USUAL_WHERE_EMPTY):
+        return min(NO_LIMIT, JOB[name].most)
+    return value
 
 
 def job_for(goal: str, fields: Row, by_hand: dict[str, list]) -> Row:

@@ -73,14 +73,11 @@ def form_of(coefficients: Mapping[str, float] | None) -> Form | None:
 
 @lru_cache(maxsize=1 << 14)
 def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
-    """Many formats and cases share the same coefficients: each set is split once."""
+    """The form of some coefficients. Many number formats and cases share one: it is cached."""
     pairs = [(name, float(value)) for name, value in coefficients if value]
-    return Form(
-        *(
-            tuple(pair for pair in pairs if (pair[0] in HIDDEN) is hidden)
-            for hidden in (True, False)
-        )
-    )
+    hidden = tuple(pair for pair in pairs if pair[0] in HIDDEN)
+    others = tuple(pair for pair in pairs if pair[0] not in HIDDEN)
+    return Form(hidden, others)
 
 
 @cached_per_catalogs("families", "blocks", "compiled_sizes")

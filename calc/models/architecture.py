@@ -248,29 +248,23 @@ def sizes_of(entry: Json, traits: Json) -> Sizes:
 
 
 def uncounted_sizes(entry: Json, sizes: Sizes) -> list[str]:
-    """The needed sizes that are missing, and sizes that are below 0 or no finite number."""
+    """The needed sizes that are missing, and sizes that are below 0 or not finite."""
+
+    def is_known(name: str) -> bool:
+        is_whole = sizes[name] % 1 == 0 or name == "patches_per_image_token"
+        return 0 < sizes[name] < math.inf and is_whole
+
     towers = NEEDED["tower"] if sizes.get("tower_block") or sizes["usual_image_tokens"] else ()
     needed = (*NEEDED["any"], *NEEDED[sizes["kind"]], *towers)
-    counted = {
-        name: sizes[name] % 1 == 0 or name == "patches_per_image_token"
-        for names in needed
-        for name in names.split("|")
-    }
-    uncounted = [
-        names
-        for names in needed
-        if not any(0 < sizes[name] < math.inf and counted[name] for name in names.split("|"))
-    ]
-    numbers = {
-        name: value
+    missing = [names for names in needed if not any(map(is_known, names.split("|")))]
+    impossible = [
+        name
         for name, value in entry.items()
-        if isinstance(value, int | float) and name != "further_parameters"
-    }
-    return list(
-        dict.fromkeys(
-            [*uncounted, *(name for name, value in numbers.items() if not 0 <= value < math.inf)]
-        )
-    )
+        if isinstance(value, int | float)
+        and name != "further_parameters"
+        and not 0 <= value < math.inf
+    ]
+    return list(dict.fromkeys([*missing, *impossible]))
 
 
 def stacks_of(sizes: Sizes) -> Iterator[Sizes]:

@@ -52,12 +52,13 @@ def sum_lines(lines: pd.DataFrame) -> pd.DataFrame:
 def joined_bills(bills: Iterable[BillLines]) -> BillLines:
     """Several files as one bill. A file that is given twice is counted twice."""
     bills = list(bills)
-    starts = [bill.period_starts for bill in bills if bill.period_starts]
+    lines = pd.concat([bill.lines for bill in bills], ignore_index=True)
+    formats = dict.fromkeys(name for bill in bills for name in bill.formats)
     return BillLines(
-        sum_lines(pd.concat([bill.lines for bill in bills], ignore_index=True)),
-        tuple(dict.fromkeys(name for bill in bills for name in bill.formats)),
+        sum_lines(lines),
+        tuple(formats),
         sum(bill.lines_read for bill in bills),
-        min(starts, default=""),
+        min((bill.period_starts for bill in bills if bill.period_starts), default=""),
         max((bill.period_ends for bill in bills), default=""),
     )
 

@@ -1,6 +1,7 @@
 """The team, owner, project and days of a plan, which follow it from job to bill."""
 
 from datetime import date
+from typing import Any
 
 import pandas as pd
 
@@ -12,21 +13,16 @@ NOBODY = ""  # the team of a plan without one
 
 def owned_rows(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """The rows with team, owner, project and days of a table of cells; empty where it has none."""
-    days = {
-        name: [day_of(str(cell)) for cell in cells[name]] if name in cells else NOBODY
-        for name in DAYS
-    }
-    return rows.assign(
-        **{
-            name: (
-                cells[name].fillna("").astype(str).str.strip().str[:LONGEST_OWNER].to_numpy()
-                if name in cells
-                else NOBODY
-            )
-            for name in OWNERSHIP
-        },
-        **days,
-    )
+    columns: dict[str, Any] = {}
+    for name in (*OWNERSHIP, *DAYS):
+        if name not in cells:
+            columns[name] = NOBODY
+        elif name in DAYS:
+            columns[name] = [day_of(str(cell)) for cell in cells[name]]
+        else:
+            texts = cells[name].fillna("").astype(str).str.strip()
+            columns[name] = texts.str[:LONGEST_OWNER].to_numpy()
+    return rows.assign(**columns)
 
 
 def day_of(text: str) -> str:

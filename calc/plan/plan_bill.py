@@ -32,14 +32,14 @@ class JobAnswers(NamedTuple):
 
 def answers_by_job(jobs: Sequence[str], ticks: Sequence[bool]) -> list[JobAnswers]:
     """The answers of each job in their order; without a tick the first is in the bill."""
-    places = {
-        job: [place for place, other in enumerate(jobs) if other == job]
-        for job in dict.fromkeys(jobs)
-    }
-    return [
-        JobAnswers(job, those, next((place for place in those if ticks[place]), those[0]))
-        for job, those in places.items()
-    ]
+    places: dict[str, list[int]] = {}
+    for place, job in enumerate(jobs):
+        places.setdefault(job, []).append(place)
+    answers = []
+    for job, own in places.items():
+        ticked = [place for place in own if ticks[place]]
+        answers.append(JobAnswers(job, own, ticked[0] if ticked else own[0]))
+    return answers
 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:

@@ -27,19 +27,11 @@ class Rule(NamedTuple):
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that the sentence reads."""
-        fields = [
-            field
-            for _, field, _, _ in Formatter().parse(self.says)
-            if field and field not in self.more
-        ]
-        return tuple(
-            dict.fromkeys(
-                [
-                    *fields,
-                    *(name for formula in self.more.values() for name in parameters_of(formula)),
-                ]
-            )
-        )
+        fields = [field for _, field, _, _ in Formatter().parse(self.says) if field]
+        columns = [field for field in fields if field not in self.more]
+        for formula in self.more.values():
+            columns += parameters_of(formula)
+        return tuple(dict.fromkeys(columns))
 
 
 def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
@@ -57,15 +49,14 @@ def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
 
 def sentence_of(rule: Rule, columns: Columns, row: int) -> str:
     """The sentence of a rule for one row."""
-    values = {
-        name: column.in_row(row)
-        if isinstance(column, Words)
-        else column[row if len(column) > 1 else 0]
-        for name, column in columns.items()
-    }
-    return rule.says.format_map(
-        values | {name: evaluate(formula, values) for name, formula in rule.more.items()}
-    )
+    values = {}
+    for name, column in columns.items():
+        if isinstance(column, Words):
+            values[name] = column.in_row(row)
+        else:
+            values[name] = column[row if len(column) > 1 else 0]
+    further = {name: evaluate(formula, values) for name, formula in rule.more.items()}
+    return rule.says.format_map(values | further)
 
 
 def nearest_divisor(total: float, wanted: float) -> int:

@@ -142,22 +142,19 @@ def rests_on_runs(table: Columns) -> np.ndarray:
 def resting_sentences(catalogs: Catalogs) -> list[str]:
     """Time is calibrated on your runs of 12 November and 3 December; so is memory; so are both.
 
-    A year is named where it is not the present one.
+    The year is named if it is not the present one.
     """
     days = [date.fromisoformat(day) for day in sorted(set(catalogs.readings["made_on"]))]
-    named = [
-        f"{day.day} {day:%B}" + ("" if str(day.year) == catalogs.read_on[:4] else f" {day.year}")
+    if not days:
+        return []
+    present_year = catalogs.read_on[:4]
+    *first, last = [
+        f"{day.day} {day:%B}" + ("" if str(day.year) == present_year else f" {day.year}")
         for day in days
     ]
-    when = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
-    return (
-        [
-            f"{what} calibrated on your {'runs' if len(days) > 1 else 'run'} of {when}."
-            for what in RESTING
-        ]
-        if days
-        else []
-    )
+    when = f"{', '.join(first)} and {last}" if first else last
+    runs = "run" if len(days) == 1 else "runs"
+    return [f"{what} calibrated on your {runs} of {when}." for what in RESTING]
 
 
 def _of_scoring_release(table: Columns, catalogs: Catalogs) -> Words:

@@ -179,13 +179,12 @@ def _change_words(ratio: float) -> str:
 def report(bill: BillLines, result: Actual, left: Runway | None) -> list[str]:
     """Every sentence on a bill beside its plans, in order."""
     rows = records(result.table)
-    return [
-        bill_sentence(bill, result),
-        f"{headline(result)}.",
-        *map(plan_sentence, rows),
-        *open_questions(result),
-        *unplanned_sentences(result),
-        *beside_sentences(result),
-        *filter(None, map(attempts_sentence, rows)),
-        *([runway_sentence(left)] if left else []),
-    ]
+    sentences = [bill_sentence(bill, result), f"{headline(result)}."]
+    sentences += map(plan_sentence, rows)
+    sentences += open_questions(result)
+    sentences += unplanned_sentences(result)
+    sentences += beside_sentences(result)
+    sentences += filter(None, map(attempts_sentence, rows))
+    if left:
+        sentences.append(runway_sentence(left))
+    return sentences

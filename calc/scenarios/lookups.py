@@ -115,18 +115,10 @@ def columns_of(
     missing: float = np.nan,
 ) -> Columns:
     """Columns of numbers of a catalog, all or the named ones; `missing` where the row is -1."""
-    wanted = tuple(
-        column
-        for column in (numbers_in(catalogs, name) if names is None else names)
-        if column not in without
-    )
-    return dict(
-        zip(
-            (prefix + column for column in wanted),
-            _block(catalogs, name, wanted, missing).take(rows, axis=1),
-            strict=True,
-        )
-    )
+    candidates = numbers_in(catalogs, name) if names is None else names
+    wanted = tuple(column for column in candidates if column not in without)
+    values = _block(catalogs, name, wanted, missing).take(rows, axis=1)
+    return {prefix + column: row for column, row in zip(wanted, values, strict=True)}
 
 
 @cached_per_catalogs()

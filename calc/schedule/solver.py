@@ -75,15 +75,11 @@ def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed],
         )
     )
     solver = cp_model.CpSolver()
-    solver.parameters.max_deterministic_time, solver.parameters.max_time_in_seconds = (
-        SEARCH_SECONDS,
-        SEARCH_SECONDS,
-    )
-    (
-        solver.parameters.num_workers,
-        solver.parameters.interleave_search,
-        solver.parameters.random_seed,
-    ) = WORKERS, True, 1
+    solver.parameters.max_deterministic_time = SEARCH_SECONDS
+    solver.parameters.max_time_in_seconds = SEARCH_SECONDS
+    solver.parameters.num_workers = WORKERS
+    solver.parameters.interleave_search = True
+    solver.parameters.random_seed = 1
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return hint, float("nan")
     placed = [

@@ -114,29 +114,20 @@ def over_gpus(
     """
     most = int(max(most_gpus, MOST_TIMES * scenario["gpus"]))
     counts = sorted({2.0**power for power in range(most.bit_length())} | {float(scenario["gpus"])})
-    placed = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
-    layouts: list[Row] = [
-        {
-            "line": line,
-            "sharding": sharding,
-            "gpus": gpus,
-            **dict(zip(DEGREES, (min(gpus, tensor), min(gpus, stages), 1.0), strict=True)),
-        }
-        for line, sharding, tensor, stages in DIVISIONS[scenario["work"]]
-        for gpus in counts
-    ]
-    if not any(placed.items() <= layout.items() for layout in layouts):
-        layouts += [{**placed, "gpus": gpus, "line": OWN_LAYOUT} for gpus in counts]
-    divisible = [
-        layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0
-    ]
-    able = [layout for layout in divisible if replicas(layout) <= at_once(scenario)]
-    return compare_changes(
-        scenario,
-        market,
-        catalogs,
-        [layout | micro_batches(scenario, replicas(layout)) for layout in able],
-    )
+    layouts: list[Row] = []
+    for line, sharding, tensor, stages in DIVISIONS[scenario["work"]]:
+        for gpus in counts:
+            degrees = dict(zip(DEGREES, (min(gpus, tensor), min(gpus, stages), 1.0), strict=True))
+            layouts.append({"line": line, "sharding": sharding, "gpus": gpus, **degrees})
+    own = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
+    if not any(own.items() <= layout.items() for layout in layouts):
+        layouts += [{**own, "gpus": gpus, "line": OWN_LAYOUT} for gpus in counts]
+    changes = []
+    for layout in layouts:
+        is_divisible = layout["gpus"] % prod(layout[name] for name in DEGREES) == 0
+        if is_divisible and replicas(layout) <= at_once(scenario):
+            changes.append(layout | micro_batches(scenario, replicas(layout)))
+    return compare_changes(scenario, market, catalogs, changes)
 
 
 def largest_batches(

@@ -248,13 +248,13 @@ def _numbers(dials: dict[str, Dial]) -> pd.DataFrame:
 
 def _frame(row: Row, dials: dict[str, Dial]) -> pd.DataFrame:
     """The scenario in every combination of the dials."""
-    changes = product(*(dial.values() for dial in dials.values()))
-    return pd.DataFrame(
-        [
-            {**row, **{name: value for change in combined for name, value in change.items()}}
-            for combined in changes
-        ]
-    )
+    rows = []
+    for changes in product(*(dial.values() for dial in dials.values())):
+        changed = dict(row)
+        for change in changes:
+            changed |= change
+        rows.append(changed)
+    return pd.DataFrame(rows)
 
 
 def _own(dials: dict[str, Dial], row: Row) -> tuple[str, ...]:
@@ -273,23 +273,20 @@ def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, D
     is_able = dict(zip(product(*dials.values()), able, strict=True))
     sizes, firsts, seconds = dials.values()
     size, first, second = _own(dials, row)
-    kept_firsts = [value for value in firsts if is_able[size, value, second]]
-    kept_seconds = [
-        value for value in seconds if all(is_able[size, other, value] for other in kept_firsts)
+    if not is_able[size, first, second]:
+        own = zip(dials.items(), (size, first, second), strict=True)
+        return {name: {value: dial[value]} for (name, dial), value in own}
+    able_firsts = [value for value in firsts if is_able[size, value, second]]
+    able_seconds = [
+        value for value in seconds if all(is_able[size, other, value] for other in able_firsts)
     ]
-    kept_sizes = [
-        model
-        for model in sizes
-        if all(is_able[model, *others] for others in product(kept_firsts, kept_seconds))
-    ]
-    kept = (
-        (kept_sizes, kept_firsts, kept_seconds)
-        if is_able[size, first, second]
-        else ([size], [first], [second])
-    )
+    pairs = list(product(able_firsts, able_seconds))
+    able_sizes = [model for model in sizes if all(is_able[model, *pair] for pair in pairs)]
     return {
-        name: {value: dials[name][value] for value in values}
-        for name, values in zip(dials, kept, strict=True)
+        name: {value: dial[value] for value in values}
+        for (name, dial), values in zip(
+            dials.items(), (able_sizes, able_firsts, able_seconds), strict=True
+        )
     }
 
 

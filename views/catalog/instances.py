@@ -241,12 +241,11 @@ def _cells(
 
 def _of_job(types: pd.DataFrame | list[Row], rows: list[Row]) -> list[Row | None]:
     """The board's row of each type; None where it is not on the board."""
-    numbers = (
-        types["board_row"]
-        if isinstance(types, pd.DataFrame)
-        else [row["board_row"] for row in types]
-    )
-    return [rows[int(number)] if number == number else None for number in numbers]
+    if isinstance(types, pd.DataFrame):
+        numbers = list(types["board_row"])
+    else:
+        numbers = [row["board_row"] for row in types]
+    return [None if is_missing(number) else rows[int(number)] for number in numbers]
 
 
 def _actions(

@@ -56,32 +56,14 @@ def markdown(
         "",
         f"**{plan_words.heading(options, catalogs, chosen)}.**",
     ]
-    lines += [
-        text
-        for line in (
-            _small_line(options, catalogs, today, chosen),
-            plan_words.cure(options, catalogs),
-        )
-        if line
-        for text in ("", line)
-    ]
-    lines += (
-        [
-            "",
-            _line(HEADS),
-            _line(["---"] * len(HEADS)),
-            *(_line(_answer(row, catalogs)) for row in rows),
-        ]
-        if rows
-        else []
+    lines += _paragraphs(
+        _small_line(options, catalogs, today, chosen), plan_words.cure(options, catalogs)
     )
+    if rows:
+        lines += ["", _line(HEADS), _line(["---"] * len(HEADS))]
+        lines += [_line(_answer(row, catalogs)) for row in rows]
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
-    lines += [
-        text
-        for line in (plan_words.limits_cost(options), _how_sure(options, rows))
-        if line
-        for text in ("", line)
-    ]
+    lines += _paragraphs(plan_words.limits_cost(options), _how_sure(options, rows))
     prices = "; ".join(
         f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}"
         for row in _with_price(rows)
@@ -92,6 +74,11 @@ def markdown(
         "",
     ]
     return "\n".join(lines)
+
+
+def _paragraphs(*texts: str) -> list[str]:
+    """The lines of paragraphs, each after an empty line; empty texts are left out."""
+    return [line for text in texts if text for line in ("", text)]
 
 
 def html(

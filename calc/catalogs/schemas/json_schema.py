@@ -42,13 +42,15 @@ def json_schema(file: type[Entry]) -> Json:
 
 def _classes_of(module: str) -> dict[str, type[Entry]]:
     """The classes of a module and of the modules that it takes classes from, by name."""
-    names = {
+    own = {
         name: value
         for name, value in vars(sys.modules[module]).items()
         if isinstance(value, type) and issubclass(value, Entry)
     }
-    others = {entry.__module__ for entry in names.values()} - {module}
-    return {name: entry for other in others for name, entry in _classes_of(other).items()} | names
+    classes: dict[str, type[Entry]] = {}
+    for other in {entry.__module__ for entry in own.values()} - {module}:
+        classes |= _classes_of(other)
+    return classes | own
 
 
 def _definition(schema: Json, entry: type[Entry]) -> Json:

@@ -103,12 +103,12 @@ def refusal(config: Cells, model_type: str, model_types: ModelTypes) -> str:
 
 def _nearest(config: Cells, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
     """The covered type that is most like another, by its name or by its fields."""
-    of_text = {*covered} - {name for name, parts in model_types.parts.items() if parts.text}
-    candidates = covered if "vision_config" in config or "audio_config" in config else of_text
+    with_text_part = {name for name, parts in model_types.parts.items() if parts.text}
+    has_tower = "vision_config" in config or "audio_config" in config
+    candidates = covered if has_tower else {*covered} - with_text_part
     by_name = get_close_matches(lower[:60], sorted(candidates), n=3, cutoff=0.7)
     by_field = [
         like for field, like in model_types.nearest.items() if config.get(field) and like in covered
     ]
-    return next(
-        (like for like in by_field if like in by_name), next(iter([*by_name, *by_field]), "llama")
-    )
+    by_both = [like for like in by_field if like in by_name]
+    return [*by_both, *by_name, *by_field, "llama"][0]

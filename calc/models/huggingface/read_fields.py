@@ -44,13 +44,12 @@ def unread_fields(
 
     `harmless` holds names or patterns of fields that change nothing.
     """
-    read = {name for config in configs for name in config.read}
-    unread = {
-        name
-        for config in configs
-        for name, value in config.items()
-        if value and value != defaults.get(name)
-    } - read
+    read: set[str] = set().union(*(config.read for config in configs))
+    unread = set()
+    for config in configs:
+        for name, value in config.items():
+            if value and value != defaults.get(name) and name not in read:
+                unread.add(name)
     return sorted(
         name for name in unread if not any(fnmatchcase(name, pattern) for pattern in harmless)
     )

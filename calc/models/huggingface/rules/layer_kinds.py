@@ -137,23 +137,28 @@ def gemma3n_layers(config: Cells, values: Cells) -> Kinds:
 def mimo_layers(config: Cells, values: Cells) -> Kinds:
     """Windowed layers have twice the heads of keys and values, and sinks; the first is dense."""
     layers = values["layers"]
-    windowed = config.get("hybrid_layer_pattern") or [
-        kind == "sliding_attention" for kind in config.get("layer_types") or ()
-    ]
-    windowed = windowed or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
-    routed = config.get("moe_layer_freq") or [
-        kind == "sparse" for kind in config.get("mlp_layer_types") or ()
-    ]
-    routed = routed or [index > 0 for index in range(layers)]
-    sizes = {
+    windowed = (
+        config.get("hybrid_layer_pattern")
+        or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
+        or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
+    )
+    routed = (
+        config.get("moe_layer_freq")
+        or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
+        or [index > 0 for index in range(layers)]
+    )
+    windowed_sizes = {
         "kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"],
         "sinks": 1,
     }
-    networks = ["moe" if flag else "dense" for flag in routed]
-    return [
-        (f"{network}-windowed", sizes) if flag else (network, {})
-        for network, flag in zip(networks, windowed, strict=True)
-    ]
+    kinds: Kinds = []
+    for is_windowed, is_routed in zip(windowed, routed, strict=True):
+        network = "moe" if is_routed else "dense"
+        if is_windowed:
+            kinds.append((f"{network}-windowed", windowed_sizes))
+        else:
+            kinds.append((network, {}))
+    return kinds
 
 
 # Sizes that differ in the windowed layers of dots3-note: our size, the field, its default.
