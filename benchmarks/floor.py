@@ -10,9 +10,7 @@ import numpy as np
 
 
 def options(document, **defaults):
-    """The command line of a benchmark: an option for each name, of the type of its default; a tuple
-    takes several.
-    """
+    """The options of a benchmark's command line, each with the type of its default."""
     parser = argparse.ArgumentParser(description=document.splitlines()[0])
     for name, default in defaults.items():
         several = isinstance(default, tuple)
@@ -26,9 +24,7 @@ def options(document, **defaults):
 
 
 def floor(rows):
-    """A function of ten operations over float64 arrays of so many rows, each into a new array as
-    formulas do.
-    """
+    """A function of ten operations over float64 arrays, each into a new array as formulas do."""
     a, b, c = (np.random.default_rng(seed).random(rows) + 1 for seed in range(3))
 
     def run():

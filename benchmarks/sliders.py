@@ -24,7 +24,7 @@ WATCH = """() => {
 
 
 def moves(page, slider, count):
-    """The milliseconds of so many moves of one slider; none of a move that changes nothing."""
+    """The milliseconds of a number of moves of one slider; none for a move that changes nothing."""
     slider.focus()
     taken = []
     for number in range(count):

@@ -157,7 +157,7 @@ def is_local(zone, region):
 
 
 def is_plain_hour(instance, usage, market_option):
-    """Whether usage is an hour on demand, of no block or reservation; bare metal is dedicated."""
+    """Return whether usage is a plain On-Demand hour; bare metal counts as dedicated."""
     kinds = ("BoxUsage", "DedicatedUsage") if ".metal" in instance else ("BoxUsage",)
     return usage.partition(":")[0].endswith(kinds) and market_option in ("OnDemand", "", None)
 

@@ -21,7 +21,7 @@ def lines_of(answer, file):
 
 
 def rows_of(lines, wanted, columns, file):
-    """The rows in USD as dicts; of the lines after the header only the `wanted` are read."""
+    """The rows in USD as dicts, of those lines after the header that are `wanted`."""
     header = next(
         (values for values in csv.reader(lines) if len(values) > 2), []
     )  # before it stand pairs of facts about the file

@@ -125,15 +125,16 @@ def newest(run: Run) -> list[Plan]:
 
 
 def taken_off(run: Run) -> list[Plan]:
-    """Of each plan that was taken off, the version that says by whom and when, at most
-    MOST_SHOWN.
+    """For each plan that was taken off, the version that says by whom and when.
+
+    At most MOST_SHOWN plans.
     """
     _ready(run)
     return [Plan(*row) for row in run(TAKEN_OFF, {"most": MOST_SHOWN, "off": OFF})]
 
 
 def last_to_open(run: Run) -> dict[str, Plan]:
-    """Of each plan that was taken off, by name, the newest version that can be opened."""
+    """For each plan that was taken off, by name, the newest version that can be opened."""
     _ready(run)
     return {plan.name: plan for plan in (Plan(*row) for row in run(LAST_TO_OPEN, {"off": OFF}))}
 

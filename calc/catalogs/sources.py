@@ -62,7 +62,7 @@ def columns_behind(column: str) -> list[str]:
 def _of_leaf(
     column: str, entries: Mapping[str, tuple[str, Cells]], catalogs: Catalogs
 ) -> Source | None:
-    """The source of a column: of the card where it is one's, else of the first that has it."""
+    """The source of a column: that of your own card, or of the first catalog that has it."""
     of_card = column.removeprefix(OF_CARD)
     if of_card != column and of_card in entries.get("gpus", ("", {}))[1]:
         return _source("gpus", of_card, *entries["gpus"], catalogs)

@@ -56,7 +56,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _log_explained(documents: Documents, catalogs: Catalogs) -> str:
-    """Return what `oom` says of logs without their plan."""
+    """Return what `oom` finds in logs without their plan."""
     names = "+".join(name for name, _ in documents)
     text = "\n".join(content.decode("utf-8", "replace") for _, content in documents)
     return explained_alone(names, text, catalogs)

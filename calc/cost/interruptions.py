@@ -1,7 +1,7 @@
-"""Interruptions of spot: how often they come, when to save, and the time that they add.
+"""Spot interruptions: how often they come, when to save, and the time that they add.
 
-One instance interrupted stops a training until a new one has come; a service keeps spare replicas
-(prices.spare_instances). Assumptions: catalogs/edited/assumptions.yaml.
+If one instance is interrupted, a training stops until a new one has come. A service keeps spare
+replicas (prices.spare_instances). Assumptions: catalogs/edited/assumptions.yaml.
 """
 
 import numpy as np

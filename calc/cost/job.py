@@ -25,11 +25,11 @@ from calc.units import HOUR_SECONDS
 class Job(NamedTuple):
     """Instances, USD per hour, hours and USD of a run or a month, and seconds.
 
-    `instances` are those paid, of a capacity block its size. `seconds` are those of the run, of one
-    served token, or of a batch where a model answers no token; `slow_hours` are the hours at the
-    slow end of the range of time; a month's are the same. `billed_hours` are those charged, and
-    `billed_gpu_hours` the GPUs paid times these hours. Of the instances those at rest, on average,
-    cost nothing where they are paid by use.
+    `instances` are those paid; for a capacity block, its size. `seconds` are those of the run, of
+    one served token, or of a batch if the model generates no token. `slow_hours` are the hours at
+    the slow end of the range of time; for a month they are the same. `billed_hours` are those
+    charged, and `billed_gpu_hours` are these hours times the GPUs paid. On a market that is paid by
+    use, instances at rest cost nothing: the average number at work counts.
     """
 
     instances: np.ndarray

@@ -21,8 +21,8 @@ AGREEMENT = CLASSES.index("by-agreement")
 class Obtainability(NamedTuple):
     """The class of every instance type on a market, in the catalog's order.
 
-    `rank` is its place in CLASSES; of a run that needs `several` instances at once or more it is
-    `several_rank`.
+    `rank` is its place in CLASSES. `several_rank` is the rank for a run that needs at least
+    `several` instances at the same time.
     """
 
     words: np.ndarray

@@ -169,10 +169,11 @@ def is_old(as_of: pd.Series, today: Any, market: str = "on-demand") -> pd.Series
 
 
 def is_stale_scarce_spot(instance: str, region: str, market: str, catalogs: Catalogs) -> bool:
-    """Return whether a Spot price is too old for a family that is waited for.
+    """Return whether a Spot price is too old for a family that is hard to get.
 
-    Such a price is what was paid once. It is neither ranked nor advised. Source:
-    scarce_spot_seconds of catalogs/edited/assumptions.yaml.
+    Such a price was paid once, and may not be available now. It is neither ranked nor advised.
+
+    Source: scarce_spot_seconds of catalogs/edited/assumptions.yaml.
     """
     if not MARKETS[market].interrupted or instance not in catalogs.instances.index:
         return False

@@ -94,7 +94,7 @@ class Job:
 
     @property
     def sets_prompts(self) -> bool:
-        """Return whether the job fixes the prompts of a step, whatever its micro-batches."""
+        """Return whether the job fixes the number of prompts per step, for all micro-batches."""
         return self.rolls_out and "prompts_per_step" in self.fixed
 
     @property

@@ -1,4 +1,4 @@
-"""Words of a bill's three cases, of what moves it, and sums that add up."""
+"""Words for the three cases of a bill, for the causes of a change, and sums that add up."""
 
 from collections.abc import Sequence
 

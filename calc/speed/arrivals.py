@@ -73,7 +73,7 @@ def prompt_attention_ratio(
 def prompt_work_seconds(
     prompt_seconds, prompt_attention_ratio, prompt_squares_ratio, first_token_run_ratio
 ):
-    """Prefill of one prompt by itself, on average over their lengths. [s]"""
+    """Prefill of one prompt alone, on average over the lengths of prompts. [s]"""
     return (
         prompt_seconds
         * (1 + prompt_attention_ratio * (prompt_squares_ratio - 1))

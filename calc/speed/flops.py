@@ -140,7 +140,7 @@ def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_a
 
 
 def _causal_pairs(tokens, stack_window_tokens):
-    """Pairs of tokens in a sequence of so many, under a causal mask and a window: s w − w² / 2."""
+    """Pairs of tokens in a sequence under a causal mask and a window w: s w − w² / 2."""
     window = np.minimum(stack_window_tokens, tokens)
     return tokens * window - window**2 / 2
 

@@ -16,7 +16,7 @@ HALVINGS = 30
 
 
 def answers_at_the_end(tokens_total, generated_tokens, running_sequences, data_parallel):
-    """Answers in flight when the last one begins; none of a service that goes on. [answers]
+    """Answers in flight when the last one begins; 0 for a service without end. [answers]
 
     By definition.
     """
@@ -52,7 +52,7 @@ def longest_rest_ratio(answers_at_the_end, answer_variation_ratio, max_position,
 
 
 def _longest_rest(count, context, answer, variation):
-    """The longest rest of so many answers in flight, over the mean answer, by halving. [ratio]"""
+    """The longest rest of the answers in flight, over the mean answer, by bisection. [ratio]"""
     spread = np.sqrt(np.log1p(np.maximum(variation, 0.05) ** 2))
     low, high = np.full(count.shape, 1e-3), np.maximum(context / answer, 1)
     for _ in range(HALVINGS):

@@ -141,7 +141,7 @@ def _calibration(rows: pd.DataFrame) -> str:
 
 
 def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
-    """Predicted and true, and the error by family, of a quantity that is chosen."""
+    """Predicted and true values of the chosen quantity, and the error by family."""
     quantities = sorted(
         set(errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name)
     )

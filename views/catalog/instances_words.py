@@ -103,7 +103,7 @@ def caption(table: pd.DataFrame, market: str) -> str:
 def facts(
     rows: list[Row], of_job: list[Row | None], catalogs: Catalogs
 ) -> list[tuple[str, list[str]]]:
-    """Label and one cell per instance type, for those that are ticked."""
+    """Label and one cell per ticked instance type."""
     table = [
         ("Card", [f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" for row in rows]),
         ("GPU memory", [gib(row["gpu_gib"]) for row in rows]),

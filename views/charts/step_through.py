@@ -37,7 +37,7 @@ BAND = 0.25  # opacity of the range
 
 
 class Slider(NamedTuple):
-    """A number that is set under the picture; without a range it stands still."""
+    """A number that is set under the picture; fixed if it has no range."""
 
     label: str
     value: float
@@ -110,7 +110,7 @@ def step_through(
 
 
 def _bind(number: Slider | Choice) -> Any:
-    """The slider of a number, or a button or entry for each value; none where it stands still."""
+    """The slider of a number, or a button or entry for each value; none if it is fixed."""
     if isinstance(number, Slider):
         least, most, step = number.least, number.most, number.step
         if least >= most:

@@ -52,7 +52,7 @@ def csv_out_and_in() -> None:
 
 
 def _open_file(catalogs: Catalogs) -> None:
-    """The answers of a file, then and today; an unreadable file costs one sentence."""
+    """Show the answers of a file, then and today; one sentence if it cannot be read."""
     st.caption(
         "A row for each answer, as the CSV buttons write them. Only `model` is needed: an "
         "empty cell takes its default."

@@ -222,5 +222,5 @@ def _spot(row: Row) -> str:
 
 
 def tokens(row: Row) -> str:
-    """150 million tokens."""
+    """The tokens of a run in words: 150 million tokens."""
     return f"{count(row['run_tokens'])} tokens"

@@ -60,7 +60,7 @@ def html(
 
 
 def _answer(row: Row) -> list[str]:
-    """The cells of a kept answer; of a refused one what is in the way."""
+    """The cells of a kept answer; for a refused one, the reason."""
     ticked = "yes" if row["in_bill"] == "yes" else ""
     if row["problem"]:
         return [ticked, row["job"], row["scenario"], row["problem"], "", "", ""]

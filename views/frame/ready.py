@@ -1,4 +1,4 @@
-"""Warms the caches that the first visitor needs, beside the running server."""
+"""Fills the caches that the first visitor needs, beside the running server."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress

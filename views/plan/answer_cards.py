@@ -38,7 +38,7 @@ MARKS = {
 
 
 def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
-    """The answers, and of a service the other width of weights; on one's machines its variants."""
+    """The answers; for a service also the other width of weights; the variants on your machines."""
     options, (_, by_hand, job) = plan.options, job_state.current()
     if options.job.get("have"):
         return recent_result(
@@ -173,7 +173,7 @@ def _in_line(parts: list[str]) -> str:
 
 
 def _speed(row: Row) -> str:
-    """2.6 s, then 64 ms a token; of a run nothing."""
+    """2.6 s, then 64 ms a token; empty for a run."""
     if (
         row["work"] != "inference"
         or ends_of(row)

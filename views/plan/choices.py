@@ -107,7 +107,7 @@ def _compute(
     catalogs: Catalogs,
     seconds: float,
 ) -> None:
-    """Compute missing cells for about so many seconds, at least a few."""
+    """Compute missing cells until the time is used up, at least one group of them."""
     until = perf_counter() + seconds
     missing = [number for number in range(len(comparison.pairs)) if number not in found]
     for first in range(0, len(missing), TOGETHER):

@@ -26,7 +26,7 @@ class Address(NamedTuple):
 
 
 def address() -> Address:
-    """Return what the link brought and what it says now."""
+    """Return the query of the link, complaints and notes on it, and the day of its prices."""
     state = st.session_state
     return Address(
         state["query"], state["link_complaints"], state["notes"], state["link_prices_as_of"]

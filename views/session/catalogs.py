@@ -144,7 +144,7 @@ def own_models() -> Row:
 
 
 def add_model(model: str, entry: Row) -> None:
-    """Add a model of one's own."""
+    """Add a model of the visitor."""
     st.session_state["custom_models"] = {**own_models(), model: entry}
 
 

@@ -37,8 +37,8 @@ def forget() -> None:
 def keep(names: Iterable[str], page: str) -> None:
     """On the first run of another page: keep the choices whose widgets both pages have.
 
-    Streamlit knows a widget by its page; of one key on two pages the second would begin at its
-    default.
+    Streamlit identifies a widget by its page. Without this, a widget of the same key on the second
+    page would begin at its default.
     """
     state = st.session_state
     if state.get("page") != page:

@@ -48,9 +48,9 @@ def is_full() -> bool:
 
 
 def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = False) -> None:
-    """Callback: a row with its inputs and its market is kept, under a name of its own.
+    """Callback: keep a row with its inputs and its market, under a unique name.
 
-    `job` is its job in short, without it the job on screen. A run is planned once, unless its
+    `job` is its job in short, by default the job on screen. A run is planned once, unless its
     months are planned already.
     """
     if is_full():
@@ -78,7 +78,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
 
 
 def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
-    """Callback: those of the rows that are not kept yet, in one step; `names` of all of them."""
+    """Callback: keep the rows that are not kept yet, in one step; `names` are those of all rows."""
     for number, row in enumerate(rows):
         if not is_kept(row):
             keep(row, names[number] if names else None)
@@ -107,7 +107,7 @@ def is_kept(row: Row) -> bool:
 
 
 def place_of(row: Row) -> int | None:
-    """The place at which the scenario of a row is kept; None where it is not."""
+    """The index of the kept answer with the scenario of a row; None if there is none."""
     if not entries():
         return None
     scenario = _answer(differing(row, session_catalogs.catalogs(), _assumed(row)))
@@ -123,12 +123,12 @@ def _answer(scenario: Row) -> Row:
 
 
 def remove(index: int) -> None:
-    """Callback: no longer kept; Undo brings it back."""
+    """Callback: keep an answer no longer; Undo brings it back."""
     _set([entry for place, entry in enumerate(entries()) if place != index])
 
 
 def rename(index: int, name: str) -> None:
-    """Callback: another name."""
+    """Callback: give an answer another name."""
     _set(
         [
             entry | {"name": _free(scenario_name(name), index)} if place == index else entry
@@ -156,7 +156,7 @@ def own(index: int, **owners: str) -> None:
 
 
 def take_discount(percent: float | None) -> None:
-    """Callback: what the job and every kept answer pay less than listed; below 0 it is a tax."""
+    """Callback: set the discount of the job and of every kept answer; below 0 it is a tax."""
     paid = paid_share(percent) if percent else None
     extra_state.put("paid_ratio", paid)
     _set([_with(entry, {"paid_ratio": paid}) for entry in entries()])
@@ -179,7 +179,7 @@ def _with(entry: Json, columns: Arguments) -> Row:
 
 
 def tick(index: int, places: list[int]) -> None:
-    """Callback: of the answers of its job, at `places`, this one is in the bill."""
+    """Callback: put this answer in the bill, instead of the others at `places`."""
     ticked = [*entries()]
     for place in places:
         ticked[place] = {name: cell for name, cell in ticked[place].items() if name != "in_bill"}
@@ -188,7 +188,7 @@ def tick(index: int, places: list[int]) -> None:
 
 
 def duplicate(index: int) -> None:
-    """Callback: once more, right after itself."""
+    """Callback: insert a copy of an answer right after it."""
     if not is_full():
         entry = entries()[index]
         copy = {name: value for name, value in entry.items() if name != "in_bill"} | {
@@ -198,7 +198,7 @@ def duplicate(index: int) -> None:
 
 
 def move(index: int, by: int) -> None:
-    """Callback: so many places further."""
+    """Callback: move an answer by a number of places."""
     to = index + by
     if 0 <= to < len(entries()):
         rest = [entry for place, entry in enumerate(entries()) if place != index]
@@ -259,7 +259,7 @@ def _set(entries: list[Row]) -> None:
 
 
 def _free(name: str, index: int | None = None) -> str:
-    """The name, numbered where another scenario has it."""
+    """The name, with a number if another answer has it."""
     taken = {entry["name"] for place, entry in enumerate(entries()) if place != index}
     plain = re.sub(r" \d+$", "", name)
     numbers = (f"{plain} {number}" for number in range(2, MOST_KEPT + 2))

@@ -1,4 +1,4 @@
-"""Whose the plan of this session is: team, owner and project, which change no estimate."""
+"""The team, owner and project of this session's plan, which change no estimate."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 
 
 def owners() -> dict[str, str]:
-    """Team, owner and project of the present plan, those that are named."""
+    """The team, owner and project of the present plan that are set."""
     texts = {name: linkable(st.session_state.get(name) or "", LONGEST_OWNER) for name in OWNERSHIP}
     return {name: text for name, text in texts.items() if text}
 

@@ -104,7 +104,7 @@ def _named_by_row() -> list[str]:
 
 
 def _with_other_choices(result: Answer, catalogs: Catalogs) -> Row | None:
-    """The row looked at where it is of the job with other bits, or otherwise on one's machines."""
+    """The row on view if it has the other width of weights, or is a variant on your machines."""
     looked = st.session_state.get("looked") or {}
     job = job_state.current().job
     changes = {

@@ -33,7 +33,7 @@ def widget_of(key: str, value: Any, take: Callable[[Any], None]) -> Row:
 
 
 def work() -> str:
-    """Return what the first row says: the goal of the job, or that it runs on your machines."""
+    """Return the answer of the first row: the goal of the job, or that it runs on your machines."""
     fields = job_state.current().fields
     return MY_GPUS if fields["have"] else fields["goal"]
 
@@ -83,7 +83,7 @@ def lengths(catalogs: Catalogs) -> tuple[int, int]:
 
 
 def take_context(context: int | None, catalogs: Catalogs) -> None:
-    """Callback: a context with an answer as long as before, as far as half of it goes."""
+    """Callback: set a context; the answer keeps its length, but takes at most half of it."""
     if context:
         _, answer = lengths(catalogs)
         take_prompt(split_context(context, answer)[0] if answer else context, context)
@@ -105,7 +105,7 @@ def take_prompt(prompt: int, context: int) -> None:
 
 
 def machines(catalogs: Catalogs) -> Kinds:
-    """The kinds of cards or instances with their counts; a new one has no name yet."""
+    """The kinds of cards or instances with their counts; a new row has no name yet."""
     try:
         counts = machines_of(
             job_state.current().fields["have"], [*catalogs.instances.index, *catalogs.gpus.index]

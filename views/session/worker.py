@@ -105,7 +105,7 @@ def _started(number: int) -> Worker:
 
 
 def _replace(ended: Worker) -> None:
-    """Start another process where one has ended; that for large jobs when it is needed."""
+    """Start a process in place of one that has ended; that for large jobs only when needed."""
     with _starting:
         numbers = [number for number, worker in _workers.items() if worker is ended]
         for number in numbers:

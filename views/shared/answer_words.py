@@ -197,7 +197,7 @@ def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
 
 
 def day_text(day: str) -> str:
-    """15 April 2026, of an ISO date."""
+    """An ISO date in words: 15 April 2026."""
     try:
         when = date.fromisoformat(day)
     except ValueError:

@@ -130,7 +130,7 @@ def _is_estimated(row: Row, moved: list[FigureChange]) -> bool:
 
 
 def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
-    """The causes of the changes, as far as the written versions tell."""
+    """The causes of the changes, if the recorded versions show them."""
     result = {name for row in rows for name in causes(row, catalogs)}
     if not result:
         return []

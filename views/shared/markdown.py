@@ -12,8 +12,8 @@ JOINER = "\u2060"  # has no width
 def plain(text: str) -> str:
     """Text that may hold words of a link or a file, with all Markdown and HTML escaped.
 
-    Bold, italics and lists stay ours to use; an address that Markdown would link by itself gets a
-    mark of no width in its scheme, and an entity that would become part of one stays as typed.
+    Bold, italics and lists remain available to our own texts. An address that Markdown would turn
+    into a link gets a mark of no width in its scheme. An entity stays as typed.
     """
     return INSIDE_ADDRESS.sub(JOINER, MEANT_BY_MARKDOWN.sub(r"\\\g<0>", text))
 

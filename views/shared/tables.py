@@ -122,7 +122,7 @@ def show(
     added: Row | None = None,
     **more: Any,
 ) -> None:
-    """The named columns of the rows, and those that are added, and no others."""
+    """Draw the named columns of the rows, and the added ones, and no others."""
     added = added or {}
     table = result_tables.for_screen(rows, [name for name in columns if name not in added]).assign(
         **added

@@ -1,4 +1,4 @@
-"""Colours of a theme, of each component and of each verdict, with its word and mark."""
+"""Colors of a theme, of each component and of each verdict, with its word and mark."""
 
 from typing import NamedTuple
 

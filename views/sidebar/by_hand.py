@@ -1,4 +1,4 @@
-"""The choices that an answer makes by itself; each says auto until it is set."""
+"""The choices that an answer makes by itself; each is `auto` until it is set."""
 
 import streamlit as st
 

@@ -31,7 +31,7 @@ def words(name: str, value: Any, catalogs: Catalogs) -> str:
 
 
 def label_of(name: str, work: str) -> str:
-    """The glossary's label of a column; of a service the batch is requests of a replica."""
+    """The glossary's label of a column; for a service, the batch is the requests of a replica."""
     if name == "batch" and work == "inference":
         return "Concurrent sequences on a replica"
     return GLOSSARY[name].label if name in GLOSSARY else name.replace("_", " ").capitalize()
@@ -46,7 +46,7 @@ def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
 
 
 def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs) -> None:
-    """The usual four, those that are set, and the rest behind one more; several are compared."""
+    """Draw the first four options, those that are set, and the rest behind `more`."""
     chosen_now = st.session_state.get(key) or []
     shown = list(dict.fromkeys([*options, *chosen_now]))
     if len(shown) > USUAL and not st.session_state.get(f"more_{key}"):

@@ -141,7 +141,7 @@ def derivation(rows: pd.DataFrame) -> str:
 
 
 def _lines(row: Row) -> str:
-    """One formula as text: what it says, its equation, and its numbers of today."""
+    """One formula as text: its docstring, its equation, and today's numbers."""
     result = value_text(
         row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"]
     )

@@ -1,4 +1,4 @@
-"""Calibration: what a run's log says of the estimate, and the button that applies it."""
+"""Calibration: the error of the estimate by a run's log, and the button that applies it."""
 
 from contextlib import suppress
 from datetime import date

@@ -231,7 +231,7 @@ def _name(run: ImportedRun) -> str:
 
 
 def _becomes(run: ImportedRun) -> str:
-    """The job that Plan has with this run, and what the plan chooses by itself."""
+    """The job that Plan would have with this run, and what the plan chooses by itself."""
     fields, by_hand = job_state.fields_of_scenario(run.scenario, "", run.catalogs)
     left = [name for column, name in CHOSEN.items() if column not in run.scenario]
     return job_sentence(job_of(fields, by_hand), run.catalogs) + (
@@ -266,6 +266,6 @@ def _line(line: Line, run: ImportedRun) -> dict[str, str]:
 
 
 def _column_words(column: str, value: str, run: ImportedRun) -> str:
-    """Precision: BF16 mixed; of a column that is left open what the estimate takes."""
+    """A field in words (Precision: BF16 mixed); if it is left open, what the estimate assumes."""
     text = in_words(column, run.row, run.catalogs) or value
     return f"{GLOSSARY[column].label}: {text or 'as usual'}"

@@ -169,8 +169,10 @@ def stack_norm_backward_bytes(
 ):
     """Activations in the backward pass of the block's first norm. [B]
 
-    Six fp32 copies where RMSNorm is composed of simple operations; its output, that one's gradient
-    twice and the last product's where it is one kernel. Source: simulated.
+    Six fp32 copies if RMSNorm is composed of simple operations. If it is one kernel: its output,
+    twice the gradient of that output, and the output of the last product.
+
+    Source: simulated.
     """
     composed = (rms_norms > 0) * (1 - implementation_fuses_norms) * (1 - stack_shares_form)
     fused = 4 * implementation_fuses_norms * stack_residual_bytes / sequence_split

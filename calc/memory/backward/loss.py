@@ -22,8 +22,10 @@ def logits_backward_bytes_each(head_coefficients, head_row, activation_format, v
 def loop_forward_bytes_each(adapts, batch_sequences, softcap):
     """Bytes per logit at the forward peak where the training loop keeps fp32 outputs. [B]
 
-    Of several sequences full tuning cuts the last token off a copy; LoRA takes a list of chunks. A
-    cap keeps what its tanh gave. Source: litgpt, finetune/full.py and finetune/lora.py.
+    With several sequences, full tuning cuts the last token off a copy, and LoRA takes a list of
+    chunks. A cap keeps the result of its tanh.
+
+    Source: litgpt, finetune/full.py and finetune/lora.py.
     """
     return 8.0 + 4.0 * (1 - adapts) * (batch_sequences > 1) + 2.0 * softcap
 

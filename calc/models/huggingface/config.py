@@ -44,7 +44,7 @@ def read_config(
 
 
 def _read(json: Any, model_id: str, catalogs: Any, index: Cells) -> Json:
-    """The entry of an image-text pair, of one model, or of a model whose type is not covered."""
+    """The entry of an image-text pair, of one model, or of a model of a type not covered."""
     if not isinstance(json, dict):
         raise ConfigError("this is not a config; give a JSON object with a model_type.")
     model_types, config = catalogs.model_types, ReadFields(json)

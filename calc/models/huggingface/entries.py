@@ -242,7 +242,7 @@ def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[Json, list
 
 
 def _activation_of(named: str, block: str, usual: str, blocks: Collection[str]) -> str:
-    """The simulated activation function that stands for the one that a config names."""
+    """The simulated activation function for the one that a config names."""
     if named in ONE_KERNEL:
         wanted = "gelu"
     elif named in LIKE:

@@ -25,7 +25,7 @@ OF_WRITERS = ("rope_parameters", "rope_theta", "rms_norm_eps", "num_key_value_he
 def sketch(
     config: Cells, model_types: ModelTypes, defaults: Cells, of_text: bool = False
 ) -> Json | None:
-    """The config of the plain model that stands for this one; None without its sizes."""
+    """The config of a plain model of these sizes; None if sizes are missing."""
     fields = model_types.sketches["fields"]
     stated_itself = (
         ()
