@@ -4,13 +4,13 @@ import pandas as pd
 
 from calc.say.numbers import billed_usd, with_noun
 
-MOST_COLOURS = 10
+MOST_COLORS = 10
 
 
 def on_chart(runs: pd.DataFrame) -> pd.DataFrame:
     """Placed runs in order of their start: label, rank, pool_rank, where, cost and ISO times."""
     placed = runs[runs["problem"] == ""].reset_index(drop=True)
-    pools = {pool: rank % MOST_COLOURS for rank, pool in enumerate(sorted(placed["pool"].unique()))}
+    pools = {pool: rank % MOST_COLORS for rank, pool in enumerate(sorted(placed["pool"].unique()))}
     where = [
         f"{row.pool}: {with_noun(int(row.instances), 'instance')}" for row in placed.itertuples()
     ]

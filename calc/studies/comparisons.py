@@ -49,7 +49,7 @@ SERVED_WIDTHS = {
 TASKS = {  # a label of sequences in flight × tokens of each
     f"{batch} × {tokens:,}": (batch, tokens) for batch, tokens in ((1, 512), (8, 2048), (32, 8192))
 }
-GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ... by doublings
+GRADES = 12  # of the color scale of largest batches: 0, 1, 2 to 3, 4 to 7, ... by doublings
 PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 

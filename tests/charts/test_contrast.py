@@ -31,8 +31,8 @@ CHARTS = {
 }
 
 
-def channels(colour):
-    return [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+def channels(color):
+    return [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
 
 
 def luminance(values):
@@ -44,19 +44,19 @@ def luminance(values):
     )
 
 
-def contrast(colour, paper, opacity=1.0):
-    """The contrast of a colour that is laid on a paper."""
+def contrast(color, paper, opacity=1.0):
+    """The contrast of a color that is laid on a paper."""
     ground = channels(paper)
     laid = [
         opacity * over + (1 - opacity) * under
-        for over, under in zip(channels(colour), ground, strict=True)
+        for over, under in zip(channels(color), ground, strict=True)
     ]
     dark, light = sorted((luminance(laid), luminance(ground)))
     return (light + 0.05) / (dark + 0.05)
 
 
 def marks(spec):
-    """Each mark of a specification: its type, its colours and how opaque they are."""
+    """Each mark of a specification: its type, its colors and how opaque they are."""
     if isinstance(spec, dict):
         if "mark" in spec:
             mark = spec["mark"] if isinstance(spec["mark"], dict) else {"type": spec["mark"]}
@@ -64,8 +64,8 @@ def marks(spec):
                 spec["encoding"].get(channel, {}).get("scale", {}).get("range")
                 for channel in ("color", "stroke")
             ]
-            colours = next((scale for scale in scales if scale), None) or [mark.get("color", "")]
-            yield mark["type"], [colour for colour in colours if colour], mark.get("opacity", 1.0)
+            colors = next((scale for scale in scales if scale), None) or [mark.get("color", "")]
+            yield mark["type"], [color for color in colors if color], mark.get("opacity", 1.0)
         for part in spec.values():
             yield from marks(part)
     elif isinstance(spec, list):
@@ -74,13 +74,13 @@ def marks(spec):
 
 
 @pytest.mark.parametrize("scheme", INKS)
-def test_text_and_every_colour_of_the_palette_stand_out_from_the_paper(scheme):
+def test_text_and_every_color_of_the_palette_stand_out_from_the_paper(scheme):
     ink = INKS[scheme]
     words = {
         name: contrast(getattr(ink, name), ink.paper) for name in ("text", "faint", "amber", "link")
     }
     assert {name: ratio for name, ratio in words.items() if ratio < TEXT} == {}
-    assert {colour for colour in PALETTE if contrast(colour, ink.paper) < MARK} == set()
+    assert {color for color in PALETTE if contrast(color, ink.paper) < MARK} == set()
 
 
 @pytest.mark.parametrize("scheme", INKS)
@@ -93,13 +93,13 @@ def test_every_mark_of_a_chart_stands_out_from_the_paper(chart, scheme):
         ink.track,
     }  # halos, leaders to a name, the ground of a card whose end is a mark of its own
     drawn = [
-        (kind, colour, opacity)
-        for kind, colours, opacity in marks(CHARTS[chart](ink))
-        for colour in colours
-        if colour not in guides
+        (kind, color, opacity)
+        for kind, colors, opacity in marks(CHARTS[chart](ink))
+        for color in colors
+        if color not in guides
     ]
     assert drawn
-    lines = {colour for kind, colour, _ in drawn if kind == "line"}
+    lines = {color for kind, color, _ in drawn if kind == "line"}
     assert [
         mark
         for mark in drawn

@@ -1,4 +1,4 @@
-"""The tank, as SVG and as HTML: its lengths are the row's bytes, in the component colours; it says
+"""The tank, as SVG and as HTML: its lengths are the row's bytes, in the component colors; it says
 what does not fit.
 """
 
@@ -11,7 +11,7 @@ from calc import estimate
 from calc.columns import COMPONENTS
 from calc.plan.figures import needed_parts
 from views.charts.tank import data_uri, tank_html, tank_svg
-from views.shared.theme import COMPONENT_COLOURS, INKS
+from views.shared.theme import COMPONENT_COLORS, INKS
 
 EIGHT_BILLION = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 PLACES = {
@@ -87,7 +87,7 @@ def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_runs_over_it
     for name in shown:
         _, width, look, is_hollow = parts[name]
         assert width == pytest.approx(sizes[name] * percent, abs=outline)
-        assert (COMPONENT_COLOURS[name] in look, is_hollow) == (True, fits == "no")
+        assert (COMPONENT_COLORS[name] in look, is_hollow) == (True, fits == "no")
     assert sum(parts[shown[-1]][:2]) == pytest.approx(row["needed_bytes"] * percent, abs=outline)
     assert ("track" in parts) == bool(fits)
     assert not fits or parts["track"][:2] == pytest.approx((0, card * percent), abs=0.01)
@@ -97,10 +97,10 @@ def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_runs_over_it
     )
 
 
-def test_as_an_address_no_colour_is_cut_off(catalogs):
+def test_as_an_address_no_color_is_cut_off(catalogs):
     address = data_uri(
         tank_svg(estimate(EIGHT_BILLION | PLACES["yes"], catalogs, solve=False), INKS["dark"])
     )
     assert address.startswith("data:image/svg+xml;utf8,<svg ")
     assert "#" not in address
-    assert COMPONENT_COLOURS["weights_bytes"].replace("#", "%23") in address
+    assert COMPONENT_COLORS["weights_bytes"].replace("#", "%23") in address

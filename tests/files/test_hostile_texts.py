@@ -155,7 +155,7 @@ LOGS = {
     "guidellm": lambda: '"inter_token_latency_ms": {"successful": {' * 24_000,
     "digits and units": lambda: "1 GiB | " * 120_000,
     "progress": lambda: "50%|##| 1/2 [00:01<00:01, 1.00s/it]\r" * 25_000,
-    "colours": lambda: "\x1b[1;" * 220_000,
+    "colors": lambda: "\x1b[1;" * 220_000,
 }
 WORDS = {
     "900 kB of words": lambda: "llama 3.1 8b on 8 h100 " * 40_000,

@@ -118,7 +118,7 @@ def test_a_kept_row_comes_back_with_the_same_figures():
         "fits~maybe",
         "made_on~<b>",
         "facts_version~../..",
-        "colour~1",
+        "color~1",
     ],
 )
 def test_a_figure_of_then_that_is_none_is_named_and_the_scenario_stays(pair):

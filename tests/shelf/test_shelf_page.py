@@ -189,12 +189,12 @@ def test_a_plan_of_a_model_of_ones_own_has_its_price_of_today_too(shelf):
 
 
 def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
-    save(shelf, "Bare", "Ana", "?", "model=gpt2&colour=red")
+    save(shelf, "Bare", "Ana", "?", "model=gpt2&color=red")
     app = opened("shelf")
     assert "says nothing of its answer then" in texts(app)
     run(labelled(app, "Open").click())
     assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
-    assert "colour=red" in texts(app)
+    assert "color=red" in texts(app)
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def test_a_specification_is_valid_holds_no_data_survives_json_and_names_its_quan
     assert all(any(unit in title for unit in ("GiB", "USD", "GPUs", "hours")) for title in titles)
 
 
-def test_a_component_has_one_colour_everywhere_and_a_specification_is_built_once_per_theme():
+def test_a_component_has_one_color_everywhere_and_a_specification_is_built_once_per_theme():
     parts = [part for name in ("bars", "phases") for part in encodings(BAR_SPECS[name])]
     for scale in (
         part[c]["scale"]
@@ -279,13 +279,13 @@ def test_a_component_has_one_colour_everywhere_and_a_specification_is_built_once
         for c in ("color", "fill", "stroke")
         if "scale" in part.get(c, {})
     ):
-        colours = dict(zip(scale["domain"], scale["range"], strict=True))
-        assert colours == {
-            result_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING
+        colors = dict(zip(scale["domain"], scale["range"], strict=True))
+        assert colors == {
+            result_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLORS[name] for name in TRAINING
         }
-    assert sorted(theme.COMPONENT_COLOURS) == sorted(COMPONENTS)
+    assert sorted(theme.COMPONENT_COLORS) == sorted(COMPONENTS)
     assert tuple(result_tables.COMPONENT_LABELS) == COMPONENTS
-    assert len(set(theme.COMPONENT_COLOURS.values())) == len(COMPONENTS)
+    assert len(set(theme.COMPONENT_COLORS.values())) == len(COMPONENTS)
     dark = memory_charts.phases(theme.INKS["dark"], TRAINING)
     assert dark is memory_charts.phases(theme.INKS["dark"], TRAINING)
     assert dark is not memory_charts.phases(INK, TRAINING)

@@ -20,8 +20,8 @@ def messages_of(app):
 
 
 def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
-    app = opened(model="nope", batch="-3", gpus="64x", colour="red", v="9", sequence_tokens="8192")
-    for wrong in ("model=nope", "batch=-3", "gpus=64x", "colour=red", "version 9"):
+    app = opened(model="nope", batch="-3", gpus="64x", color="red", v="9", sequence_tokens="8192")
+    for wrong in ("model=nope", "batch=-3", "gpus=64x", "color=red", "version 9"):
         assert wrong in messages_of(app)
     assert (app.session_state["sequence_tokens"], app.session_state["model"]) == (
         8192,
@@ -30,7 +30,7 @@ def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     run(app.button(key="dismiss").click())
     assert not app.warning
     assert "ignored" in messages_of(opened(custom__mine__layers="4", model="mine"))
-    assert "colour=red" in messages_of(opened("accuracy", colour="red"))  # on every page
+    assert "color=red" in messages_of(opened("accuracy", color="red"))  # on every page
 
 
 @pytest.mark.parametrize(("query", "reason"), recorded("cases/dashboard.json")["impossible"])

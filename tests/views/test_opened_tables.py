@@ -70,8 +70,8 @@ def test_wrong_rows_unknown_columns_and_missing_cells_are_said(app):
     uploaded(app, "model,batch,gpus\nllama-3.2-1b,2\n")
     assert not app.error
     assert list(table(app)["gpus"]) == [1]
-    uploaded(app, "model,colour\nllama-3.2-1b,blue\n")
-    assert "'colour' that is unknown" in app.warning[0].value
+    uploaded(app, "model,color\nllama-3.2-1b,blue\n")
+    assert "'color' that is unknown" in app.warning[0].value
     uploaded(app, ROWS + GOOD)
     app.file_uploader(key="uploaded").set_value(None).run()
     assert table(app) is None

@@ -3,9 +3,9 @@
 import altair as alt
 
 from views.charts.base import ROWS, Spec, as_spec, bar_rows, once, quantity_axis, tips
-from views.shared.theme import COMPONENT_COLOURS, Ink
+from views.shared.theme import COMPONENT_COLORS, Ink
 
-# One more than there are colours, so that colour and shape never repeat together; the last is a
+# One more than there are colors, so that color and shape never repeat together; the last is a
 # star.
 STAR = "M0,-1L.3,-.3L1,0L.3,.3L0,1L-.3,.3L-1,0L-.3,-.3Z"
 SHAPES = (
@@ -36,7 +36,7 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> Spec
     )
     kinds = (
         alt.Color("group:N", title=None)
-        .scale(range=list(COMPONENT_COLOURS.values()))
+        .scale(range=list(COMPONENT_COLORS.values()))
         .legend(orient="bottom", columns=3, symbolOpacity=1)
     )
     points = ROWS.mark_point(size=40, opacity=1).encode(

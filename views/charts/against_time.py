@@ -53,9 +53,9 @@ def cost_against_time(
     ]
     layers += [
         ROWS.transform_filter(f"datum.name != '' && datum.side == '{side}'")
-        .mark_text(**look, fontSize=SIZE, color=colour, stroke=stroke, strokeWidth=3)
+        .mark_text(**look, fontSize=SIZE, color=color, stroke=stroke, strokeWidth=3)
         .encode(x=x, y=y, text="name:N")
         for side, look in NAMED_AT.items()
-        for colour, stroke in ((ink.paper, ink.paper), (ink.text, None))
+        for color, stroke in ((ink.paper, ink.paper), (ink.text, None))
     ]
     return as_spec(alt.layer(*layers), title, ink, height=height)

@@ -1,4 +1,4 @@
-"""Parts that all charts share: each chart maps a theme's colours to a specification.
+"""Parts that all charts share: each chart maps a theme's colors to a specification.
 
 A specification is built once per process and holds nothing of the data, not even ticks: the browser
 then keeps the chart that it has drawn and moves its marks. The page sends its table beside it
@@ -114,15 +114,15 @@ def phases_axis(ink: Ink) -> alt.X:
     )
 
 
-def rank_colours(field: str = "rank:O") -> alt.Color:
-    """A colour of the palette for each rank, without a legend."""
+def rank_colors(field: str = "rank:O") -> alt.Color:
+    """A color of the palette for each rank, without a legend."""
     return alt.Color(
         field, scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None
     )
 
 
-def legend_of(ink: Ink, colours: dict[str, str], columns: int, **look: Any) -> Spec:
-    """A colour for each name, and their legend below the chart."""
+def legend_of(ink: Ink, colors: dict[str, str], columns: int, **look: Any) -> Spec:
+    """A color for each name, and their legend below the chart."""
     legend = alt.Legend(
         orient="bottom",
         columns=columns,
@@ -133,7 +133,7 @@ def legend_of(ink: Ink, colours: dict[str, str], columns: int, **look: Any) -> S
     )
     return {
         "title": None,
-        "scale": alt.Scale(domain=list(colours), range=list(colours.values())),
+        "scale": alt.Scale(domain=list(colors), range=list(colors.values())),
         "legend": legend,
     }
 

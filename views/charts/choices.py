@@ -105,13 +105,13 @@ def line(ink: Ink) -> Spec:
     # The ticks stand below the names of the machines, which stand below the lowest point.
     y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, range=[alt.ExprRef(LOWEST), 26])
     priced = PLANS.transform_filter("isValid(datum.value)")
-    colour = _colour(ink)
+    color = _color(ink)
     shown, hidden = _either(IS_SMALL, 0, 1), _either(IS_SMALL, 1, 0)
     values: tuple[tuple[str, Any], ...] = (("timed", shown), ("figure", hidden))
     layers = [
         priced.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
         priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer")
-        .encode(x=x, y=y, color=colour, tooltip=_tooltip())
+        .encode(x=x, y=y, color=color, tooltip=_tooltip())
         .add_params(_pick()),
         *(
             _text(ink, -16, fontSize=SIZE, fontWeight=600, opacity=opacity, priced=True).encode(
@@ -135,10 +135,10 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     """
     y = _rows(ink, 110 if is_narrow else 180)
     x = alt.X("value:Q", title=None).axis(None).scale(zero=True)
-    colour = _colour(ink)
+    color = _color(ink)
     layers = [
         PLANS.mark_bar(height=18, cornerRadius=3, cursor="pointer", opacity=0.55)
-        .encode(x=x, y=y, color=colour, tooltip=_tooltip())
+        .encode(x=x, y=y, color=color, tooltip=_tooltip())
         .add_params(_pick()),
         _text(ink, align="left", fontSize=SIZE, limit=alt.ExprRef("width - 32")).encode(
             x=alt.value(28), y=y, text="summary:N"
@@ -148,7 +148,7 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     return as_spec(alt.layer(*layers), "", ink, height=BAR_HEIGHT * rows)
 
 
-def _colour(ink: Ink) -> Any:
+def _color(ink: Ink) -> Any:
     """Orange is the plan, blue another choice, gray one that does not qualify."""
     plan = alt.when("datum.mark == 'plan'").then(alt.value(ORANGE))
     return plan.when("datum.qualifies").then(alt.value(BLUE)).otherwise(alt.value(ink.faint))

@@ -10,7 +10,7 @@ from views.charts.base import (
     as_spec,
     log_axis,
     once,
-    rank_colours,
+    rank_colors,
     with_title,
 )
 from views.shared.theme import FITS, Ink
@@ -31,8 +31,8 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
     """Lines over a logarithmic axis, with named ends, values and rules."""
     across = log_axis(alt.X("x:Q"), ink, *x, padding=8)
     up = log_axis(alt.Y("y:Q"), ink, *y)
-    colour = rank_colours()
-    place = {"x": across, "y": up, "color": colour}
+    color = rank_colors()
+    place = {"x": across, "y": up, "color": color}
     tooltip = [
         alt.Tooltip("line:N", title=" "),
         alt.Tooltip("x:Q", title=x[0], format=x[1]),
@@ -67,7 +67,7 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
         .encode(x=across, y=up),
         points.transform_filter("datum.name != ''")
         .mark_point(shape="square", filled=True, size=60, opacity=1, xOffset=6)
-        .encode(**end, color=colour),
+        .encode(**end, color=color),
         named.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(
             **end, text="name:N"
         ),

@@ -16,16 +16,16 @@ from views.charts.base import (
     tips,
     with_title,
 )
-from views.shared.theme import COMPONENT_COLOURS, Ink
+from views.shared.theme import COMPONENT_COLORS, Ink
 
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
 
-def _component_colours(ink: Ink, components: tuple[str, ...]) -> Spec:
-    """One colour per component; the legend has two columns, since a third is cut off on a phone."""
+def _component_colors(ink: Ink, components: tuple[str, ...]) -> Spec:
+    """One color per component; the legend has two columns, since a third is cut off on a phone."""
     return legend_of(
         ink,
-        {COMPONENT_LABELS[name]: COMPONENT_COLOURS[name] for name in components},
+        {COMPONENT_LABELS[name]: COMPONENT_COLORS[name] for name in components},
         2,
         labelLimit=180,
     )
@@ -41,7 +41,7 @@ def phases(ink: Ink, components: tuple[str, ...]) -> Spec:
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
         y=alt.Y("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
-        color=alt.Color("component:N", **_component_colours(ink, components)),
+        color=alt.Color("component:N", **_component_colors(ink, components)),
         order=alt.Order("order:O"),
         tooltip=tips(phase="Phase", component="Component", gib="GiB per GPU"),
     )
@@ -72,7 +72,7 @@ def _bars(ink: Ink, components: tuple[str, ...]) -> Spec:
     up = alt.Y("rank:O", axis=None)
     across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
     last = ROWS.transform_filter("datum.last")
-    look = _component_colours(ink, components)
+    look = _component_colors(ink, components)
     fill = alt.Fill("component:N", **look)
     stroke = alt.Stroke("component:N", **look)
     bar: Spec = {

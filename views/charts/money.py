@@ -29,7 +29,7 @@ def over_days(ink: Ink) -> Spec:
         .axis(quantity_axis(ink, "$ since the start", DOLLARS))
         .scale(alt.Scale(zero=True))
     )
-    colour = alt.Color(
+    color = alt.Color(
         "rank:O",
         scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)),
         legend=None,
@@ -44,7 +44,7 @@ def over_days(ink: Ink) -> Spec:
     ]
     layers = [
         ROWS.mark_line(strokeWidth=2).encode(
-            x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip
+            x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip
         ),
         ROWS.transform_filter("datum.even")
         .mark_rule(color=ink.text, strokeDash=[2, 3])

@@ -81,12 +81,12 @@ def timeline(ink: Ink) -> Spec:
     on_bars = alt.condition(
         "datum.activity == 'update'", alt.value(INKS["dark"].text), alt.value(INKS["light"].text)
     )
-    for some, colour in ((waits, alt.value(ink.text)), (works, on_bars)):
+    for some, color in ((waits, alt.value(ink.text)), (works, on_bars)):
         named = some.transform_filter("datum.share_ratio > 0.15").transform_calculate(
             middle="(datum.start + datum.end) / 2",
             words="datum.activity + ' ' + format(datum.share_ratio, '.0%')",
         )
         layers.append(
-            named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=colour)
+            named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=color)
         )
     return as_spec(alt.layer(*layers), "One step, in time", ink, height=alt.Step(76))

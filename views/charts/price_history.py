@@ -11,7 +11,7 @@ from views.charts.base import (
     as_spec,
     once,
     quantity_axis,
-    rank_colours,
+    rank_colors,
 )
 from views.shared.theme import Ink
 
@@ -31,14 +31,14 @@ def price_history(ink: Ink) -> Spec:
         .axis(quantity_axis(ink, "USD per instance-hour", DOLLARS))
         .scale(alt.Scale(zero=True))
     )
-    colour = rank_colours()
+    color = rank_colors()
     tooltip = [
         alt.Tooltip("line:N", title=" "),
         alt.Tooltip("usd:Q", title="USD per hour", format="$,.4~f"),
         alt.Tooltip("day:T", title="Seen on", format="%Y-%m-%d"),
         alt.Tooltip("source:N", title="Source"),
     ]
-    place = {"x": x, "y": y, "color": colour}
+    place = {"x": x, "y": y, "color": color}
     layers = [
         ROWS.mark_line(interpolate="step-after", strokeWidth=2).encode(**place),
         ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(**place, tooltip=tooltip),

@@ -7,7 +7,7 @@ import altair as alt
 
 from calc.charts.result_tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, THREE, Spec, once, quantity_axis, without_table_name
-from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
+from views.shared.theme import BLUE, COMPONENT_COLORS, ORANGE, RED, Ink
 
 # The selection of the sliders' positions, and its box: ticked, it hands them to the server.
 TAKE, USE = "take", "use"
@@ -232,9 +232,9 @@ def _largest_moments(words: Words, rows: alt.Chart) -> alt.Chart:
 
 def _moment_bars(ink: Ink, largest: alt.Chart, components: tuple[str, ...]) -> alt.Chart:
     """Return stacked bars of the components, with their legend below."""
-    colours = alt.Scale(
+    colors = alt.Scale(
         domain=[COMPONENT_LABELS[name] for name in components],
-        range=[COMPONENT_COLOURS[name] for name in components],
+        range=[COMPONENT_COLORS[name] for name in components],
     )
     legend = alt.Legend(
         orient="bottom",
@@ -247,7 +247,7 @@ def _moment_bars(ink: Ink, largest: alt.Chart, components: tuple[str, ...]) -> a
     )
     return largest.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         y=alt.Y("gib:Q", stack="zero").axis(_inside(ink)).scale(alt.Scale(nice=True)),
-        color=alt.Color("component:N", title=None, scale=colours, legend=legend),
+        color=alt.Color("component:N", title=None, scale=colors, legend=legend),
         order=alt.Order("order:O"),
         tooltip=[
             alt.Tooltip("name:N", title="Moment"),

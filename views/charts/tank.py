@@ -5,7 +5,7 @@ from html import escape
 
 from calc.evaluate import Row
 from calc.plan.figures import needed_parts, released_cache_bytes
-from views.shared.theme import COMPONENT_COLOURS, Ink
+from views.shared.theme import COMPONENT_COLORS, Ink
 
 OUTLINE = 1.4  # pixels of a component's outline in a row that does not fit
 
@@ -40,11 +40,11 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, margin: str = "0")
     for name, size in needed_parts(row).items():
         wide = size * percent
         if wide > 0:
-            colour = COMPONENT_COLOURS[name]
+            color = COMPONENT_COLORS[name]
             fill = (
-                f"border:{OUTLINE}px solid {colour}"
+                f"border:{OUTLINE}px solid {color}"
                 if hollow
-                else f"background:{colour};border-right:1px solid {ink.paper}"
+                else f"background:{color};border-right:1px solid {ink.paper}"
             )
             drawn.append(_box(left, wide, 1, f"{fill};box-sizing:border-box", name))
             left += wide
@@ -119,9 +119,9 @@ def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]
             f"x='{left + inset:.2f}' y='{4 + inset:.2f}' width='{wide - 2 * inset:.2f}' "
             f"height='{height - 8 - 2 * inset:.2f}'"
         )
-        colour = COMPONENT_COLOURS[name]
-        look = f"fill-opacity='.15' stroke='{colour}'" if hollow else f"stroke='{ink.paper}'"
-        yield f"<rect class='{name}' {place} fill='{colour}' {look} stroke-width='{line:.2f}'/>"
+        color = COMPONENT_COLORS[name]
+        look = f"fill-opacity='.15' stroke='{color}'" if hollow else f"stroke='{ink.paper}'"
+        yield f"<rect class='{name}' {place} fill='{color}' {look} stroke-width='{line:.2f}'/>"
         left += wide
     cached = released_cache_bytes(row) * pixels
     if cached > 0 and not hollow:

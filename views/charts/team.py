@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, Spec, as_spec, bar_rows, once, quantity_axis, rank_colours
+from views.charts.base import ROWS, SIZE, Spec, as_spec, bar_rows, once, quantity_axis, rank_colors
 from views.shared.theme import Ink
 
 STEP = 30  # pixels of a run
@@ -16,7 +16,7 @@ def team_chart(ink: Ink) -> Spec:
         .axis(quantity_axis(ink, "", "%d %b", grid=True, tickCount="day"))
         .scale(alt.Scale(padding=6))
     )
-    colour = rank_colours("pool_rank:O")
+    color = rank_colors("pool_rank:O")
     tips = [
         alt.Tooltip(f"{name}:N", title=title)
         for name, title in (("label", " "), ("where", "On"), ("cost", "Cost"))
@@ -29,7 +29,7 @@ def team_chart(ink: Ink) -> Spec:
     layers = [
         ROWS.mark_bar(height=4, color=ink.track).encode(x=alt.X("starts:T"), x2="deadline:T", y=y),
         ROWS.mark_bar(height=14, minBandSize=3).encode(
-            x=x, x2="ends:T", y=y, color=colour, tooltip=tips
+            x=x, x2="ends:T", y=y, color=color, tooltip=tips
         ),
         ROWS.mark_text(align="left", dx=6, fontSize=SIZE, color=ink.text).encode(
             x="deadline:T", y=y, text="where:N"

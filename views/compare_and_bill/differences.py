@@ -30,7 +30,7 @@ from calc.units import GIB
 from views.shared.markdown import plain
 from views.shared.row_words import own_terms
 from views.shared.tables import text_table
-from views.shared.theme import COMPONENT_COLOURS
+from views.shared.theme import COMPONENT_COLORS
 
 SAME_RATIO = 1e-4  # smaller differences do not show
 HOW = """Differences in memory are those of the components. Differences in cost and time are divided
@@ -225,7 +225,7 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
         ("With cached memory, per GPU", [gib(row["memory_bytes"] / GIB) for row in rows]),
     ]
     for name in components:
-        mark = f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
+        mark = f':color[■]{{foreground="{COMPONENT_COLORS[name]}"}}'
         table.append(
             (
                 f"{mark} {COMPONENT_LABELS[name]}",

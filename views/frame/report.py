@@ -29,7 +29,7 @@ from calc.studies.near_ties import near_ties
 from views.charts.tank import tank_svg
 from views.shared import answer_words as plan_words
 from views.shared import row_words
-from views.shared.theme import COMPONENT_COLOURS, INKS
+from views.shared.theme import COMPONENT_COLORS, INKS
 
 MOST_ROWS = 15  # of the board
 CHOSEN = "Chosen"  # a row of the board that is no answer
@@ -209,12 +209,12 @@ def _tank(row: Row, width: int, height: int) -> str:
 
 
 def _components(row: Row) -> str:
-    """The table of the components at the peak, each with the colour that the chart gives it."""
+    """The table of the components at the peak, each with the color that the chart gives it."""
     parts = []
     for name, size, share in parts_of(row).itertuples(index=False):
         key = (
             f"<span class='key' "
-            f"style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
+            f"style='background:{COMPONENT_COLORS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
         )
         parts.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
     return table_of(("Component", "Size", "Share", "What it is"), parts)

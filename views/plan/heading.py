@@ -58,7 +58,7 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 
 def _part(text: str, warns: bool, ink: Ink) -> str:
-    """A part of the small line; a warning has its mark beside its colour."""
+    """A part of the small line; a warning has its mark beside its color."""
     return (
         f':color[:material/warning: {plain(text)}]{{foreground="{ink.amber}"}}'
         if warns

@@ -18,7 +18,7 @@ from views.charts.tank import tank_html
 from views.session import is_phone
 from views.shared import row_words
 from views.shared.markdown import plain
-from views.shared.theme import COMPONENT_COLOURS, Ink
+from views.shared.theme import COMPONENT_COLORS, Ink
 
 # Pixels: height of the tank, of a line of names and of text, width of a name.
 TANK, LINE, TEXT_LINE, NAME = 30, 23, 18, 174
@@ -47,10 +47,10 @@ def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
 
 
 def _names(row: Row, ink: Ink) -> str:
-    """A name for each component, after its colour."""
+    """A name for each component, after its color."""
     items = []
     for name, gib, _ in parts_of(row).itertuples(index=False):
-        mark = f"<span aria-hidden='true' style='color:{COMPONENT_COLOURS[name]}'>■</span>"
+        mark = f"<span aria-hidden='true' style='color:{COMPONENT_COLORS[name]}'>■</span>"
         items.append(
             f"<li style='white-space:nowrap;margin:0'>{mark} "
             f"<b>{escape(GLOSSARY[name].label)}</b> {three(gib)} GiB</li>"

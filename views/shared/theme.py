@@ -10,7 +10,7 @@ from calc.say.verdict import fit_word
 
 
 class Ink(NamedTuple):
-    """The colours of text, rules and strokes inside a chart, which Streamlit does not set."""
+    """The colors of text, rules and strokes inside a chart, which Streamlit does not set."""
 
     text: str
     paper: str
@@ -60,11 +60,11 @@ PALETTE = (
 BLUE, ORANGE, RED, GREY = PALETTE[0], PALETTE[1], PALETTE[5], PALETTE[7]
 # Components of preference and reward training alone.
 RARE = ("other_models_bytes", "rollout_engine_bytes")
-COMPONENT_COLOURS = dict(
+COMPONENT_COLORS = dict(
     zip((*(name for name in COMPONENTS if name not in RARE), *RARE), PALETTE, strict=False)
 )
 
-# The verdicts: the word on screen, the mark at a bar's end, the shape and the colour of a point.
+# The verdicts: the word on screen, the mark at a bar's end, the shape and the color of a point.
 FITS = {
     "yes": (fit_word("yes"), "✓", "circle", BLUE),
     "tight": (fit_word("tight"), "≈", "diamond", ORANGE),

@@ -28,7 +28,7 @@ TOO_MANY = (
 )
 MEBIBYTES = re.compile(r"\s*(\d{1,9})(?: MiB)?\s*")
 NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"
-COLOURS = re.compile(r"\x1b\[[\d;]{0,9}m")
+COLORS = re.compile(r"\x1b\[[\d;]{0,9}m")
 QUERIED, LONGEST_QUERY = "memory.used", 400  # a column of nvidia-smi; characters of its first line
 MOST_CARDS = 64  # lines of one answer of nvidia-smi
 OF_MEMORY = {
@@ -75,7 +75,7 @@ def runs_of_log(content: bytes) -> list[LoggedRun]:
 
 def _parts(text: str) -> list[str]:
     """Each benchmark of a JSON document, each document of JSON lines; else the whole text."""
-    text = COLOURS.sub("", text[:MOST_CHARACTERS])
+    text = COLORS.sub("", text[:MOST_CHARACTERS])
     if not text.lstrip().startswith("{"):
         return [text]
     try:
