@@ -19,10 +19,10 @@ SPEEDS = {"tokens_per_second": 1, "time_to_first_token_seconds": -1}  # 1: more 
 
 
 def fleet_types(row: Row, catalogs: Catalogs) -> list[str]:
-    """The types on which the files of a plan run, fit and are no slower, at most at its price on
-    demand.
+    """The types that can stand in for a plan's own: its files run there as fast or faster.
 
-    Its own type is first, then the cheapest on Spot. All have as many GPUs. AWS asks to name
+    The plan fits on each, and none costs more on demand than the plan's own type, which is first;
+    then the cheapest on Spot. All have as many GPUs. AWS asks to name
     several: the more pools, the rarer it takes one back (docs.aws.amazon.com/AWSEC2/latest/
     UserGuide/spot-best-practices.html).
     """
@@ -47,7 +47,10 @@ def fleet_types(row: Row, catalogs: Catalogs) -> list[str]:
 
 
 def fleet_values(row: Row, values: Json, catalogs: Catalogs) -> Json:
-    """What launch files say of a request for several types; network cards are of one type each."""
+    """The values that launch files need for a request of several types.
+
+    A plan with EFA names one type alone: network cards differ between types.
+    """
     asked = values["spot"] == "true" and values["efa"] == "no" and bool(row.get("instance"))
     types = fleet_types(row, catalogs) if asked else []
     is_fleet = len(types) > 1
