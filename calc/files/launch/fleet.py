@@ -1,4 +1,4 @@
-"""The instance types among which AWS may take the one that it has most of, for a plan on Spot."""
+"""The instance types among which AWS may choose for a plan on Spot."""
 
 import json
 
