@@ -169,9 +169,9 @@ def _take_model(catalogs: Catalogs) -> None:
 
 @cached_per_catalogs("models")
 def _model_names(catalogs: Catalogs) -> dict[str, str]:
-    """Return the names by id, those with the longest context first: the models of today; then the
-    names of their repositories, for who types hyphens.
+    """The names by id, those with the longest context first: the models of today.
 
+    Behind them are the names of their repositories, for people who type hyphens.
     The browser's search prefers short names to that order. Spaces, which it does not show, make
     each name longer than those before it.
     """
