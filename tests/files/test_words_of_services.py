@@ -45,6 +45,38 @@ pytestmark = pytest.mark.usefixtures("read_once")
             "serve qwen2.5-vl-7b, 4 requests per second each with 2 images",
             {"requests_per_second": 4, "images_per_sequence": 2},
         ),
+        (
+            "whisper-small, 90,000 voice messages a day, 40 seconds each",
+            {"audio_hours_per_day": 1000, "tokens_total": None, "requests_per_second": None},
+        ),
+        ("qwen3-8b, 15k pdfs each night, 6k in, 90 out, from 10pm to 6am", {"hours_most": 8}),
+        ("whisper-base for 30 hours of talks on my 4080", {"have": "1 x rtx-4080"}),
+        ("qwen3-8b for 9 users, no p4", {"excludes": "p4d+p4de", "instance": None}),
+        (
+            "qwen3-8b, 9 rps, prompt 900 tokens on average, 2 replicas would be nice",
+            {"prompt_tokens": 900},
+        ),
+        (
+            "We recently tested gemma-3-12b on an A10G.\nNow 6 rps, L4 or L40S",
+            {"gpu": "l4+l40s"},
+        ),
+        (
+            "embed 9M documents of 500 tokens with bge-m3, spot if they are cheaper",
+            {"markets": ["on-demand", "capacity-block", "spot"]},
+        ),
+        ("qwen3-8b for 9 users, what does it cost a month?", {"hours_most": None}),
+        (
+            "qwen3-8b, 45 users, 90% of answers within 2.5 s",
+            {"request_seconds": 2.5, "first_token_percentile": "90"},
+        ),
+        ("qwen3-8b answers must begin after 0.3 s, 9 calls at once", {"first_token_seconds": 0.3}),
+        (
+            "phi-4, 14,400 chats a day with 6 turns each, 700 in, 150 out",
+            {"requests_per_second": 1},
+        ),
+        ("serve phi-4 with n+1 redundancy at 8 rps", {"spare": 1}),
+        ("every tenth of 900 employees uses qwen3-8b at the same time", {"share_active": 0.1}),
+        ("2M question/answer pairs by phi-4, 500 out each, 90 in", {"requests_total": 2_000_000}),
         ("serve minimax-m2.7 on our 8x H200 box to 30 devs", {"have": "8 x h200-sxm"}),
     ],
 )
@@ -57,6 +89,11 @@ def test_numbers_land_in_their_columns(text, columns):
     ("text", "column", "words"),
     [
         ("we're billed $900 a month, what of qwen3-8b for 20 users", "usd_most", "$900 a month"),
+        (
+            "phi-4 at 2 rps: question 100 tokens, retrieved text 4,000 tokens, answer 90 tokens",
+            "prompt_tokens",
+            "4,000 tokens",
+        ),
         ("qwen3-8b over 30k articles, 1400 words each", "prompt_tokens", "1400 words each"),
     ],
 )

@@ -17,6 +17,9 @@ PRICES = frozenset({"cost", "costs", "be", "is", "pay", "for", "price", "money",
 }
 FARTHEST_PRICE = 4  # words behind how much
 PAIRS = frozenset({"pair", "duo", "paar", "paire", "par"})
+ORDINALS = {"third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth": 100}
+PCT = frozenset({"PCT"})
 SHORTEST_PLURAL = 4  # letters
 
 
@@ -57,8 +60,11 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
             return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
     if item.text == "each" and after is not None and "N" in after.tags:
         return replace(item, tags=item.tags - {"per_user"})  # each with 2 images
-    if {"DUR", "RATE"} <= item.tags and before is not None and "within" in before.tags:
-        return replace(item, tags=item.tags - {"RATE"})
+    if {"DUR", "RATE"} <= item.tags and before is not None:
+        if "within" in before.tags:
+            return replace(item, tags=item.tags - {"RATE"})
+        if before.is_silent:  # what does it cost a month
+            return replace(item, tags=item.tags - {"DUR"})
     if (
         "N" in item.tags
         and place + 2 < len(items)
@@ -75,7 +81,7 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
     beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
     if item.text == "/" and beside and _sets_apart(items, place):
         return replace(item, tags=item.tags - {"per", "or"} | {","})
-    if item.text == "/" and beside and all(map(is_noun, beside)):
+    if item.text == "/" and beside and (all(map(is_noun, beside)) or _is_pair(*beside)):
         return replace(item, tags=frozenset({"silent"}))  # up/down
     if "ONE" in item.tags:
         near = [one for one in items[place + 1 : place + 4] if not one.is_silent]
@@ -120,6 +126,9 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     units = vocabulary().units
     if after is None:
         return _plain(item), 1
+    if item.text in ("every", "each") and after.text in ORDINALS:  # every tenth of them
+        written = f"{item.text} {after.text}"
+        return Item(item.start, after.end, written, PCT, 1 / ORDINALS[after.text]), 2
     if item.tags & {"N", "ONE"}:
         further = items[place + 2] if place + 2 < len(items) else None
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
@@ -150,7 +159,12 @@ def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
     if "N" not in last.tags or (behind and behind[0].tags & {"out", "token", "answer"}):
         return None
     text = " ".join(item.text for item in items[place : place + used])
-    return Item(first.start, last.end, text, frozenset({"PCT"}), 1 / last.value), used
+    return Item(first.start, last.end, text, PCT, 1 / last.value), used
+
+
+def _is_pair(before: Item, after: Item) -> bool:
+    """Return whether a slash joins a question and its answer."""
+    return "question" in before.tags and "answer" in after.tags
 
 
 def _is_adjective(items: list[Item], place: int) -> bool:

@@ -116,7 +116,7 @@ def _asks_number(card: Item, items: list[Item]) -> bool:
 def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     """Put the instance types that a text names, and how many it allows."""
     facts, names = amounts.facts, []
-    excluded = {name for name, _ in scopes.excluded}
+    excluded = {part for name, _ in scopes.excluded for part in name.split("+")}
     for item in scopes.taken["instance"]:
         names += [name for name in item.value if name not in names]
     for item in scopes.taken["family"]:

@@ -21,6 +21,9 @@ TRAITS = (
     rf"{GIGABYTES})(?![a-z0-9])| ?[(（] ?{GIGABYTES} ?[)）])*"
 )
 BARE_CARD = re.compile(r"\d\d90s?|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
+COUNTS = re.compile(r"[ -]?(?:tok|word|char|prompt|context|sample|row|example|request|user|doc)")
+SHORT_FAMILIES = frozenset({"p4", "p6", "g4"})  # people write these without their letters
+OWN_BEFORE = re.compile(r"\b(?:my|our|his|her|an?|single|\dx|two|mein\w*|ma|mon|mi) $")  # my 4080
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 
 
@@ -40,6 +43,13 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
     families: dict[str, list[str]] = {}
     for name in map(str, table.index):
         families.setdefault(name.partition(".")[0], []).append(name)
+    for head in SHORT_FAMILIES & {name[:2] for name in families} - families.keys():
+        families[head] = [
+            name
+            for family, several in families.items()
+            if family.startswith(head) and family not in SHORT_FAMILIES
+            for name in several
+        ]
     names = "|".join(sorted(map(re.escape, families), key=len, reverse=True))
     items = []
     instance = rf"({names})(?:\.({SIZES}))?s?"
@@ -66,10 +76,17 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
                     match[0],
                     frozenset({"INST", "name"}),
                     tuple(ids),
-                    {"family": family, "exact": bool(size)},
+                    {"family": _whole_family(family, ids), "exact": bool(size)},
                 )
             )
     return items
+
+
+def _whole_family(family: str, ids: list[str]) -> str:
+    """The family of these instances; of a short name such as p4 all that it stands for."""
+    if family not in SHORT_FAMILIES:
+        return family
+    return "+".join(dict.fromkeys(name.partition(".")[0] for name in ids)) or family
 
 
 def _regions(text: str, catalogs: Catalogs) -> list[Item]:
@@ -100,7 +117,9 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     for match in re.finditer(pattern, text):
         group = 1 if match[1] else 3 if match[3] else 5
         words, key = match[group], match[group + 1].replace("-", "")
-        if key.isdigit() and "rtx" not in words and not BARE_CARD.fullmatch(words):
+        is_plain = key.isdigit() and "rtx" not in words and not BARE_CARD.fullmatch(words)
+        owned = OWN_BEFORE.search(text[max(match.start() - 12, 0) : match.start()])
+        if is_plain and (not owned or COUNTS.match(text, match.end())):
             continue
         if key in ("t4",) and re.search(r"t4[ -]?g", words):
             continue

@@ -316,7 +316,8 @@ def _amounts(
     if "prompt_tokens" in roles:  # 750k prompts, 1k in
         several = several | {"prompts"}
     steady = roles & STEADY_ROLES
-    if roles & {*BATCH_ROLES, "examples", "prompts"}:  # the window of a nightly job
+    counts = {*BATCH_ROLES, "examples", "prompts", *({"things"} if "batch_work" in tags else ())}
+    if roles & counts:  # the window of a nightly job
         steady = steady - {"clock_range"}
     is_batch = bool("batch_work" in tags or roles & several) and not steady
     ends = bool("batch_work" in tags or roles & ENDING_ROLES)

@@ -99,17 +99,20 @@ def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
     """Recordings of a length are sound in all where the model hears; else both are open."""
     if "recordings" not in {claim.role for claim in claims}:
         return claims
-    roles = {"recordings": "documents", "seconds_each": "bare"}
-    if not kind.hears:
-        return [claim._replace(role=roles.get(claim.role, claim.role)) for claim in claims]
     seconds = next(claim.item.value for claim in claims if claim.role == "seconds_each")
     several = []
     for claim in claims:
-        if claim.role == "recordings":
+        of_rate = claim.rate_seconds > 0
+        if claim.role == "recordings" and kind.hears:
             item = replace(claim.item, value=claim.item.value * seconds)
-            several.append(claim._replace(role="audio_seconds", item=item))
+            role = "audio_rate" if of_rate else "audio_seconds"
+            several.append(claim._replace(role=role, item=item))
+        elif claim.role == "recordings":
+            several.append(claim._replace(role="requests_rate" if of_rate else "documents"))
         elif claim.role != "seconds_each":
             several.append(claim)
+        elif not kind.hears:
+            several.append(claim._replace(role="bare"))
     return several
 
 

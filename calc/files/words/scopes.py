@@ -15,6 +15,9 @@ AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos", "nuestro"})
+IF = frozenset({"if", "wenn", "falls", "si", "where", "when", "whenever"})
+PAST = frozenset({"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had"})
+TESTERS = frozenset({"we", "i", "they"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
 OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
 ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
@@ -113,6 +116,8 @@ def _after(items: list[Item], place: int, tag: str, reach: int) -> bool:
 
 
 def _is_allowed(items: list[Item], place: int) -> bool:
+    if any(other.text in IF for other in items[place + 1 : place + 3]):
+        return True  # spot if it is cheaper
     return _after(items, place, "allowed", 3) or _before(items, place, "welcome", 2)
 
 
@@ -302,6 +307,11 @@ def _compares_two(items: list[Item], place: int) -> bool:
 
 def _is_of_today(words: list[str], tags: set[str]) -> bool:
     """Return whether a clause says what runs today: we run it on two p4d today."""
+    if any(
+        one in TESTERS and PAST & set(words[place + 1 : place + 3])
+        for place, one in enumerate(words)
+    ):
+        return True  # we recently tested it on an A10G
     return "now" in tags and bool(OURS & set(words)) and bool(RUNS & set(words))
 
 

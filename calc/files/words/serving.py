@@ -76,7 +76,13 @@ def _with_shared(facts: Facts) -> None:
 
 def _passages(amounts: Amounts) -> float:
     """Tokens of the passages in each prompt: a few documents of a length, in a service."""
-    each, counts = amounts.of("each_tokens"), amounts.of("documents", "things")
+    each = amounts.of("each_tokens")
+    beside = {claim.first for claim in each}
+    counts = [
+        claim
+        for claim in amounts.of("documents", "things")
+        if claim.role == "documents" or claim.first in beside  # 5 snippets of 800 tokens
+    ]
     steady = amounts.of("requests_per_second", "requests_rate", *NAMED_USERS)
     if not steady or amounts.embeds:
         return 0.0
@@ -225,7 +231,9 @@ def _put_work(amounts: Amounts) -> None:
         elif facts.columns.keys() & {"context_tokens", "prompt_tokens"} or (
             claim.item.value < SHORTEST_CONTEXT
         ):
-            amounts.ask("", claim)
+            if claim.item.value > facts.columns.get("prompt_tokens", claim.item.value):
+                facts.drop("prompt_tokens")  # which may be a part of the prompt alone
+            amounts.ask("prompt_tokens", claim)
         else:
             amounts.put("context_tokens", claim)
     for claim in _of_work(amounts.of("images"), amounts):
