@@ -272,6 +272,59 @@ def test_an_unknown_model_is_named_with_the_nearest_and_two_files_that_differ_ar
             "--tensor_model_parallel_size 2 --micro_batch_size 16 --global_batch_size 16",
             {"implementation": "megatron", "gpus": "2", "tensor_parallel": "2", "batch": "16"},
         ),
+        (  # verl, examples/grpo_trainer of 2026: the branches that run on NVIDIA GPUs
+            "DEVICE=$(python -c 'import torch_npu' && echo npu || echo gpu)\nTP=${TP:-}\n"
+            'LEN=4096\nEXTRA=()\ncase "${DEVICE}" in\n gpu | cuda)\n  TP=${TP:-2}\n'
+            "  if [ $TP -gt 4 ]; then\n   SEQS=8\n  else\n   SEQS=64\n  fi\n  ;;\n npu)\n"
+            "  TP=4\n  LEN=512\n  EXTRA+=(\n   --kv-cache-dtype fp8\n  )\n  ;;\nesac\n"
+            "vllm serve Qwen/Qwen3-8B --tensor-parallel-size $TP --max-model-len $LEN "
+            '--max-num-seqs $SEQS "${EXTRA[@]}"',
+            {
+                "tensor_parallel": "2",
+                "sequence_tokens": "4096",
+                "max_sequences": "64",
+                "kv_precision": "",
+            },
+        ),
+        (  # ms-swift, examples/megatron/grpo/real.sh: a server, and the trainer that it serves
+            "CUDA_VISIBLE_DEVICES=2 swift rollout --model Qwen/Qwen2.5-7B-Instruct\n"
+            "NPROC_PER_NODE=2 CUDA_VISIBLE_DEVICES=0,1 megatron rlhf --rlhf_type grpo --model "
+            "Qwen/Qwen2.5-7B-Instruct --max_length 1024 --max_completion_length 2048 --vllm_mode "
+            "server --micro_batch_size 8 --global_batch_size 128",
+            {
+                "work": "training",
+                "objective": "grpo",
+                "implementation": "nemo-rl",
+                "gpus": "2",
+                "sequence_tokens": "3072",
+                "rollout": "own gpus",
+                "batch": "8",
+            },
+        ),
+        (  # slime, scripts: the sizes of the model stand in a file that is not here
+            "source models/x.sh\nray job submit -- python3 train.py --actor-num-nodes 1 "
+            "--actor-num-gpus-per-node 8 --colocate ${MODEL_ARGS[@]} --hf-checkpoint "
+            "models/Qwen3-30B-A3B --rollout-batch-size 32 --n-samples-per-prompt 8 "
+            "--rollout-max-response-len 8192 --global-batch-size 256 "
+            "--tensor-model-parallel-size 4 --expert-model-parallel-size 8 "
+            "--use-dynamic-batch-size --max-tokens-per-gpu 20480 --advantage-estimator grpo "
+            "--optimizer-cpu-offload --sglang-mem-fraction-static 0.7",
+            {
+                "model": "qwen3-30b-a3b",
+                "objective": "grpo",
+                "rollout": "colocated",
+                "rollout_share": "0.7",
+                "gpus": "8",
+                "expert_parallel": "8",
+                "batch": "2",
+                "offload": "optimizer",
+            },
+        ),
+        (  # a launcher before it may have a flag twice
+            "uv run --extra vllm --extra fsdp python -m verl.trainer.main_ppo "
+            "algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen3-8B",
+            {"model": "qwen3-8b", "objective": "grpo"},
+        ),
         (  # open-instruct, scripts/train/olmo2: 24 GPUs learn, 40 generate
             "python mason.py --gpus 8 -- source setup.sh \\&\\& python open_instruct/grpo_fast.py "
             "--model_name_or_path allenai/OLMo-2-0325-32B --num_learners_per_node 8 8 8 "

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import groupby, islice
 from typing import Any
 
+from calc.files.configs.branches import Branches, Part
 from calc.files.configs.problem import (
     LONGEST_SCRIPT,
     LONGEST_VALUE,
@@ -19,7 +20,10 @@ from calc.mappings import Json
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 INNER = r"(?:[^{}]|\$\{\w{1,100}\})"  # of a default: ${A:-${B}/models/x}
-VARIABLE = re.compile(rf"\$\{{([A-Za-z_]\w*)(?::?[-=]({INNER}{{0,500}}))?\}}|\$([A-Za-z_]\w*)")
+VARIABLE = re.compile(
+    rf"\$\{{(?P<braced>[A-Za-z_]\w*)(?:(?P<colon>:?)[-=](?P<default>{INNER}{{0,500}}))?\}}"
+    r"|\$(?P<plain>[A-Za-z_]\w*)"
+)
 COMPUTED = re.compile(
     r"\$\(\(([\w\s+*/%()-]{1,200})\)\)|\$\(expr ([\w\s+*/%-]{1,200})\)"
 )  # $((GPUS * NODES)) and $(expr 16 / 2), once variables with a $ are filled in
@@ -45,9 +49,11 @@ ELEMENTS = re.compile(r"\"\$\{(\w+)\[[@*]\]\}\"|\$\{(\w+)\[[@*]\]\}")
 HERE = re.compile(
     r"[ \t]*read[ \t].{0,200}?\b(?P<name>\w{1,100})[ \t]*<<-?[ \t]*['\"]?(?P<mark>\w{1,100})['\"]?"
 )
+BLOCK = re.compile(r"\0(?P<name>\w+)\0(?P<adds>\+?)\0(?P<words>.*)", re.S)  # an array, in its place
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
+ENDS_BRANCH = ";;"  # of a case statement
 OVERRIDE = re.compile(
     r"[+~]*[A-Za-z_][\w.]*="
 )  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
@@ -65,9 +71,17 @@ DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 LONGEST_NUMBER, MOST_NUMBER = 40, 10**18  # characters of a variable in a sum; its value
 
 
+class ScriptCommand(list[str]):
+    """The words of a command; `own`: the variables set for it alone (CUDA_VISIBLE_DEVICES=0 x)."""
+
+    def __init__(self, words: list[str], own: dict[str, str]) -> None:
+        super().__init__(words)
+        self.own = own
+
+
 def shell_commands(
     text: str, file: str, environment: dict[str, str] | None = None
-) -> tuple[list[list[str]], dict[str, str], dict[str, str]]:
+) -> tuple[list[ScriptCommand], dict[str, str], dict[str, str]]:
     """The commands of a shell script as words, its #SBATCH options, and its variables.
 
     A line that only sets variables counts as a command.
@@ -80,13 +94,17 @@ def shell_commands(
     variables = dict(SET_IF_UNSET.findall(text)) | (environment or {})
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
-    commands: list[list[str]] = []
+    commands: list[ScriptCommand] = []
     words_left = MOST_WORDS
     lines = _one_command_per_line(text.replace("\r\n", "\n"), variables).split("\n")
+    branches, placed = Branches(), set[str]()
     place = 0
     while place < len(lines):
         line, place = lines[place], place + 1
         if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if block := BLOCK.fullmatch(line):
+            _place_array(block, variables, placed, branches.runs)
             continue
         words = _words(line, variables, file)
         if words is None:
@@ -103,13 +121,17 @@ def shell_commands(
                 f"{file} has more than {MOST_COMMANDS:,} commands or {MOST_WORDS:,} words; give "
                 f"the launch command alone."
             )
-        for command in map(without_redirections, _split(words)):
+        for before, part in _split(words):
+            command = without_redirections(branches.taken(before, part))
+            command = command[1:] if command[:1] == ["export"] else command
             assigned: list[str] = []
+            own: dict[str, str] = {}
             while command and (assignment := ASSIGNED.fullmatch(command[0])):
-                variables[assignment[1]] = assignment[2]
+                variables[assignment[1]] = own[assignment[1]] = assignment[2]
+                placed.add(assignment[1])
                 assigned, command = [*assigned, command[0]], command[1:]
             if command or assigned:  # not of export alone
-                commands.append(command or assigned)
+                commands.append(ScriptCommand(command or assigned, own))
     return commands, slurm, variables
 
 
@@ -177,7 +199,7 @@ def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
     while place < len(lines):
         line, place = lines[place], place + 1
         if whole := ARRAY_LINE.fullmatch(line):
-            _set_array(variables, whole, [whole["words"]])
+            left.append(_set_array(variables, whole, [whole["words"]]))
             continue
         here, array = HERE.fullmatch(line), ARRAY.fullmatch(line)
         mark = here["mark"] if here else ")"
@@ -189,23 +211,43 @@ def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
         while not _ends(lines[place], mark):
             inside.append(lines[place])
             place += 1
-        left.append(lines[place].strip().removeprefix(mark))
+        left += [
+            _set_array(variables, block, inside),
+            lines[place].strip().removeprefix(mark),
+        ]
         place += 1
-        _set_array(variables, block, inside)
     return CONTINUED.sub(" ", COMMENT_LINE.sub("", "\n".join(left)))
 
 
-def _set_array(variables: dict[str, str], block: re.Match[str], lines: list[str]) -> None:
-    """Set the variable of an array or a here-document to its words; NAME+=( ... ) adds to it."""
+def _set_array(variables: dict[str, str], block: re.Match[str], lines: list[str]) -> str:
+    """The line that stands for an array or a here-document, whose variable is set to its words.
+
+    A function may use it above its place; NAME+=( ... ) adds to it.
+    """
     words = " ".join(
         REMARK.sub("", f" {line}").strip().removesuffix("\\")
         for line in lines
         if not line.lstrip().startswith("#")
     )
-    before = variables.get(block["name"], "") if block.groupdict().get("adds") else ""
+    adds = block.groupdict().get("adds") or ""
+    before = variables.get(block["name"], "") if adds else ""
     if len(before) + len(words) > LONGEST_VALUE:
-        return
+        return ""
     variables[block["name"]] = f"{before} {words}".strip()
+    return f"\0{block['name']}\0{adds}\0{words}"
+
+
+def _place_array(
+    block: re.Match[str], variables: dict[str, str], placed: set[str], runs: bool
+) -> None:
+    """Set an array where the script does; without its words in a branch that does not run."""
+    name = block["name"]
+    before = variables.get(name, "") if name in placed else ""
+    if runs:
+        variables[name] = f"{before if block['adds'] else ''} {block['words']}".strip()
+        placed.add(name)
+    elif name not in placed:
+        variables[name] = ""
 
 
 def _ends(line: str, mark: str) -> bool:
@@ -224,7 +266,7 @@ def _last_places(lines: list[str]) -> dict[str, int]:
 def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:
     """A line with its variables, or their defaults, and whole-number arithmetic written out."""
     line = _replace_matches(
-        ELEMENTS, line, file, lambda match: variables.get(match[1] or match[2], match[0])
+        ELEMENTS, line, file, lambda match: variables.get(match[1] or match[2], "")
     )
     for _ in range(DEEPEST_DEFAULT):
         before, line = (
@@ -233,15 +275,21 @@ def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:
                 VARIABLE,
                 line,
                 file,
-                lambda match: variables.get(
-                    match[1] or match[3], match[2] if match[2] is not None else match[0]
-                ),
+                lambda match: _value(match, variables),
             ),
         )
         line = COMPUTED.sub(lambda match: _arithmetic_value(match, variables), line)
         if line == before:
             break
     return line
+
+
+def _value(match: re.Match, variables: dict[str, str]) -> str:
+    """The value of a variable, else its default; ${A:-b} takes that for an empty one too."""
+    value = variables.get(match["braced"] or match["plain"])
+    if value is None or (not value and match["colon"]):
+        return match[0] if match["default"] is None else str(match["default"])
+    return value
 
 
 def _replace_matches(
@@ -287,12 +335,17 @@ def _number(node: Any) -> int:
     raise TypeError
 
 
-def _split(words: list[str]) -> list[list[str]]:
-    """The commands between shell operators."""
-    commands = [
-        list(group) for operator, group in groupby(words, BREAKS.__contains__) if not operator
-    ]
-    return [command[1:] if command[0] == "export" else command for command in commands]
+def _split(words: list[str]) -> list[Part]:
+    """The commands between shell operators, each behind the operator before it."""
+    parts: list[Part] = []
+    before = ""
+    for kind, group in groupby(words, lambda word: (word in BREAKS, word == ENDS_BRANCH)):
+        if kind == (False, False):
+            parts.append((before, list(group)))
+        else:
+            before = next(group)
+            parts += [("", [ENDS_BRANCH])] if before == ENDS_BRANCH else []
+    return parts
 
 
 def fields_of(

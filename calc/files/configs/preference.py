@@ -96,10 +96,10 @@ def _of_name(name: str) -> str:
 
 def _of_fields(fields: Json) -> str:
     """The objective that fields name, or a field that only preference or reward training has."""
-    for name in ("rl", "train_impl", "stage"):  # of axolotl, GPT-NeoX, LLaMA-Factory
+    for name in ("rl", "train_impl", "stage", "loss_type"):  # axolotl, GPT-NeoX, LLaMA-Factory, TRL
         word = as_word(fields.get(name))
         if word in SUPERVISED or _of_name(word):
-            return "" if word in SUPERVISED else word.upper()
+            return "" if word in SUPERVISED else _of_name(word)
     filled = [name for name, value in fields.items() if as_word(value) not in OFF]
     telling = (
         name

@@ -70,16 +70,35 @@ def runs_of_script(text: str, file: str) -> list[list[Reading]]:
     """
     commands, slurm, variables = shell_commands(text, file, {})
     read = [(words, command_readings(words, file)) for words in commands]
-    shared = [_visible_gpus(variables, file)] if _visible_gpus(variables, file).parts else []
     asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
-    found = [readings for _, readings in read if readings]
+    found = [(readings, words.own) for words, readings in read if readings]
     if not found and not slurm:
         return []
     tool = tools()["slurm"] if slurm else None
-    shared += [Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else []
-    if len(served := [readings for readings in found if _serves(readings)]) > 1:
-        return [[*readings, *shared] for readings in served]
-    return [[*(one for readings in found for one in readings), *shared]]
+    shared = [Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else []
+    served = [(readings, own) for readings, own in found if _serves(readings)]
+    trained = [(readings, own) for readings, own in found if not _serves(readings)]
+    if not any(one.tool and not one.tool.launches for readings, _ in trained for one in readings):
+        groups = [[one] for one in served] if len(served) > 1 else [found]
+    else:
+        groups = [trained, *([one] for one in served)]
+    return [_together(group, variables, file, shared) for group in groups]
+
+
+def _together(
+    group: list[tuple[list[Reading], dict[str, str]]],
+    variables: dict[str, str],
+    file: str,
+    shared: list[Reading],
+) -> list[Reading]:
+    """The readings of commands that are one run, with the GPUs that they see."""
+    own = {name: value for _, values in group for name, value in values.items()}
+    visible = _visible_gpus(variables | own, file)
+    return [
+        *(one for readings, _ in group for one in readings),
+        *([visible] if visible.parts else []),
+        *shared,
+    ]
 
 
 def _serves(readings: list[Reading]) -> bool:
@@ -279,9 +298,10 @@ def _with_others(reading: Reading, others: list[str]) -> Reading:
 
 def _launcher(words: list[str], file: str) -> list[Reading]:
     """The command before the script: fields of accelerate, processes of torchrun and deepspeed."""
-    if not any(word.rpartition("/")[2] in LAUNCHERS for word in words):
+    starts = [place for place, word in enumerate(words) if word.rpartition("/")[2] in LAUNCHERS]
+    if not starts:
         return []
-    fields, _ = fields_of(words, file, SHORT)
+    fields, _ = fields_of(words[starts[0] :], file, SHORT)
     if "accelerate" in words:
         return [
             Reading(
