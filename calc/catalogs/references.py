@@ -12,7 +12,7 @@ from calc.catalogs.tables import capability_number
 from calc.mappings import Json
 
 LOADINGS = ("default", "pinned")
-EXPERT_DIVISIONS = ("whole", "divided")
+DIVIDED, DIVISIONS = ("experts", "stages", "sequence"), ("whole", "divided", "short")
 
 
 def check_references(
@@ -126,7 +126,7 @@ def check_support(rules: Json, instance_families: Any, **choices: Any) -> None:
     values = {what: choices[table].index for what, table in tables.items()} | {
         "loading": LOADINGS,
         "host": instance_families,
-        "experts": EXPERT_DIVISIONS,
+        **dict.fromkeys(DIVIDED, DIVISIONS),
     }
     for name, rule in rules.items():
         path = ("support", name)

@@ -19,7 +19,7 @@ from calc.rules.support_rules import (
     VERDICTS,
     applying,
     bounds_passed,
-    has_divided_experts,
+    divisions,
     model_kinds,
     place_kinds,
     rules_matching,
@@ -61,7 +61,7 @@ def distinct_rows(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarr
     keys = [table[name] for name in TOLD_APART] + [
         place_kinds(table, catalogs),
         model_kinds(catalogs)[table["model_row"]],
-        has_divided_experts(table),
+        *divisions(table).values(),
     ]
     keys += [bounds_passed(catalogs, name, table[name]) for name in BOUNDS[:2]]
     first, copies = distinct(keys, table["rows"])

@@ -19,9 +19,10 @@ from calc.scenarios.lookups import words_of, work_of
 from calc.table import Words, word
 
 VERDICTS = ("runs", "emulated", "unknown", "refuses")  # from the best to the worst
-# The columns that rules are about, besides loading, host and experts.
+# The columns that rules are about, besides loading, host and what is divided over GPUs.
 CHOICES = ("precision", "kv_precision", "attention", "compile")
-WHATS = ("loading", "host", "experts", *CHOICES)
+DIVIDED = ("experts", "stages", "sequence")
+WHATS = ("loading", "host", *DIVIDED, *CHOICES)
 EVERY = {
     "work": "any",
     "software": "any",
@@ -32,7 +33,10 @@ EVERY = {
 # A condition bounds them from below, as <name>_above.
 BOUNDS = ("gpus", "replica_gpus", "head_size")
 LOADING, HOSTS = "default", np.array(["x86_64", "arm64"], dtype=object)
-EXPERTS = np.array(["whole", "divided"], dtype=object)  # over GPUs, by expert_parallel
+DIVISIONS = np.array(["whole", "divided", "short"], dtype=object)
+# Tokens of a sequence, from which on answers divide it over GPUs in all software (NeMo's recipes
+# llama3_8b_16k and llama3_70b_16k); a shorter one that is divided is called short.
+LONG_TOKENS = 16_000
 # Of a cache that follows the precision: without bf16 products, and with them.
 SIXTEEN_BITS = ("fp16", "bf16")
 
@@ -138,7 +142,7 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     values = {
         "loading": word(LOADING),
         "host": family,
-        "experts": Words(has_divided_experts(table), EXPERTS),
+        **{name: Words(codes, DIVISIONS) for name, codes in divisions(table).items()},
         **{name: table[name] for name in CHOICES},
         "kv_precision": _cache(table),
     }
@@ -163,9 +167,14 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     return applies
 
 
-def has_divided_experts(table: Columns) -> np.ndarray:
-    """Return 1 where a row divides experts over GPUs, else 0. Shape (rows,) or (1,)."""
-    return np.asarray(table["expert_parallel"] > 1, dtype=int)
+def divisions(table: Columns) -> dict[str, np.ndarray]:
+    """The codes in DIVISIONS of what each row divides over GPUs. Shape (rows,) or (1,)."""
+    is_short = table["sequence_tokens"] < LONG_TOKENS
+    return {
+        "experts": np.asarray(table["expert_parallel"] > 1, dtype=int),
+        "stages": np.asarray(table["pipeline_parallel"] > 1, dtype=int),
+        "sequence": np.asarray((table["context_parallel"] > 1) * (1 + is_short), dtype=int),
+    }
 
 
 def _at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:

@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from calc.job.job import Job
-from calc.job.resolve import fixed_at
+from calc.job.resolve import compared_columns, fixed_at
+from calc.rules.support_rules import LONG_TOKENS
 from calc.search.free_choices import COUNTS
 from calc.search.places import Place
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
-# Of a sequence, from which a training divides it over GPUs (NeMo's recipes llama3_8b_16k and
-# llama3_70b_16k).
-LONG_TOKENS = 16_000
+# Of pipeline stages, and of shorter sequences, in software whose recipes divide matrices too: those
+# of Megatron-Bridge for Llama 3 70B and 405B divide sequences of 8,192 tokens in two.
+FEW_DEGREES = (2,)
+MOST_COMPARED = 2  # values of other choices, up to which they are tried
 LONGEST_BATCH = 4096
 # Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
 # card computes no faster.
@@ -86,15 +89,13 @@ def _instances(most: int, every_up_to: int = EVERY_COUNT) -> tuple[int, ...]:
 
 def training_shapes(job: Job, gpu_counts: Sequence[int], tokens: float) -> Shapes:
     """Return the shapes of every count of GPUs, in order of the counts."""
-    divides = DEGREES if job.sequence_tokens >= LONG_TOKENS and job.divides_sequences else (1,)
-    free = (DEGREES if job.divides_matrices else (1,), (1,), divides)
-    degrees = [fixed_at(job, name, values) for name, values in zip(COUNTS[1:4], free, strict=True)]
+    degrees = _training_degrees(job)
     rows: list[tuple[int, ...]] = []
     micro_batches: list[MicroBatch] = []
     steps: list[int] = []
     by_replicas: dict[tuple[int, bool], list[MicroBatch]] = {}
     for gpus in gpu_counts:
-        for tensor, pipeline, context in product(*degrees):
+        for tensor, pipeline, context in degrees:
             replicas, rest = divmod(gpus, int(tensor * pipeline * context))
             if rest or not replicas:
                 continue
@@ -110,6 +111,29 @@ def training_shapes(job: Job, gpu_counts: Sequence[int], tokens: float) -> Shape
         steps_count=np.array([one.steps_count for one in micro_batches], int),
         steps=np.array(steps, int),
     )
+
+
+def _training_degrees(job: Job) -> list[tuple[int, int, int]]:
+    """Return the degrees of tensor, pipeline and context parallel that a training tries.
+
+    In software whose recipes divide matrices, a few stages or parts of a short sequence are tried
+    too, where matrices are divided, unless the job compares many values of other choices.
+    """
+    is_long = job.divides_sequences and job.sequence_tokens >= LONG_TOKENS
+    free = (DEGREES if job.divides_matrices else (1,), (1,), DEGREES if is_long else (1,))
+    degrees = [fixed_at(job, name, values) for name, values in zip(COUNTS[1:4], free, strict=True)]
+    tried = [*product(*degrees)]
+    compared = prod(len(job.fixed[name]) for name in compared_columns(job))
+    is_wide = compared * (1 + job.divides_experts) > MOST_COMPARED
+    if not job.divides_matrices or job.sets_prompts or is_wide:
+        return tried
+    for position, name in ((1, "pipeline_parallel"), (2, "context_parallel")):
+        if name in job.fixed or (position == 2 and not job.divides_sequences):
+            continue
+        for degree in FEW_DEGREES:
+            more = [(*one[:position], degree, *one[position + 1 :]) for one in tried if one[0] > 1]
+            tried += [one for one in more if min(one[1:]) == 1 and one not in tried]
+    return tried
 
 
 def _micro_batches(

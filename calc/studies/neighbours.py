@@ -196,7 +196,7 @@ def _on_its_place(
 
 
 def _setup_changes(row: Row, place: Row, near: Row, catalogs: Catalogs) -> Iterator[Changes]:
-    """Changes to what is not ranked, each with the layouts that it allows: choices and software.
+    """Changes that are not ranked, with the layouts that they allow: choices, and other software.
 
     `place`: the job on the scenario's GPUs; `near`: on instance types that may be cheaper.
     """

@@ -67,6 +67,10 @@ def traits(row, catalogs):
         "loading": "default",
         "host": family,
         "experts": "divided" if row["expert_parallel"] > 1 else "whole",
+        "stages": "divided" if row["pipeline_parallel"] > 1 else "whole",
+        "sequence": "whole"
+        if row["context_parallel"] == 1
+        else ("short" if row["sequence_tokens"] < 16_000 else "divided"),
         "kv_precision": cache,
     }
 
@@ -206,7 +210,15 @@ def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
         scenarios["work"] == "training", "", draw.choice(sorted(caches), len(scenarios))
     )
     trainers = [name for name, software in entries("implementations").items() if software["trains"]]
-    spread = pd.DataFrame([EXPERTS | {"implementation": name} for name in trainers])
+    divided = ("expert_parallel", "pipeline_parallel", "context_parallel")
+    spread = pd.DataFrame(
+        [
+            EXPERTS | {"expert_parallel": 1, degree: 2, "implementation": name}
+            for name in trainers
+            for degree in divided
+        ]
+        + [EXPERTS | NARROW | {"implementation": name} for name in ("megatron", "torchtitan")]
+    )
     scenarios = pd.concat([scenarios, spread], ignore_index=True)
     places = [name for name in bench().instances.index if ".cc-" in name]
     results = estimate(
@@ -223,6 +235,7 @@ def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
 SERVE = {"work": "inference", "model": "qwen3-0.6b", "implementation": "vllm"}
 TRAIN = {"work": "training", "model": "gpt2"}
 EXPERTS = {"work": "training", "model": "qwen3-30b-a3b", "gpus": 8, "expert_parallel": 8}
+NARROW = {"expert_parallel": 1, "tuning": "lora", "precision": "nf4"}
 CASES = recorded("cases/support.json")["verdicts"]  # scenario, what runs, the words of its note
 
 
@@ -268,6 +281,24 @@ def test_experts_that_a_software_does_not_divide_are_named_and_those_that_it_doe
     answer = options(job, catalogs)
     assert answer.obstacle.code == "nothing-runs"
     assert "no setting that divides experts" in answer.obstacle.text
+
+
+def test_answers_divide_no_sequence_or_stage_that_a_software_is_not_known_to_divide(catalogs):
+    """A short sequence, and pipeline stages; a long sequence is divided in most software."""
+    row = EXPERTS | {"model": "llama-3.1-8b", "expert_parallel": 1, "instance": "p5.48xlarge"}
+    for change, known in (
+        ({"context_parallel": 2}, {"megatron": "yes", "transformers": "unknown"}),
+        ({"pipeline_parallel": 2}, {"megatron": "yes", "transformers": "unknown", "verl": "yes"}),
+        ({"context_parallel": 2, "sequence_tokens": 16_384}, {"transformers": "yes"}),
+    ):
+        for software, runs in known.items():
+            scenario = row | change | {"implementation": software}
+            assert estimate(scenario, catalogs, solve=False)["runs"] == runs, (change, software)
+    job = {"model": "llama-3.1-70b", "goal": "train", "train_tokens": 2e10, "hours_most": 720}
+    free, whole = (
+        options(job | fixed, catalogs).rows[0]["usd"] for fixed in ({}, {"pipeline_parallel": 1})
+    )
+    assert free < whole  # Megatron, from scratch
 
 
 def on_t4(catalogs, **choices):

@@ -39,14 +39,18 @@ class SupportRule(Entry, kw_only=True):
     software: Annotated[Text, hint("an implementation, or any")]
     work: Annotated[Literal["any", "training", "inference"], hint("any, training or inference")]
     what: Annotated[
-        Literal["loading", "host", "experts", "precision", "kv_precision", "attention", "compile"],
+        Literal[
+            *("loading", "host", "experts", "stages", "sequence"),
+            *("precision", "kv_precision", "attention", "compile"),
+        ],
         hint("the choice that the rule is about"),
     ]
     values: Annotated[
         FilledSet[Text],
         hint(
             "the values of that choice, for example [fp16, bf16]; families of instances for host; "
-            "divided (expert_parallel above 1) or whole for experts"
+            "divided or whole for experts, stages and sequence, which is short if it is divided "
+            "below 16,000 tokens"
         ),
     ]
     min_compute_capability: Annotated[
