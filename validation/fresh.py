@@ -7,8 +7,8 @@ side. Each row of `data/fresh` is asked twice: with the columns that its source'
 put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
 confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
 the sources rests on the others. Half of the rows of these sources are here; the other half is kept
-elsewhere and judges. `data/second` holds rows of further sources, entered whole and scored before
-anything was changed for them.
+elsewhere and judges. `data/second` and `data/third` hold rows of further and of the newest sources,
+entered whole and scored before anything was changed for them.
 """
 
 from fnmatch import fnmatchcase
@@ -32,7 +32,6 @@ from validation.speed import (
     with_published_models,
 )
 
-FOLDERS = ("fresh", "second")
 FAMILIES = (
     "training",
     "train_memory",
@@ -42,6 +41,12 @@ FAMILIES = (
     "encoders",
     "post_training",
 )
+LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
+    "fresh": "source left out",
+    "second": "second sources left out",
+    "third": "third sources left out",
+}
+FOLDERS = tuple(LEFT_OUT)
 FIRST, STATED = "first", "stated"  # how a row is asked
 TIMES = {  # quantity -> the prefix of its range, and the result column that benchmarks print
     "time_per_output_token_seconds": ("time", "time_per_output_token_seconds"),
@@ -201,9 +206,7 @@ def side_by_side(rows, catalogs):
     fresh = fresh[fresh["quantity"].isin(TIMES)]
     served = fresh["family"].str.contains("serving|encoders")
     fresh = fresh.assign(
-        rows=np.where(
-            fresh["family"].str.startswith("second"), "second sources left out", "source left out"
-        ),
+        rows=fresh["family"].str.split("_").str[0].map(LEFT_OUT),
         work=np.where(served, "inference", "training"),
         measured=fresh["quantity"],
     )

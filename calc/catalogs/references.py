@@ -27,6 +27,12 @@ def check_references(
         ((name, block) for name, block in software["block"].items() if block),
         entries["software_blocks"],
     )
+    _check(
+        "implementations",
+        "divided_as",
+        ((name, other) for name, other in software["divided_as"].items() if other),
+        software.index,
+    )
     sound = models.loc[models["refused"] == "", "kind"]
     _check("models", "kind", sound.items(), tables["model_kinds"].index, "kind of model")
     files = tables["checkpoints"]

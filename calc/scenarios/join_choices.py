@@ -71,10 +71,18 @@ optimizer_kernel_numbers = _listed_choice("optimizer_kernel")
 speculation_numbers = _listed_choice("speculation")
 
 
-def implementation_numbers(implementation, catalogs, problems):
-    """The numbers of the software: in training, in serving, and as an engine with pages."""
+def running_implementation(implementation, tensor_parallel, pipeline_parallel, catalogs, problems):
+    """The software that runs the model: where it is divided, the one that divides for it."""
     find(catalogs, "implementations", implementation, problems, "implementation")
     software = _row(catalogs, "implementations", implementation)
+    divider = Words(software, words_of(catalogs, "implementations", "divided_as"))
+    divides = ((tensor_parallel > 1) | (pipeline_parallel > 1)) & ~divider.are("")
+    return where(divides, divider, implementation)
+
+
+def implementation_numbers(running_implementation, catalogs):
+    """The numbers of the software: in training, in serving, and as an engine with pages."""
+    software = _row(catalogs, "implementations", running_implementation)
     made = columns_of(catalogs, "implementations", software, "implementation_")
     engine = _row_of_same_name(catalogs, "implementations", "engines")[software]
     serving = _row_of_same_name(catalogs, "implementations", "serving_engines")[software]
@@ -170,7 +178,7 @@ def able(work, trains, adapts, precision, implementation, catalogs, problems):
 
 
 def blocks_of_software(
-    implementation,
+    running_implementation,
     is_decoder,
     stack_family_kind,
     stack_kind_alone,
@@ -181,7 +189,7 @@ def blocks_of_software(
 ):
     """The block of each stack: the family's, the software's, or any of its kind."""
     block = block_rows(catalogs, "implementations", "block")[
-        _row(catalogs, "implementations", implementation)
+        _row(catalogs, "implementations", running_implementation)
     ]
     shares = (block >= 0) & (is_decoder > 0) & (stack_latent_width == 0)
     keeps_state = stack_recurrent_state_elements + stack_convolution_state_elements > 0
@@ -211,9 +219,11 @@ def kernel_numbers(precision, catalogs):
     return made | {"kernel_is_assumed": assumed_entries(catalogs, "kernels")[row]}
 
 
-def loss(asked_loss, compiles, implementation, scores_by_release, scoring_fuses_head, catalogs):
+def loss(
+    asked_loss, compiles, running_implementation, scores_by_release, scoring_fuses_head, catalogs
+):
     """The loss of the scenario; by default that of the software or its release."""
-    software = _row(catalogs, "implementations", implementation)
+    software = _row(catalogs, "implementations", running_implementation)
     plain = Words(software, words_of(catalogs, "implementations", "default_loss"))
     compiled = Words(software, words_of(catalogs, "implementations", "compiled_loss"))
     usual = where(compiles > 0, compiled, plain)

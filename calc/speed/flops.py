@@ -210,9 +210,32 @@ def casts_experts(is_engine, experts_only, tiles_experts, card_casts_mxfp4):
     return is_engine * experts_only * tiles_experts * np.nan_to_num(card_casts_mxfp4)
 
 
+def filled_card_ratio(
+    batch_sequences,
+    stack_pass_tokens,
+    stack_experts,
+    stack_experts_per_token,
+    stack_expert_ffn_width,
+    expert_parallel,
+    engine_loops_experts,
+    filling_outputs,
+):
+    """Share of a card that one expert's product fills, where a loop takes them in turn. [share]
+
+    Outputs, tokens of the expert · its width, over those of a card full of tiles; 0 where experts
+    are sent to GPUs of their own, whose runs the ratio by software was read off. Source: NVIDIA,
+    Matrix Multiplication Background User's Guide, section 4.2, tile and wave quantization.
+    """
+    tokens = stack_pass_tokens * stack_experts_per_token / np.maximum(stack_experts, 1)
+    outputs = batch_sequences * np.max(tokens * stack_expert_ffn_width, axis=0)
+    in_turn = (engine_loops_experts > 0) & (expert_parallel <= 1)
+    return in_turn * np.minimum(outputs / filling_outputs, 1)
+
+
 def expert_matmul_ratio(
     engine_expert_matmul_ratio,
     release_expert_matmul_ratio,
+    filled_card_ratio,
     casts_experts,
     gpu_fp8_flops_per_second,
     gpu_bf16_flops_per_second,
@@ -222,7 +245,8 @@ def expert_matmul_ratio(
 ):
     """Share of the rate of dense products that experts reach in the release. [share]
 
-    If experts alone are multiplied in 8 bits, the dense products beside them are not. Source:
+    Those of narrow experts were read off; products that fill the card reach what dense ones do. If
+    experts alone are multiplied in 8 bits, the dense products beside them are not. Source:
     catalogs/calibrated/engines.yaml and earlier_releases.yaml.
     """
     shared = np.where(
@@ -230,6 +254,7 @@ def expert_matmul_ratio(
         engine_expert_matmul_ratio,
         release_expert_matmul_ratio,
     )
+    shared = np.maximum(shared, filled_card_ratio)
     narrow = gpu_fp8_flops_per_second * card_narrow_matmul_ratio * engine_narrow_matmul_ratio
     return shared * np.where(
         casts_experts > 0, narrow / (gpu_bf16_flops_per_second * card_matmul_ratio), 1

@@ -164,16 +164,34 @@ def prefill_link_seconds(
     return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
 
 
+def handling_seconds(engine_request_seconds, release_request_seconds):
+    """Time in which the software's front end takes a lone request and sends its answer. [s]"""
+    of_release = np.isnan(release_request_seconds)
+    return np.where(of_release, engine_request_seconds, release_request_seconds)
+
+
 def arrival_seconds(
-    engine_request_seconds, is_engine, generates, prompt_tokens, tokenize_seconds_each
+    handling_seconds,
+    is_engine,
+    generates,
+    prompt_tokens,
+    tokenize_seconds_each,
+    batch,
+    many_sequences,
+    generated_tokens,
+    answer_seconds_each,
 ):
     """Time from a request's arrival to its first kernel, and back; engines tokenize it. [s]
 
-    A model that answers no token and runs in the caller's process handles no request: benchmarks
-    time the batch alone.
+    Their front end also handles the answers of all that run, one after another, so that a request
+    waits longer the more there are; counted up to as many as published runs have. A model that
+    answers no token and runs in the caller's process handles no request: benchmarks time the batch
+    alone. Source: vLLM, v1/engine/async_llm.py, output_handler; its documentation, CPU resources.
     """
-    handled = engine_request_seconds * np.maximum(is_engine, generates)
-    return handled + is_engine * generates * prompt_tokens * tokenize_seconds_each
+    handled = handling_seconds * np.maximum(is_engine, generates)
+    others = np.where(generated_tokens > 0, np.minimum(batch, many_sequences) - 1, 0)
+    each = prompt_tokens * tokenize_seconds_each + others * answer_seconds_each
+    return handled + is_engine * generates * each
 
 
 def burst_first_token_seconds(

@@ -5,6 +5,8 @@ Shares of the data sheet: catalogs/calibrated/utilization.yaml by card, engines.
 
 import numpy as np
 
+from calc.scenarios.counts import EXPERTS
+
 
 def weight_gradient_ratio(trained_parameters, parameters):
     """Share of weights whose gradients are computed: 1, or the adapters' in LoRA. [share]"""
@@ -166,22 +168,44 @@ def fuses_adapter_kernels(asks_fused_adapters, engine_fused_adapters):
     return np.where(np.isnan(asks_fused_adapters), engine_fused_adapters, asks_fused_adapters)
 
 
+def adapted_width_ratio(
+    adapts,
+    adapts_matrices,
+    stack_layers,
+    stack_adapter_in_width,
+    stack_adapter_out_width,
+    stack_experts,
+    stack_experts_per_token,
+):
+    """Inputs and outputs of the adapted matrices, of those of all that LoRA may adapt. [share]
+
+    An adapter reads its matrix's input and adds to its output. Of routed experts a token meets k.
+    Source: Hu et al. 2021, arXiv 2106.09685, section 4.1.
+    """
+    widths = stack_layers * (stack_adapter_in_width + stack_adapter_out_width)
+    met = np.ones_like(widths)
+    met[EXPERTS] = stack_experts_per_token / np.maximum(stack_experts, 1)
+    possible = np.sum(widths * met, axis=(0, 1))
+    adapted = np.sum(adapts_matrices * widths * met, axis=(0, 1))
+    return np.where((adapts > 0) & (possible > 0), adapted / np.maximum(possible, 1), 0)
+
+
 def adapter_element_passes(
     fuses_adapter_kernels,
+    adapted_width_ratio,
     engine_element_passes,
     engine_adapter_element_passes,
     fused_adapter_passes,
 ):
-    """Moves of each output beside adapters: their own outputs too, unless fused. [passes]
+    """Moves of each output beside adapters: their own outputs too, fewer if fused. [passes]
 
-    A fused kernel adds an adapter's product where its matrix writes the output. Source: NeMo
-    Automodel, components/_peft/lora_kernel.py; Unsloth, kernels/fast_lora.py.
+    What adapters of all matrices add was read off runs; those of some add as much less as the
+    matrices are narrower. A fused kernel adds an adapter's product where its matrix writes the
+    output. Source: NeMo Automodel, components/_peft/lora_kernel.py; Unsloth, kernels/fast_lora.py.
     """
-    return np.where(
-        fuses_adapter_kernels > 0,
-        np.minimum(engine_element_passes + fused_adapter_passes, engine_adapter_element_passes),
-        engine_adapter_element_passes,
-    )
+    apart = engine_adapter_element_passes - engine_element_passes
+    added = np.where(fuses_adapter_kernels > 0, np.minimum(fused_adapter_passes, apart), apart)
+    return engine_element_passes + adapted_width_ratio * added
 
 
 def element_passes(

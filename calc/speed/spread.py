@@ -79,6 +79,9 @@ LAYOUT_CORNERS: dict[str, Callable] = {
         (trains > 0) & (batch * pass_tokens < few_tokens)
     ),
     "first-token": lambda trains: trains == 0,
+    "latent-prompt": lambda trains, engine_replays_steps, stack_latent_width: (
+        (trains == 0) & (engine_replays_steps > 0) & np.any(stack_latent_width > 0, axis=0)
+    ),
     "many-gpus": lambda gpus, many_gpus: gpus > many_gpus,
     "many-sequences": lambda trains, batch, many_sequences: (
         (trains == 0) & (batch > many_sequences)
@@ -132,6 +135,7 @@ CORNERS = tuple(
 )  # in the catalog's order; a row's corners are the sum of 2^place
 OF_FIRST_TOKEN = (
     "first-token",
+    "latent-prompt",
     "shared-experts",
     "short-prompt",
     "state-prompt",

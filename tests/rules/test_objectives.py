@@ -45,6 +45,30 @@ def test_a_kept_reference_is_a_second_copy_of_the_weights():
     assert one(**DPO | {"tuning": "lora"})["reference"] == "adapter-off"
 
 
+def test_verl_divides_a_model_by_megatron():
+    """FSDP divides none. verl, docs/perf/dpsk.md: DeepSeek 671B took 66 GB of each of 96 H20."""
+    row = {
+        "model": "deepseek-v3",
+        "objective": "grpo",
+        "implementation": "verl",
+        "precision": "bf16-master",
+        "recompute": "full",
+        "reference": "kept",
+        "gpu": "h20",
+        "gpus": 96,
+        "sharding": "zero1",
+        "tensor_parallel": 8,
+        "pipeline_parallel": 12,
+        "expert_parallel": 8,
+        "sequence_tokens": 11680,
+        "offload": "optimizer",
+    }
+    engine = {"rollout_tensor_parallel": 32, "rollout_share": 0.6, "phase_offload": "all"}
+    divided = one(**row | engine)
+    assert divided["fits"] == "yes"
+    assert 62 < divided["allocated_peak_bytes"] / 2**30 < 72
+
+
 def test_verl_keeps_a_reference_in_cpu_memory_under_fsdp():
     """verl, workers/engine/fsdp/transformer_impl.py: CPUOffload for what only runs forward."""
     row = GRPO | {"implementation": "verl", "precision": "bf16-mixed", "reference": "kept"}

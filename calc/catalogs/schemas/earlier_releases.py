@@ -56,6 +56,9 @@ class EarlierRelease(Entry, kw_only=True):
     sequence_seconds: Annotated[
         NotNegative | None, hint("seconds of a sequence in a decode step")
     ] = None
+    request_seconds: Annotated[
+        NotNegative | None, hint("seconds from a request's arrival to its first kernel and back")
+    ] = None
     step_seconds: Annotated[
         NotNegative | None, hint("seconds of the CPU between two decode steps")
     ] = None

@@ -83,6 +83,13 @@ class Implementation(Entry, kw_only=True):
             "each family"
         ),
     ]
+    divided_as: Annotated[
+        str,
+        hint(
+            "an id of this file: whose blocks and speed it has under tensor or pipeline parallel; "
+            "empty: its own"
+        ),
+    ] = ""
     compiled_loss: Annotated[
         Literal["full", "kernel", "fused", "chunked", "compiled"],
         hint("the loss taken with compile when the scenario names none"),

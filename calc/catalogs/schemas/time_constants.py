@@ -30,6 +30,7 @@ class TimeConstants(Entry, kw_only=True):
     """The numbers, each under its name."""
 
     adapter_launch_ratio: TimeConstant
+    answer_seconds_each: TimeConstant
     attention_backward_passes: TimeConstant
     backward_passes: TimeConstant
     closed_loop_rounds: TimeConstant
@@ -40,6 +41,7 @@ class TimeConstants(Entry, kw_only=True):
     encoder_element_ratio: TimeConstant
     expert_popularity_shape: TimeConstant
     few_tokens: TimeConstant
+    filling_outputs: TimeConstant
     fused_adapter_passes: TimeConstant
     kept_input_ratio: TimeConstant
     logit_passes: TimeConstant

@@ -45,6 +45,7 @@ class Corners(Entry, kw_only=True):
     few_tokens: Spread = field(name="few-tokens")
     first_token: Spread = field(name="first-token")
     full_cache: Spread = field(name="full-cache")
+    latent_prompt: Spread = field(name="latent-prompt")
     long_cache: Spread = field(name="long-cache")
     many_gpus: Spread = field(name="many-gpus")
     many_sequences: Spread = field(name="many-sequences")
