@@ -196,7 +196,7 @@ def _on_its_place(
 
 
 def _setup_changes(row: Row, place: Row, near: Row, catalogs: Catalogs) -> Iterator[Changes]:
-    """Changes that are not ranked, with the layouts that they allow: choices, and other software.
+    """Changes that are not ranked: choices and other software, with their layouts.
 
     `place`: the job on the scenario's GPUs; `near`: on instance types that may be cheaper.
     """
