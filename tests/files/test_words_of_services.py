@@ -77,6 +77,26 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("serve phi-4 with n+1 redundancy at 8 rps", {"spare": 1}),
         ("every tenth of 900 employees uses qwen3-8b at the same time", {"share_active": 0.1}),
         ("2M question/answer pairs by phi-4, 500 out each, 90 in", {"requests_total": 2_000_000}),
+        ("kimi k2.6 @ 30 concurrent, 40k ctx each", {"model": "kimi-k2.6", "users": 30}),
+        ("classify 10M tweets with modernbert-base, 50 tokens", {"tokens_total": "500000000"}),
+        ("1M chat completions offline, qwen3-8b, 90 in, 30 out", {"requests_total": 1_000_000}),
+        (
+            "embed 9M texts of 500 tokens with bge-m3.\nLater we will add 20,000 texts a day",
+            {"requests_per_second": None, "tokens_total": "4500000000"},
+        ),
+        (
+            "glm-4.7 for 9 devs, 50k prompts of which 45k are cached",
+            {"shared_prompt_tokens": 45000},
+        ),
+        ("gemma-3-12b, 2 seconds until the reply starts, 9 rps", {"first_token_seconds": 2}),
+        ("sub-second ttft for 9 concurrent on phi-4", {"first_token_seconds": 1}),
+        ("25 agents, each has 2 chats open at the same time, phi-4", {"users": 50}),
+        ("phi-4, 9 sessions at once, 800 tokens per answer", {"answer_tokens": 800}),
+        (
+            "shared system prompt 4k, user message 300, answer 150, qwen3-14b, 18 rps",
+            {"prompt_tokens": 4300, "people": None},
+        ),
+        ("price of 200M output tokens by phi-4 in a batch job", {"tokens_total": "200000000"}),
         ("serve minimax-m2.7 on our 8x H200 box to 30 devs", {"have": "8 x h200-sxm"}),
     ],
 )
@@ -94,6 +114,7 @@ def test_numbers_land_in_their_columns(text, columns):
             "prompt_tokens",
             "4,000 tokens",
         ),
+        ("serve qwen3-8b to our department (55 heads)", "", "55 heads"),
         ("qwen3-8b over 30k articles, 1400 words each", "prompt_tokens", "1400 words each"),
     ],
 )

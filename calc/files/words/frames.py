@@ -196,7 +196,7 @@ def _extend(
         and not is_direct
         and not (items[place].text in PREPOSITIONS and _wants_machine(frame, element))  # 8 on H100
         and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
-        and not (items[place].text in BESIDE and _counts_before(frame, element))  # users at 8k
+        and not (_says(items[place]) and _counts_before(frame, element))  # users at 8k
         and (cost := _skip_cost(items[place], skipped)) is not None
     ):
         used = 0 if items[place].is_silent else 1
@@ -204,6 +204,11 @@ def _extend(
         if rest and rest.items:
             found.append(rest._replace(score=rest.score - cost))
     return max(found, key=lambda match: match.score, default=None)
+
+
+def _says(item: Item) -> bool:
+    """Return whether a word stands for more than a filler between a noun and its number."""
+    return item.text in BESIDE or not (item.is_silent or item.tags & SOFT)
 
 
 def _counts_before(frame: Frame, element: int) -> bool:

@@ -48,6 +48,7 @@ TUNED = frozenset(
         "arch",
     ]
 )
+IN_NAMES = frozenset("-_/:.")
 LONGEST_NAME = 9  # parts
 SHORTEST_WORD = 4  # letters of a word that goes on with a name
 OR = r" ?(?:/|,? or|,? and|vs\.?|versus|,? oder|,? und|,? ou|,? et|,? o|,? y) ?(?:the |a )?"
@@ -284,7 +285,7 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
     for end in range(min(len(parts), place + LONGEST_NAME), place + 1, -1):
         stretch = parts[place:end]
         if not stretch[-1].text.replace(".", "").isalnum() or any(
-            part.text in ",;()" for part in stretch
+            not part.text[0].isalnum() and part.text not in IN_NAMES for part in stretch
         ):
             continue
         words = _spellings(stretch)

@@ -35,6 +35,7 @@ def put_serving(amounts: Amounts) -> None:
         for claim in amounts.of("users"):
             facts.drop("users")
             amounts.put("people", claim)
+    _put_users_each(amounts)
     for claim in amounts.of("users_session", "users_seqs", "batch"):
         facts.drop("batch")
         amounts.put("users", claim)
@@ -62,6 +63,19 @@ def put_serving(amounts: Amounts) -> None:
             amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
         else:
             amounts.ask("shared_prompt_tokens", claim)
+
+
+def _put_users_each(amounts: Amounts) -> None:
+    """Sessions that each person has open at once: those of all together."""
+    people = float(amounts.facts.columns.get("people", 0))
+    for claim in amounts.of("users_each"):
+        if people:
+            words = amounts.facts.words["people"]
+            amounts.facts.drop("people")
+            amounts.put("users", claim, claim.item.value * people)
+            amounts.facts.assume(f"'{amounts.words(claim)}' for each of '{words}'")
+        else:
+            amounts.ask("users", claim)
 
 
 def _with_shared(facts: Facts) -> None:
@@ -199,6 +213,8 @@ def _put_work(amounts: Amounts) -> None:
     facts = amounts.facts
     each = [claim for claim in amounts.of("each_tokens") if amounts.is_open(claim)]
     counts = [claim for claim in _counts(amounts) if amounts.is_open(claim)]
+    if counts and not each and amounts.embeds:  # classify 10M tweets, 50 tokens
+        each = [claim for claim in amounts.of("tokens") if claim.item.value <= LONGEST_LENGTH]
     _put_images_each(amounts)
     if each and counts and amounts.embeds and "requests_per_second" in facts.columns:
         _put_candidates(amounts, counts[0], each[0])
@@ -215,7 +231,11 @@ def _put_work(amounts: Amounts) -> None:
             of_answer = amounts.of("images") or _are_produced(amounts, counts)
             column = "answer_tokens" if of_answer and not amounts.embeds else "prompt_tokens"
             amounts.put(column, claim)
+    for claim in amounts.of("out_total"):
+        amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
     for claim in amounts.of("tokens"):
+        if claim in each:
+            continue
         is_length = claim.item.value <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
         of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
         if is_length and any(map(amounts.is_of_unknown, amounts.of("tokens"))):
