@@ -97,6 +97,25 @@ pytestmark = pytest.mark.usefixtures("read_once")
             {"prompt_tokens": 4300, "people": None},
         ),
         ("price of 200M output tokens by phi-4 in a batch job", {"tokens_total": "200000000"}),
+        (
+            "qwen3-14b: summaries of 12k call transcripts, 5k tokens each, 200 tokens out",
+            {"requests_total": 12000, "users": None},
+        ),
+        ("phi-4, 40k requests, 3k in, 1k out, 24h turnaround", {"hours_most": 24}),
+        (
+            "phi-4 for 9 users, prompts with attachments are around 4,500 tokens long",
+            {"prompt_tokens": 4500, "context_tokens": None},
+        ),
+        ("serve phi-4, int8 kv, 50 seqs x 16k", {"kv_precision": "int8", "precision": None}),
+        (
+            "phi-4 for 9 devs, 12k token prompts (9k of it identical)",
+            {"shared_prompt_tokens": 9000, "prompt_tokens": 12000},
+        ),
+        (
+            "phi-4 for 1,500 subscribers, a fifth of them online in the evening",
+            {"people": 1500, "share_active": 0.2},
+        ),
+        ("glm-4.7 for 9 devs, 50k context of which 45k are cached", {"prompt_tokens": 50000}),
         ("serve minimax-m2.7 on our 8x H200 box to 30 devs", {"have": "8 x h200-sxm"}),
     ],
 )

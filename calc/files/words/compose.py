@@ -17,9 +17,20 @@ PRICES = frozenset({"cost", "costs", "be", "is", "pay", "for", "price", "money",
 }
 FARTHEST_PRICE = 4  # words behind how much
 PAIRS = frozenset({"pair", "duo", "paar", "paire", "par"})
-ORDINALS = {"third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+ORDINALS = {
+    "half": 2,
+    "third": 3,
+    "quarter": 4,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "eighth": 8,
+    "tenth": 10,
+}
 ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth": 100}
 PCT = frozenset({"PCT"})
+KINDS = frozenset({"session", "user", "request"})
+THINGS = frozenset({"document", "example", "audio", "image"})
 SHORTEST_PLURAL = 4  # letters
 
 
@@ -78,6 +89,8 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
         return replace(item, tags=frozenset({"PAIR"}), value=2.0)  # an H100 pair
     if "N" in item.tags and _is_adjective(items, place):
         return replace(item, tags=frozenset())
+    if _is_kind_of_next(items, place):
+        return replace(item, tags=frozenset({"silent"}))  # 12k call transcripts
     beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
     if item.text == "/" and beside and _sets_apart(items, place):
         return replace(item, tags=item.tags - {"per", "or"} | {","})
@@ -126,7 +139,8 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     units = vocabulary().units
     if after is None:
         return _plain(item), 1
-    if item.text in ("every", "each") and after.text in ORDINALS:  # every tenth of them
+    of_all = item.text in ("every", "each") or _of_follows(items, place)
+    if of_all and after.text in ORDINALS:  # every tenth, a fifth of them
         written = f"{item.text} {after.text}"
         return Item(item.start, after.end, written, PCT, 1 / ORDINALS[after.text]), 2
     if item.tags & {"N", "ONE"}:
@@ -162,9 +176,26 @@ def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
     return Item(first.start, last.end, text, PCT, 1 / last.value), used
 
 
+def _of_follows(items: list[Item], place: int) -> bool:
+    """Return whether a part of something begins here: a fifth of them."""
+    behind = items[place + 2].text if place + 2 < len(items) else ""
+    return items[place].text in ("a", "one") and behind.partition(" ")[0] == "of"
+
+
 def _is_pair(before: Item, after: Item) -> bool:
     """Return whether a slash joins a question and its answer."""
     return "question" in before.tags and "answer" in after.tags
+
+
+def _is_kind_of_next(items: list[Item], place: int) -> bool:
+    """Return whether a noun says what kind the things behind it are: call transcripts."""
+    following = items[place + 1] if place + 1 < len(items) else None
+    return (
+        following is not None
+        and bool(items[place].tags & KINDS and following.tags & THINGS)
+        and not items[place].text.endswith("s")
+        and following.text.endswith("s")
+    )
 
 
 def _is_adjective(items: list[Item], place: int) -> bool:

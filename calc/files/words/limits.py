@@ -109,6 +109,10 @@ def _put_times(amounts: Amounts) -> None:
             amounts.put("hours_most", claim)
         else:
             _put_time_of_service(amounts, claim)
+    if amounts.is_batch and float(facts.columns.get("request_seconds", 0)) >= MINUTE:
+        value, words = facts.columns["request_seconds"], facts.words["request_seconds"]
+        facts.drop("request_seconds")  # of the whole work: 24h turnaround
+        facts.put("hours_most", value / HOUR, words)
     if not ends and amounts.of("hours_most"):
         value, words = facts.columns["hours_most"], facts.words["hours_most"]
         facts.drop("hours_most")

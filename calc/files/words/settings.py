@@ -67,9 +67,10 @@ def _sets(item: Item) -> Row:
 
 
 def _is_of_cache(items: list[Item], place: int) -> bool:
-    """Return whether a format is that of the KV cache, which stands right before it."""
+    """Return whether a format is that of the KV cache, which stands right beside it."""
     before = next((item for item in reversed(items[:place]) if not item.is_silent), None)
-    return before is not None and "kv_key" in before.tags
+    beside = [before, *items[place + 1 : place + 2]]
+    return any(item is not None and "kv_key" in item.tags for item in beside)
 
 
 def _compares(items: list[Item], place: int) -> bool:
