@@ -157,12 +157,47 @@ def test_what_a_text_corrects_compares_or_multiplies(text, said):
         ("no longer than 24 hours: lora qwen3-8b", {"model": "qwen3-8b", "hours_most": 24}),
         ("qwen3-8b, 4 A100 nodes, lora", {"instances_most": 4, "gpus": None}),
         ("is one g5.xlarge cheaper than two g6.xlarge for qwen3-8b?", {"instances_most": None}),
+        ("between 4 and 8 H100, lora qwen3-8b", {"gpus": [4, 8]}),
+        ("at least 32 GPUs, lora qwen3-8b", {"gpus": [32, 64]}),
+        ("train qwen3-8b over 8 H100 with lora", {"gpus": 8}),
+        ("don't use more than 4 GPUs, lora qwen3-8b", {"gpus_most": 4}),
+        ("gemma-3-4b, 400 people, $3 per user per month", {"usd_most": 1200}),
+        ("sft qwen3-8b, 9k prompts (300 + 500 tokens)", {"example_tokens": 800}),
+        ("train the last 4 layers of qwen3-8b, 8M tokens", {"layers": None}),
+        ("it doesn't have to be in the us. phi-4, 40 users", {"excludes": None}),
+        ("300 users, 10 percent active, phi-4", {"share_active": 0.1, "users": None}),
+        ("no multi-gpu, qlora qwen3-8b", {"gpus": 1}),
+        ("nothing multi-node, qlora qwen3-8b", {"instances_most": 1}),
+        ("volta only, phi-4 for 9 users", {"gpu": "v100-16gb+v100-32gb"}),
+        ("no turing, phi-4 for 9 users", {"excludes": "t4+t4g"}),
+        ("H100 or better, lora qwen3-8b", {"gpu": None}),
+        ("A100 but no 80GB, lora qwen3-8b", {"gpu": "a100-40gb-sxm"}),
+        ("merged lora of phi-4, 25 users", {"goal": None, "method": None}),
+        ("Qwen3-30B-A3B-Instruct-2507, 48 at once", {"model": "qwen3-30b-a3b-2507"}),
         ("01-ai/Yi-34B pour GPU, 20 utilisateurs", {"model": "yi-34b", "gpus": None}),
     ],
 )
 def test_each_number_and_name_keeps_its_own_place(text, said):
     columns = read_words(text, catalogs()).columns
-    assert {name: columns.get(name) for name in said} == pytest.approx(said)
+    assert {name: columns.get(name) for name in said} == said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("qwen3-8b for 20 users, nothing with liquid cooling", "liquid cooling"),
+        ("full ft of phi-4, half the budget of $2k, 60M tokens", "half the budget"),
+        ("H100 or better, lora qwen3-8b", "h100 or better"),
+        ("full ft qwen3-8b, 9M tokens, for 20 users", "full ft"),
+    ],
+)
+def test_what_bounds_the_plan_in_words_unknown_is_asked_about(text, words):
+    assert words in " ".join(one.text for one in read_words(text, catalogs()).questions)
+
+
+def test_at_least_so_much_memory_allows_cards_with_more():
+    understood = read_words("at least 80GB per gpu, phi-4 for 9 users", catalogs())
+    assert "h200-sxm" in job_columns(understood, catalogs()).columns["gpu"]
 
 
 def test_a_service_beside_a_run_of_training_is_asked_about():

@@ -10,6 +10,7 @@ LENGTHS = (
     "answer_tokens",
     "completion_tokens",
 )
+SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")  # of a model without a name
 ROUNDED = 1.05  # 128k may be 131,072 or 128,000
 RATE_OF_ONE = 0.5  # requests a second that one person may send, programs aside
 FEWEST_WORK_TOKENS = 10_000  # of work that ends: fewer are the length of one request
@@ -20,6 +21,7 @@ def ask_about_contradictions(facts: Facts, model: str, catalogs: Catalogs) -> No
     """Ask about lengths beyond the model, loads beyond their users, and work that is too small."""
     _within_context(facts, model, catalogs)
     _within_users(facts)
+    _as_the_model(facts, model, catalogs)
     total = str(facts.columns.get("tokens_total", ""))
     if total and not total.endswith(NO_TOKENS) and float(total) < FEWEST_WORK_TOKENS:
         _doubt(facts, "tokens_total", "which is little for work that ends")
@@ -45,6 +47,19 @@ def _within_context(facts: Facts, model: str, catalogs: Catalogs) -> None:
                 text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of "
                 f"context. Which length is meant?",
             )
+
+
+def _as_the_model(facts: Facts, model: str, catalogs: Catalogs) -> None:
+    """Ask about a size that is not that of the model named: only the last 4 layers of it."""
+    if model not in catalogs.models.index:
+        return
+    for column in SIZES:
+        if column in facts.columns and column in catalogs.models.columns:
+            size = float(catalogs.models[column][model])
+            if facts.columns[column] != size:
+                _doubt(facts, column, f"and {model} has {size:,.0f}")
+            else:
+                facts.drop(column)
 
 
 def _within_users(facts: Facts) -> None:

@@ -17,8 +17,9 @@ LIMITS = frozenset(  # a negation before these says that they are limits
 )
 MOST = {  # of what is denied above a number: do not use more than 3 instances
     **dict.fromkeys(("instances", "instances_count", "nodes"), "instances_most"),
-    "gpus": "gpus_most",
+    **dict.fromkeys(("gpus", "gpus_least"), "gpus_most"),
 }
+MEMORY = frozenset({"bytes", "gpu_memory_gb"})
 BARE = frozenset({"bare", "duration", "usd", "bytes", "bare_share"})
 JOINTS = ("*", "/", "^", "x", " * ")  # between the numbers of a calculation
 FARTHEST = 4  # items between a quantity and the number that corrects it
@@ -36,6 +37,9 @@ def without_denied(
         if _is_limit(claim):
             denied = claim.first in scopes.negated and LESS.search(plain, claim.start, claim.end)
             doubted = denied and claim.role.endswith("_most")  # nothing with less than 8 GPUs
+            memory = claim.role in MEMORY and claim.first in scopes.negated
+            if memory and not (denied or _is_above(claim, items)):
+                claim = claim._replace(role="memory_denied")  # A100, but not with 40 GB
             several.append(claim._replace(role="bare") if doubted else claim)
         elif claim.first in scopes.negated and _is_above(claim, items):
             several.append(claim._replace(role=MOST.get(claim.role, claim.role)))

@@ -10,6 +10,8 @@ from calc.mappings import Cells
 SERVED = frozenset(
     {"int8", "int4", "awq-4bit", "gptq-4bit", "gguf-q4-k-m", "gguf-q8-0", "nvfp4"}
 )  # nobody trains in these
+ADAPTERS = frozenset({"lora", "qlora"})
+METHOD, LOAD = 3.0, 2.0  # the weights of a method and of a load
 LOADS = frozenset({"user", "people", "concurrent", "session"})
 MANY_TOKENS = 5e9  # a run of more that is only called training begins from scratch
 
@@ -43,6 +45,9 @@ def goal_of(
         score["serve"] += 1
     if "adapters" in roles and columns.get("method") == "lora":
         score["tune"] -= 3
+    only_method = columns.get("method") in ADAPTERS and 0 < score["tune"] <= METHOD
+    if only_method and score["serve"] >= LOAD and "adapters" not in roles:
+        return ""  # LoRA of what is served, or a run of it
     if "continued" in tags:
         return "tune"
     if score["train"] and score["train"] + score["tune"] > score["serve"]:

@@ -6,7 +6,12 @@ from dataclasses import replace
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.files.words.amounts import Amounts
-from calc.files.words.instance_cards import drop_repeated_cards, put_either
+from calc.files.words.frames import Claim
+from calc.files.words.instance_cards import (
+    drop_cards_of_memory,
+    drop_repeated_cards,
+    put_either,
+)
 from calc.files.words.items import Item
 from calc.files.words.machines import of_memory
 from calc.files.words.scopes import Scopes, name_entry
@@ -14,6 +19,7 @@ from calc.job.cells import MOST_MACHINES
 
 GPUS_OF_DGX = 8  # of a DGX or HGX A100, H100, H200 or B200 (NVIDIA's data sheets)
 OFFERED = (2, 4, 8, 16)  # cards of a choice
+MOST_OFFERED = 64  # GPUs, where only the least number is said
 MOST_BETWEEN = 2  # words between how many and the card
 HOW_MANY = (
     "How many {} shall be planned for? AWS rents none, so their number is not searched: choose "
@@ -22,6 +28,7 @@ HOW_MANY = (
 IN_QUESTION = re.compile(r"[^.,;:?\n]*\?")  # the rest of a clause that asks
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
+OF_MACHINES = ("gpus_each", "nodes", "gpus", "gpus_least", "instances", "dgx_boxes")
 FAMILIES = {"p": ("p",), "g": ("g", "gr")}
 
 
@@ -34,6 +41,9 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
     put_either(amounts.facts, scopes, items, catalogs)
+    for item in scopes.open_machines:
+        text = f"You wrote '{item.text} or better'. Which GPUs may it be?"
+        amounts.facts.ask("gpu", item.text, text=text)
     _places(amounts, scopes, items)
     excluded = list(dict.fromkeys(name for name, _ in scopes.excluded))
     if excluded:
@@ -43,17 +53,19 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
 
 def _count(amounts: Amounts) -> float:
     """Cards in all: so many, or nodes of so many."""
-    for claim in amounts.of("gpus_each", "nodes", "gpus", "instances", "dgx_boxes"):
+    for claim in amounts.of(*OF_MACHINES):
         amounts.words(claim)
     if each := amounts.value("gpus_each"):
         return each * (amounts.value("nodes", "instances_count") or 1)
     if "dgx" in amounts.tags and not amounts.of("gpus"):
         return GPUS_OF_DGX * (amounts.value("dgx_boxes", "nodes") or 1)
-    return amounts.value("gpus")
+    return amounts.value("gpus", "gpus_least")
 
 
 def _with_memory(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     """An A100 with 40 GB of memory: the memory says which card of the name it is."""
+    for claim in amounts.of("memory_denied"):
+        drop_cards_of_memory(amounts, claim, scopes, catalogs)
     gigabytes = amounts.facts.columns.get("gpu_memory_gb")
     named = [*scopes.taken["gpu"], *scopes.owned]
     cards = [item for item in named if "CARD" in item.tags]
@@ -162,7 +174,9 @@ def _cards(amounts: Amounts, scopes: Scopes) -> None:
         facts.words["gpu"] = ", ".join(item.text for item in scopes.taken["gpu"])
     if "have" in facts.columns:
         return
-    counts = amounts.of("gpus", "gpus_each")
+    counts = amounts.of("gpus", "gpus_each", "gpus_least")
+    if counts and _is_open_count(amounts, counts[0]):
+        return
     if count := _count(amounts):
         if not counts:
             facts.put("gpus", count, facts.words["gpu"])
@@ -172,6 +186,20 @@ def _cards(amounts: Amounts, scopes: Scopes) -> None:
             facts.ask("gpus", " and ".join(amounts.words(claim) for claim in counts))
         else:
             amounts.put("gpus", counts[0], count)
+
+
+def _is_open_count(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether a count of GPUs has several values, which are put: at least 4; 4 to 8."""
+    least, most = float(claim.item.extra.get("low", 0)), claim.item.value
+    if claim.role == "gpus_least":
+        least, most = claim.item.value, float(MOST_OFFERED)
+    if not least or amounts.of("gpus_each", "nodes"):
+        return False
+    usual = [2**power for power in range(MOST_OFFERED.bit_length())]
+    counts = sorted({least, *(one for one in usual if least <= one <= most), most})
+    amounts.facts.columns["gpus"] = [round(count) for count in counts]
+    amounts.facts.words["gpus"] = amounts.words(claim)
+    return True
 
 
 def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:

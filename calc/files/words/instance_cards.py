@@ -1,11 +1,14 @@
 """Instances and cards that one text names: the same machine, a choice, or a contradiction."""
 
 import re
+from dataclasses import replace
 
 from calc.catalogs.load import Catalogs
+from calc.files.words.amounts import Amounts
 from calc.files.words.facts import Facts
+from calc.files.words.frames import Claim
 from calc.files.words.items import Item
-from calc.files.words.machines import card_kinds
+from calc.files.words.machines import card_kinds, narrow_cards, of_memory
 from calc.files.words.scopes import Scopes
 
 MEMORY = re.compile(r"\d ?g")  # of a card, which tells it from others of its name
@@ -32,6 +35,29 @@ def _is_repeated(item: Item, cards: set[str], catalogs: Catalogs) -> bool:
     same = cards & set(card_kinds(catalogs).get(key, ()))
     rented = {card for card in cards if card.removesuffix("g") == item.value[0]}  # A10 of g5
     return bool(rented or (same and not MEMORY.search(item.text)))
+
+
+def drop_cards_of_memory(
+    amounts: Amounts, claim: Claim, scopes: Scopes, catalogs: Catalogs
+) -> None:
+    """Take the cards of a name with another memory than the denied one; ask where none is."""
+    meant, is_known = [], False
+    for item in scopes.taken["gpu"]:
+        denied = set(of_memory(item, claim.item.value, catalogs))
+        kind = card_kinds(catalogs).get(str(item.extra.get("key", "")), [])
+        others = [card for card in kind if _printed(card) not in set(map(_printed, denied))]
+        card = narrow_cards(others, item.text, catalogs) if denied and others else ()
+        is_known = is_known or bool(card)
+        meant.append(replace(item, value=card) if card else item)
+    if not is_known:
+        amounts.ask("gpu_memory_gb", claim)
+    amounts.words(claim)
+    scopes.taken["gpu"] = meant
+
+
+def _printed(card: str) -> str:
+    """The part of a card's id that says its memory: 40gb of a100-40gb-sxm."""
+    return next((part for part in card.split("-") if part.endswith("gb")), "")
 
 
 def put_either(facts: Facts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:

@@ -1,5 +1,6 @@
 """The job of what a text says: facts that no column of a job takes become those that do."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ REGION, GIB = "us-east-1", 2**30
 MEMORY_RATIO = (0.88, 1.03)  # of the printed GB: 24 GB are 22.5 to 24 GiB
 ANSWER_TOKENS = float(str(JOB_BY_NAME["answer_tokens"].default))
 FIRST_TOKEN_RATIO = 0.2  # of the time of a whole answer
+LEAST = re.compile(r"least|more than|>|≥|minimum|mindestens|au moins|al menos|至少|or more")
 CARD_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 LONGEST_NUMBER = 30  # digits
 
@@ -166,10 +168,13 @@ class _Job:
         )
 
     def _memory(self, value: float) -> None:
-        """Choose the rented cards that have about so many GB; ask where there is none."""
+        """Choose the rented cards that have about so many GB, or as many; ask where none has."""
+        least, most = MEMORY_RATIO
+        if LEAST.search(self.words.get("gpu_memory_gb", "")):
+            most = float("inf")
         memory = self.catalogs.gpus["memory_bytes"].astype(float) / (value * GIB)
         rented = set(self.catalogs.instances["gpu"])
-        cards = [str(gpu) for gpu in memory.index[memory.between(*MEMORY_RATIO)] if gpu in rented]
+        cards = [str(gpu) for gpu in memory.index[memory.between(least, most)] if gpu in rented]
         if cards:
             self.columns.setdefault("gpu", "+".join(cards))
         else:

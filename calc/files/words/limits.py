@@ -75,6 +75,8 @@ def _put_money(amounts: Amounts) -> None:
         else:
             text = f"You wrote '{amounts.words(claim)}'. How many dollars may the whole run cost?"
             amounts.ask("usd_most", claim, text)
+    for claim in amounts.of("usd_each"):
+        _put_money_each(amounts, claim)
     for claim in amounts.of("usd_paid"):
         amounts.put("usd_paid_now", claim)
     for claim in amounts.of("foreign"):
@@ -92,6 +94,18 @@ def _is_behind_unread(amounts: Amounts, claim: Claim) -> bool:
     near = amounts.text[max(claim.start - FARTHEST_WORD, 0) : claim.start]
     match = WORD_BEFORE.search(near)
     return match is not None and match[1] not in silent_words() | lexicon().tags.keys()
+
+
+def _put_money_each(amounts: Amounts, claim: Claim) -> None:
+    """A cost for each user as that of all of them, where their number is known; else ask."""
+    people = amounts.facts.columns.get("people") or amounts.facts.columns.get("users")
+    monthly = not claim.rate_seconds or claim.rate_seconds >= DAY
+    if amounts.goal == "serve" and people and monthly:
+        month = MONTH / (claim.rate_seconds or MONTH)
+        amounts.put("usd_most", claim, claim.item.value * month * float(people))
+        amounts.facts.assume(f"'{amounts.words(claim)}' for each of {people:,.0f}")
+    else:
+        amounts.ask("usd_most", claim)
 
 
 def _is_longest(amounts: Amounts, claim: Claim) -> bool:

@@ -24,13 +24,21 @@ BARE_CARD = re.compile(r"\d\d90s?|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people
 COUNTS = re.compile(r"[ -]?(?:tok|word|char|prompt|context|sample|row|example|request|user|doc)")
 SHORT_FAMILIES = frozenset({"p4", "p6", "g4"})  # people write these without their letters
 OWN_BEFORE = re.compile(r"\b(?:my|our|his|her|an?|single|\dx|two|mein\w*|ma|mon|mi) $")  # my 4080
+NO_GENERATION = frozenset({"ada"})  # which is also a name
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 
 
 def named_machines(text: str, catalogs: Catalogs) -> list[Item]:
     """Items of instances, families, cards and regions in the text."""
     several = [*_instances(text, catalogs), *_regions(text, catalogs)]
-    return [*several, *(card for card in _cards(text, catalogs) if not _overlaps(card, several))]
+    cards = [card for card in _cards(text, catalogs) if not _overlaps(card, several)]
+    named = {name for card in cards for name in card.value}
+    generations = [
+        one
+        for one in _generations(text, catalogs)
+        if not _overlaps(one, cards) and not named & set(one.value)
+    ]
+    return [*several, *cards, *generations]
 
 
 def _overlaps(item: Item, others: list[Item]) -> bool:
@@ -140,6 +148,26 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
             )
         )
     return items
+
+
+def _generations(text: str, catalogs: Catalogs) -> list[Item]:
+    """The generations of GPUs that a text names, as the cards of them that AWS rents."""
+    rented = set(catalogs.instances["gpu"])
+    cards: dict[str, list[str]] = {}
+    for gpu, name in catalogs.gpus["architecture"].items():
+        word = str(name).lower().split()[0]
+        if gpu in rented and "/" not in str(gpu) and word not in NO_GENERATION:
+            cards.setdefault(word, []).append(str(gpu))
+    return [
+        Item(
+            *match.span(),
+            match[0],
+            frozenset({"CARD", "name"}),
+            tuple(cards[match[1]]),
+            {"key": "+".join(dict.fromkeys(card.split("-")[0] for card in cards[match[1]]))},
+        )
+        for match in re.finditer(rf"(?<![\w-])({'|'.join(cards)})(?![\w-])", text)
+    ]
 
 
 def _hyphenated(key: str) -> str:

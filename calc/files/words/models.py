@@ -49,7 +49,7 @@ TUNED = frozenset(
     ]
 )
 IN_NAMES = frozenset("-_/:.")
-LONGEST_NAME = 9  # parts
+LONGEST_NAME = 16  # parts
 SHORTEST_WORD = 4  # letters of a word that goes on with a name
 OR = r" ?(?:/|,? or|,? and|vs\.?|versus|,? oder|,? und|,? ou|,? et|,? o|,? y) ?(?:the |a )?"
 SIZE_BEHIND = re.compile(rf"{OR}(?P<size>{SIZE.pattern})(?![\w.-])(?: (?P<word>[^\W\d_]+))?")

@@ -124,10 +124,7 @@ def _put_training(amounts: Amounts) -> None:
         if claim.role == "users_session" and not amounts.is_open(claim):
             continue
         facts.drop(claim.role)
-        if "serve" in amounts.tags:
-            amounts.ask("goal", claim, TWO_JOBS.format(amounts.words(claim)))
-        else:
-            amounts.leave_out(claim)
+        amounts.ask("goal", claim, TWO_JOBS.format(amounts.words(claim)))
     epochs = facts.columns.get("epochs")
     if (
         run in facts.columns
@@ -167,13 +164,16 @@ def _put_rollouts(amounts: Amounts) -> None:
             amounts.ask("", claim)
     if not rolls_out:
         _put_parts(amounts, [*amounts.of("prompt_tokens"), *amounts.of("answer_tokens")])
+        _put_parts(amounts, [*amounts.of("length_in"), *amounts.of("length_out")])
 
 
 def _put_parts(amounts: Amounts, parts: list[Claim]) -> None:
     """Prompt and answer of each example, which are learned from together."""
     facts = amounts.facts
     facts.drop("prompt_tokens")
-    whole = any(claim.role == "answer_tokens" for claim in parts) and not amounts.of("bare")
+    whole = any(
+        claim.role in ("answer_tokens", "length_out") for claim in parts
+    ) and not amounts.of("bare")
     if whole and "examples" in facts.columns and "example_tokens" not in facts.columns:
         words = " and ".join(amounts.words(claim) for claim in parts)
         facts.put("example_tokens", float(sum(claim.item.value for claim in parts)), words)

@@ -9,6 +9,7 @@ import re
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import LONG_RUN, Amounts
 from calc.files.words.bare import put_bare, put_target
+from calc.files.words.clauses import ask_about_parts, ask_about_unread
 from calc.files.words.compose import compose_quantities
 from calc.files.words.consistency import ask_about_contradictions
 from calc.files.words.denials import without_denied
@@ -37,6 +38,7 @@ NO_MODEL = (
 )
 GOALS = ("serve it", "fine-tune it", "train it from scratch")
 SAME_PARAMETERS = 1.005  # versions of a model differ in a few words of the vocabulary
+OF_ANYTHING = frozenset({"full", "fully", "lora"})  # words of a method: full of what?
 SIZES = frozenset({"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"})
 OF_SERVING = ("method", "objective", "epochs", "lora_rank", "sharding", "recompute", "optimizer")
 BATCH_ROLES = frozenset({"requests_count", "answers_count", "documents", "images", "audio_seconds"})
@@ -83,7 +85,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     trains = dict(catalogs.implementations["trains"])
     goal = goal_of(claims, heard, facts.columns, trains)
     goal = goal or goal_of(claims, items, facts.columns, trains)  # I can not fine-tune it
-    if "method" in {question.column for question in facts.questions}:
+    if not goal or "method" in {question.column for question in facts.questions}:
         facts.drop("method")  # which has said that it is a run
     amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
     put_quantities(amounts)
@@ -94,6 +96,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     if goal:
         facts.columns["goal"] = goal
     if goal == "serve":
+        _ask_about_runs(facts)
         for column in OF_SERVING:
             if column != "lora_rank" or "adapters" not in facts.columns:
                 facts.drop(column)
@@ -108,6 +111,8 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
         put_no_latency(facts, items)
     ask_about_contradictions(facts, model, catalogs)
     _ask_about_size(facts, model)
+    ask_about_parts(facts, items, covered)
+    ask_about_unread(facts, items, covered, scopes)
     problem = "" if goal else _no_goal(facts)
     if not model and not facts.columns.keys() >= SIZES:
         if "model" not in {question.column for question in facts.questions}:
@@ -127,6 +132,13 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
         problem,
         stored,
     )
+
+
+def _ask_about_runs(facts: Facts) -> None:
+    """Ask about the words of a run of training beside a service, such as full ft."""
+    words = facts.words.get("method", "")
+    if words and words not in OF_ANYTHING and "adapters" not in facts.columns:
+        facts.ask("goal", words, GOALS, f"You wrote '{words}' beside a service. Which is meant?")
 
 
 def _put_aside(aside: list[Claim], items: list[Item], scopes: Scopes, plain: str) -> list[str]:

@@ -62,6 +62,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     """Claims whose role was open, with the one that the model or the objective gives them."""
     has_text = "each_tokens" in {claim.role for claim in claims} and not SCANNED.search(plain)
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
+    claims = [_as_spread(claim, plain) for claim in claims]
     claims = _as_recordings(claims, kind)
     claims = _of_groups(claims)
     claims = _as_shifts(claims)
@@ -81,6 +82,12 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
 def _is_ep(claim: Claim, plain: str) -> bool:
     """Return whether epochs are written ep, which beside tp and pp are experts in parallel."""
     return bool(EP.match(plain, claim.start, claim.end))
+
+
+def _as_spread(claim: Claim, plain: str) -> Claim:
+    """GPUs that the work is spread over: over 8 GPUs is no lower bound."""
+    spread = claim.role == "gpus_least" and plain.startswith("over ", claim.start)
+    return claim._replace(role="gpus") if spread else claim
 
 
 def _as_document(claim: Claim, plain: str, kind: Kind, has_text: bool) -> Claim:

@@ -32,6 +32,7 @@ class Scopes:
     excluded: list[tuple[str, Item]] = field(default_factory=list)  # id, item
     allowed: list[tuple[str, Item]] = field(default_factory=list)  # market, item
     owned: list[Item] = field(default_factory=list)
+    open_machines: list[Item] = field(default_factory=list)  # H100 or better
     aside: set[int] = field(default_factory=set)
     negated: set[int] = field(default_factory=set)
 
@@ -89,6 +90,8 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
         scopes.excluded.append((exclusion, item))
     elif kind == "markets" and _is_allowed(items, place):
         scopes.allowed.append((exclusion, item))
+    elif kind in ("gpu", "instance") and _after(items, place, "or_better", 2):
+        scopes.open_machines.append(item)
     elif kind in ("gpu", "instance") and _is_owned(items, place):
         scopes.owned.append(item)
     elif not (kind == "family" and any("vcpu" in other.tags for other in items)):

@@ -1,0 +1,60 @@
+"""Limits and exclusions of which nothing was read: in a short text they are asked about."""
+
+from calc.files.words.facts import Facts
+from calc.files.words.items import Item
+from calc.files.words.scopes import Scopes, name_entry
+from calc.files.words.vocabulary import frames
+
+PARTS = frozenset({"half", "third", "quarter", "double", "twice", "triple", "thrice"})
+FARTHEST_NUMBER = 4  # words behind half of
+MOST_UNREAD = 5  # words: a text with more is a letter, of which much is of something else
+SHORTEST_WORD = 3  # letters
+OF_LIMITS = frozenset({"not", "only", "least", "most", "quota_no"})
+WITHOUT_EFFECT = frozenset({"silent", "not", "only", "own", "and", "or", "about", "rented"})
+
+
+def ask_about_parts(facts: Facts, items: list[Item], covered: set[int]) -> None:
+    """Ask about a word such as half that stands before a number and that no frame has read."""
+    for number, item in enumerate(items):
+        if item.text in PARTS and number not in covered and not item.tags - {"silent"}:
+            near = items[number : number + 1 + FARTHEST_NUMBER]
+            if any(one.tags & {"N", "USD", "DUR", "BYTES"} for one in near):
+                words = " ".join(one.text for one in near)
+                facts.ask("", words)
+
+
+def ask_about_unread(facts: Facts, items: list[Item], covered: set[int], scopes: Scopes) -> None:
+    """Ask about each clause that limits or rules out what nothing has read: no multi-node."""
+    unread = {number for number, item in enumerate(items) if _is_unread(item)} - covered
+    if len(unread) > MOST_UNREAD:
+        return
+    known = WITHOUT_EFFECT | {
+        tag for frame in frames() for tags, _ in frame.elements for tag in tags
+    }
+    for clause in _clauses(items):
+        inert = all(
+            number not in covered | scopes.aside
+            and not name_entry(items[number])
+            and items[number].tags <= known - {"N"}
+            for number in clause
+        )
+        limits = any(items[number].tags & OF_LIMITS for number in clause)
+        if inert and limits and unread & set(clause):
+            words = " ".join(items[number].text for number in clause)
+            facts.ask("", words, text=f"You wrote '{words}'. What does it mean for the plan?")
+
+
+def _is_unread(item: Item) -> bool:
+    """Return whether an item is a word that the vocabulary lacks."""
+    return not item.tags and item.text.isalpha() and len(item.text) >= SHORTEST_WORD
+
+
+def _clauses(items: list[Item]) -> list[list[int]]:
+    """The numbers of the items of each clause."""
+    clauses: list[list[int]] = [[]]
+    for number, item in enumerate(items):
+        if item.tags & {"end", ","}:
+            clauses.append([])
+        else:
+            clauses[-1].append(number)
+    return [clause for clause in clauses if clause]
