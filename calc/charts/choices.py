@@ -14,7 +14,7 @@ from calc.say.numbers import about, gib, is_missing, span, three
 from calc.say.place import place
 from calc.say.problem import misses_text, problem_text
 from calc.say.setting import arrangement
-from calc.studies.choices import Cell, Choice, cheapest_cell, is_plan
+from calc.studies.choices import Cell, Choice, cheapest_cell, costs_alike, is_plan
 from calc.units import GIB
 
 MEASURES: dict[str, Callable[[Cells], float]] = {
@@ -80,6 +80,8 @@ def choices_table(
     is_least = (
         table["value"].eq(usable.min()) if least is None else table["cell"].eq(cells.index(least))
     )
+    if least is not None and any(is_own) and costs_alike(plan, least):
+        is_least = pd.Series(is_own)  # the plan itself: nothing costs less
     mark = (
         pd.Series("", index=table.index)
         .mask(is_least, "cheapest" if measure == "usd" else "least")

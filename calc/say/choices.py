@@ -133,10 +133,10 @@ def _beside_nearest(best: Cell, plan: Cells, catalogs: Catalogs) -> str:
 
 
 def cell_name(cell: Cell, catalogs: Catalogs) -> str:
-    """Return the choices of a cell: Pure bf16 with Adafactor."""
+    """Return the choices of a cell: Pure bf16 with Adafactor; a format's own name stays: bf16."""
     names = [choice_name(one, catalogs) for one in (cell.row, cell.column) if one.sets]
     text = " with ".join(names)
-    return text[:1].upper() + text[1:]
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 def _time_change(other: Cells, plan: Cells) -> str:

@@ -133,6 +133,11 @@ def is_plan(choice: Choice, job: Cells, plan: Cells) -> bool:
     return all(_present(name, job, plan) == value for name, value in choice.sets)
 
 
+def costs_alike(plan: Cells, cell: Cell) -> bool:
+    """True if a plan costs no more than the plan of a cell, but for a tie."""
+    return cell.plan is not None and bool(plan["usd"] <= (1 + TIE_RATIO) * cell.plan["usd"])
+
+
 def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
     """Return the cheapest cell that qualifies; if none does, the cheapest of all.
 

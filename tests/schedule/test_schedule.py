@@ -250,7 +250,7 @@ def test_the_answers_of_the_bill_come_with_their_jobs_and_machines():
     title = pages.run(app).title[0].value
     assert title.startswith("2 runs find a place, for")
     jobs, pools = (app.session_state[name] for name in ("team_jobs", "team_pools"))
-    assert jobs["job"].tolist() == ["tuned", "served"]
+    assert [name.split()[0] for name in jobs["job"]] == ["Fine-tune", "Serve"]
     assert {*pools["instance"]} >= {"p5.48xlarge", "g6e.xlarge"}
     app.button(key="team_add").click()
     assert pages.run(app).title[0].value.startswith("3 runs find a place, for")

@@ -4,9 +4,9 @@ import pytest
 from examples import catalogs
 
 from calc.charts.choices import choices_table
-from calc.say.choices import choice_name, decision
+from calc.say.choices import cell_name, choice_name, decision
 from calc.search.options import options
-from calc.studies.choices import Choice, cells_for, comparisons, is_plan, job_with
+from calc.studies.choices import Cell, Choice, cells_for, comparisons, is_plan, job_with
 
 TUNE = {"work": "training", "model": "llama-3.2-1b", "train_tokens": 150e6}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
@@ -85,6 +85,22 @@ def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays
     text = decision(cells, resolved, plan, catalogs())
     assert text.startswith(choice_name(cheapest.row, catalogs())[:1].upper())
     assert "With AdamW kept" in text
+
+
+def test_a_plan_that_costs_no_more_than_the_cheapest_cell_is_the_only_one_marked():
+    """Where nothing costs less than the plan, no other cell is called the cheapest; a format keeps
+    its own name at the beginning of a sentence.
+    """
+    job, plan = studied(SERVE)
+    other, own, alone = (
+        Choice(name, (("precision", name),) if name else ())
+        for name in ("bf16", plan["precision"], "")
+    )
+    cheaper = plan | {"usd": 0.995 * plan["usd"]}
+    cells = [Cell(other, alone, job, cheaper), Cell(own, alone, job, plan)]
+    table = choices_table(cells, "usd", job, plan, catalogs())
+    assert table["mark"].tolist() == ["", "plan"]
+    assert cell_name(cells[0], catalogs()) == "bf16"
 
 
 @pytest.mark.long

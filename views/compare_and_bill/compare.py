@@ -57,7 +57,7 @@ def draw(title: DeltaGenerator) -> None:
         moves.moves_of(bill, ink, catalogs)
         in_bill = [every.records[place] for place in every.ticked]
         signing.cheaper(in_bill, catalogs)
-        signing.not_in_it(in_bill)
+        signing.not_in_it(in_bill, catalogs)
     if len(every.records) >= FEWEST:
         label = "What differs, and every figure side by side"
         expander(

@@ -9,6 +9,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
 from calc.say.numbers import billed_usd, is_missing, usd
+from calc.say.setting import name_of
 from calc.units import MEAN_MONTH_HOURS
 from views.shared.answer_words import day_text
 from views.shared.markdown import plain
@@ -80,14 +81,19 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
     ]
 
 
-def not_in_it(rows: list[Row]) -> None:
+def not_in_it(rows: list[Row], catalogs: Catalogs) -> None:
     """Draw what is not counted, with the cost of a further attempt and of a spare instance."""
     st.header("Not in it", anchor=False)
     parts = [
-        f"a further attempt of {row['scenario']} (+{billed_usd(attempt_usd(row))})"
+        f"a further attempt of {_name(row, catalogs)} (+{billed_usd(attempt_usd(row))})"
         if ends_of(row)
-        else f"a spare instance of {row['scenario']} (+{billed_usd(spare_usd(row))} a month)"
+        else f"a spare instance of {_name(row, catalogs)} (+{billed_usd(spare_usd(row))} a month)"
         for row in rows
         if not is_missing(row["usd"])
     ]
     st.markdown(plain("; ".join([NOTHING_COUNTED, *parts]) + "."))
+
+
+def _name(row: Row, catalogs: Catalogs) -> str:
+    """Return a kept answer with its model: Llama 3.1 8B, Full · p4d.24xlarge."""
+    return f"{name_of('model', row['model'], catalogs)}, {row['scenario']}"

@@ -214,9 +214,9 @@ def _add(rows: list[Row], answers: list[Row], jobs: pd.DataFrame, pools: pd.Data
 def _add_answers(
     answers: list[Row], jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs
 ) -> None:
-    """Callback: the jobs of kept answers with their machines, by name and days of the bill."""
+    """Callback: the jobs of kept answers with their machines and the days of the bill."""
     new = [
-        job_with_dates(job, answer["scenario"], date.today(), answer)
+        job_with_dates(job, answer["job"], date.today(), answer)
         for answer, job in kept_answers.jobs_of(answers, catalogs)
     ]
     _add(new, answers, jobs, pools)

@@ -90,9 +90,12 @@ def take_context(context: int | None, catalogs: Catalogs) -> None:
 
 
 def take_split(prompt: int, catalogs: Catalogs) -> None:
-    """Callback: the prompt within the context of now; a late echo of a slider changes neither."""
-    context = sum(lengths(catalogs))
-    take_prompt(min(prompt, context - 1), context)
+    """Callback: the prompt within the context of now; a late echo of a slider changes neither, nor
+    a job without answers, to which the slider of the one before may belong.
+    """
+    context, answer = sum(lengths(catalogs)), lengths(catalogs)[1]
+    if answer:
+        take_prompt(min(prompt, context - 1), context)
 
 
 def take_prompt(prompt: int, context: int) -> None:

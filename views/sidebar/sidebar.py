@@ -109,11 +109,12 @@ def complaints() -> None:
     """Faults of the link until they are dismissed, and values that gave way in this run."""
     link = address.address()
     for sentence in link.notes:
-        st.info(plain(sentence), icon=":material/info:")
+        if sentence not in link.complaints:
+            st.info(plain(sentence), icon=":material/info:")
     if link.complaints:
         st.warning(
             plain("\n".join(f"- {sentence}" for sentence in link.complaints)),
-            title="Not all of the link was understood",
+            title="Not all of the link was used as it is",
             icon=":material/link_off:",
         )
         button("Dismiss", link.complaints.clear, key="dismiss", type="tertiary")
