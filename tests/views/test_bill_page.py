@@ -11,12 +11,13 @@ from pages import address, opened, page_text, run, title, turned
 from calc import estimate
 from calc.answers.full_answer import full_answer as options
 from calc.plan.bill import billed, on_markets
+from calc.plan.figures import figures
 from calc.plan.run_length import over_concurrency, over_tokens
-from calc.say.numbers import about
+from calc.say.numbers import about, percent
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.speed.time_basis import BASES
 from views.compare_and_bill import pay, prices, sure
-from views.shared.row_words import TIME_RESTS_ON
+from views.shared.row_words import TIME_RESTS_ON, verdict
 from views.sidebar.assumptions import ASKED_ABOVE
 
 RUN = {
@@ -224,3 +225,11 @@ def test_another_market_becomes_the_plans():
     run(app.selectbox(key="use_market").select_index(0))
     assert app.session_state["markets"] == ["spot"]
     assert "on spot" in page_text(app)
+
+
+def test_the_share_of_the_card_is_that_of_the_board(catalogs):
+    """What must fit, without what the allocator caches beyond it."""
+    row = options({"work": "training", "model": "llama-3.1-8b"}, catalogs).rows[0]
+    share = f"{percent(figures(row).used_ratio)} of the card"
+    assert share in page_text(opened("pay"))
+    assert share in verdict(row)

@@ -56,10 +56,8 @@ def draw(title: DeltaGenerator) -> None:
         return
     heading = title.container()
     about = title.container()
-    row = _service(services)
-    job = row.get("job")
-    work = job if job and job != row["scenario"] else short_job(row, catalogs)
-    about.caption(plain(f"{row['scenario']}: {work}. {ABOUT}"))
+    row = _service(services, catalogs)
+    about.caption(plain(f"{_name(row, catalogs)}. {ABOUT}"))
     load = _load(catalogs)
     if load is None:
         heading.title("The load of a day", anchor=False)
@@ -102,13 +100,23 @@ def _services(plans: pd.DataFrame) -> list[Row]:
     return [row for row in records(plans) if row["instance"] and not ends_of(row)]
 
 
-def _service(services: list[Row]) -> Row:
+def _name(row: Row, catalogs: Catalogs) -> str:
+    """Return a service with its job: 8 bits · g6.xlarge: Serve Llama 3.1 8B."""
+    job = row.get("job")
+    work = job if job and job != row["scenario"] else short_job(row, catalogs)
+    return f"{row['scenario']}: {work}"
+
+
+def _service(services: list[Row], catalogs: Catalogs) -> Row:
     """The service whose day is shown, chosen where there are several."""
-    names = [row["scenario"] for row in services]
-    if len(names) == 1:
+    by_name = {row["scenario"]: row for row in services}
+    if len(by_name) == 1:
         return services[0]
-    chosen = st.selectbox("Service", names, key="load_service", width=360)
-    return services[names.index(chosen)]
+    names = {name: _name(row, catalogs) for name, row in by_name.items()}
+    chosen = st.selectbox(
+        "Service", list(names), format_func=names.__getitem__, key="load_service", width=600
+    )
+    return by_name[chosen]
 
 
 def _load(catalogs: Catalogs) -> Load | None:

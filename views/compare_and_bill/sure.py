@@ -10,6 +10,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import month_generated_tokens, working_instances
+from calc.plan.figures import figures
 from calc.say.numbers import about, count, is_missing, percent, span, three, usd, with_noun
 from calc.say.verdict import fit_words
 from views.shared import row_words
@@ -191,7 +192,7 @@ def _age(day: str, market: str, today: date) -> tuple[int, bool]:
 
 def _memory(row: Row) -> str:
     """Return how certain it is that the memory fits."""
-    used = percent(row["memory_bytes"] / row["gpu_memory_bytes"])
+    used = percent(figures(row).used_ratio)
     return {
         "yes": f"**Memory**: {fit_words(row)}, {used} of the card.",
         "tight": (

@@ -180,7 +180,7 @@ def not_to_launch(row: Row) -> str:
     if row["runs"] == "no":
         return f"This plan does not run: {row['note'].rstrip('.')}."
     if row["fits"] == "no":
-        needed, available = (row[name] / GIB for name in ("memory_bytes", "gpu_memory_bytes"))
+        needed, available = (row[name] / GIB for name in ("needed_bytes", "gpu_memory_bytes"))
         return (
             f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has "
             f"{available:,.1f}."
