@@ -49,6 +49,8 @@ def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str
     parts = (
         [f"Time is known to ± {_known_to(first)}."] if types.close > 1 and ends_of(first) else []
     )
+    if types.close > len(types.rows):
+        parts.insert(0, f"{COUNTS[len(types.rows)]} of them are here.")
     if types.next is not None:
         parts.append(
             f"The next type, {place(types.next)}, costs "

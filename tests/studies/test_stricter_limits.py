@@ -74,6 +74,8 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
         how_sure(types, LoadLimit(6, np.nan), Alternatives())
         == "The answer takes 6 requests in flight too."
     )  # more were not tried
+    many = NearTies([least] * 6, 7, None)
+    assert how_sure(many, None, Alternatives()).startswith("Six of them are here.")
     assert (
         load_limit(
             {"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs
