@@ -196,6 +196,7 @@ def test_a_request_waits_for_the_answers_of_all_that_run_longer_in_vllms_first_e
     First tokens that were held out and come under much load are no longer 8 % early.
     """
     row = {"work": "inference", "implementation": "vllm", "model": "llama-3.1-8b", "batch": 1}
+    row |= {"sequence_tokens": 2048, "prompt_tokens": 1024}
     alone, among, more, first_engine, in_process = timed(
         catalogs,
         row,
