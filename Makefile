@@ -2,7 +2,7 @@
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
 #   make serve      several processes behind nginx, for a room or a company: docs/serve.md  (PORT=8080 HOST=name PROCESSES=2)
 #   make shelf      what a shelf in PostgreSQL or another database needs beside that: docs/serve.md
-#   make test       lint, types, tests, in three minutes on two cores
+#   make test       lint, types, tests, in three minutes on two cores; make types and make tests run each alone
 #   make long       the tests that take longer: servers that are killed, refreshes that are cut off
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what estimate, search, command line, a screen and a room of visitors cost, and ten times the tests' generated input

@@ -63,7 +63,7 @@ def _commitment(kind: str, years: int, payment: str) -> Market:
     )
 
 
-def _cheapest(years: int) -> Market:
+def _cheapest_commitment(years: int) -> Market:
     """The market of the cheapest commitment for a number of years, whatever its kind."""
     return Market(
         f"{years}-year commitment",
@@ -111,7 +111,7 @@ MARKETS = {
         )
         for use, work in (("training", "training"), ("hosting", "inference"))
     },
-    **{f"commit-{years}y": _cheapest(years) for years in YEARS},
+    **{f"commit-{years}y": _cheapest_commitment(years) for years in YEARS},
     **{key.replace("_", "-"): _commitment(*terms) for terms, key in COMMITMENTS.items()},
 }
 USUAL_MARKETS = ("on-demand", "capacity-block")  # those that a job is offered without being asked

@@ -41,6 +41,14 @@ RENTED = {"pool": "rented", "instance": "p4d.24xlarge", "instances": "2", "marke
 OWNED = {"pool": "ours", "instance": "p5.48xlarge", "instances": "1", "market": "owned"}
 
 
+@pytest.fixture(autouse=True, scope="module")
+def patient():
+    """A busy machine gets the time that it needs for the same search."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "LONGEST_SECONDS", 120.0)
+        yield
+
+
 def table(*rows):
     return pd.DataFrame(rows, dtype=object).fillna("")
 

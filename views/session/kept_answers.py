@@ -74,7 +74,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
         entry["scenario"]["plan_months"] = 1
     if "have" in fields:
         entry["scenario"]["start_seconds"] = 0
-    _set([*entries(), entry])
+    _replace_entries([*entries(), entry])
 
 
 def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
@@ -124,12 +124,12 @@ def _answer(scenario: Row) -> Row:
 
 def remove(index: int) -> None:
     """Callback: keep an answer no longer; Undo brings it back."""
-    _set([entry for place, entry in enumerate(entries()) if place != index])
+    _replace_entries([entry for place, entry in enumerate(entries()) if place != index])
 
 
 def rename(index: int, name: str) -> None:
     """Callback: give an answer another name."""
-    _set(
+    _replace_entries(
         [
             entry | {"name": _free(scenario_name(name), index)} if place == index else entry
             for place, entry in enumerate(entries())
@@ -139,7 +139,7 @@ def rename(index: int, name: str) -> None:
 
 def plan(index: int, **columns: Any) -> None:
     """Callback: set the runs a month, the months or another column of a kept scenario."""
-    _set(
+    _replace_entries(
         [
             _with(entry, columns) if place == index else entry
             for place, entry in enumerate(entries())
@@ -152,14 +152,14 @@ def own(index: int, **owners: str) -> None:
     texts = {name: linkable(text, TEXTS[name]) for name, text in owners.items()}
     entry = {name: value for name, value in entries()[index].items() if name not in texts}
     entry |= {name: text for name, text in texts.items() if text}
-    _set([entry if place == index else other for place, other in enumerate(entries())])
+    _replace_entries([entry if place == index else other for place, other in enumerate(entries())])
 
 
 def take_discount(percent: float | None) -> None:
     """Callback: set the discount of the job and of every kept answer; below 0 it is a tax."""
     paid = paid_share(percent) if percent else None
     extra_state.put("paid_ratio", paid)
-    _set([_with(entry, {"paid_ratio": paid}) for entry in entries()])
+    _replace_entries([_with(entry, {"paid_ratio": paid}) for entry in entries()])
 
 
 def _with(entry: Json, columns: Arguments) -> Row:
@@ -184,7 +184,7 @@ def tick(index: int, places: list[int]) -> None:
     for place in places:
         ticked[place] = {name: cell for name, cell in ticked[place].items() if name != "in_bill"}
     ticked[index] = ticked[index] | {"in_bill": "yes"}
-    _set(ticked)
+    _replace_entries(ticked)
 
 
 def duplicate(index: int) -> None:
@@ -194,7 +194,7 @@ def duplicate(index: int) -> None:
         copy = {name: value for name, value in entry.items() if name != "in_bill"} | {
             "name": _free(entry["name"])
         }
-        _set([*entries()[: index + 1], copy, *entries()[index + 1 :]])
+        _replace_entries([*entries()[: index + 1], copy, *entries()[index + 1 :]])
 
 
 def move(index: int, by: int) -> None:
@@ -202,7 +202,7 @@ def move(index: int, by: int) -> None:
     to = index + by
     if 0 <= to < len(entries()):
         rest = [entry for place, entry in enumerate(entries()) if place != index]
-        _set([*rest[:to], entries()[index], *rest[to:]])
+        _replace_entries([*rest[:to], entries()[index], *rest[to:]])
 
 
 def take(index: int) -> None:
@@ -254,7 +254,8 @@ def _estimate(entries: list[Row], catalogs: Catalogs) -> pd.DataFrame:
     )
 
 
-def _set(entries: list[Row]) -> None:
+def _replace_entries(entries: list[Row]) -> None:
+    """Set the kept answers of this session."""
     st.session_state["kept"] = entries
 
 
