@@ -29,7 +29,7 @@ def label_of(name: str) -> str:
 
 def folders_of(folder: Path = FOLDER) -> list[Path]:
     """Every folder that holds files of the catalogs."""
-    return [
-        folder / HISTORY,
-        *(folder / room / inner for room in ROOMS for inner in ("", "schema")),
-    ]
+    folders = [folder / HISTORY]
+    for room in ROOMS:
+        folders += [folder / room, folder / room / "schema"]
+    return folders

@@ -66,33 +66,29 @@ def rules_of(catalogs: Catalogs) -> Rules:
     frame = catalogs.support
     what = frame["what"].to_numpy(dtype=object)
     verdict = frame["verdict"].to_numpy(dtype=object)
-    least = np.array([*map(capability_number, frame["min_compute_capability"])])
-    most = np.array([*map(capability_number, frame["max_compute_capability"])])
-    untimed = (verdict == "refuses") | (verdict == "emulated") & (
-        frame["speed_source"] == ""
-    ).to_numpy()
-    members = {name: _members(_lists(frame[name], every)) for name, every in EVERY.items()}
-    values = frame["values"].to_numpy(dtype=object)
-    members |= {
-        topic: _members(
-            [words if about == topic else [] for words, about in zip(values, what, strict=True)]
-        )
-        for topic in WHATS
-    }
     worth = np.array([*map(VERDICTS.index, verdict)])
+    place_of_what = np.array([*map(WHATS.index, what)])
+    has_no_speed = (frame["speed_source"] == "").to_numpy()
+    members = {name: _members(_lists(frame[name], every)) for name, every in EVERY.items()}
+    for topic in WHATS:
+        words = [
+            values if about == topic else []
+            for values, about in zip(frame["values"], what, strict=True)
+        ]
+        members[topic] = _members(words)
     return Rules(
-        what,
-        worth,
-        least,
-        most,
-        {name: frame[f"{name}_above"].to_numpy(dtype=float)[:, None] for name in BOUNDS},
-        frame["latent_cache"].to_numpy(dtype=bool)[:, None],
-        (frame["software"] != "any").to_numpy(),
-        untimed,
-        np.lexsort((np.array([*map(WHATS.index, what)]), -worth)),
-        np.array([_sentence(rule) for rule in frame.to_dict("records")], dtype=object),
-        {topic: np.flatnonzero(what == topic) for topic in WHATS},
-        members,
+        what=what,
+        worth=worth,
+        least=np.array([*map(capability_number, frame["min_compute_capability"])]),
+        most=np.array([*map(capability_number, frame["max_compute_capability"])]),
+        above={name: frame[f"{name}_above"].to_numpy(dtype=float)[:, None] for name in BOUNDS},
+        latent=frame["latent_cache"].to_numpy(dtype=bool)[:, None],
+        named=(frame["software"] != "any").to_numpy(),
+        untimed=(verdict == "refuses") | (verdict == "emulated") & has_no_speed,
+        order=np.lexsort((place_of_what, -worth)),
+        sentences=np.array([_sentence(rule) for rule in frame.to_dict("records")], dtype=object),
+        about={topic: np.flatnonzero(what == topic) for topic in WHATS},
+        members=members,
     )
 
 

@@ -79,19 +79,15 @@ def window_hours(run: Occurrence, pool: Pool) -> float:
 
 def _jobs(run: Occurrence, pool: Pool, window: float) -> list[Row]:
     """The run's job on this pool alone: rented on its market, or on your own machines."""
-    job = run.job | (
-        {"hours_most": min(window, float(run.job.get("hours_most", window)))}
-        if finishes(run)
-        else {}
-    )
-    if not pool.by_the_hour:
-        return [
-            job | {"have": f"{count} x {pool.instance}"}
-            for count in dict.fromkeys(max(1, pool.instances // share) for share in SHARES)
-        ]
-    market = "on-demand" if pool.market == OWNED else pool.market
-    place = {"instance": pool.instance, "regions": pool.region, "markets": market}
-    return [job | place | {"instances_most": pool.instances, "answers": "fastest"}]
+    job = dict(run.job)
+    if finishes(run):
+        job["hours_most"] = min(window, float(run.job.get("hours_most", window)))
+    if pool.by_the_hour:
+        market = "on-demand" if pool.market == OWNED else pool.market
+        place = {"instance": pool.instance, "regions": pool.region, "markets": market}
+        return [job | place | {"instances_most": pool.instances, "answers": "fastest"}]
+    counts = dict.fromkeys(max(1, pool.instances // share) for share in SHARES)
+    return [job | {"have": f"{count} x {pool.instance}"} for count in counts]
 
 
 def _way(number: int, place: int, row: Row, pool: Pool, window: float, job: Row) -> Way:

@@ -75,32 +75,17 @@ def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
 
     A limit that is not set does not apply. A service may always be as slow as it is now.
     """
-    limited = {
-        name: value for name in (*LIMITS, "confidence") if not blank(value := limits.get(name))
-    }
-    usual = {"hours_most": HUGE, "confidence": "50"}
-    if row["work"] == "inference":
-        usual |= {
-            name: np.fmax(usual_limits_seconds(row["prompt_tokens"])[name], row[column])
-            for name, column in PACE.items()
-        }
-    job = {
-        name: row[name]
-        for name in (
-            *FIXABLE,
-            *ASSUMED,
-            "work",
-            "model",
-            "sequence_tokens",
-            "train_tokens",
-            "tokens_total",
-            "hours_per_month",
-        )
-    }
-    job = {name: value for name, value in job.items() if not blank(value)}
-    job |= {"regions": row["region"], "markets": market} | usual | limited
+    serves = row["work"] == "inference"
+    amounts = ("sequence_tokens", "train_tokens", "tokens_total", "hours_per_month")
+    names = (*FIXABLE, *ASSUMED, "work", "model", *amounts)
+    job = {name: row[name] for name in names if not blank(row[name])}
+    job |= {"regions": row["region"], "markets": market, "hours_most": HUGE, "confidence": "50"}
+    if serves:
+        usual = usual_limits_seconds(row["prompt_tokens"])
+        job |= {name: np.fmax(usual[name], row[column]) for name, column in PACE.items()}
+    job |= {name: limits[name] for name in (*LIMITS, "confidence") if not blank(limits.get(name))}
     job.pop("gpu" if row["instance"] else "instance", None)
-    if row["work"] == "inference":
+    if serves:
         return job | {"users": at_once(row), "prompt_tokens": row["prompt_tokens"]}
     step = limits.get("step_tokens")  # of the job, whose factor both ends keep
     return job | {"step_tokens": row["step_tokens"] if blank(step) else step}

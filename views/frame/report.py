@@ -169,13 +169,14 @@ def _how_sure(options: Answer, answers: list[Row]) -> str:
 
 def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """Why each row is an answer, and how hard it is to get where it is paid for."""
-    hard = [
-        f" {row_words.obtainable(row, catalogs)}."
-        if row["obtainable"] and _with_price([row])
-        else ""
-        for row in rows
-    ]
-    return [row["why"] + text for row, text in zip(rows, hard, strict=True) if row["why"] or text]
+    reasons = []
+    for row in rows:
+        reason = row["why"]
+        if row["obtainable"] and _with_price([row]):
+            reason += f" {row_words.obtainable(row, catalogs)}."
+        if reason:
+            reasons.append(reason)
+    return reasons
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
