@@ -51,7 +51,8 @@ def _budget(identity: str, entry: Json, name: str) -> Budget:
     """One entry as a Budget; raises CatalogError."""
     where = f"{name}, entry {identity}"
     try:
-        starts, ends = (date.fromisoformat(entry[field]) for field in ("starts", "ends"))
+        starts = date.fromisoformat(entry["starts"])
+        ends = date.fromisoformat(entry["ends"])
     except ValueError:
         raise CatalogError(f"{where}: a day does not exist; write it as 2026-12-31.") from None
     if ends < starts:

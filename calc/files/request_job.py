@@ -62,15 +62,13 @@ def scenario_of_columns(columns: Cells) -> Row:
         scenario["work"] = "inference" if columns["goal"] == "serve" else "training"
     if "method" in columns:
         scenario["tuning"] = "full" if columns["method"] == "full" else "lora"
-        scenario |= (
-            {"precision": "nf4"}
-            if columns["method"] == "qlora" and "precision" not in columns
-            else {}
-        )
+        if columns["method"] == "qlora" and "precision" not in columns:
+            scenario["precision"] = "nf4"
     if "context_tokens" in columns or {"prompt_tokens", "answer_tokens"} <= columns.keys():
         lengths = (columns.get(name, 0) for name in ("prompt_tokens", "answer_tokens"))
         scenario["sequence_tokens"] = columns.get("context_tokens") or sum(map(float, lengths))
-    scenario |= {"batch": columns["users"]} if "users" in columns and "batch" not in columns else {}
+    if "users" in columns and "batch" not in columns:
+        scenario["batch"] = columns["users"]
     regions = _cell("regions", columns.get("regions"))
     return scenario | ({"region": regions[0]} if regions else {})
 

@@ -69,7 +69,8 @@ def saved_alone(family, number_format, attention, saved):
 def forms_of(family, number_format, attention):
     """All vectors of one kind of block in one number format with one kind of attention."""
     cases = family.made_up(number_format, attention)[:2]
-    sizes, tokens = [family.measure(case) for case in cases], [tokens_of(case) for case in cases]
+    sizes = [family.measure(case) for case in cases]
+    tokens = [tokens_of(case) for case in cases]
     form, moments = {}, {}
     for name in KEPT:
         seen = [observe_kept(family, case, number_format, name) for case in cases]

@@ -121,9 +121,9 @@ def cuda_attention(
         width = query.shape[-1]
         scale = scale if scale is not None else width**-0.5
         if width % 8:
-            query, key, value = (
-                torch.nn.functional.pad(t, (0, -width % 8)) for t in (query, key, value)
-            )
+            query = torch.nn.functional.pad(query, (0, -width % 8))
+            key = torch.nn.functional.pad(key, (0, -width % 8))
+            value = torch.nn.functional.pad(value, (0, -width % 8))
         out = aten._scaled_dot_product_flash_attention(
             query, key, value, dropout_p, is_causal, False, scale=scale
         )[0]

@@ -19,9 +19,12 @@ def draw(chance):
     query = hidden * pick((0.5, 1, 1, 1, 2))
     key = query / pick((1, 1, 4, 8, 16))
     heads, seq = query / head_dim, pick((128, 512, 2048, 8192, 32768))
-    routed, expert_ffn = pick((1, 2, 4, 8)), hidden * pick((0.125, 0.25, 0.5, 1, 3.5))
+    routed = pick((1, 2, 4, 8))
+    expert_ffn = hidden * pick((0.125, 0.25, 0.5, 1, 3.5))
     dropped = pick((0, 1))
-    source, batch, experts = pick((0.25, 1, 4)), pick((1, 8)), pick((8, 32, 128, 256))
+    source = pick((0.25, 1, 4))
+    batch = pick((1, 8))
+    experts = pick((8, 32, 128, 256))
     return dict(
         hidden=hidden,
         query=query,

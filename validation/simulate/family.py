@@ -67,7 +67,8 @@ class Family:
         """
         fields = self.window if attention.startswith("sdpa-window") else self.full
         single = dict(kv_heads=1) if attention.endswith("multiquery") else {}
-        single |= dict(kv_heads=widths["heads"]) if attention.endswith("equal") else {}
+        if attention.endswith("equal"):
+            single |= dict(kv_heads=widths["heads"])
         return dict(widths, attention=attention, fields=fields) | single
 
     def real_cases(self, number_format):

@@ -30,7 +30,9 @@ def timed(make, *arguments):
 
 def answer(request):
     """The versions, the peak of each row, and the blocks where they are asked for."""
-    config, formats, progress = request["config"], request.get("blocks"), request.get("progress")
+    config = request["config"]
+    formats = request.get("blocks")
+    progress = request.get("progress")
     tell = (
         (lambda share: Path(progress).write_text(str(share), encoding="utf-8"))
         if progress

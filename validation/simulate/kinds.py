@@ -86,10 +86,8 @@ STATE = 128
 
 def sizes_of_mixer(case):
     """Sizes of Mamba-2: its own widths, what its projections make and what is convolved."""
-    inner, groups = (
-        case["mixer_heads"] * case["mixer_dim"],
-        case["groups"] * case.get("state", STATE),
-    )
+    inner = case["mixer_heads"] * case["mixer_dim"]
+    groups = case["groups"] * case.get("state", STATE)
     return {
         "state_values": inner,
         "state_heads": case["mixer_heads"],

@@ -110,7 +110,11 @@ class Ledger(TorchDispatchMode):
         kwargs = kwargs or {}
         if function is aten._local_scalar_dense.default:
             kind = args[0].dtype
-            return True if kind == torch.bool else (1.0 if kind.is_floating_point else 1)
+            if kind == torch.bool:
+                return True
+            if kind.is_floating_point:
+                return 1.0
+            return 1
         if function is aten.nonzero.default:
             return self.places(args[0])
         if self.in_place(function, args):

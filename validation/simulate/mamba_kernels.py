@@ -116,10 +116,8 @@ class SplitConvolutionScan(torch.autograd.Function):
             out = torch.empty_like(ungated)
         out = out.flatten(2)
         if torch.is_autocast_enabled("cuda"):
-            out, out_weight = (
-                out.to(torch.get_autocast_dtype("cuda")),
-                out_weight.to(torch.get_autocast_dtype("cuda")),
-            )
+            out = out.to(torch.get_autocast_dtype("cuda"))
+            out_weight = out_weight.to(torch.get_autocast_dtype("cuda"))
             out_bias = out_bias if out_bias is None else out_bias.to(out.dtype)
         tensors = (
             projected,

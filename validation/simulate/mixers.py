@@ -75,10 +75,8 @@ def totals(sizes, observed, tokens):
     runs = [(len(seen.saved), *(len(moment) for moment in seen.moments)) for seen in observed]
     usual = max(runs, key=runs.count)
     alike = [place for place, run in enumerate(runs) if run == usual]
-    seen, tokens = (
-        [observed[place] for place in alike],
-        np.array([tokens[place] for place in alike]),
-    )
+    seen = [observed[place] for place in alike]
+    tokens = np.array([tokens[place] for place in alike])
     parameters = [
         {times * count for count in run.parameters for times in (1, 2, 4)} for run in seen
     ]

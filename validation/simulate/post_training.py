@@ -170,9 +170,8 @@ def with_kernels():
 
 def trainer_of(objective):
     """A trainer of the release on the path, with its config and a stand-in for accelerate."""
-    module, config = (
-        importlib.import_module(f"trl.trainer.{objective}_{part}") for part in ("trainer", "config")
-    )
+    module = importlib.import_module(f"trl.trainer.{objective}_trainer")
+    config = importlib.import_module(f"trl.trainer.{objective}_config")
     arguments = getattr(config, f"{NAMES[objective]}Config")(
         output_dir="unused", report_to=[], use_cpu=True
     )
@@ -295,11 +294,9 @@ def simulate(
     it.
     """
     with_kernels()
-    trainer, mode, ledger = (
-        trainer_of(objective),
-        FakeTensorMode(allow_non_fake_inputs=True),
-        Peaks(),
-    )
+    trainer = trainer_of(objective)
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    ledger = Peaks()
     model = made(path, objective, precision, tuning, mode).train()
     fuse_head(
         model.get_base_model() if tuning == "lora" else model,
@@ -339,10 +336,8 @@ def simulate(
                 torch.no_grad(),
                 contextlib.nullcontext() if other is not None else model.disable_adapter(),
             ):
-                ids, mask = (
-                    torch.cat([inputs[f"prompt_{name}"], inputs[f"completion_{name}"]], dim=1)
-                    for name in ("ids", "mask")
-                )
+                ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
+                mask = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], dim=1)
                 trainer._get_per_token_logps_and_entropies(
                     other or model, ids, mask, ANSWER_TOKENS, batch_size=len(ids)
                 )

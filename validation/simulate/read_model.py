@@ -236,7 +236,8 @@ def fields_width(fields):
 
 def forms_of(fields, attention, number_format, kinds):
     """The forms of each kind of block in one number format with one kind of attention."""
-    depth, points = depth_of(kinds), [(batch, tokens) for batch in BATCHES for tokens in LENGTHS]
+    depth = depth_of(kinds)
+    points = [(batch, tokens) for batch in BATCHES for tokens in LENGTHS]
     places = [kinds.index(kind) for kind in range(max(kinds) + 1)]
     places = [place + 1 if place == 0 and kinds[:2] == [0, 0] else place for place in places]
     forms = [{} for _ in places]
@@ -301,10 +302,10 @@ def blocks_of(fields, formats=("bf16", "amp"), tell=lambda share: None):
     kinds, blocks = kinds_of(model), lists_of_blocks(model)[0]
     inputs = [(attention, attention, fields) for attention in ATTENTIONS]
     inputs += [(WINDOW, "sdpa", short)] if (short := windowed(fields)) else []
-    read, wanted = (
-        [],
-        [(number_format, *of_attention) for number_format in formats for of_attention in inputs],
-    )
+    read = []
+    wanted = [
+        (number_format, *of_attention) for number_format in formats for of_attention in inputs
+    ]
     for number_format, case, attention, these in wanted:
         tell(len(read) / len(wanted))
         read.append(

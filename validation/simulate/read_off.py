@@ -43,10 +43,8 @@ def read(first, second, sizes):
         a, b, c, d = sizes[0][one], sizes[0][other], sizes[1][one], sizes[1][other]
         determinant = a * d - b * c
         if determinant:
-            x, y = (
-                multiple_of_parts((first * d - second * b) / determinant),
-                multiple_of_parts((a * second - c * first) / determinant),
-            )
+            x = multiple_of_parts((first * d - second * b) / determinant)
+            y = multiple_of_parts((a * second - c * first) / determinant)
             if x is not None and y is not None and max(x, y) <= WIDEST_IN_PAIR:
                 forms.append({one: x, other: y})
     return min(forms, key=lambda form: sum(form.values())) if forms else None

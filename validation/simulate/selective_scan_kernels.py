@@ -60,9 +60,9 @@ class InnerScan(torch.autograd.Function):
     ):
         if torch.is_autocast_enabled("cuda"):
             half = torch.get_autocast_dtype("cuda")
-            x_projection, step_projection, out_projection = (
-                one.to(half) for one in (x_projection, step_projection, out_projection)
-            )
+            x_projection = x_projection.to(half)
+            step_projection = step_projection.to(half)
+            out_projection = out_projection.to(half)
         both = both.contiguous()
         tokens, rank, state = both.shape[2], step_projection.shape[1], decay.shape[1]
         x, gate = both.chunk(2, dim=1)

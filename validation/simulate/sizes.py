@@ -116,10 +116,8 @@ def padded(case):
 
 def of_mixer(case):
     """Sizes of Mamba; a scan keeps a state and a decay of each chunk of tokens."""
-    inner, chunks = (
-        case["expand"] * case["hidden"],
-        math.ceil(case["seq"] / selective_scan_kernels.CHUNK),
-    )
+    inner = case["expand"] * case["hidden"]
+    chunks = math.ceil(case["seq"] / selective_scan_kernels.CHUNK)
     states = 2 * inner * SCAN_STATE * chunks / case["seq"]
     return dict(
         state_values=inner,

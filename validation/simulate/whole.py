@@ -199,7 +199,8 @@ def step(fields, row):
         raise Refused(
             f"Precision {row['precision']} is not simulated; choose {', '.join(FORMATS)}."
         )
-    stored, mode = WEIGHTS[number_format], FakeTensorMode(allow_non_fake_inputs=True)
+    stored = WEIGHTS[number_format]
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
     lora = (
         (row["lora_targets"], int(row["lora_rank"]))
         if row["tuning"] == "lora" and row["work"] == "training"

@@ -86,7 +86,8 @@ def _parts(text: str) -> list[str]:
             documents = [json.loads(line) for line in lines[: MOST_DOCUMENTS + 1]]
         except (ValueError, RecursionError):
             return [text]
-    several, args = (documents[0].get(name) for name in ("benchmarks", "args"))
+    several = documents[0].get("benchmarks")
+    args = documents[0].get("args")
     is_list = len(documents) == 1 and isinstance(several, list)
     repeated_characters = len(json.dumps(args)) * len(several) if is_list else 0
     if (
@@ -112,7 +113,8 @@ def _run(text: str) -> LoggedRun:
         if line.figure is not None:
             batch, value = _steady(values)
             figures.setdefault(line.figure, value * (line.each or 1))
-            facts |= {"batch": batch} if batch else {}
+            if batch:
+                facts["batch"] = batch
         elif line.fact is not None:
             value = values[-1][1]
             facts.setdefault(line.fact, value * line.each if line.each else value)
@@ -125,7 +127,8 @@ def _run(text: str) -> LoggedRun:
         memory = {
             "card": fullest(failed).total or memory.get("card", 0.0)
         }  # of a run that failed no peak is known
-    facts |= {"card": memory.pop("card")} if memory.get("card") else {}
+    if memory.get("card"):
+        facts["card"] = memory.pop("card")
     return LoggedRun(tuple(tools), figures | memory, _with_rates(facts, figures), _day(text))
 
 
@@ -156,15 +159,10 @@ def _with_rates(facts: Json, figures: dict[str, float]) -> Json:
     for total, name in (("prompts_tokens", "prompt_tokens"), ("answers_tokens", "answer_tokens")):
         if (tokens := columns.pop(total, 0)) and requests:
             columns[name] = tokens / requests
-    first, each, rate, answer = (
-        (figures | columns).get(name, 0)
-        for name in (
-            "first_token_seconds",
-            "time_per_output_token_seconds",
-            "served_tokens_per_second",
-            "answer_tokens",
-        )
-    )
+    first = (figures | columns).get("first_token_seconds", 0)
+    each = (figures | columns).get("time_per_output_token_seconds", 0)
+    rate = (figures | columns).get("served_tokens_per_second", 0)
+    answer = (figures | columns).get("answer_tokens", 0)
     if "users" not in columns and answer > 1 and each and rate:
         columns["users"] = rate / answer * (first + (answer - 1) * each)
     if figures.get("steps_per_second") and figures.get("sequences_per_second"):

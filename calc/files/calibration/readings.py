@@ -51,9 +51,16 @@ RUNNING: dict[str, Callable[[Row], float]] = {  # of any other run, the surest f
 }
 ENGINES = ("vllm",)
 FAR = 3  # half widths of the stated range, which nine of ten runs keep
-STEP, TOKEN, FIRST = (
-    (f"{name}_low_seconds", f"{name}_seconds", f"{name}_high_seconds")
-    for name in ("step", "time_per_output_token", "closed_loop_first_token")
+STEP = ("step_low_seconds", "step_seconds", "step_high_seconds")
+TOKEN = (
+    "time_per_output_token_low_seconds",
+    "time_per_output_token_seconds",
+    "time_per_output_token_high_seconds",
+)
+FIRST = (
+    "closed_loop_first_token_low_seconds",
+    "closed_loop_first_token_seconds",
+    "closed_loop_first_token_high_seconds",
 )
 ENDS = {
     ("time", "training"): STEP,

@@ -180,7 +180,8 @@ def not_to_launch(row: Row) -> str:
     if row["runs"] == "no":
         return f"This plan does not run: {row['note'].rstrip('.')}."
     if row["fits"] == "no":
-        needed, available = (row[name] / GIB for name in ("needed_bytes", "gpu_memory_bytes"))
+        needed = row["needed_bytes"] / GIB
+        available = row["gpu_memory_bytes"] / GIB
         return (
             f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has "
             f"{available:,.1f}."
@@ -192,7 +193,8 @@ def comment(difference: Inexpressible, tool: str) -> str:
     """A difference in one sentence, for a file and for the screen."""
     if difference.column == "problem":
         return str(difference.taken)
-    wanted, taken = (_in_words(value) for value in (difference.wanted, difference.taken))
+    wanted = _in_words(difference.wanted)
+    taken = _in_words(difference.taken)
     label = GLOSSARY[difference.column].label
     takes = f"it takes {taken}" if taken else "it leaves that open"
     return (

@@ -339,9 +339,8 @@ def _save_steps(row: Row, steps: int | None) -> int | None:
     """Steps between checkpoints: Daly's interval, at most half of the run. [steps]"""
     if not steps:
         return None
-    interval, step = (
-        _plain(row.get(name)) for name in ("checkpoint_interval_seconds", "step_seconds")
-    )
+    interval = _plain(row.get("checkpoint_interval_seconds"))
+    step = _plain(row.get("step_seconds"))
     return int(max(1, min(interval // step if interval and step else steps, steps // 2)))
 
 
