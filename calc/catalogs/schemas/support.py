@@ -40,8 +40,15 @@ class SupportRule(Entry, kw_only=True):
     work: Annotated[Literal["any", "training", "inference"], hint("any, training or inference")]
     what: Annotated[
         Literal[
-            *("loading", "host", "experts", "stages", "sequence"),
-            *("precision", "kv_precision", "attention", "compile"),
+            "loading",
+            "host",
+            "experts",
+            "stages",
+            "sequence",
+            "precision",
+            "kv_precision",
+            "attention",
+            "compile",
         ],
         hint("the choice that the rule is about"),
     ]
