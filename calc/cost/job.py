@@ -21,6 +21,27 @@ from calc.scenarios.hardware import price_at
 from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS
 
+JOB_READS = (  # columns of a result that the job of a row takes as they are
+    "attempts",
+    "batch",
+    "burst_first_token_seconds",
+    "gpus",
+    "hours_per_month",
+    "instances_needed",
+    "low_tokens_per_second",
+    "peak_to_mean",
+    "run_high_hours",
+    "run_tokens",
+    "run_tokens_per_second",
+    "served_tokens_per_second",
+    "spare_instances",
+    "spot_overhead_ratio",
+    "standby_instances",
+    "start_hours",
+    "time_per_output_token_seconds",
+    "tokens_per_second",
+)
+
 
 class Job(NamedTuple):
     """Instances, USD per hour, hours and USD of a run or a month, and seconds.
@@ -136,43 +157,9 @@ def job(
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows on a market each; NaN without a price there or an estimate."""
-    numbers = (
-        *(
-            "batch",
-            "run_tokens",
-            "run_tokens_per_second",
-            "hours_per_month",
-            "tokens_per_second",
-            "low_tokens_per_second",
-        ),
-        *("instances_needed", "gpus"),
-        *(
-            "spare_instances",
-            "standby_instances",
-            "start_hours",
-            "run_high_hours",
-            "peak_to_mean",
-            "attempts",
-        ),
-        *(
-            "served_tokens_per_second",
-            "time_per_output_token_seconds",
-            "burst_first_token_seconds",
-            "spot_overhead_ratio",
-        ),
-    )
-    table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
-    table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
-    table["ends"] = ends_of(rows).to_numpy(dtype=float)
-    work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
-    table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
-    degrees = {
-        name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))
-    }
-    table |= {"data_parallel": replicas(degrees), "replica_gpus": evaluate(replica_gpus, degrees)}
-    table["scales_hourly"] = (rows["scales"] == "hourly").to_numpy(dtype=float)
-    table["instance_gpus"] = rows["gpus_paid"].to_numpy(dtype=float) / table["instances_needed"]
+    table = _job_columns(rows)
     sold = price_at(catalogs, rows["instance"], rows["region"])
+    kinds_of_work = list(zip(rows["work"], ends_of(rows), strict=True))
     ratio = rows["paid_ratio"].to_numpy(dtype=float)
     private = rows["private_usd_per_hour"].to_numpy(dtype=float)
     markets = np.asarray(markets, dtype=object)
@@ -181,19 +168,35 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
             listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
-            listed = np.where(
-                [sold_for(market, *of) for of in zip(rows["work"], ends_of(rows), strict=True)],
-                listed,
-                np.nan,
-            )
+            is_sold = [sold_for(market, work, ends) for work, ends in kinds_of_work]
             has_private = MARKETS[market].takes_private & ~np.isnan(private)
+            usd_per_hour = np.where(has_private, private, np.where(is_sold, listed, np.nan))
             done = job(
                 table,
                 market,
-                np.where(has_private, private, listed) * ratio,
+                usd_per_hour * ratio,
                 table["spot_overhead_ratio"],
                 copies,
                 sizes_sold(market, catalogs),
             )
             parts = np.where(markets == market, np.vstack(done), parts)
     return Job(*parts)
+
+
+def _job_columns(rows: pd.DataFrame) -> Columns:
+    """The columns of result rows that `job` and `deployments` read."""
+
+    def numbers(*names: str) -> Columns:
+        return {name: rows[name].to_numpy(dtype=float) for name in names}
+
+    table = numbers(*JOB_READS)
+    table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
+    table["ends"] = ends_of(rows).to_numpy(dtype=float)
+    work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
+    table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
+    degrees = numbers("gpus", *parameters_of(replica_gpus))
+    table["data_parallel"] = replicas(degrees)
+    table["replica_gpus"] = evaluate(replica_gpus, degrees)
+    table["scales_hourly"] = (rows["scales"] == "hourly").to_numpy(dtype=float)
+    table["instance_gpus"] = rows["gpus_paid"].to_numpy(dtype=float) / table["instances_needed"]
+    return table
