@@ -24,7 +24,7 @@ from streamlit.testing.v1 import AppTest
 from calc.job.fields import BY_HAND, CHOSEN, JOB
 from calc.scenarios.inputs import inputs_by_name
 from views.plan import heading
-from views.session import job_state, questions
+from views.session import job_state
 from views.sidebar import sidebar
 
 VIEWS = Path(job_state.__file__).resolve().parents[1]
@@ -391,15 +391,3 @@ def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule
     assert "300 million tokens" in job_line(app)
     app = run(app.text_input(key="train_tokens_written").set_value(""))
     assert "50,000 examples" in job_line(app)
-
-
-def test_the_slider_of_a_service_before_leaves_documents_as_long_as_they_are(monkeypatch):
-    """Its late report comes after the job has become one without answers, which has no slider."""
-    chosen = []
-    monkeypatch.setattr(job_state, "choose", lambda **cells: chosen.append(cells))
-    monkeypatch.setattr(questions, "lengths", lambda _: (500, 0))
-    questions.take_split(98_976, None)
-    assert chosen == []
-    monkeypatch.setattr(questions, "lengths", lambda _: (500, 12))
-    questions.take_split(98_976, None)
-    assert chosen[0]["prompt_tokens"] == 511

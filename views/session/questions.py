@@ -90,8 +90,10 @@ def take_context(context: int | None, catalogs: Catalogs) -> None:
 
 
 def take_split(prompt: int, catalogs: Catalogs) -> None:
-    """Callback: the prompt within the context of now; a late echo of a slider changes neither, nor
-    a job without answers, to which the slider of the one before may belong.
+    """Callback: set the length of the prompt within the present context.
+
+    A late report of a slider changes no context. It changes nothing in a job without answers, since
+    the slider may belong to the job before.
     """
     context, answer = sum(lengths(catalogs)), lengths(catalogs)[1]
     if answer:
