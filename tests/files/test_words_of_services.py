@@ -116,6 +116,24 @@ pytestmark = pytest.mark.usefixtures("read_once")
             {"people": 1500, "share_active": 0.2},
         ),
         ("glm-4.7 for 9 devs, 50k context of which 45k are cached", {"prompt_tokens": 50000}),
+        ("vit-huge features for 900k x-ray images", {"tokens_total": "900000 images"}),
+        ("phi-4 on 500 coding problems with 8 attempts each, 1k in", {"requests_total": 4000}),
+        (
+            "ocr of 2,000 books of 300 pages with qwen2.5-vl-7b",
+            {"tokens_total": "600000 images", "requests_total": None},
+        ),
+        ("phi-4 for 9 users, the bill must not exceed 900 dollars", {"usd_most": 900}),
+        (
+            "phi-4, 9 users, prompt 850 tokens, of which 700 are identical",
+            {"shared_prompt_tokens": 700},
+        ),
+        ("serve phi-4\nusers: 9\nhours per day: 12", {"hours_per_month": 364.8}),
+        (
+            "each of our 500 agents sends 36 requests per hour to phi-4",
+            {"requests_per_second": 5, "people": 500},
+        ),
+        ("serve phi-4 to 9 users on weekends only", {"hours_per_month": 208.457142857}),
+        ("two thirds of 300 users are active at once, phi-4", {"share_active": 0.666666666667}),
         ("serve minimax-m2.7 on our 8x H200 box to 30 devs", {"have": "8 x h200-sxm"}),
     ],
 )
@@ -132,6 +150,11 @@ def test_numbers_land_in_their_columns(text, columns):
             "phi-4 at 2 rps: question 100 tokens, retrieved text 4,000 tokens, answer 90 tokens",
             "prompt_tokens",
             "4,000 tokens",
+        ),
+        (
+            "phi-4, 7 rps, 90 in, 90 out, 15 tokens per second suffice",
+            "token_seconds",
+            "15 tokens per second",
         ),
         ("serve qwen3-8b to our department (55 heads)", "", "55 heads"),
         ("qwen3-8b over 30k articles, 1400 words each", "prompt_tokens", "1400 words each"),

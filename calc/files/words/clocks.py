@@ -12,6 +12,7 @@ WEEK = ("mo", "tu", "we", "th", "fr", "sa", "su")
 DAY_NAME = r"(mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday|s|rs)?s?"
 TO_DAY = re.compile(rf"{DAY_NAME} ?(?:-|–|to|till?|through|thru) ?{DAY_NAME}\b")
 DAYS_A_WEEK = re.compile(r"([2-7]) ?(?:days?|x) ?(?:a|per|/|each|every) ?week\b")
+WEEKENDS = re.compile(r"weekends\b|saturdays? (?:and|&) sundays?\b")
 DAYS_TAGS = {5: "weekday", 6: "six_days", 7: "everyday"}  # by the days of a week
 DAYS_TAG = "days:"
 WORKDAYS = r"(?:week ?days|work ?days|working days|business days|werktags|mon|mo-fr|en semaine)"
@@ -61,6 +62,8 @@ def read_days(text: str, place: int) -> tuple[int, str] | None:
         count = (last - first) % len(WEEK) + 1
     elif match := DAYS_A_WEEK.match(text, place):
         count = int(match[1])
+    elif match := WEEKENDS.match(text, place):
+        count = 2
     else:
         return None
     return match.end(), DAYS_TAGS.get(count, f"{DAYS_TAG}{count}")

@@ -28,6 +28,7 @@ ORDINALS = {
     "tenth": 10,
 }
 ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth": 100}
+MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
 KINDS = frozenset({"session", "user", "request"})
 THINGS = frozenset({"document", "example", "audio", "image"})
@@ -89,6 +90,9 @@ def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
         return replace(item, tags=frozenset({"PAIR"}), value=2.0)  # an H100 pair
     if "N" in item.tags and _is_adjective(items, place):
         return replace(item, tags=frozenset())
+    mark = items[place + 1] if place + 1 < len(items) else item
+    if item.text == "x" and mark.text == "-" and mark.start == item.end:
+        return replace(item, tags=frozenset({"silent"}))  # x-ray
     if _is_kind_of_next(items, place):
         return replace(item, tags=frozenset({"silent"}))  # 12k call transcripts
     beside = [before, items[place + 1]] if before and place + 1 < len(items) else []
@@ -143,6 +147,9 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     if of_all and after.text in ORDINALS:  # every tenth, a fifth of them
         written = f"{item.text} {after.text}"
         return Item(item.start, after.end, written, PCT, 1 / ORDINALS[after.text]), 2
+    if "N" in item.tags and after.text.removesuffix("s") in ORDINALS and item.value < MOST_PARTS:
+        share = item.value / ORDINALS[after.text.removesuffix("s")]  # two thirds
+        return Item(item.start, after.end, f"{item.text} {after.text}", PCT, share), 2
     if item.tags & {"N", "ONE"}:
         further = items[place + 2] if place + 2 < len(items) else None
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb

@@ -195,14 +195,19 @@ def _put_hours_up(amounts: Amounts) -> None:
 
 def _put_whole_days(amounts: Amounts, days: float) -> None:
     """Days of the week without hours: the service is up all day, or in the hours of an office."""
-    said = "hours_per_month" in amounts.facts.columns or amounts.of("bare", "pair")
+    said = "hours_per_month" in amounts.facts.columns or amounts.of("bare", "pair", "bare_range")
     for claim in amounts.of("days_up"):
         words = amounts.words(claim)
-        if said or amounts.goal != "serve" or amounts.is_batch or "weekend" in amounts.text:
+        if said or amounts.goal != "serve" or amounts.is_batch or _is_of_weekend(amounts, words):
             continue
         hours = OFFICE_HOURS if OF_OFFICE.search(words) else float(DAY_HOURS)
         amounts.facts.put("hours_per_month", hours * days, words)
         amounts.facts.assume(f"'{words}' as {hours:g} hours a day")
+
+
+def _is_of_weekend(amounts: Amounts, words: str) -> bool:
+    """Return whether a text speaks of a weekend beside the days that these words name."""
+    return "weekend" in amounts.text and "weekend" not in words
 
 
 def _days_of_month(amounts: Amounts) -> float:

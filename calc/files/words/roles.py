@@ -136,11 +136,14 @@ def _of_groups(claims: list[Claim]) -> list[Claim]:
 
 
 def _as_shifts(claims: list[Claim]) -> list[Claim]:
-    """Shifts of so many hours are the hours of a day."""
+    """Shifts of so many hours are the hours of a day, as are hours that a key asks for."""
     shifts = next((claim.item.value for claim in claims if claim.role == "shifts"), 0.0)
     several = []
     for claim in claims:
-        if claim.role == "shift_seconds":
+        if claim.role == "hours_up":  # hours per day: 12
+            item = replace(claim.item, value=claim.item.value * HOUR)
+            several.append(claim._replace(role="duration_rate", item=item))
+        elif claim.role == "shift_seconds":
             item = replace(claim.item, value=claim.item.value * shifts)
             several.append(claim._replace(role="duration_rate", item=item, rate_seconds=DAY))
         elif claim.role != "shifts":

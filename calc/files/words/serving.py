@@ -173,8 +173,11 @@ def _put_user_rate(amounts: Amounts, claim: Claim) -> None:
 def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:
     """A rate of tokens: of each user where users are named, else of all together."""
     of_user = "user" in claim.role or ("total" not in claim.role and amounts.of(*NAMED_USERS))
+    is_loaded = "requests_per_second" in amounts.facts.columns and "total" not in claim.role
     if of_user:
         amounts.put("token_seconds", claim, 1 / per_second)
+    elif is_loaded:  # of one reader, or of all beside their requests
+        amounts.ask("token_seconds", claim, choices=("of each user", "of all"))
     else:
         amounts.put("tokens_per_second", claim, per_second)
 
@@ -271,7 +274,7 @@ def _put_work(amounts: Amounts) -> None:
 
 def _with_samples(amounts: Amounts, claim: Claim) -> Claim:
     """A count of requests, each of which is answered several times: 164 tasks, 20 samples each."""
-    several = amounts.of("generations", "examples_each")
+    several = amounts.of("generations", "examples_each", "times_each")
     if len(several) != 1:
         return claim
     amounts.facts.drop("generations")
