@@ -19,6 +19,7 @@ from calc.job.cells import MOST_MACHINES
 
 GPUS_OF_DGX = 8  # of a DGX or HGX A100, H100, H200 or B200 (NVIDIA's data sheets)
 OFFERED = (2, 4, 8, 16)  # cards of a choice
+AND = re.compile(r"\b(?:and|und|et|y|plus)\b|[+&]")
 MOST_OFFERED = 64  # GPUs, where only the least number is said
 MOST_BETWEEN = 2  # words between how many and the card
 HOW_MANY = (
@@ -180,12 +181,23 @@ def _cards(amounts: Amounts, scopes: Scopes) -> None:
     if count := _count(amounts):
         if not counts:
             facts.put("gpus", count, facts.words["gpu"])
-        elif len({claim.item.value for claim in counts}) > 1 or (
+        elif (
+            len({claim.item.value for claim in counts}) > 1
+            or (len(cards) > 1 and _are_together(amounts, counts))
+        ) or (
             len(cards) > 1 and amounts.of("nodes")  # 1 node of H200 or 2 nodes of H100
         ):
             facts.ask("gpus", " and ".join(amounts.words(claim) for claim in counts))
+            if _are_together(amounts, counts):
+                facts.drop("gpu")
         else:
             amounts.put("gpus", counts[0], count)
+
+
+def _are_together(amounts: Amounts, counts: list[Claim]) -> bool:
+    """Return whether cards of two kinds are counted as one machine: two L4 and two T4."""
+    between = amounts.text[counts[0].end : counts[-1].start]
+    return len(counts) > 1 and bool(AND.search(between))
 
 
 def _is_open_count(amounts: Amounts, claim: Claim) -> bool:

@@ -23,7 +23,9 @@ TRAITS = (
 BARE_CARD = re.compile(r"\d\d90s?|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
 COUNTS = re.compile(r"[ -]?(?:tok|word|char|prompt|context|sample|row|example|request|user|doc)")
 SHORT_FAMILIES = frozenset({"p4", "p6", "g4"})  # people write these without their letters
-OWN_BEFORE = re.compile(r"\b(?:my|our|his|her|an?|single|\dx|two|mein\w*|ma|mon|mi) $")  # my 4080
+OWN_BEFORE = re.compile(
+    r"\b(?:my|our|own|his|her|an?|single|\dx|two|mein\w*|ma|mon|mi) $"
+)  # my 4080
 NO_GENERATION = frozenset({"ada"})  # which is also a name
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 

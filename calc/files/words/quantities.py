@@ -40,6 +40,8 @@ TWO_JOBS = (
 )
 PROMPTS = re.compile(r" prompts$")  # behind a number: so many, not so long
 COUNTED = ("examples", "documents", "prompts", "requests_count", "things")  # data of a run
+WHOLE = ("gpus_most", "instances_most")  # counts: less than 8 are 7
+LESS = re.compile(r"(?:\b(?<!no )(?<!not )(?:less|fewer) than|\bunder|\bbelow|<(?!=)|weniger als) ")
 OF_GOAL = (
     *("tokens", "each_tokens", "context_tokens", "seq_tokens", "examples", "documents", "images"),
     *("prompts", "requests_count", "things", "completions", "answers_count", "steps"),
@@ -59,7 +61,9 @@ OF_LOAD = (
 def put_quantities(amounts: Amounts) -> None:
     """Set the columns of all claims."""
     for claim in amounts.claims:
-        if claim.role in SAME:
+        if claim.role in WHOLE and LESS.search(amounts.text, claim.start, claim.end):
+            amounts.put(claim.role, claim, claim.item.value - 1)
+        elif claim.role in SAME:
             amounts.put(claim.role, claim)
     if amounts.goal == "serve":
         put_serving(amounts)

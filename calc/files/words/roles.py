@@ -85,9 +85,11 @@ def _is_ep(claim: Claim, plain: str) -> bool:
 
 
 def _as_spread(claim: Claim, plain: str) -> Claim:
-    """GPUs that the work is spread over: over 8 GPUs is no lower bound."""
+    """GPUs that the work is spread over, or before another limit: 8 H100 max 16k."""
     spread = claim.role == "gpus_least" and plain.startswith("over ", claim.start)
-    return claim._replace(role="gpus") if spread else claim
+    of_next = claim.role == "gpus_most" and claim.item.start == claim.start
+    of_next = of_next and plain[claim.end : claim.end + 2].strip().isdecimal()
+    return claim._replace(role="gpus") if spread or of_next else claim
 
 
 def _as_document(claim: Claim, plain: str, kind: Kind, has_text: bool) -> Claim:
