@@ -24,16 +24,25 @@ def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
 
 
 def context_limit_tokens(
-    longest_sequence_tokens, max_position, is_decoder, trains, implementation_reserves_share
+    longest_sequence_tokens,
+    max_position,
+    is_decoder,
+    trains,
+    implementation_reserves_share,
+    is_extended,
 ):
     """The longest sequence that the software takes. [tokens]
 
-    A serving engine takes no more than the config of a decoder allows; else learned positions alone
-    are a bound. Source: vLLM, config/model.py, max_model_len; SGLang, configs/model_config.py,
-    context_length.
+    A serving engine takes no more than the config of a decoder allows, unless it is told to stretch
+    its positions; else learned positions alone are a bound. Source: vLLM, config/model.py,
+    max_model_len; SGLang, configs/model_config.py, context_length.
     """
     bound = (
-        (trains == 0) & (implementation_reserves_share > 0) & (is_decoder > 0) & (max_position > 0)
+        (trains == 0)
+        & (implementation_reserves_share > 0)
+        & (is_decoder > 0)
+        & (max_position > 0)
+        & (is_extended == 0)
     )
     return np.where(
         bound, np.minimum(longest_sequence_tokens, max_position), longest_sequence_tokens

@@ -276,6 +276,11 @@ def is_tuned(engine_flags):
     return engine_flags.are("tuned") * 1.0
 
 
+def is_extended(context_extension):
+    """1 for an engine that stretches the positions of the model. [0 or 1]"""
+    return context_extension.are("yarn") * 1.0
+
+
 def runs_shipped_kernels(is_tuned, takes_shipped_kernels):
     """1 for an engine that runs experts with kernels that nobody chose for the card. [0 or 1]"""
     return (1 - is_tuned) * takes_shipped_kernels

@@ -320,6 +320,16 @@ def test_an_unknown_model_is_named_with_the_nearest_and_two_files_that_differ_ar
                 "offload": "optimizer",
             },
         ),
+        (  # Qwen3's model card: YaRN lets vLLM take more tokens than the config says
+            "vllm serve Qwen/Qwen3-32B --max-model-len 131072 --hf-overrides "
+            """'{"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}'""",
+            {"context_extension": "yarn", "sequence_tokens": "131072", "unused": ""},
+        ),
+        (  # OpenRLHF 0.5, examples/scripts/train_ppo_llama.sh: the policy generates by itself
+            "deepspeed --module openrlhf.cli.train_ppo --pretrain meta-llama/Meta-Llama-3-8B "
+            "--prompt_max_len 1024 --generate_max_len 1024 --zero_stage 2 --adam_offload",
+            {"objective": "ppo", "rollout": "none", "rollout_share": "", "offload": "optimizer"},
+        ),
         (  # a launcher before it may have a flag twice
             "uv run --extra vllm --extra fsdp python -m verl.trainer.main_ppo "
             "algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen3-8B",
@@ -335,6 +345,27 @@ def test_an_unknown_model_is_named_with_the_nearest_and_two_files_that_differ_ar
 )
 def test_scripts_are_read_as_a_shell_reads_them(script, expected):
     row = row_of(script, name="a.sh")
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_supervised_training_of_prime_rl_is_read_apart_from_its_reinforcement_learning():
+    """prime-rl, examples/vlm_sft_moe/sft.toml: the trainer's fields stand at the top."""
+    row = row_of(
+        '[model]\nname = "Qwen/Qwen3-30B-A3B"\nep = 8\noptimization_dtype = "bfloat16"\n'
+        "[model.ac]\nfreq = 1\n[data]\nseq_len = 16384\nbatch_size = 16\n"
+        "[deployment]\nnum_train_gpus = 8\n",
+        name="sft.toml",
+    )
+    expected = {
+        "objective": "",
+        "rollout": "",
+        "precision": "bf16",
+        "expert_parallel": "8",
+        "gpus": "8",
+        "batch": "1",
+        "accumulation_steps": "2",
+        "recompute": "full",
+    }
     assert {name: row[name] for name in expected} == expected
 
 

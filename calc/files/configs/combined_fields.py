@@ -222,7 +222,7 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
 
 def _accumulation(settings: RunSettings, copies: int | None) -> None:
     """Derive micro-batch and accumulation from the global batch and the number of replicas."""
-    sequences, batch = settings.values.get("global_batch"), settings.values.get("batch")
+    sequences, batch = settings.values.get("global_batch"), int(settings.values.get("batch") or 0)
     if sequences is None:
         return
     source = settings.fields["global_batch"]

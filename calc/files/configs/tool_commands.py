@@ -10,6 +10,7 @@ from calc.files.configs.commands import fields_of, shell_commands, without_redir
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
 from calc.files.configs.model_names import NIM
+from calc.files.configs.texts import flat
 from calc.files.configs.values import whole
 from calc.mappings import Json
 
@@ -280,7 +281,7 @@ def _inside(name: str, value: Any, tool: Tool) -> Json:
         parts = json.loads(str(value))
     except (ValueError, RecursionError):
         return {name: value}
-    return {f"{name}.{part}": setting for part, setting in parts.items()}
+    return {f"{name}.{part}": setting for part, setting in flat(parts, name).items()}
 
 
 def _with_others(reading: Reading, others: list[str]) -> Reading:
