@@ -65,6 +65,12 @@ pytestmark = pytest.mark.usefixtures("read_once")
             f"{message(0.5, 79, 0.2, 70, 5)}",
             "Shard the optimizer state",
         ),
+        (  # Megatron's linear layer, forward
+            'File "layers.py", line 668, in linear_with_grad_accumulation_and_async_allreduce\n'
+            f"{message(2, 79, 1.1, 75.6, 0.8)}",
+            "Activation checkpointing",
+        ),
+        (f"ret = input.softmax(dim)\n{message(0.9, 79, 0.4, 76.7, 0.6)}", "Flash attention"),
         (f"sglang in _get_logits logits.float()\n{message(9, 79, 4, 72, 1)}", "Fewer sequences"),
     ],
 )
