@@ -156,7 +156,7 @@ def test_numbers_land_in_their_columns(text, columns):
             "token_seconds",
             "15 tokens per second",
         ),
-        ("serve qwen3-8b to our department (55 heads)", "", "55 heads"),
+        ("serve qwen3-8b to our department (55 heads)", "heads", "55 heads"),
         ("qwen3-8b over 30k articles, 1400 words each", "prompt_tokens", "1400 words each"),
     ],
 )

@@ -110,7 +110,6 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     if goal == "serve":
         put_no_latency(facts, items)
     ask_about_contradictions(facts, model, catalogs)
-    _ask_about_size(facts, model)
     ask_about_parts(facts, items, covered)
     ask_about_unread(facts, items, covered, scopes)
     problem = "" if goal else _no_goal(facts)
@@ -337,15 +336,6 @@ def _amounts(
     embeds = Kind(model, catalogs).embeds
     is_batch = is_batch or (embeds and not steady and _has_long_text(claims))
     return Amounts(facts, claims, goal, is_batch, ends, embeds, frozenset(tags), plain)
-
-
-def _ask_about_size(facts: Facts, model: str) -> None:
-    """Ask about one size of an architecture beside a model that has a name: 55 heads."""
-    said = sorted(facts.columns.keys() & SIZES)
-    if model and len(said) == 1:
-        words = facts.words[said[0]]
-        facts.drop(said[0])
-        facts.ask("", words)
 
 
 def _has_long_text(claims: list[Claim]) -> bool:
