@@ -15,9 +15,10 @@ from calc.search.free_choices import COUNTS
 from calc.search.places import Place
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
-# Of pipeline stages, and of shorter sequences, in software whose recipes divide matrices too: those
-# of Megatron-Bridge for Llama 3 70B and 405B divide sequences of 8,192 tokens in two.
-FEW_DEGREES = (2,)
+# Degrees of tensor, pipeline and context parallel that are tried too in software whose recipes
+# divide matrices: two stages, or a shorter sequence in two (recipes of Megatron-Bridge for Llama 3
+# 70B and 405B divide 8,192 tokens). With more than two parts of a matrix they won in no job tried.
+MIXED_DEGREES = ((2, 2, 1), (2, 1, 2))
 MOST_COMPARED = 2  # values of other choices, up to which they are tried
 LONGEST_BATCH = 4096
 # Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
@@ -116,23 +117,26 @@ def training_shapes(job: Job, gpu_counts: Sequence[int], tokens: float) -> Shape
 def _training_degrees(job: Job) -> list[tuple[int, int, int]]:
     """Return the degrees of tensor, pipeline and context parallel that a training tries.
 
-    In software whose recipes divide matrices, a few stages or parts of a short sequence are tried
-    too, where matrices are divided, unless the job compares many values of other choices.
+    In software whose recipes divide matrices, stages or a short sequence divided in two are tried
+    too, unless the job compares many values of other choices.
     """
+    names = COUNTS[1:4]
     is_long = job.divides_sequences and job.sequence_tokens >= LONG_TOKENS
     free = (DEGREES if job.divides_matrices else (1,), (1,), DEGREES if is_long else (1,))
-    degrees = [fixed_at(job, name, values) for name, values in zip(COUNTS[1:4], free, strict=True)]
+    degrees = [fixed_at(job, name, values) for name, values in zip(names, free, strict=True)]
     tried = [*product(*degrees)]
     compared = prod(len(job.fixed[name]) for name in compared_columns(job))
     is_wide = compared * (1 + job.divides_experts) > MOST_COMPARED
     if not job.divides_matrices or job.sets_prompts or is_wide:
         return tried
-    for position, name in ((1, "pipeline_parallel"), (2, "context_parallel")):
-        if name in job.fixed or (position == 2 and not job.divides_sequences):
-            continue
-        for degree in FEW_DEGREES:
-            more = [(*one[:position], degree, *one[position + 1 :]) for one in tried if one[0] > 1]
-            tried += [one for one in more if min(one[1:]) == 1 and one not in tried]
+    for mixed in MIXED_DEGREES:
+        allowed = [
+            degree in fixed_at(job, name, (degree,))
+            for name, degree in zip(names, mixed, strict=True)
+        ]
+        divides = job.divides_sequences or mixed[2] == 1
+        if all(allowed) and divides and mixed not in tried:
+            tried.append(mixed)
     return tried
 
 
