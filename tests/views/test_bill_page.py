@@ -29,6 +29,7 @@ RUN = {
     "batch": "1",
 }
 RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
+RUN |= {"markets": "on-demand"}
 QUOTA = "in N. Virginia: 192 vCPUs for 1 × p5.48xlarge; a new account has 0"
 SERVE = {
     "goal": "serve",
@@ -71,7 +72,7 @@ def dollars(text):
 @pytest.fixture(scope="module")
 def row(catalogs):
     """The answer to the same job as the page's."""
-    names = ("goal", "model", "instance", "sharding", "recompute")
+    names = ("goal", "model", "instance", "sharding", "recompute", "markets")
     job = {name: RUN[name] for name in names} | {
         name: float(RUN[name]) for name in ("gpus", "batch", "accumulation_steps")
     }
@@ -115,7 +116,7 @@ def test_a_run_says_what_is_paid_for_its_range_its_market_and_the_quota_that_it_
 
 
 def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
-    app = bill(**RUN, markets="spot")
+    app = bill(**RUN | {"markets": "spot"})
     *lines, total = paid(app)
     assert [line[1].startswith("Work done twice") for line in lines].count(True) == 1
     assert sum(dollars(line[5]) for line in lines) == pytest.approx(dollars(total[5]), rel=0.01)

@@ -45,8 +45,8 @@ def test_prices_say_how_many_are_old_and_cards_that_aws_rents_come_first(catalog
     app = opened("prices")
     shown = app.dataframe[0].value
     assert (
-        f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} types have a price "
-        f"on demand"
+        f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} types have an "
+        f"On-Demand price"
     ) in title(app)
     assert f"{shown['on_demand_old'].sum()} of the On-Demand prices are older" in page_text(app)
     table = catalog_tables.card_table(catalogs)
