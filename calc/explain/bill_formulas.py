@@ -15,7 +15,7 @@ from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all, formulas_of
 from calc.explain.derivation import chain, fact
-from calc.explain.traced_columns import TracedColumn, plain_number
+from calc.explain.traced_columns import columns_to_trace, plain_number
 from calc.mappings import Cells
 from calc.units import YEAR_MONTHS
 
@@ -66,11 +66,7 @@ def explain_bill(
     of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
     bound = table["committed_years"] + table["block_hours"] > 0
     tops = ["usd", "period_usd", *(OF_TERMS if bound else ()), *of_tokens]
-    traced = {
-        name: TracedColumn(values, name)
-        for name, values in table.items()
-        if isinstance(values, np.ndarray)
-    }
+    traced = columns_to_trace(table)
     rows: list[dict] = []
     facts: dict[str, bool] = {}
     unbound = () if bound else ("committed_hours", *OF_TERMS)

@@ -21,7 +21,14 @@ from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, MEMORY, STAGES, walk
 from calc.evaluate import Columns, Row, evaluate, formulas_of, parameters_of
-from calc.explain.traced_columns import TracedColumn, columns_of_formula, live, plain_number, text
+from calc.explain.traced_columns import (
+    TracedColumn,
+    columns_of_formula,
+    columns_to_trace,
+    live,
+    plain_number,
+    text,
+)
 from calc.memory import block_forms, pipeline_ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, happening
 from calc.rules.support import distinct_rows
@@ -96,11 +103,7 @@ def explain(
     moments = MOMENTS[work_of(table)]
     peak = int(table["peak_moment"][0])
     moment, place = moments[peak], _place(moments[peak], table)
-    traced = {
-        name: TracedColumn(values, name)
-        for name, values in table.items()
-        if isinstance(values, np.ndarray)
-    }
+    traced = columns_to_trace(table)
     chains: list[dict] = []
     facts: dict[str, bool] = {}
     for component in EXPLAINED:

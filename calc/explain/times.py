@@ -13,7 +13,7 @@ from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.engine.stages import TIME
 from calc.evaluate import Columns
 from calc.explain.derivation import chain, entry_source, fact
-from calc.explain.traced_columns import TracedColumn, plain_number
+from calc.explain.traced_columns import columns_to_trace, plain_number
 from calc.mappings import Cells
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.lookups import work_of
@@ -51,11 +51,7 @@ def explain_times(
     a token where none is generated, is left out. Without a card both tables are empty.
     """
     table = one_scenario_with_times(dict(scenario), catalogs)
-    traced = {
-        name: TracedColumn(values, name)
-        for name, values in table.items()
-        if isinstance(values, np.ndarray)
-    }
+    traced = columns_to_trace(table)
     rows: list[dict] = []
     facts: dict[str, bool] = {}
     for top in EXPLAINED[work_of(table)]:

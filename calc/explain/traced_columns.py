@@ -5,7 +5,7 @@ The formulas of this package are plain functions of arrays and run unchanged on 
 of one, branches not taken.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -218,3 +218,12 @@ def plain_number(name: str, value: Any) -> str:
     if abs(one) >= 1e7:
         return f"{one:.4g}".replace("e+0", "e").replace("e+", "e")
     return f"{one:,.0f}" if one == int(one) else f"{one:.4g}"
+
+
+def columns_to_trace(table: Mapping[str, Any]) -> dict[str, TracedColumn]:
+    """The columns of a table that hold numbers, each of which remembers what is made of it."""
+    return {
+        name: TracedColumn(values, name)
+        for name, values in table.items()
+        if isinstance(values, np.ndarray)
+    }

@@ -68,7 +68,7 @@ def nearest_divisor(total: float, wanted: float) -> int:
 
 def _fewer_tokens(max_position: float, extended_tokens: float, extended_by: str) -> str:
     longer = extension(max_position, extended_tokens, extended_by)
-    bring = f"{longer}: bring that config, or " if longer else ""
+    bring = f"{longer}: bring that config, serve with context_extension yarn, or " if longer else ""
     return f"{bring}take at most {max_position:,.0f} tokens"
 
 
