@@ -12,6 +12,7 @@ from calc.plan.fine_tune_then_serve import (
     by_month,
 )
 from calc.say.answer_name import answer_name
+from calc.say.cases import summands
 from calc.say.numbers import billed_usd, count, is_missing, usd, with_noun
 from calc.say.place import cards, place, region_name
 from calc.say.problem import problem_and_cure
@@ -38,11 +39,15 @@ def plan_money(plan: TunedPlan) -> str:
     """$639 in the first month, then $588 a month: $7,099 in 12 months."""
     table = by_month(plan)
     first, last = table["usd"].iloc[[0, -1]]
+    parts = table[["runs_usd", "service_usd"]]
     if (plan.bill["have"] != "").all():
         return "Nothing to pay: the machines are yours"
     if is_missing(first):
         return "No price is known"
-    first, last, total = map(billed_usd, (first, last, table[SUM].iloc[-1]))
+    first, last = (
+        summands([value for value in parts.iloc[month] if value != 0])[1] for month in (0, -1)
+    )
+    total = billed_usd(table[SUM].iloc[-1])
     monthly = (
         f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
     )

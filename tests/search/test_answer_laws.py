@@ -210,7 +210,7 @@ def test_every_amount_of_money_in_the_texts_of_an_answer_is_a_column(catalogs, s
 
 @pytest.mark.long
 def test_from_scratch_compiled_blocks_belong_into_the_ranking(catalogs):
-    job = {"goal": "train", "model": "llama-3.2-1b", "train_tokens": 3e10, "hours_most": 336}
+    job = {"goal": "train", "model": "llama-3.2-1b", "train_tokens": 1e11, "hours_most": 336}
     free, plain = (full_answer(job | asked, catalogs) for asked in ({}, {"compile": "no"}))
     row = free.rows[0]
     assert row["compile"] == "yes"

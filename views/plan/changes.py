@@ -1,4 +1,4 @@
-"""Advice on the shown row: three changes, the others on request."""
+"""Advice on the shown row: two changes, the others on request."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.row_words import capital
 
-SHOWN = 3
+SHOWN = 2
 NAMED = 2  # in the heading of a closed group
 COMPARED = ("precision", "optimizer", "tuning", "kv_precision")  # shown by Compare choices
 PRICED_ELSEWHERE = ("market", "region")  # by the line of what the limits cost

@@ -58,4 +58,4 @@ def settle_objective(
             "objective": settings.fields.get("objective", name),
             "trainer": main.name,
         }
-        settings.explicit |= {"trainer", "objective"} if name else {"trainer"}
+        settings.explicit.add("trainer")
