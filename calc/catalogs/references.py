@@ -12,7 +12,9 @@ from calc.catalogs.tables import capability_number
 from calc.mappings import Json
 
 LOADINGS = ("default", "pinned")
-DIVIDED, DIVISIONS = ("experts", "stages", "sequence"), ("whole", "divided", "short")
+# What a layout may divide over GPUs, and how: a sequence of few tokens is short.
+DIVIDED = ("experts", "stages", "sequence")
+DIVISIONS = ("whole", "divided", "short")
 
 
 def check_references(

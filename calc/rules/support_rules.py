@@ -13,6 +13,7 @@ import pandas as pd
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
+from calc.catalogs.references import DIVIDED, DIVISIONS
 from calc.catalogs.tables import capability_number
 from calc.evaluate import Columns
 from calc.scenarios.lookups import words_of, work_of
@@ -21,7 +22,6 @@ from calc.table import Words, word
 VERDICTS = ("runs", "emulated", "unknown", "refuses")  # from the best to the worst
 # The columns that rules are about, besides loading, host and what is divided over GPUs.
 CHOICES = ("precision", "kv_precision", "attention", "compile")
-DIVIDED = ("experts", "stages", "sequence")
 WHATS = ("loading", "host", *DIVIDED, *CHOICES)
 EVERY = {
     "work": "any",
@@ -33,7 +33,7 @@ EVERY = {
 # A condition bounds them from below, as <name>_above.
 BOUNDS = ("gpus", "replica_gpus", "head_size")
 LOADING, HOSTS = "default", np.array(["x86_64", "arm64"], dtype=object)
-DIVISIONS = np.array(["whole", "divided", "short"], dtype=object)
+DIVISION_WORDS = np.array(DIVISIONS, dtype=object)
 # Tokens of a sequence, from which on answers divide it over GPUs in all software (NeMo's recipes
 # llama3_8b_16k and llama3_70b_16k); a shorter one that is divided is called short.
 LONG_TOKENS = 16_000
@@ -138,7 +138,7 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     values = {
         "loading": word(LOADING),
         "host": family,
-        **{name: Words(codes, DIVISIONS) for name, codes in divisions(table).items()},
+        **{name: Words(codes, DIVISION_WORDS) for name, codes in divisions(table).items()},
         **{name: table[name] for name in CHOICES},
         "kv_precision": _cache(table),
     }

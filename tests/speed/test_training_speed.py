@@ -252,7 +252,7 @@ def test_wide_experts_fill_the_card_and_take_no_longer_one_by_one(catalogs):
 
 
 def test_adapters_of_some_matrices_move_less_than_those_of_all(catalogs):
-    """As much less as their inputs and outputs are narrower; full training moves none of theirs."""
+    """Adapters move elements in proportion to their matrices' widths; full training has none."""
     lora = {**TRAINING, "tuning": "lora", "precision": "bf16"}
     full, some, most, all_linear = timed(
         catalogs,

@@ -118,7 +118,7 @@ def test_a_changed_job_is_answered_with_the_same_figures(name):
 
 
 def is_ranked(change):
-    """Whether answers rank all that a change makes other."""
+    """Return whether answers rank every choice that a change sets."""
     return not change.keys() & SETUPS.keys()
 
 

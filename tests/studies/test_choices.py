@@ -88,8 +88,9 @@ def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays
 
 
 def test_a_plan_that_costs_no_more_than_the_cheapest_cell_is_the_only_one_marked():
-    """Where nothing costs less than the plan, no other cell is called the cheapest; a format keeps
-    its own name at the beginning of a sentence.
+    """The chart calls no other cell the cheapest if none costs less than the plan.
+
+    A sentence that begins with a format spells its name as the catalog does.
     """
     job, plan = studied(SERVE)
     other, own, alone = (

@@ -229,7 +229,7 @@ def test_another_market_becomes_the_plans():
 
 
 def test_the_share_of_the_card_is_that_of_the_board(catalogs):
-    """What must fit, without what the allocator caches beyond it."""
+    """The bill divides what must fit, not what the allocator caches beyond it, by the card."""
     row = options({"work": "training", "model": "llama-3.1-8b"}, catalogs).rows[0]
     share = f"{percent(figures(row).used_ratio)} of the card"
     assert share in page_text(opened("pay"))
