@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 TEAMS = [f"Team {number}" for number in range(10)]
-KINDS = ["build", "run", "licences", "other"]
+KINDS = ["build", "run", "licenses", "other"]
 
 
 @st.cache_resource

@@ -6,9 +6,7 @@ from typing import NamedTuple
 from calc.cost.markets import MARKETS
 from refresh.answers import BLOCK, ON_DEMAND, PLANS, PRICED, RESERVED, SAGEMAKER, SPOT, family_of
 
-LEAP_RATIO = (
-    3  # a price that moves more than this, or lies further from its neighbours, is doubtful
-)
+LEAP_RATIO = 3  # a price that moves more than this, or lies further from its neighbors, is doubtful
 # on demand moves further only where another price moves with it; AWS's largest moves were -45 % and
 # +15 %
 LONE_MOVE_RATIO = 0.3
@@ -43,7 +41,7 @@ def doubts(before, after, instances, seen):
 
     `before`, `after`: (instance, region) -> market -> price; `seen`: market -> prices of this
     refresh. On demand is judged by its own past, with other prices as witnesses; every other market
-    by its ratio to on demand where that is known, else by its own past and its neighbours.
+    by its ratio to on demand where that is known, else by its own past and its neighbors.
     """
     moves = {
         (market, *key): _usd(after[key], market) / _usd(before[key], market)

@@ -166,7 +166,7 @@ def _lines(kind, runs):
 
 
 def main():
-    """Print the judgement by group and write it."""
+    """Print the judgment by group and write it."""
     catalogs = with_published_models(load_catalogs())
     table = judged(runs_of_one_card(catalogs), catalogs)
     print(table.round(3).to_string())

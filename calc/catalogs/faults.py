@@ -56,13 +56,13 @@ def _unknown_field(error: Any) -> Fault:
 
 
 def _missing_field(error: Any) -> Fault:
-    """A required field that is missing, or whose name is misspelt."""
+    """A required field that is missing, or whose name is misspelled."""
     fields = error.schema.get("properties", {})
     missing = next(name for name in error.validator_value if name not in error.instance)
     unknown = [name for name in error.instance if name not in fields]
-    misspelt = get_close_matches(missing, unknown, n=1)
-    if misspelt:
-        return Fault("this field is unknown", f"write {missing}", misspelt[0])
+    misspelled = get_close_matches(missing, unknown, n=1)
+    if misspelled:
+        return Fault("this field is unknown", f"write {missing}", misspelled[0])
     return Fault("this field is missing", _addition(fields.get(missing, {})), missing)
 
 

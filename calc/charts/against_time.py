@@ -36,13 +36,13 @@ def against_time(rows: pd.DataFrame, trains: bool, cost: str = "usd") -> pd.Data
     across = log_share(table["time"], x_ticks)
     up = log_share(table["cost"], y_ticks)
     left = across > LEFT_SHARE
-    centre = across + np.where(left, -0.5, 0.5) * NAME_SHARES[0]
+    center = across + np.where(left, -0.5, 0.5) * NAME_SHARES[0]
     height = up + np.where(left, -0.5, 0.5) * NAME_SHARES[1]
     is_shown = np.zeros(len(table), dtype=bool)
     for kind in NAMED_KINDS:
         mine = np.flatnonzero(table["kind"] == kind)
         for point in [*mine[:1], *mine[:0:-1][:1], *mine[1:-1]]:  # its two ends first
-            near = (np.abs(centre - centre[point]) < NAME_SHARES[0]) & (
+            near = (np.abs(center - center[point]) < NAME_SHARES[0]) & (
                 np.abs(height - height[point]) < NAME_SHARES[1]
             )
             is_shown[point] = not (is_shown & near).any()

@@ -276,8 +276,8 @@ def _training_fields(columns, first, catalogs, goal):
     if first.get("tuning") != "lora":
         return fields | {"goal": goal, "method": "full"}
     trains = catalogs.precisions["trains"].astype(bool)
-    quantised = [not trains.get(precision, True) for precision in columns.get("precision", [])]
-    return fields | {"goal": "tune", "method": "qlora" if quantised and all(quantised) else "lora"}
+    quantized = [not trains.get(precision, True) for precision in columns.get("precision", [])]
+    return fields | {"goal": "tune", "method": "qlora" if quantized and all(quantized) else "lora"}
 
 
 def _serving_fields(columns, first):

@@ -89,7 +89,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     software = fixed.get("implementation", [usual])[0]
     stored = cells_by_id(catalogs, "models", "stored_precision")[model]
     if work == "inference" and stored:
-        fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
+        fixed.setdefault("precision", [stored])  # a file that is quantized is served as it is
     used = fixed.get("implementation", [software])
     of_software = cells_by_id(catalogs, "implementations", "context_parallel")
     return Job(
@@ -286,7 +286,7 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
 
 
 def takes_images(model: str, catalogs: Catalogs) -> bool:
-    """Return whether a model has a tower for images or sounds that is modelled."""
+    """Return whether a model has a tower for images or sounds that is modeled."""
     return bool(cells_by_id(catalogs, "models", "usual_image_tokens")[model] > 0)
 
 

@@ -45,7 +45,7 @@ def copies_input_bytes_each(
 
 
 def shared_input_bytes_each(adapter_bytes_each, copies_input_bytes_each):
-    """Width of the one input that neighbouring adapters share; 0 where each keeps its own. [B]"""
+    """Width of the one input that neighboring adapters share; 0 where each keeps its own. [B]"""
     return np.where(copies_input_bytes_each > 0, 0.0, adapter_bytes_each)
 
 

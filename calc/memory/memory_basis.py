@@ -51,7 +51,7 @@ GROUNDS: dict[str, Callable] = {
     "simulated: storage by storage": lambda implementation_simulated: implementation_simulated > 0,
     "simulated here: the blocks of its class, read off on this machine": _simulated_here,
     "measured nearby: published runs of this software": _measured_software,
-    "measured nearby: published runs of quantised weights": _quantized_serving,
+    "measured nearby: published runs of quantized weights": _quantized_serving,
     "derived from source: this software": _derived_software,
     "derived from source: compiled blocks": lambda trains, compiles: trains * compiles > 0,
     "derived from source: 8-bit products": lambda trains, compute_bytes_each: (

@@ -159,7 +159,7 @@ def block_linear_parameters(
     low_rank,
     hidden,
 ):
-    """Weight matrices that autocast copies and quantisation shrinks. [parameters]
+    """Weight matrices that autocast copies and quantization shrinks. [parameters]
 
     Biases, norms and the router are not among them.
     """

@@ -151,7 +151,7 @@ def convolution(sizes: Sizes) -> MixerSizes:
 def mlstm(sizes: Sizes) -> MixerSizes:
     """xLSTM's matrix memory: queries, keys, values, a gate, and two gates per head.
 
-    Its state is the memory, its normaliser, and one number per head that keeps both in range.
+    Its state is the memory, its normalizer, and one number per head that keeps both in range.
     Source: Beck et al. 2024, arXiv 2405.04517.
     """
     heads, key, value = sizes["state_heads"], sizes["state_size"], sizes["state_head_dim"]

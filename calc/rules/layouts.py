@@ -115,7 +115,7 @@ RULES = (
             (images_per_sequence > 0) & (usual_image_tokens == 0)
         ),
         (
-            "{model} takes no images or sounds, or its tower is not modelled; set "
+            "{model} takes no images or sounds, or its tower is not modeled; set "
             "images_per_sequence to 0."
         ),
     ),

@@ -25,7 +25,7 @@ from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.ranking import limits_of
 from calc.search.row_status import STATUSES, is_offered, status
 from calc.studies.advice_selection import MOST_OF_A_KIND, machine_first, select_advice
-from calc.studies.neighbours import LAYOUT, distinct_changes, neighbours, pairs
+from calc.studies.neighbors import LAYOUT, distinct_changes, neighbors, pairs
 from calc.table import Words, is_missing
 from calc.units import GIB
 
@@ -130,7 +130,7 @@ def advice(
     runs = bool(is_offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
     already_fits = runs and not lacking_bytes and row["fits"] != "tight"
     lacking_gib = lacking_bytes / GIB if runs and lacking_bytes else -np.inf
-    near = neighbours(row, catalogs, market, limits or {})
+    near = neighbors(row, catalogs, market, limits or {})
     kinds = [kind_of(row, change) for change in near.changes]
     useful = select_advice(
         row, _try_changes(row, near.job, kinds, near.changes, catalogs), already_fits, lacking_gib

@@ -296,7 +296,7 @@ def _cards(
     """Return the needs of every combination on the plan's card and its neighbors."""
     frame = _frame(row, dials)
     numbers = _numbers(dials)
-    cards = _neighbours(row, catalogs)
+    cards = _neighbors(row, catalogs)
     many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
     needs = needs_on_cards(with_point(many, point["batch"], point["tokens"]), catalogs)
     repeated = pd.concat([numbers] * len(cards), ignore_index=True)
@@ -304,7 +304,7 @@ def _cards(
     return pd.concat([repeated.assign(card=names), needs], axis=1)
 
 
-def _neighbours(row: Row, catalogs: Catalogs) -> list[str]:
+def _neighbors(row: Row, catalogs: Catalogs) -> list[str]:
     """The card, and the next clearly smaller and larger ones that AWS rents and the row runs on."""
     card, memory = row["gpu"], catalogs.gpus["memory_bytes"].astype(float)
     found = over_cards(row, catalogs)

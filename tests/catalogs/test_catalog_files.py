@@ -160,7 +160,7 @@ def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_cata
 
 # to one file of a folder of catalogs: what is left of its text, and what the page then says of it
 DAMAGE = {
-    "a field is misspelt": (
+    "a field is misspelled": (
         path_of,
         "prices",
         lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1),

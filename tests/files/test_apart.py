@@ -1,4 +1,4 @@
-"""Foreign text is read in a process of its own: within limits, cancelled at any moment, and with
+"""Foreign text is read in a process of its own: within limits, canceled at any moment, and with
 the same result as here.
 """
 

@@ -86,7 +86,7 @@ MAY_IMPORT = {
     "validation/queues": {"calc", "validation", "numpy", "pandas", "ciw", "simpy"},
 }
 # The rooms of calc from the top; a room imports only those below it. Rooms on one line are
-# neighbours and never meet.
+# neighbors and never meet.
 LEVELS = (
     ("__main__",),
     ("commands",),

@@ -1,4 +1,4 @@
-"""What is installed: exactly what the locks pin, which is what the requirements ask for; licences
+"""What is installed: exactly what the locks pin, which is what the requirements ask for; licenses
 known; nothing is sent home.
 """
 
@@ -56,7 +56,7 @@ def test_the_pytorch_of_simulations_is_the_locked_one():
     assert "--require-hashes" in installs[0]
 
 
-def test_what_is_installed_is_locked_its_licence_listed_and_nothing_is_sent_home():
+def test_what_is_installed_is_locked_its_license_listed_and_nothing_is_sent_home():
     installed = {
         canonicalize_name(package.metadata["Name"]): package.version
         for package in metadata.distributions()
@@ -66,12 +66,12 @@ def test_what_is_installed_is_locked_its_licence_listed_and_nothing_is_sent_home
     listed = dict(
         re.findall(
             r"^\| ([a-z0-9.-]+) \| ([^|]+) \|$",
-            (ROOT / "docs/licences.md").read_text("utf-8"),
+            (ROOT / "docs/licenses.md").read_text("utf-8"),
             re.MULTILINE,
         )
     )
     assert set(listed) == set(pins("requirements/lock/run.txt"))
-    assert all(licence.strip() for licence in listed.values())
+    assert all(license.strip() for license in listed.values())
     options = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
     assert options["browser"]["gatherUsageStats"] is False
     assert options["server"]["address"] == "localhost"

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from test_house import LEVEL, module_of, name_of, python_files, room_of, tree_of
+from test_house import LEVEL, ROOT, module_of, name_of, python_files, room_of, tree_of
 
 # Rooms below say that still form sentences: the problems and notes of rows, and what is read of
 # files and formulas.
@@ -29,6 +29,14 @@ TEXT_COLUMNS = {"problem", "note", "why", "limits_cost", "misses"}
 OTHER_TEXTS = {"calc/models/huggingface/config.py"}  # why a config is not read, not an answer's why
 CUTS = {"partition", "rpartition", "split", "removesuffix", "removeprefix", "replace"}
 CUTS |= {"startswith", "endswith", "find", "index"}
+# British spellings that this project writes the American way. What people type is read in both, in
+# calc/files/words and its vocabulary.
+BRITISH = (
+    *("neighbour", "behaviour", "favourite", "modelled", "modelling", "labelled", "judgement"),
+    *("quantis", "recognis", "normalis", "initialis", "optimise", "minimise", "maximise"),
+    *("summarise", "misspelt", "centre", "grey", "licences"),
+)
+READ_IN_BOTH = {"calc/files/words", "catalogs/edited/vocabulary.yaml"}
 
 
 def raised_strings(tree):
@@ -141,6 +149,28 @@ def test_no_output_of_say_is_cut_where_it_is_made():
         name_of(path): places
         for path in python_files("calc", "views")
         if (places := list(cut_calls(tree_of(path), names)))
+    }
+    assert found == {}
+
+
+def texts_of_ours():
+    """The files that this project writes: code, catalogs, documents."""
+    yield from python_files("calc", "views", "refresh", "shelf", "validation", "benchmarks")
+    for room in ("calc", "views", "catalogs"):
+        yield from sorted((ROOT / room).rglob("*.yaml"))
+    yield from [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def british_words(text):
+    return [word for word in BRITISH if word in text]
+
+
+def test_the_spelling_is_american():
+    found = {
+        name_of(path): words
+        for path in texts_of_ours()
+        if not any(name_of(path).startswith(room) for room in READ_IN_BOTH)
+        and (words := british_words(path.read_text(encoding="utf-8").lower()))
     }
     assert found == {}
 

@@ -145,7 +145,7 @@ def test_an_engine_keeps_the_features_of_its_pass_beside_it():
     assert after["memory_basis"] == "derived from source: a vision tower"
 
 
-def test_what_is_not_modelled_is_said():
+def test_what_is_not_modeled_is_said():
     before, after = pair(**SERVED)
     assert before["note"].endswith("images_per_sequence counts it.")
     assert after["note"] == ""

@@ -135,7 +135,7 @@ def test_a_type_that_is_not_covered_is_sized_as_a_plain_model_and_its_range_says
         experts = catalogs.models.loc[name, "expert_share_ratio"]
         least = experts * (1 - OF_EXPERTS) + (1 - experts) * LEAST
         most = experts * (1 + OF_EXPERTS) + (1 - experts) * MOST
-        if "not modelled yet" not in row["note"]:
+        if "not modeled yet" not in row["note"]:
             assert least * parameters <= case["class"] <= most * parameters, name
         assert row["memory_high_bytes"] - row["memory_bytes"] > (most - 1) * states
         assert row["memory_bytes"] - row["memory_low_bytes"] > (1 - least) * states

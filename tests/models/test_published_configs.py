@@ -45,4 +45,4 @@ def test_a_published_config_counts_as_its_class_did_and_none_is_wrong():
 def test_what_is_another_matter_is_sized_and_says_why(name):
     entry = read_config(CONFIGS[name], "it", CATALOGS)
     assert entry["sized"] == 2
-    assert "not modelled yet" in entry["remark"]
+    assert "not modeled yet" in entry["remark"]

@@ -34,10 +34,10 @@ def shelf(tmp_path, monkeypatch):
 def put(app, name, who):
     app.text_input(key="shelf_name").set_value(name)
     app.text_input(key="shelf_who").set_value(who)
-    return run(labelled(app, "Put on the shelf").click())
+    return run(labeled(app, "Put on the shelf").click())
 
 
-def labelled(app, label):
+def labeled(app, label):
     return next(button for button in app.button if button.label == label)
 
 
@@ -59,7 +59,7 @@ def test_a_plan_is_put_there_and_comes_back_in_another_browser():
         "the same",
         row["then"],
     )
-    run(labelled(other, "Open").click())
+    run(labeled(other, "Open").click())
     plan = opened(model="llama-3.2-1b", gpus="4", kept="mine~model~gpt2")
     assert title(other) == title(plan)
     assert address(other) == address(plan)
@@ -140,7 +140,7 @@ def test_a_plan_is_taken_off_by_name_and_can_be_opened_all_the_same(shelf):
     assert title(app) == "The shelf is empty"
     assert re.search(r"\*\*Ours\*\*, by Ben, \d+ \w+ 20\d\d, .* UTC; before: ", texts(app))
     assert [version.saved_by for version in versions(shelf, "Ours")] == ["Ben", "Ana"]
-    run(labelled(app, "Open").click())
+    run(labeled(app, "Open").click())
     assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
 
 
@@ -192,7 +192,7 @@ def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
     save(shelf, "Bare", "Ana", "?", "model=gpt2&color=red")
     app = opened("shelf")
     assert "says nothing of its answer then" in texts(app)
-    run(labelled(app, "Open").click())
+    run(labeled(app, "Open").click())
     assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
     assert "color=red" in texts(app)
 

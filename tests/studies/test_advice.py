@@ -14,7 +14,7 @@ from calc.answers.advice import advise
 from calc.answers.full_answer import full_answer as options
 from calc.layout import at_once
 from calc.studies.advice_selection import DEAREST_RATIO, MOST_OF_A_KIND, choices_of
-from calc.studies.neighbours import SETUPS, distinct_changes, job_of_scenario, neighbours
+from calc.studies.neighbors import SETUPS, distinct_changes, job_of_scenario, neighbors
 
 CASES = recorded("cases/advice.json")
 FITTING, TOO_BIG = CASES["fitting"], CASES["too big"]
@@ -371,7 +371,7 @@ def test_a_row_of_estimate_is_advised_as_its_scenario(name):
 
 def test_a_change_that_changes_nothing_is_left_out():
     planned = estimate(PLAN, catalogs(), solve=False)
-    changes = neighbours(planned, catalogs(), "on-demand", {}).changes
+    changes = neighbors(planned, catalogs(), "on-demand", {}).changes
     assert all(
         planned[name] != value
         for change in changes

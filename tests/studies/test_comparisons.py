@@ -24,7 +24,7 @@ from calc.memory.moments import components_of
 from calc.scenarios.read import cross
 from calc.search.row_status import rank, scenario_of
 from calc.studies import comparisons
-from calc.studies.neighbours import job_of_scenario
+from calc.studies.neighbors import job_of_scenario
 from views.charts import lines, price_history
 from views.charts import memory as memory_charts
 from views.charts.against_time import cost_against_time

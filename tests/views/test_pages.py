@@ -32,7 +32,7 @@ BANNED = re.compile(
 REGION = re.compile(
     r"\b[a-z]{2}-(north|south|east|west|central)+-\d\b"
 )  # on screen a region has its name
-LABELLED = (
+LABELED = (
     "button",
     "expander",
     "metric",
@@ -48,7 +48,7 @@ LABELLED = (
 def sentences(app):
     """All that a page says: texts, labels, helps, cells of tables."""
     yield from texts(app)
-    for kind in LABELLED:
+    for kind in LABELED:
         for element in getattr(app, kind):
             yield element.label
             yield getattr(element, "help", "") or ""

@@ -94,9 +94,9 @@ def _figures(row: Row, ticked: Row | None, ink: Ink, catalogs: Catalogs) -> str:
         is_billed = row is ticked or ticked["problem"]
         against = "the one in the bill" if is_billed else in_a_line(ticked, row, catalogs)
         cells.append(("Against the ticked one", against, "2 1 260px"))
-    grey = f"color:{ink.faint};font-size:0.81rem;margin-bottom:3px"
+    gray = f"color:{ink.faint};font-size:0.81rem;margin-bottom:3px"
     parts = [
-        f"<div style='flex:{flex}'><div style='{grey}'>{label}</div>{value}</div>"
+        f"<div style='flex:{flex}'><div style='{gray}'>{label}</div>{value}</div>"
         for label, value, flex in cells
     ]
     return (

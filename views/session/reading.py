@@ -30,7 +30,7 @@ def read(function: Callable[..., Any], *arguments: Any, catalogs: Catalogs, **na
     """Return a reader's result for a foreign text, read once; raise what it refuses.
 
     The session waits. When it ends, or its visitor asks for something else, the reading is
-    cancelled.
+    canceled.
     """
     values = [one.version if isinstance(one, Catalogs) else one for one in arguments]
     key = (function.__module__, function.__qualname__, values, named, catalogs.version)

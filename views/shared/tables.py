@@ -36,7 +36,7 @@ TABLES = read_strictly(FILE.read_text("utf-8"), FILE.name)
 
 
 def metric(label: str, value: str, note: str, border: bool = True) -> None:
-    """A number with a grey note under it, which is no change and wears no arrow."""
+    """A number with a gray note under it, which is no change and wears no arrow."""
     st.metric(
         label, plain(value), delta=plain(note), delta_color="off", delta_arrow="off", border=border
     )
@@ -133,7 +133,7 @@ def show(
 def grid(table: Any, columns: Arguments, alt: str, key: str, **look: Any) -> None:
     """A table to sort and scroll; a cell of a value that is not known shows a dash.
 
-    Names of rows stay in sight on a phone alone: Streamlit writes pinned cells in a grey that is
+    Names of rows stay in sight on a phone alone: Streamlit writes pinned cells in a gray that is
     too light.
     """
     if not is_phone():

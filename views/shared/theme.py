@@ -42,8 +42,8 @@ INKS = {
     ),
 }
 
-# The hues of Okabe-Ito with a brown and a grey, each 3 : 1 or more on the paper of both themes;
-# found by search so that the smallest CIEDE2000 of any two of the first nine is 10.1, of neighbours
+# The hues of Okabe-Ito with a brown and a gray, each 3 : 1 or more on the paper of both themes;
+# found by search so that the smallest CIEDE2000 of any two of the first nine is 10.1, of neighbors
 # 12.8, under protan, deutan, tritan and normal sight. The last is a violet, 9.3 from the nearest.
 PALETTE = (
     "#3C67AA",
@@ -57,7 +57,7 @@ PALETTE = (
     "#948F58",
     "#8448FC",
 )
-BLUE, ORANGE, RED, GREY = PALETTE[0], PALETTE[1], PALETTE[5], PALETTE[7]
+BLUE, ORANGE, RED, GRAY = PALETTE[0], PALETTE[1], PALETTE[5], PALETTE[7]
 # Components of preference and reward training alone.
 RARE = ("other_models_bytes", "rollout_engine_bytes")
 COMPONENT_COLORS = dict(
@@ -69,7 +69,7 @@ FITS = {
     "yes": (fit_word("yes"), "✓", "circle", BLUE),
     "tight": (fit_word("tight"), "≈", "diamond", ORANGE),
     "no": (fit_word("no"), "✗", "cross", RED),
-    "": (fit_word(""), "·", "square", GREY),
+    "": (fit_word(""), "·", "square", GRAY),
 }
 
 

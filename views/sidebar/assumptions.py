@@ -57,7 +57,7 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     st.markdown(
         f"**Assumptions of time and cost** that the plan reads, "
         f"{len(extra_state.own_assumptions().keys() & entries)} of {len(entries)} changed. An "
-        "empty field takes the value in grey. The link and the CSV contain what you set."
+        "empty field takes the value in gray. The link and the CSV contain what you set."
     )
     starts = _start_hours(row) * HOUR_SECONDS
     plan = {

@@ -27,7 +27,7 @@ SMALL: Arguments = {
     "label_visibility": "collapsed",
 }  # in the sidebar, whose job is on one screen
 EXAMPLES = "Paste anything, or say:\nqwen3 32b for 20 people"
-CANCELLED = "The last text was not read to its end; put it into the field again."
+CANCELED = "The last text was not read to its end; put it into the field again."
 PLAN, FILES = "views/plan/page.py", "views/your_files/page.py"
 SLOTS = ("run", "model", "log")  # the texts that Your files keeps, the last of each kind
 
@@ -81,7 +81,7 @@ def _take() -> None:
     if not text.strip():
         return
     state["pasted_questions"] = ()
-    state["pasted_outcome"] = (True, CANCELLED)  # unless the reading comes to its end
+    state["pasted_outcome"] = (True, CANCELED)  # unless the reading comes to its end
     try:
         catalogs = session_catalogs.catalogs()
         request = reading.read(
@@ -146,7 +146,7 @@ def _own_context(request: Request, columns: Cells) -> dict[str, int]:
 
 
 def _as_stored(request: Request, columns: Arguments) -> dict[str, str]:
-    """The precision of an added model whose weights are quantised, where the work can use it."""
+    """The precision of an added model whose weights are quantized, where the work can use it."""
     stored = request.models.get(columns["model"], {}).get("stored_precision", "")
     able = stored in job_state.possible_precisions(request.catalogs)
     return {"precision": stored} if able and "precision" not in columns else {}

@@ -136,7 +136,7 @@ class File(CatalogFile, kw_only=True):
         Words, hint("a machine of another cloud -> its card and how many, as H100-NVL:2")
     ]
     objectives: Annotated[
-        Words, hint("a trainer's word for what it optimises -> the objective, or empty")
+        Words, hint("a trainer's word for what it optimizes -> the objective, or empty")
     ]
     telling: Annotated[
         Words,

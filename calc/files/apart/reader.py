@@ -1,4 +1,4 @@
-"""Runs a reader of foreign text in a process of its own, which may be cancelled."""
+"""Runs a reader of foreign text in a process of its own, which may be canceled."""
 
 import atexit
 import os

@@ -28,7 +28,7 @@ def component(value: Any) -> dict:
     name = value.rpartition(".")[2]
     method = next((prefix for prefix in ("qlora_", "lora_") if name.startswith(prefix)), "")
     parts = {"builder": name.removeprefix(method), "tuning": "lora" if method else "full"}
-    return parts | ({"quantised": "nf4-dq"} if method == "qlora_" else {})
+    return parts | ({"quantized": "nf4-dq"} if method == "qlora_" else {})
 
 
 def accelerators(value: Any) -> dict:
@@ -163,4 +163,4 @@ def trt_quantization(value: Any) -> dict:
     name = word.removesuffix("_kv")
     if name not in formats:
         raise NoEqual
-    return {"quantised": formats[name]} | ({"kv_precision": "fp8"} if word.endswith("_kv") else {})
+    return {"quantized": formats[name]} | ({"kv_precision": "fp8"} if word.endswith("_kv") else {})

@@ -39,7 +39,7 @@ OF_MEMORY = re.compile(
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its fields by every name, and how its files and commands are recognised."""
+    """A tool: its fields by every name, and how its files and commands are recognized."""
 
     id: str
     name: str

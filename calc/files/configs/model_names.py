@@ -14,7 +14,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import field_catalog
 from calc.mappings import Json
 
-# Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what
+# Tuned, mirrored and quantized copies have the shapes of their base; these suffixes say only what
 # was done to it.
 COPIES = re.compile(
     r"[-_.](instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4"

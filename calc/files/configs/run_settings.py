@@ -20,7 +20,7 @@ STAGE = re.compile(
 )  # ds_z3, zero_stage1
 COLUMN_OF_PART = {
     **dict.fromkeys(("nodes", "gpus_per_node", "asked_gpus"), "gpus"),
-    **dict.fromkeys(("weights", "quantised", "bf16", "fp16", "eight"), "precision"),
+    **dict.fromkeys(("weights", "quantized", "bf16", "fp16", "eight"), "precision"),
     **dict.fromkeys(("global_batch", "script_batch"), "batch"),
     **dict.fromkeys(("epochs", "steps", "samples"), "train_tokens"),
 }

@@ -32,7 +32,7 @@ LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the larges
 EFFECTS = {"memory": SURE, "less memory": LOWERS, "": MAYBE}
 OPTIMIZERS = ("optimizer", "optim")  # columns and parts that a field settles
 OF_MEMORY = (
-    *("precision", "quantised", "tuning", "sharding", "strategy", "recompute", "kv_precision"),
+    *("precision", "quantized", "tuning", "sharding", "strategy", "recompute", "kv_precision"),
     "offload",
 )
 

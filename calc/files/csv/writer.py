@@ -58,7 +58,7 @@ def _codes(column: pd.Series) -> Coded:
 
 
 def _merge_columns(columns: Iterable[Coded]) -> Iterator[Coded]:
-    """Neighbouring columns as one for as long as few of their combinations occur."""
+    """Neighboring columns as one for as long as few of their combinations occur."""
     codes, words = np.zeros(0, dtype=np.int64), [""]
     for own_codes, own_words in columns:
         if not len(codes):

@@ -44,7 +44,7 @@ def compose_quantities(items: list[Item]) -> list[Item]:
         several.append(_with_unit(one, several, items[place + 1 : place + 2]))
         place += used
     following = enumerate(items_after(several))
-    return [_by_neighbours(several, place, after) for place, after in following]
+    return [_by_neighbors(several, place, after) for place, after in following]
 
 
 def _with_unit(item: Item, before: list[Item], after: list[Item]) -> Item:
@@ -59,7 +59,7 @@ def _with_unit(item: Item, before: list[Item], after: list[Item]) -> Item:
     return replace(item, tags=frozenset({"DUR"}), value=item.value * unit)
 
 
-def _by_neighbours(items: list[Item], place: int, after: Item | None) -> Item:
+def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
     """An item whose word has several meanings, as the words beside it decide."""
     item = items[place]
     before = items[place - 1] if place else None

@@ -85,7 +85,7 @@ class _Reader:
         tree: Json = {}
         while (word := self.next()).kind != "end" and word.text != end:
             if word.kind in ("name", "string") and self._labels(depth):
-                label, inner = self._labelled(depth)
+                label, inner = self._labeled(depth)
                 _add(tree, label, inner)
             elif word.kind in ("name", "string") and self.next(1).text in ("=", ":"):
                 self.place += 2
@@ -106,7 +106,7 @@ class _Reader:
         head = self.next(count)
         return count if head.text == "{" and head.kind == "sign" and depth < DEEPEST else 0
 
-    def _labelled(self, depth: int) -> tuple[str, Json]:
+    def _labeled(self, depth: int) -> tuple[str, Json]:
         labels = [self.next(place).text for place in range(self._labels(depth))]
         self.place += len(labels) + 1
         return ".".join(labels)[:160], self.block("}", depth + 1)

@@ -1,4 +1,4 @@
-"""The neighbours of a scenario: its job with one thing freed and all else fixed.
+"""The neighbors of a scenario: its job with one thing freed and all else fixed.
 
 Layouts and instances are the engine's answers to that job; a single choice needs no search and is a
 row to estimate.
@@ -63,7 +63,7 @@ SETUPS: dict[str, list] = {
 }
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The job of a scenario, and the changes that lead to its neighbors."""
 
     job: Row
@@ -91,7 +91,7 @@ def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
     return job | {"step_tokens": row["step_tokens"] if blank(step) else step}
 
 
-def neighbours(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neighbours:
+def neighbors(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neighbors:
     """Every change that is tried on a scenario (an estimated row), each once."""
     job = job_of_scenario(row, market, limits)
     choices = (
@@ -108,7 +108,7 @@ def neighbours(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neig
         changes += _setup_changes(row, place, elsewhere | {"instance": near}, catalogs)
     changes += _elsewhere(row, others, catalogs)
     changes += choices
-    return Neighbours(
+    return Neighbors(
         job, distinct_changes(row, [*changes, *_sold_otherwise(row, catalogs, market)])
     )
 

@@ -15,7 +15,7 @@ from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, bounded_inputs
 from calc.scenarios.lookups import work_of
 from calc.table import ORIGINS, Table
 
-CASES = recorded("cases/neighbours.json")
+CASES = recorded("cases/neighbors.json")
 TEXTS, BASES, JOBS = CASES["texts"], CASES["bases"], CASES["jobs"]
 COUNTS, AMOUNTS = (2, 3, 8, 64), (0.25, 0.75, 2, 5_000)
 
