@@ -17,6 +17,7 @@ from calc.plan.figures import records
 from calc.plan.lending import free_windows, lent_pools
 from calc.plan.load_day import Load, LoadDay, Trace, load_day
 from calc.plan.sessions import (
+    LEAST_TURNS,
     LEAST_VARIATION,
     MOST_TURNS,
     MOST_VARIATION,
@@ -64,14 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--begin", metavar="DAY", default="", help=begin)
     days = f"days of --lend, at most {MOST_POOLS} (default: 7)"
     parser.add_argument("--days", type=int, metavar="DAYS", default=7, help=days)
-    turns = "turns of a conversation; says what the prefix cache still has of earlier ones"
+    turns = "turns of a conversation (default: the plan's); what the prefix cache still has of them"
     parser.add_argument("--turns", type=int, metavar="TURNS", help=turns)
-    think = "mean seconds between an answer and the next prompt (default: 60)"
-    parser.add_argument("--think", type=float, metavar="SECONDS", default=60.0, help=think)
-    variation = "standard deviation of that time over its mean (default: 1)"
-    parser.add_argument(
-        "--think-variation", type=float, metavar="RATIO", default=1.0, help=variation
-    )
+    think = "mean seconds between an answer and the next prompt (default: the plan's)"
+    parser.add_argument("--think", type=float, metavar="SECONDS", help=think)
+    variation = "standard deviation of that time over its mean (default: the plan's)"
+    parser.add_argument("--think-variation", type=float, metavar="RATIO", help=variation)
     caches = "also write hit rate, time to first token and cost over the size of the cache, as CSV"
     parser.add_argument("--caches", metavar="FILE", help=caches)
 
@@ -105,7 +104,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     said.append(lending_sentence(day, row))
     if options.lend:
         _lend(day, row, options)
-    if options.turns is not None:
+    if options.turns is not None or row["turns"] > 1:
         said += _conversations(row, options, catalogs)
     if options.volumes:
         purchase = Purchase(options.bought) if options.bought else None
@@ -138,15 +137,23 @@ def _lend(day: LoadDay, row: Row, options: argparse.Namespace) -> None:
 
 
 def _conversations(row: Row, options: argparse.Namespace, catalogs: Catalogs) -> list[str]:
-    """Write sentences on conversations of several turns, and their table if it is requested."""
-    if not 1 <= options.turns <= MOST_TURNS:
-        raise TableError(f"--turns is a number from 1 to {MOST_TURNS}.")
-    if not options.think > 0 or not LEAST_VARIATION <= options.think_variation <= MOST_VARIATION:
+    """Write sentences on conversations of several turns, and their table if it is requested.
+
+    What the options leave open is the plan's own.
+    """
+    turns = int(row["turns"]) if options.turns is None else options.turns
+    variation = options.think_variation
+    if variation is None:
+        variation = float(row["think_variation_ratio"])
+    if not LEAST_TURNS <= turns <= MOST_TURNS:
+        raise TableError(f"--turns is a number from {LEAST_TURNS} to {MOST_TURNS}.")
+    think = float(row["think_seconds"]) if options.think is None else options.think
+    if not think > 0 or not LEAST_VARIATION <= variation <= MOST_VARIATION:
         raise TableError(
             f"--think is a number above 0, and --think-variation one from {LEAST_VARIATION:g} to "
             f"{MOST_VARIATION:g}."
         )
-    sessions = Sessions(options.turns, options.think, options.think_variation)
+    sessions = Sessions(turns, think, variation)
     plan = session_plan(row, sessions, catalogs)
     if options.caches:
         with replacing_stream(options.caches) as target:

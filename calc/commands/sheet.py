@@ -37,6 +37,7 @@ from calc.say.other_ways import tuned_words
 from calc.say.paid import paid_hours
 from calc.say.place import cards, place
 from calc.say.reading import reading_lines
+from calc.say.sessions import turns_sentence
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
 from calc.search.row_status import scenario_of
@@ -168,6 +169,8 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
         host_memory = size(row["host_memory_bytes"])
         yield f"Host memory: {host_memory} of RAM{where} for offloading and loading"
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
+    if turns := turns_sentence(row):
+        yield f"Turns: {turns}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
 

@@ -10,6 +10,7 @@ from calc import layout
 from calc.columns import ALLOCATED, COMPONENTS, SECTIONS
 from calc.cost import energy, interruptions, machines, prices, spot, starts
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of, resting
+from calc.layout_place_table import needed
 from calc.memory import (
     adapters,
     as_run,
@@ -54,6 +55,7 @@ from calc.speed import (
     arrivals,
     cache_slots,
     collectives,
+    conversations,
     decode,
     decode_fixed,
     experts,
@@ -136,6 +138,7 @@ STAGES = (
     Stage("overhead", memory_basis, overhead, each_place=True),
     Stage("verdict", fit, kv_pool),
     Stage("runs of one's own", *likeness.OF_TIME),
+    Stage("conversations", conversations),
     Stage("rates", step_sequences, flops, traffic, rates, collectives),
     Stage("time of a step", training, rollout, objective_step, work=TRAINING),
     Stage(
@@ -164,6 +167,21 @@ PLACES = tuple(stage for stage in MEMORY if stage.each_place)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
 TIME = STAGES[NAMES.index("runs of one's own") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
+# The rate of turns at given hits, from which the hits of conversations follow.
+HITS, TURNS, TURNS_AT_HITS = (
+    "conversation_hit_ratio",
+    "turns_per_second",
+    "turns_per_second_at_hits",
+)
+FORMULAS_AT_HITS = needed(
+    tuple(
+        formula
+        for stage in STAGES[NAMES.index("conversations") : NAMES.index("ranges")]
+        for formula in stage.formulas
+        if stage.work != TRAINING and formula.__name__ != HITS
+    ),
+    (TURNS,),
+)
 # The columns and the components of a stage for the other kind of work.
 EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)
 
@@ -263,8 +281,22 @@ def walk(table: Table, stages: tuple[Stage, ...], wanted: Iterable[str] = ()) ->
         else:
             if stage.name == "peak":
                 moments.add_moments(table, work)
+            if stage.name == "conversations":
+                table |= turns_at_hits(table, work)
             evaluate_all(stage.formulas, table)
     return table
+
+
+def turns_at_hits(table: Table, work: str) -> Columns:
+    """The rate of turns at each of HIT_RATIOS, for the formula of the hits. [turns/s]"""
+    if work != SERVING or not np.any(table["turns"] > 1):
+        return {TURNS_AT_HITS: np.full((1, 1), np.nan)}
+    rates = []
+    for ratio in conversations.HIT_RATIOS:
+        at_ratio = table | {HITS: np.full(1, ratio)}
+        evaluate_all(FORMULAS_AT_HITS, at_ratio)
+        rates.append(np.broadcast_to(at_ratio[TURNS], table["rows"]))
+    return {TURNS_AT_HITS: np.stack(rates)}
 
 
 def _results_of(stage: Stage, table: Table) -> Columns:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.job.cells import JobError
-from calc.job.columns import CONTEXT_ANSWER_TOKENS, CONTEXT_PARTS, SEQUENCE_TOKENS
+from calc.job.cells import JobError, cell_values
+from calc.job.columns import CONTEXT_ANSWER_TOKENS, CONTEXT_PARTS, SEQUENCE_TOKENS, USUAL
 from calc.job.job import Job
 from calc.job.software import TRAINING
 from calc.mappings import Cells
@@ -16,6 +16,11 @@ def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
     first, *answers = lengths
     answers = [answer if answer < longest else int(longest) // 2 for answer in answers]
     return int(min(first, longest - sum(answers))), *answers
+
+
+def prompt_of_mean_turn(turns: float, answer_tokens: float) -> int:
+    """The default prompt of a mean turn: that of a single request, and earlier answers. [tokens]"""
+    return int(USUAL["inference"]["prompt_tokens"] + answer_tokens * (turns - 1) / 2)
 
 
 def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> None:
@@ -35,6 +40,9 @@ def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> Non
         job["answer_tokens"] = min(job["answer_tokens"], most // 2)
     generated = job["answer_tokens"] if generates else 0
     if "prompt_tokens" not in cells:
+        if "turns" in cells:
+            turns = cell_values("turns", cells["turns"])[0]
+            job["prompt_tokens"] = prompt_of_mean_turn(turns, generated)
         job["prompt_tokens"] = max(min(job["prompt_tokens"], most - generated), 1)
     if "sequence_tokens" not in cells:
         job["sequence_tokens"] = job["prompt_tokens"] + generated

@@ -16,23 +16,6 @@ def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementa
     )
 
 
-def prefix_prompt_tokens(
-    trains, cached_prompt_tokens, reused_prompt_tokens, prompt_tokens, implementation_pages_tokens
-):
-    """Prompt tokens that are not computed: shared ones and those of earlier turns. [tokens]
-
-    In whole pages.
-    Source: vLLM, vllm/v1/core/kv_cache_manager.py, get_computed_blocks.
-    """
-    page = np.maximum(implementation_pages_tokens, 1)
-    found = np.minimum(
-        cached_prompt_tokens + np.nan_to_num(reused_prompt_tokens), prompt_tokens - 1
-    )
-    return np.where(
-        (trains == 0) & (implementation_pages_tokens > 0), np.floor(found / page) * page, 0.0
-    )
-
-
 def draft_blocks_ratio(trains, draft_layers, draft_weights_ratio, all_layers):
     """Weights of what proposes tokens, as a share of the model's blocks. [ratio]
 

@@ -38,3 +38,11 @@ def max_concurrency(kv_pool_bytes, request_cache_bytes):
 def kv_pool_tokens(max_concurrency, sequence_tokens):
     """Tokens that the cache holds on each replica, as vLLM's log prints them. [tokens]"""
     return np.floor(max_concurrency * sequence_tokens)
+
+
+def distinct_pool_tokens(kv_pool_tokens, batch, sequence_tokens, cached_prompt_tokens):
+    """Tokens that the cache holds on each replica, a shared beginning counted once. [tokens]
+
+    By definition.
+    """
+    return kv_pool_tokens * (1 - cached_prompt_tokens * (1 - 1 / batch) / sequence_tokens)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from math import isqrt
 from string import Formatter
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,6 +77,7 @@ def _lacks_engine(
     is_engine,
     shared_prompt_tokens,
     reused_prompt_tokens,
+    turns,
     speculates,
     served_adapters,
     kv_offload_bytes,
@@ -85,11 +86,17 @@ def _lacks_engine(
     asks = (
         (shared_prompt_tokens > 0)
         | (reused_prompt_tokens > 0)
+        | (turns > 1)
         | (speculates > 0)
         | (served_adapters > 0)
         | (kv_offload_bytes > 0)
     )
     return (trains == 0) & (is_engine == 0) & asks
+
+
+def _least_prompt(turns: Any, answer_tokens: Any, cached_prompt_tokens: Any) -> Any:
+    """The shortest prompt of a mean turn: earlier answers, and a token of each question."""
+    return cached_prompt_tokens + answer_tokens * (turns - 1) / 2 + (turns + 1) / 2
 
 
 RULES = (
@@ -267,9 +274,9 @@ RULES = (
     ),
     Rule(
         _lacks_engine,
-        "A shared or reused prompt, speculation, served adapters and a cache in CPU memory are "
-        "estimated for implementation vllm; choose it, or leave shared_prompt_tokens, "
-        "reused_prompt_tokens, speculation, adapters and kv_offload_bytes empty.",
+        "A shared or reused prompt, turns, speculation, served adapters and a cache in CPU memory "
+        "are estimated for implementation vllm; choose it, or leave shared_prompt_tokens, "
+        "reused_prompt_tokens, turns, speculation, adapters and kv_offload_bytes empty.",
     ),
     Rule(
         lambda trains, shared_prompt_tokens, prompt_tokens: (
@@ -288,12 +295,44 @@ RULES = (
         "raise prompt_tokens.",
     ),
     Rule(
-        lambda prefix_prompt_tokens, is_decoder, stack_state_bytes: (
-            (prefix_prompt_tokens > 0) & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
+        lambda turns, reused_prompt_tokens: (turns > 1) & (reused_prompt_tokens > 0),
+        "turns {turns:.0f} and reused_prompt_tokens {reused_prompt_tokens:.0f} both say what "
+        "earlier turns leave in the cache; leave one of the two empty.",
+    ),
+    Rule(
+        lambda trains, turns, prompt_tokens, sequence_tokens: (
+            (trains == 0) & (turns > 1) & (prompt_tokens >= sequence_tokens)
+        ),
+        "A conversation of {turns:.0f} turns needs answers, and none is generated; raise "
+        "sequence_tokens above prompt_tokens, or set turns to 1.",
+    ),
+    Rule(
+        lambda trains, turns, prompt_tokens, sequence_tokens, cached_prompt_tokens: (
+            (trains == 0)
+            & (turns > 1)
+            & (
+                prompt_tokens
+                < _least_prompt(turns, sequence_tokens - prompt_tokens, cached_prompt_tokens)
+            )
+        ),
+        "The prompt of a mean turn has {prompt_tokens:,.0f} tokens, too few for {turns:.0f} turns "
+        "with answers of {answer:,.0f} tokens; take fewer turns, or prompts of at least "
+        "{least:,.0f} tokens.",
+        {
+            "answer": lambda sequence_tokens, prompt_tokens: sequence_tokens - prompt_tokens,
+            "least": lambda turns, sequence_tokens, prompt_tokens, cached_prompt_tokens: (
+                _least_prompt(turns, sequence_tokens - prompt_tokens, cached_prompt_tokens)
+            ),
+        },
+    ),
+    Rule(
+        lambda shared_prompt_tokens, reused_prompt_tokens, turns, is_decoder, stack_state_bytes: (
+            ((shared_prompt_tokens > 0) | (reused_prompt_tokens > 0) | (turns > 1))
+            & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
         ),
         (
             "The memory that a prefix cache saves for {model} is not known; leave "
-            "shared_prompt_tokens and reused_prompt_tokens empty."
+            "shared_prompt_tokens, reused_prompt_tokens and turns empty."
         ),
     ),
     Rule(

@@ -33,6 +33,7 @@ from calc.say.change import change_in_words
 from calc.say.limits import share_words
 from calc.say.numbers import amount, is_missing, percent, short_duration, three, with_noun
 from calc.say.place import OBTAINABLE, instances_in_words, short_card
+from calc.say.sessions import turns_words
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.studies.stricter_limits import SPEEDS
@@ -42,9 +43,9 @@ ROLLED = ("prompts_per_step", "generations", "completion_tokens")  # of generate
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
 METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
 TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
-# Said by words of their own.
-IN_PLACES = ("instance", "gpu", "tuning", "objective", "scales", "private_prices")
-SAID = ("spare", "attempts", "peak_to_mean", "share_active", "paid_ratio")  # assumptions, likewise
+# Said by words of their own; SAID are assumptions.
+IN_PLACES = ("instance", "gpu", "tuning", "objective", "scales", "private_prices", "turns")
+SAID = ("spare", "attempts", "peak_to_mean", "share_active", "paid_ratio", "think_seconds")
 COUNTED = ("instance", "gpus")
 ALL_MONTH_HOURS = 730
 PLAIN_UNITS = ("ratio", "count")  # of assumptions, which stand without a unit
@@ -155,6 +156,7 @@ def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         yield f"Serve {model}"
         yield _load(job)
     yield _lengths(job, catalogs)
+    yield turns_words(job, catalogs)
     if (peak := number_in(job, "peak_to_mean")) > 1:
         yield f"{amount(peak)} times the mean at the peak"
     yield "instances scaled by the hour" if "hourly" in listed(job.get("scales")) else ""
@@ -168,6 +170,7 @@ def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     through = tokens_through(job, catalogs)
     yield f"{what} ({amount(through)} through the model)" if through else what
     yield _lengths(job, catalogs)
+    yield turns_words(job, catalogs)
 
 
 def _load(job: Cells) -> str:

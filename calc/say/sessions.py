@@ -1,7 +1,32 @@
 """Conversations of several turns and the prefix cache, in sentences."""
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.plan.sessions import SessionPlan
-from calc.say.numbers import percent, short_duration, three, usd, with_noun
+from calc.say.amounts import number_in
+from calc.say.numbers import is_missing, percent, short_duration, three, usd, with_noun
+
+
+def turns_words(job: Cells, catalogs: Catalogs) -> str:
+    """Return conversations of 8 turns, 30 s between them; nothing for single requests."""
+    turns = number_in(job, "turns")
+    if turns <= 1:
+        return ""
+    usual = float(catalogs.assumptions["value"]["think_seconds"])
+    between = short_duration(number_in(job, "think_seconds") or usual)
+    return f"in conversations of {turns:.0f} turns, {between} between them"
+
+
+def turns_sentence(row: Row) -> str:
+    """Return how many turns of a row find their conversation; empty for single requests."""
+    if row["work"] == "training" or not row["turns"] > 1 or is_missing(row["kv_pool_tokens"]):
+        return ""
+    found = percent(row["conversation_hit_ratio"])
+    return (
+        f"{found} of the turns after the first find their conversation in a prefix cache of "
+        f"{row['kv_pool_tokens']:,.0f} tokens on each replica, and do not compute it again."
+    )
 
 
 def session_sentences(plan: SessionPlan) -> list[str]:

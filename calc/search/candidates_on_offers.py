@@ -8,13 +8,15 @@ from calc.cost.job import Job as JobCost
 from calc.cost.job import deployments
 from calc.cost.job import job as cost_of
 from calc.cost.markets import MARKETS
+from calc.engine.stages import EMPTY
 from calc.job.columns import TIE_RATIO
 from calc.job.job import Job
-from calc.layout_place_table import PAIR, WAY, LayoutPlaceTable
+from calc.layout_place_table import ONE, PAIR, WAY, LayoutPlaceTable
 from calc.search.batch_for_rate import first_token_column, request_seconds
 from calc.search.candidates import Candidates
 from calc.search.grid import Grid
 from calc.search.limit_percentiles import limited_columns, limited_seconds
+from calc.search.pairs import POOL
 from calc.search.places import Offer
 from calc.search.timing import STEPPED, TIMED, add_time, spot_overhead
 
@@ -33,6 +35,10 @@ TIMES_OF_RUNS = ("hours", "usd", "slow_hours", "billed_hours", "billed_gpu_hours
 def add_time_of_candidates(pair_table: LayoutPlaceTable, grid: Grid, job: Job) -> None:
     """Add the accumulations of pairs, and the columns of time that decide between candidates."""
     _add_accumulations(pair_table, grid)
+    if job.trains:
+        pair_table.set(POOL[-1].__name__, ONE, EMPTY)
+    else:
+        pair_table.evaluate_all(POOL)
     add_time(pair_table, job.work, (*TIMED, *limited_columns(job).values()))
 
 

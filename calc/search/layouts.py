@@ -146,9 +146,8 @@ def _sides(
     table = settled_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
     if not problems.sound[0]:
         raise JobError(str(problems.text[0]))
-    table = walk(
-        walk(table, MEMORY[:1]), tuple(stage for stage in TIME if "step_tokens" in makes((stage,)))
-    )
+    table = walk(table, MEMORY[:1]) | {"prefix_prompt_tokens": np.zeros(1)}  # none in training
+    walk(table, tuple(stage for stage in TIME if "step_tokens" in makes((stage,))))
     return float(np.ravel(table["step_tokens"])[0])
 
 

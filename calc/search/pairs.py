@@ -13,7 +13,7 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.layout_place_table import PAIR, LayoutPlaceTable, needed
-from calc.memory import fit, rollout_engine, states
+from calc.memory import fit, kv_pool, rollout_engine, states
 from calc.memory.serving_traits import (
     engine_batched_tokens,
     expert_tile,
@@ -36,12 +36,17 @@ STARTING = needed(
     ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"),
 )
 LATER = (  # what runs once memory is known
-    *(formula for module in (fit, machines, placement, starts) for formula in formulas_of(module)),
+    *(
+        formula
+        for module in (fit, kv_pool, machines, placement, starts)
+        for formula in formulas_of(module)
+    ),
     *UNTIL_OVERHEAD,
     *(rule.wrong for rule in placement.RULES),
     *(formula for stage in TIME for formula in stage.formulas),
 )
 LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
+POOL = needed(formulas_of(kv_pool), ("distinct_pool_tokens",))  # what conversations may fill
 MEMORY_MADE = tuple(
     name for name in makes(MEMORY[1:]) if name in LATER_READS
 )  # what memory decides of fit, placement and time

@@ -21,7 +21,8 @@ from calc.engine.stages import EMPTY, walk
 from calc.evaluate import Columns, parameters_of
 from calc.job.columns import LIMITS
 from calc.job.job import Job
-from calc.layout_place_table import ONE, LayoutPlaceTable
+from calc.layout_place_table import ONE, PAIR, LayoutPlaceTable
+from calc.memory.fit import VERDICT
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search.batch_for_rate import with_batches
@@ -31,6 +32,7 @@ from calc.search.grid import Grid
 from calc.search.pairs import (
     ENGINE_OF_CARD,
     LAYOUT_STAGES,
+    POOL,
     able_pairs,
     by_pair,
     keep_fitting,
@@ -101,7 +103,8 @@ def search(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> li
         return results
     cards = place_columns(shared.grid.places, catalogs)
     if jobs[0].requests_per_second:
-        shared = _at_rate(shared, table, cards)
+        pools = _pools(shared, table, cards, problems, catalogs)
+        shared = _at_rate(shared, table, cards, pools)
         table, problems = layouts_table(shared.grid, jobs[0], catalogs)
     positions = [one.own_positions for one in shared.members]
     pair_table, positions = able_pairs(
@@ -124,7 +127,25 @@ def _pairs_of(one: GridMember, pair_table: LayoutPlaceTable) -> np.ndarray:
     return np.flatnonzero(one.own_positions[by_pair(pair_table, "pair_number")] >= 0)
 
 
-def _at_rate(shared: SharedGrid, table: Table, cards: Columns) -> SharedGrid:
+def _pools(
+    shared: SharedGrid, table: Table, cards: Columns, problems: Problems, catalogs: Catalogs
+) -> np.ndarray:
+    """Tokens of the cache of each pair, which conversations of several turns fill; else NaN.
+
+    They are those of a layout with one sequence: the batch that a rate needs is not known yet.
+    """
+    grid = shared.grid
+    pools = np.full(len(grid.layout_of_pair), np.nan)
+    if not np.any(table["turns"] > 1):
+        return pools
+    able, _ = able_pairs(grid, cards, table | {}, problems.sound, [np.arange(len(pools))], catalogs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        able.evaluate_all((*VERDICT, *POOL))
+    pools[by_pair(able, "pair_number")] = by_pair(able, "distinct_pool_tokens")
+    return pools
+
+
+def _at_rate(shared: SharedGrid, table: Table, cards: Columns, pools: np.ndarray) -> SharedGrid:
     """The jobs with a layout for each batch that their rate of requests needs."""
     pair_table = pair_table_of(walk(table | {}, LAYOUT_STAGES), cards, shared.grid)
     pair_table.evaluate_all(ENGINE_OF_CARD)
@@ -132,6 +153,7 @@ def _at_rate(shared: SharedGrid, table: Table, cards: Columns) -> SharedGrid:
         cache_pool_bytes
     ):  # nobody waits for a slot where all that are needed must fit
         pair_table.set(name, ONE, EMPTY)
+    pair_table.set("distinct_pool_tokens", PAIR, pools)
     rates = shared.requests_per_second[shared.grid.layout_of_pair]
     return shared._replace(grid=with_batches(shared.grid, pair_table, rates, shared.members[0].job))
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from calc.cost.spot import UNTIL_OVERHEAD
-from calc.engine.stages import EMPTY, OTHERS_READ, TIME
+from calc.engine.stages import EMPTY, HITS, OTHERS_READ, TIME, TURNS, TURNS_AT_HITS
 from calc.layout_place_table import ONE, PLACE, WAY, LayoutPlaceTable, needed
+from calc.speed.conversations import HIT_RATIOS
 
 TIMED = (
     *(
@@ -69,10 +70,25 @@ def add_time(
                 *(name for name in wanted if name in {made.__name__ for made in stage.formulas}),
             }:
                 pair_table.set(name, ONE, EMPTY)
+    formulas = (*before, *(formula for stage in of_work for formula in stage.formulas))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        pair_table.evaluate_all(
-            needed((*before, *(formula for stage in of_work for formula in stage.formulas)), wanted)
-        )
+        _add_turns_at_hits(pair_table, formulas)
+        pair_table.evaluate_all(needed(formulas, wanted))
+
+
+def _add_turns_at_hits(pair_table: LayoutPlaceTable, formulas: tuple[Callable, ...]) -> None:
+    """Add the rate of turns of conversations at given hits, from which the hits follow."""
+    pair_table.set(TURNS_AT_HITS, ONE, np.full((1, 1), np.nan))
+    if not np.any(pair_table.columns["turns"][1] > 1):
+        return
+    others = tuple(formula for formula in formulas if formula.__name__ != HITS)
+    rates = []
+    for ratio in HIT_RATIOS:
+        pair_table.set(HITS, ONE, np.full(1, ratio))
+        pair_table.evaluate_all(needed(others, (TURNS,)))
+        level, values = pair_table.columns[TURNS]
+        rates.append(values)
+    pair_table.set(TURNS_AT_HITS, level, np.stack(rates))
 
 
 def spot_overhead(pair_table: LayoutPlaceTable, band_interruption_ratio: np.ndarray) -> np.ndarray:

@@ -109,3 +109,11 @@ def serving_tokens_per_second(
     return np.where(
         generates > 0, np.where(g > 0, served, decode_tokens_per_second), prefill_tokens_per_second
     )
+
+
+def turns_per_second(serving_tokens_per_second, generated_tokens, data_parallel):
+    """Requests that each replica answers at the steady rate. [1/s]
+
+    By definition.
+    """
+    return serving_tokens_per_second / (np.maximum(generated_tokens, 1) * data_parallel)

@@ -17,7 +17,7 @@ import calc
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import COLUMNS
-from calc.engine.stages import FORMULAS, STAGES
+from calc.engine.stages import FORMULAS, STAGES, TURNS_AT_HITS
 from calc.models import architecture
 from calc.scenarios import read
 from calc.scenarios.join_models import SETTLED_ANEW
@@ -180,8 +180,8 @@ def joined():
 
 
 def moments():
-    """What the peak reads: every component at every moment."""
-    return {"moment_bytes", *(f"moment_{name}" for name in COMPONENTS[:-1])}
+    """What the engine makes beside formulas: components at moments, and turns at given hits."""
+    return {"moment_bytes", TURNS_AT_HITS, *(f"moment_{name}" for name in COMPONENTS[:-1])}
 
 
 @cache
@@ -226,7 +226,7 @@ def test_every_joined_column_is_explained_and_the_glossary_has_none_that_is_gone
     """
     explained = {*read.inputs_by_name(), *catalog_columns(), *GLOSSARY}
     assert sorted(name for name in joined() if not {name, name.partition("_")[2]} & explained) == []
-    assert sorted(set(GLOSSARY) - {*joined(), *FORMULAS, *COLUMNS}) == []
+    assert sorted(set(GLOSSARY) - {*joined(), *moments(), *FORMULAS, *COLUMNS}) == []
 
 
 def test_a_formula_says_its_unit_and_its_name_ends_in_it():

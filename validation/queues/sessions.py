@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 import simpy
 
-from calc.plan.sessions import Contexts, Sessions, hit_ratio, stay_seconds, weibull_shape
+from calc.plan.sessions import Sessions
+from calc.speed.cache_stays import stay_at, think_time_ratio, weibull_shape
 
 RESULTS = Path(__file__).parents[1] / "results"
 TURNS, THINK_SECONDS = (2, 4, 8, 16), (20, 120)
@@ -92,21 +93,22 @@ def simulated(sessions: Sessions, pool_tokens: float) -> float:
 
 def main() -> None:
     """Write the comparison, and print its errors by shape."""
-    contexts = Contexts(QUESTION + ANSWER, QUESTION, 0.0)
+    added = QUESTION + ANSWER  # tokens of a turn
     rows = []
     for turns, think, ratio, (shape, variation) in product(
         TURNS, THINK_SECONDS, HELD_RATIOS, SHAPES.items()
     ):
         sessions = Sessions(turns, think, variation)
+        prompt = QUESTION + added * (turns - 1) / 2
         rate = CONVERSATIONS_PER_SECOND * turns
-        prompt = QUESTION + contexts.reusable(turns)
         in_flight = rate * REQUEST_SECONDS * (prompt + ANSWER / 2)
-        free = ratio * CONVERSATIONS_PER_SECOND * think * contexts.kept(turns).sum()
-        stay = float(stay_seconds(free, rate, sessions, contexts))
-        estimated = float(hit_ratio(stay, sessions))
+        held = ratio * turns * (turns + 1) / 2
+        free = held * CONVERSATIONS_PER_SECOND * think * added
+        stay = float(stay_at(turns, variation, held))
+        estimated = float(think_time_ratio(stay, variation))
         found = simulated(sessions, in_flight + free)
         row = {"turns": turns, "think_seconds": think, "think_shape": shape}
-        row |= {"pool_tokens": round(in_flight + free), "stay_seconds": round(stay, 1)}
+        row |= {"pool_tokens": round(in_flight + free), "stay_seconds": round(stay * think, 1)}
         rows.append(row | {"simulated_hit_ratio": found, "estimated_hit_ratio": estimated})
     table = pd.DataFrame(rows)
     table["error"] = table["estimated_hit_ratio"] - table["simulated_hit_ratio"]

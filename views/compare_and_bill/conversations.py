@@ -6,7 +6,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.mappings import Arguments
-from calc.plan.sessions import MOST_TURNS, Sessions, session_plan
+from calc.plan.sessions import LEAST_TURNS, MOST_TURNS, Sessions, session_plan
 from calc.say.numbers import percent, short_duration, usd
 from calc.say.sessions import session_sentences
 from calc.scenarios.problems import TableError
@@ -19,13 +19,19 @@ TITLE = "Conversations of several turns"
 VARIATIONS = {0.5: "regular", 1.0: "random", 2.0: "breaks and bursts"}
 
 
+USUAL_TURNS = 4
+
+
 def draw(row: Row, catalogs: Catalogs) -> None:
     """The fields of a conversation, what is reused, and the same for other sizes of the cache."""
     look: Arguments = {"width": 200, **SESSION}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        turns = st.number_input("Turns", 1, MOST_TURNS, value=4, key="session_turns", **look)
+        turns = st.number_input(
+            "Turns", LEAST_TURNS, MOST_TURNS, value=_turns(row), key="session_turns", **look
+        )
+        usual = float(row["think_seconds"])
         think = st.number_input(
-            "Seconds between turns", 1.0, value=60.0, key="session_think", format="%.0f", **look
+            "Seconds between turns", 1.0, value=usual, key="session_think", format="%.0f", **look
         )
         variation = st.selectbox(
             "Times between turns",
@@ -52,3 +58,8 @@ def draw(row: Row, catalogs: Catalogs) -> None:
         for size in plan.by_pool.to_dict("records")
     ]
     tables.text_table(pd.DataFrame(lines), "Reuse, time and cost by the size of the cache")
+
+
+def _turns(row: Row) -> int:
+    """The turns of the plan; of a plan of single requests a usual number."""
+    return int(row["turns"]) if row["turns"] > 1 else USUAL_TURNS

@@ -77,6 +77,8 @@ class Assumptions(Entry, kw_only=True):
     spot_wait_seconds: Assumption
     storage_usd_per_gib_month: Assumption
     streaming_ratio: Assumption
+    think_seconds: Assumption | None = None
+    think_variation_ratio: Assumption | None = None
     tie_ratio: Assumption
     training_power_ratio: Assumption
     working_days_per_month: Assumption | None = None

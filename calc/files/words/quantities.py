@@ -7,7 +7,7 @@ from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.limits import put_limits
 from calc.files.words.roles import ROLLS_OUT
-from calc.files.words.serving import put_serving
+from calc.files.words.serving import OF_CONVERSATIONS, put_serving
 
 OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts of work
 SHORT_SEQUENCE = 32768  # tokens: below, an amount without a word is of one sequence
@@ -103,6 +103,8 @@ def _put_training(amounts: Amounts) -> None:
         amounts.put("prompt_tokens" if of_one else "examples", claim)
     for claim in amounts.of("images_each"):
         amounts.put("images_per_sequence", claim)
+    for claim in amounts.of(*OF_CONVERSATIONS):  # whose tokens count, however many turns they have
+        amounts.leave_out(claim)
     for claim in amounts.of("each_tokens"):
         of_step = amounts.of("steps") and claim.item.value > LONGEST_LENGTH
         of_answer = _follows_generations(amounts, claim)

@@ -8,6 +8,7 @@ from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME, USUAL
+from calc.job.lengths import prompt_of_mean_turn
 
 LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
 MOST_CANDIDATES = 1000  # documents of one request of a reranker
@@ -22,6 +23,8 @@ FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_PASSAGES = 200  # that a prompt quotes
 MOST_IMAGES = 64  # of one request
 OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
+OF_CONVERSATIONS = ("turns", "think_seconds")
+CONVERSATIONS = frozenset({"session", "example"})  # tags of words that name them
 NAMED_USERS = ("users", "users_plain", "people", "users_session")
 
 
@@ -49,6 +52,8 @@ def put_serving(amounts: Amounts) -> None:
             apart = amounts.embeds or amounts.of("answer_tokens")  # 6k tokens per call
             of_prompt = apart and "per" in claim.cues and "prompt_tokens" not in facts.columns
             amounts.put("prompt_tokens" if of_prompt else column, claim)
+    for claim in amounts.of(*OF_CONVERSATIONS):
+        amounts.put(claim.role, claim)
     shared = amounts.value("shared_prompt_tokens")
     passages = _passages(amounts)
     for claim in amounts.of("question_tokens"):
@@ -63,6 +68,18 @@ def put_serving(amounts: Amounts) -> None:
             amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
         else:
             amounts.ask("shared_prompt_tokens", claim)
+    _with_turns(facts)
+
+
+def _with_turns(facts: Facts) -> None:
+    """A conversation whose prompts nobody measured: the usual tokens and the earlier answers."""
+    turns = float(facts.columns.get("turns", 1))
+    if turns <= 1 or facts.columns.keys() & {"prompt_tokens", "context_tokens"}:
+        return
+    answer = float(facts.columns.get("answer_tokens", str(JOB_BY_NAME["answer_tokens"].default)))
+    prompt = prompt_of_mean_turn(turns, answer)
+    facts.columns["prompt_tokens"] = prompt
+    facts.assume(f"prompts of {prompt:,} tokens in a mean turn, earlier answers included")
 
 
 def _put_users_each(amounts: Amounts) -> None:
@@ -152,6 +169,8 @@ def _further_rates(amounts: Amounts) -> list[Claim]:
 def _times_each(amounts: Amounts) -> float:
     """Requests of each thing that a rate counts: 200 tasks an hour, each task makes 30 calls."""
     several, rates = amounts.of("times_each", "examples_each"), amounts.of("requests_rate")
+    if any(claim.cues & CONVERSATIONS for claim in rates):  # 500 chats an hour, 6 turns each
+        several = several or amounts.of("turns")
     if len(several) != 1 or len(rates) != 1:
         return 1.0  # what is left over is asked about
     amounts.facts.assume(f"'{amounts.words(several[0])}' for each of them")

@@ -60,6 +60,7 @@ COLUMN_ROLES = {  # columns that people write out, as in examples=5000, and the 
                 "completion_tokens",
                 "shared_prompt_tokens",
             ),
+            *("turns", "think_seconds"),
         )
     },
     "example_tokens": "each_tokens",
