@@ -319,7 +319,9 @@ def test_a_team_s_kit_names_its_account_and_its_queue(catalogs):
             "nodes": "2",
             "ntasks-per-node": "1",
             "gpus-per-node": "8",
+            "mem": "0",
         }
+        assert "\n#SBATCH --exclusive\n" in kit.files["slurm.sh"]  # else a task has one core
         service, job = yaml.safe_load_all(kit.files["kueue.yaml"])
         assert {one["metadata"]["namespace"] for one in (service, job)} == {"hyperpod-ns-r-d-nlp"}
         queue = job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
