@@ -12,6 +12,13 @@ LINE_WORDS = {
     BOUGHT: "bought",
     PER_TOKEN: "paid per token",
 }
+# Amazon Bedrock User Guide, "Calculate the cost of running a custom model": model copies x units x
+# price x windows
+OF_OWN_WEIGHTS = (
+    "Amazon Bedrock bills imported weights by units of hardware in windows of 5 minutes, at "
+    "a price that is not known here. "
+    "Another price per token can be set among the assumptions of Plan."
+)
 NO_ENDPOINT = (
     "No price per token is known for this model in this region; type one into the assumptions."
 )
@@ -21,11 +28,12 @@ def crossing_sentences(found: Mapping[str, float]) -> list[str]:
     """From how many generated tokens of a month each way costs less than the endpoint."""
     if not found:
         return [NO_ENDPOINT]
-    return [
+    lines = [
         f"{LINE_WORDS[line].capitalize()}: {_from(found[line])}."
         for line in LINE_WORDS
         if line in found
     ]
+    return [*lines, OF_OWN_WEIGHTS]
 
 
 def _from(tokens: float) -> str:

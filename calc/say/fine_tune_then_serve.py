@@ -13,6 +13,7 @@ from calc.plan.fine_tune_then_serve import (
 )
 from calc.say.answer_name import answer_name
 from calc.say.cases import summands
+from calc.say.crossover import OF_OWN_WEIGHTS
 from calc.say.numbers import billed_usd, count, is_missing, usd, with_noun
 from calc.say.place import cards, place, region_name
 from calc.say.problem import problem_and_cure
@@ -20,13 +21,6 @@ from calc.search.row_status import matrix_bits
 from calc.studies.fine_tune_then_serve import MORE_LOADS, Service
 
 OF_PUBLISHED = "The price per token is that of the model as it is published, not of a tuned one. "
-# Amazon Bedrock User Guide, "Calculate the cost of running a custom model": model copies x units x
-# price x windows
-OF_TUNED = (
-    "Amazon Bedrock bills imported weights by units of hardware in windows of 5 minutes, at "
-    "a price that is not known here. "
-    "Another price per token can be set among the assumptions of Plan."
-)
 
 
 def with_names(plan: TunedPlan, catalogs: Catalogs) -> TunedPlan:
@@ -133,7 +127,7 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
 
 def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:
     """Return what the price per token covers, and the cost of serving a tuned model there."""
-    return OF_PUBLISHED * bool(endpoint_facts(plan.service, catalogs)) + OF_TUNED
+    return OF_PUBLISHED * bool(endpoint_facts(plan.service, catalogs)) + OF_OWN_WEIGHTS
 
 
 def endpoint_price(row: Row, listed: Row, catalogs: Catalogs) -> str:
