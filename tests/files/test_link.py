@@ -53,6 +53,33 @@ def test_a_model_of_ones_own_travels_field_by_field(model):
     assert through_the_address(choices) == (choices, [])
 
 
+@pytest.mark.parametrize(
+    ("query", "choices"),
+    [
+        ({"hours_most": ["36"]}, {"days_most": 1.5}),
+        ({"hours_most": [""]}, {"days_most": ""}),
+        (
+            {"work": ["inference"], "region": ["us-west-2"]},
+            {"goal": "serve", "regions": "us-west-2"},
+        ),
+        ({"tuning": ["lora"], "work": ["training"]}, {"method": "lora", "goal": "tune"}),
+        (
+            {"goal": ["train"], "train_tokens": ["2e12"]},
+            {"goal": "train", "run_tokens": 2 * 10**12},
+        ),
+    ],
+)
+def test_a_link_may_name_columns_of_a_job_that_the_page_has_under_another_name(query, choices):
+    assert parse(query, CATALOGS) == (choices, [])
+
+
+@pytest.mark.parametrize(
+    "query", [{"hours_most": ["x"]}, {"hours_most": ["9"], "days_most": ["1"]}]
+)
+def test_hours_that_are_no_number_or_stand_beside_days_are_named(query):
+    assert len(parse(query, CATALOGS)[1]) == 1
+
+
 LONG = (
     {"custom.mine.hidden": ["[" * LONGEST_VALUE]},
     "Ignored custom.mine.hidden from the link: not a size of a model.",

@@ -24,6 +24,7 @@ from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_i
 from calc.scenarios.read import number
 from calc.search.board import ORDERS
 from calc.table import is_missing
+from calc.units import DAY_HOURS
 
 VERSION = "3"
 VIEWS = (  # tabs of pages
@@ -71,6 +72,11 @@ COLUMNS: dict[str, Input] = {
 }  # a field of the job stands for the column of its name
 
 
+# Columns of a job that the page has as a field of another name.
+FIELD_OF = {"hours_most": "days_most", "region": "regions", "tuning": "method", "work": "goal"}
+GOAL_OF = {"inference": "serve", "training": "tune"}
+
+
 def compose(choices: Row) -> dict[str, list[str]]:
     """The query of a job: ids of fields and choices, kept scenarios, own models, own runs."""
     query = {"v": [VERSION]}
@@ -97,7 +103,7 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[st
             f"where it was made, or check every choice here."
         )
     custom = link_models.read_models(query, catalog_ids(catalogs), complaints)
-    for name, raw in query.items():
+    for name, raw in _as_fields(query).items():
         texts = [str(item) for item in raw] or [""]
         if name in ONE_VALUE or name.startswith(link_models.PREFIX):
             complaints += _second(name, list(dict.fromkeys(texts)))
@@ -123,6 +129,30 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[st
         " ".join(complaint.split()) for complaint in complaints
     ]  # a name or a value may hold a line break
     return choices | ({"custom_models": custom} if custom else {}), on_one_line
+
+
+def _as_fields(query: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The query with each column of a job under the name and in the unit of its field.
+
+    A column stays as it is, and is refused, if the query has the field as well.
+    """
+    from_scratch = {"train_tokens": "run_tokens"} if query.get("goal") == ["train"] else {}
+    fields: dict[str, list[str]] = {}
+    for name, texts in query.items():
+        field = (FIELD_OF | from_scratch).get(name, name)
+        if field in query:
+            fields[name] = texts
+        elif name == "hours_most":
+            fields[field] = [_days(text) for text in texts]
+        else:
+            fields[field] = [GOAL_OF.get(text, text) for text in texts]
+    return fields
+
+
+def _days(hours: str) -> str:
+    """Hours as days; a text that is no number stays as it is."""
+    value = number(hours)
+    return hours if math.isnan(value) else link_word(value / DAY_HOURS)
 
 
 def link_word(value: Any) -> str:
