@@ -1,7 +1,9 @@
-"""Replicas of a service over several machines, if no single one is sure to hold one.
+"""Layouts with pipeline stages that are searched after all others.
 
-Each machine divides its matrices over all its GPUs and has a part of the blocks, as vLLM and SGLang
-run a model that is too large for a node.
+A service has replicas over several machines, if no single one is sure to hold one. Each machine
+divides its matrices over all its GPUs and has a part of the blocks, as vLLM and SGLang run a model
+that is too large for a node. A training that compares many values of other choices tries its two
+stages here, because all at once they would be too many.
 """
 
 from collections.abc import Sequence
@@ -10,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from calc.catalogs.load import Catalogs
+from calc.job.cells import JobError
 from calc.job.job import Job
 from calc.rules.placement import slow_to_join
 from calc.scenarios.lookups import constants
@@ -18,6 +21,7 @@ from calc.search.grid import Grid, grid, join_grids
 from calc.search.pairs import FITS
 from calc.search.places import place_columns
 from calc.search.search_results import SearchResult, search
+from calc.search.shapes import DIVIDING, compares_many, mixed_degrees
 
 MACHINES = (2, 4)  # of one replica
 FIXING = ("pipeline_parallel", "tensor_parallel", "gpus")  # a job that sets these lays itself out
@@ -26,7 +30,7 @@ FIXING = ("pipeline_parallel", "tensor_parallel", "gpus")  # a job that sets the
 def with_pipelines(
     results: Sequence[SearchResult], jobs: Sequence[Job], catalogs: Catalogs
 ) -> list[SearchResult]:
-    """Add candidates over several machines on the types that have none that fits a single one.
+    """Add the candidates with stages that the first search of each job has left out.
 
     `results`: of the jobs, which are about the same work.
     """
@@ -42,17 +46,45 @@ def with_pipelines(
 
 
 def _grid(found: SearchResult, job: Job, catalogs: Catalogs) -> Grid | None:
-    """The grid of pipelines over machines of the types on which none fits; None without any."""
-    laid_out = any(name in job.fixed for name in FIXING)
-    if job.trains or not job.generates or laid_out or found.problem or not found.grid.places:
+    """The grid of what the first search has left out; None without any."""
+    if found.problem or not found.grid.places:
         return None
+    grids = (
+        _grids_of_training(found, job, catalogs)
+        if job.trains
+        else _grids_over_machines(found, job, catalogs)
+    )
+    return join_grids(grids) if grids else None
+
+
+def _grids_of_training(found: SearchResult, job: Job, catalogs: Catalogs) -> list[Grid]:
+    """The grid of each mixed degree of a training that compares many values of other choices."""
+    if not compares_many(job):
+        return []
+    laid_out = [
+        _laid_out(job, dict(zip(DIVIDING, degrees, strict=True))) for degrees in mixed_degrees(job)
+    ]
+    try:
+        return [grid(one, found.grid.places, catalogs) for one in laid_out]
+    except JobError:  # more combinations than are compared at once
+        return []
+
+
+def _laid_out(job: Job, degrees: dict[str, int]) -> Job:
+    """The job with these degrees fixed."""
+    return replace(job, fixed=job.fixed | {name: [degree] for name, degree in degrees.items()})
+
+
+def _grids_over_machines(found: SearchResult, job: Job, catalogs: Catalogs) -> list[Grid]:
+    """The grids of replicas over several machines, on the types on which none fits."""
+    if not job.generates or any(name in job.fixed for name in FIXING):
+        return []
     open_places = _joinable(found, catalogs)
     gpus = np.array([found.grid.places[number].gpus for number in open_places])
-    grids = [
+    return [
         _grid_of(job, found.grid, open_places[gpus == count], int(count), catalogs)
         for count in np.unique(gpus)
     ]
-    return join_grids(grids) if grids else None
 
 
 def _merge(found: SearchResult, wider: SearchResult) -> SearchResult:

@@ -19,7 +19,8 @@ DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 # divide matrices: two stages, or a shorter sequence in two (recipes of Megatron-Bridge for Llama 3
 # 70B and 405B divide 8,192 tokens). With more than two parts of a matrix they won in no job tried.
 MIXED_DEGREES = ((2, 2, 1), (2, 1, 2))
-MOST_COMPARED = 2  # values of other choices, up to which they are tried
+MOST_COMPARED = 2  # values of other choices, up to which they are tried with all else
+DIVIDING = COUNTS[1:4]  # the columns of these degrees
 LONGEST_BATCH = 4096
 # Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
 # card computes no faster.
@@ -115,29 +116,40 @@ def training_shapes(job: Job, gpu_counts: Sequence[int], tokens: float) -> Shape
 
 
 def _training_degrees(job: Job) -> list[tuple[int, int, int]]:
-    """Return the degrees of tensor, pipeline and context parallel that a training tries.
+    """Return the degrees of tensor, pipeline and context parallel that a training tries at once."""
+    tried = _plain_degrees(job)
+    return tried if compares_many(job) else [*tried, *mixed_degrees(job)]
 
-    In software whose recipes divide matrices, stages or a short sequence divided in two are tried
-    too, unless the job compares many values of other choices.
-    """
-    names = COUNTS[1:4]
+
+def _plain_degrees(job: Job) -> list[tuple[int, int, int]]:
+    """Return degrees without stages and without a divided short sequence, unless those are set."""
     is_long = job.divides_sequences and job.sequence_tokens >= LONG_TOKENS
     free = (DEGREES if job.divides_matrices else (1,), (1,), DEGREES if is_long else (1,))
-    degrees = [fixed_at(job, name, values) for name, values in zip(names, free, strict=True)]
-    tried = [*product(*degrees)]
-    compared = prod(len(job.fixed[name]) for name in compared_columns(job))
-    is_wide = compared * (1 + job.divides_experts) > MOST_COMPARED
-    if not job.divides_matrices or job.sets_prompts or is_wide:
-        return tried
-    for mixed in MIXED_DEGREES:
-        allowed = [
+    fixed = (fixed_at(job, name, values) for name, values in zip(DIVIDING, free, strict=True))
+    return [*product(*fixed)]
+
+
+def mixed_degrees(job: Job) -> list[tuple[int, int, int]]:
+    """Return the MIXED_DEGREES that a training tries too, if its software divides matrices."""
+    if not (job.trains and job.divides_matrices) or job.sets_prompts:
+        return []
+    plain = _plain_degrees(job)
+    return [
+        degrees
+        for degrees in MIXED_DEGREES
+        if (job.divides_sequences or degrees[2] == 1)
+        and degrees not in plain
+        and all(
             degree in fixed_at(job, name, (degree,))
-            for name, degree in zip(names, mixed, strict=True)
-        ]
-        divides = job.divides_sequences or mixed[2] == 1
-        if all(allowed) and divides and mixed not in tried:
-            tried.append(mixed)
-    return tried
+            for name, degree in zip(DIVIDING, degrees, strict=True)
+        )
+    ]
+
+
+def compares_many(job: Job) -> bool:
+    """Return whether a job lists so many values that its MIXED_DEGREES are searched apart."""
+    compared = prod(len(job.fixed[name]) for name in compared_columns(job))
+    return compared * (1 + job.divides_experts) > MOST_COMPARED
 
 
 def _micro_batches(

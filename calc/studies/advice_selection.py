@@ -24,7 +24,7 @@ DEAREST_RATIO = 3.0  # nor is a way to fit that costs so many times the cheapest
 _IMPLIED = {
     "accumulation_steps": "batch",
     "gpu": "instance",
-    "pipeline_parallel": "tensor_parallel",
+    **dict.fromkeys(("pipeline_parallel", "context_parallel"), "tensor_parallel"),
 }  # columns that follow another
 _VALUED = {  # kind -> the columns whose every value is a change of its own
     **{name: (name,) for name in ("instance", "gpus", "region", "market")},

@@ -34,7 +34,6 @@ METHODS = ("full", "lora", "qlora")
 MULTIPLES = (0.25, 0.5, 1, 2, 4)  # of the job's context or load
 TIE_RATIO = 0.01  # plans whose cost differs by less cost the same
 WIDTH_LIMIT = "fewest_bits"  # bounds the formats that a job may choose; a cell names its own
-METHOD_COLUMNS = ("precision", "tuning")  # which follow from the method
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,8 @@ def job_with(job: Cells, *choices: Choice) -> Row:
     """Return the job with these choices fixed, and without what contradicts them."""
     fixed = fixed_by(*choices)
     freed = {WIDTH_LIMIT} if fixed.keys() & {"precision", "optimizer"} else set()
-    freed |= {*METHOD_COLUMNS} if "method" in fixed else set()
+    freed |= {"tuning"} if "method" in fixed else set()
+    freed |= {"precision"} if fixed.get("method") not in (None, job.get("method")) else set()
     freed |= {"people"} if "users" in fixed else set()
     freed |= {"context_tokens"} if "prompt_tokens" in fixed else set()
     return {name: value for name, value in job.items() if name not in freed} | fixed

@@ -39,6 +39,7 @@ LAYOUT = (
     "sharding",
     "tensor_parallel",
     "pipeline_parallel",
+    "context_parallel",
     "batch",
     "accumulation_steps",
     "recompute",
@@ -47,10 +48,7 @@ LAYOUT = (
 NEAR_TYPES = 8
 SOFTWARE = ("implementation", "loss", "compile", "expert_parallel")
 _PLACE = ("instance", "gpus")
-_LAYOUT_READ = {
-    "training": tuple(name for name in LAYOUT if name != "pipeline_parallel"),
-    "inference": LAYOUT[1:4],
-}
+STAGES = ("pipeline_parallel", "context_parallel")
 _COMPARED: dict[str, Row] = {
     "training": {"sharding": list(SHARDINGS)},
     "inference": {"tensor_parallel": list(DEGREES)},
@@ -140,6 +138,17 @@ def pairs(changes: Iterable[Changes]) -> Iterator[Changes]:
     return (one | other for one, other in combinations(single, 2) if not one.keys() & other.keys())
 
 
+def free_layout(row: Cells) -> tuple[str, ...]:
+    """The columns of a layout that are free beside a scenario.
+
+    A training without stages, and without a divided sequence, keeps to that.
+    """
+    if row["work"] == "inference":
+        return ("tensor_parallel", "pipeline_parallel", "batch")
+    is_divided = any(row[name] > 1 for name in STAGES)
+    return tuple(name for name in LAYOUT if is_divided or name not in STAGES)
+
+
 def _laid_out(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
     """One choice of the layout at a time, and the layout that holds least."""
     divides = (
@@ -165,7 +174,7 @@ def _laid_out(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
 
 def _job_on_its_place(row: Row, job: Row, catalogs: Catalogs) -> Row:
     """The job on the scenario's GPUs with free layouts; without a price, where the card is sold."""
-    free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
+    free = {name: value for name, value in job.items() if name not in free_layout(row)}
     if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
         free |= {"regions": ANYWHERE, "markets": "on-demand+spot"}
     return free | _COMPARED[row["work"]]
@@ -176,7 +185,7 @@ def _on_its_place(
 ) -> Iterator[Changes]:
     """The best layouts on the scenario's GPUs, with what they are compared by."""
     for layout in layouts:
-        names = (*compared, *_LAYOUT_READ[row["work"]])
+        names = (*compared, *free_layout(row))
         yield {name: layout[name] for name in names if name in layout}
 
 
@@ -223,7 +232,7 @@ def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
     free = {
         name: value
         for name, value in job.items()
-        if name not in (*_LAYOUT_READ[row["work"]], *_PLACE, "gpu", "precision")
+        if name not in (*free_layout(row), *_PLACE, "gpu", "precision")
     }
     native = (
         TRAINED_IN["full" if row["tuning"] == "full" else "lora"]
@@ -262,8 +271,7 @@ def _elsewhere(
             # stands for all
         ):
             yield place | {
-                name: best[name]
-                for name in ("gpus", "precision", *compared, *_LAYOUT_READ[row["work"]])
+                name: best[name] for name in ("gpus", "precision", *compared, *free_layout(row))
             }
         cards.add(card)
 

@@ -3,10 +3,13 @@
 import pytest
 
 from calc.job.resolve import resolve
+from calc.search.first_rows import first_row
 from calc.search.free_choices import COUNTS
+from calc.search.options import options
 from calc.search.shapes import training_shapes
 
 JOB = {"goal": "train", "model": "llama-3.1-8b", "implementation": "megatron"}
+TIE_RATIO = 0.01  # within which the answer may be the easier option
 DEGREES = [COUNTS.index(f"{kind}_parallel") for kind in ("tensor", "pipeline", "context")]
 
 
@@ -16,7 +19,7 @@ DEGREES = [COUNTS.index(f"{kind}_parallel") for kind in ("tensor", "pipeline", "
         ({}, True),
         ({"implementation": "transformers"}, False),  # divides no matrices
         ({"pipeline_parallel": 1}, False),
-        ({"precision": ["bf16", "bf16-mixed", "fp16-mixed"]}, False),  # compares many already
+        ({"precision": ["bf16", "bf16-mixed", "fp16-mixed"]}, False),  # searched apart
     ],
 )
 def test_two_stages_are_tried_beside_divided_matrices(catalogs, change, is_tried):
@@ -24,3 +27,25 @@ def test_two_stages_are_tried_beside_divided_matrices(catalogs, change, is_tried
     degrees = {tuple(int(row[place]) for place in DEGREES) for row in shapes.counts}
     assert ((2, 2, 1) in degrees) is is_tried
     assert (4, 2, 1) not in degrees
+
+
+def test_of_many_values_each_costs_what_it_costs_alone(catalogs):
+    """Two stages are the answer of one of them, and are searched apart from the others."""
+    job = {
+        "goal": "train",
+        "model": "llama-3.1-70b",
+        "train_tokens": 2e9,
+        "step_tokens": 2**21,
+        "sequence_tokens": 8192,
+        "hours_most": 400,
+        "instance": "p6-b200.48xlarge",
+        "gpus": 16,
+        "recompute": "none",
+    }
+    precisions = ["bf16-mixed", "fp8-mixed", "bf16"]
+    board = options(job | {"precision": precisions}, catalogs).board
+    alone = [first_row(job | {"precision": name}, catalogs) for name in precisions]
+    for name, row in zip(precisions, alone, strict=True):
+        listed_usd = board[board["precision"] == name]["usd"].min()
+        assert listed_usd == pytest.approx(row["usd"], rel=TIE_RATIO), name
+    assert alone[0]["pipeline_parallel"] == 2

@@ -25,7 +25,9 @@ def cells_in(comparison, job):
     return cells_for(job, comparison.pairs, catalogs())
 
 
-@pytest.mark.parametrize("job", [TUNE, SERVE, TUNE | {"method": "lora"}])
+@pytest.mark.parametrize(
+    "job", [TUNE, SERVE, TUNE | {"method": "lora"}, TUNE | {"precision": "fp8-mixed"}]
+)
 def test_the_cell_of_the_plan_is_the_plan_and_no_cell_beats_a_freer_job(job):
     resolved, plan = studied(job)
     for comparison in comparisons(resolved, plan, catalogs()):
