@@ -3,6 +3,7 @@ ticked one is kept, and its CSV has the columns that people read.
 """
 
 import io
+from concurrent.futures import Future
 from functools import cache
 
 import pandas as pd
@@ -17,13 +18,14 @@ from calc.files.csv.tables import people_csv
 from calc.say.choices import TITLES
 from calc.say.numbers import about
 from calc.search.options import options
-from calc.studies.choices import Choice, cells_for, comparisons, fixed_by, is_plan
+from calc.studies.choices import Cell, Choice, Comparison, cells_for, comparisons, fixed_by, is_plan
 from calc.units import GIB
-from views.plan import choices
+from views.plan import choices, choices_cells
 from views.session import kept_answers
 
 TUNE = {"work": "training", "model": "llama-3.2-1b"}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
+PLAN = {"gpus": 8, "answer": "least-money"}
 QUERIES = {
     "run": {"model": "llama-3.2-1b"},
     "service": {"goal": "serve", "model": "llama-3.1-8b", "people": "40"},
@@ -42,22 +44,46 @@ def compute_first(cells, monkeypatch):
     @cache
     def known(job, comparison, _version):
         pairs = comparison.pairs[:cells]
-        return dict(enumerate(cells_for(job.columns, pairs, catalogs())))
+        found = dict(enumerate(cells_for(job.columns, pairs, catalogs())))
+        return choices_cells.KnownCells(job.columns, comparison, found)
 
-    monkeypatch.setattr(choices, "_known_cells", known)
+    monkeypatch.setattr(choices_cells, "_known_cells", known)
 
 
 def test_the_first_view_has_every_cell_in_its_place_and_the_plan_before_any_other_is_computed(
     monkeypatch,
 ):
     computed = []
-    monkeypatch.setattr(choices, "cells_for", lambda *given: computed.append(given))
+    monkeypatch.setattr(choices_cells, "cells_for", lambda *given: computed.append(given))
     app = opened(v="3", model="llama-3.2-1b", examples="50123")  # which no other test asks
     chart = app.get("vega_lite_chart")[0].proto
-    assert (computed, app.get("progress")[0].proto.text) == ([], "0 of 28 plans")
+    assert (computed, app.get("progress")[0].proto.text) == ([], "1 of 28 plans")
     table = convert_arrow_bytes_to_pandas_df(chart.data.data)
     assert len(table) == 28
     assert table.loc[table["value"].notna(), "headline"].str.contains(" · plan").to_list() == [True]
+
+
+def test_workers_compute_cells_while_the_page_is_drawn_and_the_plan_has_its_own(monkeypatch):
+    begun = []
+
+    def in_another_process(_job, _catalogs, is_own, _function, _cells_job, pairs):
+        begun.append((is_own, len(pairs)))
+        future = Future()
+        future.set_result([Cell(*pair, {}, PLAN) for pair in pairs])
+        return future
+
+    monkeypatch.setattr(choices_cells, "begin_in_worker", in_another_process)
+    rows = tuple(Choice(str(count), (("gpus", count),)) for count in range(1, 9))
+    known = choices_cells.KnownCells({}, Comparison("gpus", rows))
+    known.begin(PLAN, catalogs(), is_drawing=True, others_ask=True)
+    assert begun == [(False, 4)]
+    known.collect(catalogs())
+    assert known.missing(PLAN) == [4, 5, 6]  # the last count is that of the plan
+    known.begin(PLAN, catalogs(), is_drawing=False, others_ask=False)
+    known.collect(catalogs())
+    assert begun[1:] == [(True, 3)]
+    assert known.missing(PLAN) == []
+    assert [cell.plan for cell in known.cells(PLAN)] == [PLAN] * 8
 
 
 @pytest.mark.long

@@ -26,8 +26,12 @@ def get_ready() -> None:
     with suppress(CatalogError):  # the page says which file it is
         read = catalogs.read_ahead()
         reading.reader()
-        full_answer(job_of(job_state.first_visit(), {}), read)
+        answer = full_answer(job_of(job_state.first_visit(), {}), read)
         worker.start_workers()
         for module in walk_packages(import_module(PANELS).__path__, f"{PANELS}."):
             if not module.name.endswith(".page"):  # which is a script
                 import_module(module.name)
+        from views.plan.choices_cells import compute_all
+
+        worker.wait_until_ready()
+        compute_all(answer.job, answer.rows[0], read)

@@ -1,9 +1,6 @@
 """Compare choices: the best plan for each choice, as a chart whose cells are buttons."""
 
-from dataclasses import replace
-from functools import lru_cache
 from itertools import count
-from time import perf_counter
 
 import pandas as pd
 import streamlit as st
@@ -12,17 +9,16 @@ from calc.catalogs.load import Catalogs
 from calc.charts.choices import choices_table
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.job.cells import JobRow
 from calc.mappings import Arguments
 from calc.say.choices import TITLES, decision, mark_words
-from calc.studies.choices import Cell, Comparison, cells_for, comparisons, fixed_by, is_plan
+from calc.studies.choices import Cell, Comparison, comparisons, fixed_by
 from views.charts import choices as charts
+from views.plan.choices_cells import KnownCells, known_cells
 from views.plan.choices_table import as_table, kept_name
 from views.plan.speed_against_money import has_speeds, speed_against_money
 from views.session import SESSION, is_phone, job_state, kept_answers
 from views.session.other_visitors import note_question, others_ask
 from views.session.present_plan import Present, look_at
-from views.session.worker import in_worker
 from views.shared.markdown import plain
 from views.shared.theme import Ink
 
@@ -34,10 +30,7 @@ MEASURES = {
 }
 LINES = ("gpus", "load", "context", "batch")  # comparisons over a number
 SPEED = "speed"  # the frontier of a service, which the answer already holds
-RUN_SECONDS = 0.15  # for which a run of the fragment computes cells
-AGAIN_SECONDS, LATER_SECONDS = 0.3, 1.0  # until the next run computes more; while others ask
-TOGETHER = 4  # cells whose plans are searched at once
-KEPT = 16  # comparisons
+AGAIN_SECONDS, LATER_SECONDS = 0.25, 1.0  # until the next look for cells; while others ask
 PHONE_COLUMNS = 2  # whose cells have room for their machines on a phone
 WIDE = 480  # pixels of the two lists
 TAKEN = "choice_taken"  # a cell was pressed: the page is to be drawn anew
@@ -50,21 +43,40 @@ def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     if shown == SPEED:
         speed_against_money(plan, ink, catalogs)
         return
-    comparison = several[shown]
-    found = _known_cells(JobRow.of(plan.job), comparison, catalogs.version)
+    known = known_cells(plan.job, several[shown], catalogs.version)
+    known.collect(catalogs)
     note_question()
-    was_complete = len(found) == len(comparison.pairs)
+    was_complete = not known.missing(plan.row)
     runs = count()
 
     def body() -> None:
         if not was_complete and next(runs):  # none in the first, so that nothing below waits
-            _compute(found, comparison, plan, catalogs, 0 if others_ask() else RUN_SECONDS)
-            if len(found) == len(comparison.pairs):
+            _continue(known, plan, catalogs)
+            if not known.missing(plan.row):
                 st.rerun()
-        _panel(found, comparison, measure, plan, ink, catalogs)
+        _panel(known, measure, plan, ink, catalogs)
 
     again_seconds = LATER_SECONDS if others_ask() else AGAIN_SECONDS
     st.fragment(body, run_every=None if was_complete else again_seconds)()
+
+
+def begin(plan: Present, catalogs: Catalogs) -> None:
+    """Have workers compute cells of the comparison on view while the page is drawn."""
+    several = {one.id: one for one in comparisons(plan.job, plan.row, catalogs)}
+    shown = str(st.session_state.get("choices_of", ""))
+    if shown == SPEED and has_speeds(plan):
+        return
+    comparison = several.get(shown) or next(iter(several.values()))
+    known = known_cells(plan.job, comparison, catalogs.version)
+    known.begin(plan.row, catalogs, is_drawing=True, others_ask=others_ask())
+
+
+def _continue(known: KnownCells, plan: Present, catalogs: Catalogs) -> None:
+    """Collect what is computed and begin more; without a worker, compute some here."""
+    known.collect(catalogs)
+    known.begin(plan.row, catalogs, is_drawing=False, others_ask=others_ask())
+    if not known.underway:
+        known.compute(plan.row, catalogs)
 
 
 def _head(ids: list[str], plan: Present) -> tuple[str, str]:
@@ -94,62 +106,19 @@ def _head(ids: list[str], plan: Present) -> tuple[str, str]:
     return shown, measure
 
 
-@lru_cache(maxsize=KEPT)
-def _known_cells(_job: JobRow, _comparison: Comparison, _version: str) -> dict[int, Cell]:
-    """The cells that are known of a comparison, by number; shared by all sessions."""
-    return {}
-
-
-def _compute(
-    found: dict[int, Cell],
-    comparison: Comparison,
-    plan: Present,
-    catalogs: Catalogs,
-    seconds: float,
-) -> None:
-    """Compute missing cells until the time is used up, at least one group of them."""
-    until = perf_counter() + seconds
-    missing = [number for number in range(len(comparison.pairs)) if number not in found]
-    for first in range(0, len(missing), TOGETHER):
-        some = missing[first : first + TOGETHER]
-        pairs = [comparison.pairs[number] for number in some]
-        cells = in_worker(plan.job, catalogs, cells_for, plan.job, pairs)
-        found.update(zip(some, cells, strict=True))
-        if perf_counter() > until:
-            return
-
-
-def _cells(found: dict[int, Cell], comparison: Comparison, plan: Present) -> list[Cell]:
-    """The cells, empty where they are not known yet; that of the plan has the page's row."""
-    cells = []
-    for number, (row, column) in enumerate(comparison.pairs):
-        cell = found.get(number, Cell(row, column, plan.job, None))
-        is_own = is_plan(row, plan.job, plan.row) and is_plan(column, plan.job, plan.row)
-        cells.append(replace(cell, plan=plan.row) if is_own else cell)
-    return cells
-
-
-def _panel(
-    found: dict[int, Cell],
-    comparison: Comparison,
-    measure: str,
-    plan: Present,
-    ink: Ink,
-    catalogs: Catalogs,
-) -> None:
+def _panel(known: KnownCells, measure: str, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Sentence and chart of the cells so far."""
     if st.session_state.pop(TAKEN, False):
         st.rerun()
-    cells = _cells(found, comparison, plan)
-    if len(found) == len(comparison.pairs):
+    comparison, cells = known.comparison, known.cells(plan.row)
+    missing = len(known.missing(plan.row))
+    if not missing:
         words = mark_words(cells, plan.row["work"], catalogs)
         sentence = decision(cells, plan.job, plan.row, catalogs)
         st.markdown(plain(" ".join(filter(None, (sentence, words)))))
     else:
-        st.progress(
-            len(found) / len(comparison.pairs),
-            text=f"{len(found)} of {len(comparison.pairs)} plans",
-        )
+        count_found = len(cells) - missing
+        st.progress(count_found / len(cells), text=f"{count_found} of {len(cells)} plans")
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
     _draw(table, cells, comparison, ink, catalogs)
     as_table(table, cells, comparison, catalogs)

@@ -16,6 +16,8 @@ ink = INKS[st.context.theme.type or "light"]
 plan = present(catalogs)
 is_answered = plan.row["memory_bytes"] > 0
 has_machines = bool(plan.options.job.get("have"))
+if is_answered and not has_machines:
+    choices.begin(plan, catalogs)  # beside the server, while the page is drawn
 cards = answer_cards.cards_of(plan, catalogs)
 
 sidebar.sidebar(catalogs)

@@ -88,11 +88,42 @@ def in_worker(
     return function(*arguments, catalogs=catalogs, **named)
 
 
-def _worker_of(job: Cells) -> Worker | None:
-    """The process for a job; None while there is none that has read the catalogs."""
+def begin_in_worker(
+    job: Cells,
+    catalogs: Catalogs,
+    is_own: bool,
+    function: Callable[..., Any],
+    *arguments: Any,
+) -> Future | None:
+    """Begin a function for a job and return its future; None while no process is ready.
+
+    `is_own`: in the process that answers the job's questions; else in the next one, so that these
+    do not wait.
+    """
+    worker = _worker_of(job, 0 if is_own else 1) if catalogs is base_catalogs() else None
+    if worker is None:
+        return None
+    try:
+        return worker.pool.submit(_work_out, catalogs.version, function, arguments, {})
+    except BrokenProcessPool:
+        _replace(worker)
+        return None
+
+
+def wait_until_ready() -> None:
+    """Wait until the processes for ordinary jobs have read the catalogs."""
+    for worker in list(_workers.values()):
+        worker.reading.exception()
+
+
+def _worker_of(job: Cells, step: int = 0) -> Worker | None:
+    """The process for a job, or one so many after it; None until it has read the catalogs.
+
+    A large job has a single process.
+    """
     if is_large(job):
-        return _started(LARGE)
-    worker = _workers.get(crc32(repr(job).encode()) % WORKERS)
+        return None if step else _started(LARGE)
+    worker = _workers.get((crc32(repr(job).encode()) + step) % WORKERS)
     return worker if worker and worker.reading.done() else None
 
 

@@ -1,0 +1,115 @@
+"""The cells of Compare choices, which workers compute while the page is drawn.
+
+A page begins the first ones before it draws anything. It collects them later, and never waits.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.job.cells import JobRow
+from calc.mappings import Cells
+from calc.search.options import NEAREST
+from calc.studies.choices import Cell, Comparison, cells_for, comparisons, is_plan
+from views.session.worker import begin_in_worker, in_worker, is_large
+
+TOGETHER = 4  # cells whose plans are searched at once
+AHEAD, ONE_BY_ONE = 4, 1  # groups under way; while others ask, or where a group takes seconds
+KEPT = 16  # comparisons
+Group = tuple[int, ...]  # numbers of cells
+
+
+@dataclass
+class KnownCells:
+    """The cells of a comparison of a job, by number; shared by all sessions."""
+
+    job: Row
+    comparison: Comparison
+    found: dict[int, Cell] = field(default_factory=dict)
+    underway: dict[Group, Future] = field(default_factory=dict)
+
+    def cells(self, plan: Cells) -> list[Cell]:
+        """Return all cells, empty where they are not known; that of the plan has its row."""
+        cells = []
+        for number, (row, column) in enumerate(self.comparison.pairs):
+            cell = self.found.get(number, Cell(row, column, self.job, None))
+            cells.append(replace(cell, plan=dict(plan)) if self._is_own(number, plan) else cell)
+        return cells
+
+    def missing(self, plan: Cells) -> list[int]:
+        """Return the numbers of the cells that are still unknown."""
+        is_answer = plan["answer"] != NEAREST  # a nearest plan's cell says which limit it exceeds
+        return [
+            number
+            for number in range(len(self.comparison.pairs))
+            if number not in self.found and not (is_answer and self._is_own(number, plan))
+        ]
+
+    def begin(self, plan: Cells, catalogs: Catalogs, is_drawing: bool, others_ask: bool) -> None:
+        """Begin some missing cells in the workers.
+
+        `is_drawing`: the page still asks questions of its own, so their worker is left to them.
+        """
+        most = ONE_BY_ONE if others_ask or is_large(self.job) else AHEAD
+        for group in self._groups(plan):
+            if len(self.underway) >= most:
+                return
+            pairs = [self.comparison.pairs[number] for number in group]
+            is_own = not is_drawing and len(self.underway) % 2 == 0
+            begun = begin_in_worker(self.job, catalogs, is_own, cells_for, self.job, pairs)
+            if begun is None:
+                return
+            self.underway[group] = begun
+
+    def collect(self, catalogs: Catalogs) -> None:
+        """Take over the cells that workers have computed; what failed there is computed here."""
+        for group, begun in list(self.underway.items()):
+            if begun.done():
+                self.underway.pop(group, None)  # another session may have taken it over
+                if begun.exception() is None:
+                    self.found.update(zip(group, begun.result(), strict=True))
+                else:
+                    self._compute(group, catalogs)
+
+    def compute(self, plan: Cells, catalogs: Catalogs) -> None:
+        """Compute a group of missing cells and wait for it."""
+        for group in self._groups(plan):
+            self._compute(group, catalogs)
+            return
+
+    def _compute(self, group: Group, catalogs: Catalogs) -> None:
+        """Compute the cells of a group."""
+        pairs = [self.comparison.pairs[number] for number in group]
+        cells = in_worker(self.job, catalogs, cells_for, self.job, pairs)
+        self.found.update(zip(group, cells, strict=True))
+
+    def _groups(self, plan: Cells) -> Iterator[Group]:
+        """The missing cells that nothing computes yet, in groups."""
+        begun = {number for group in list(self.underway) for number in group}
+        numbers = [number for number in self.missing(plan) if number not in begun]
+        for first in range(0, len(numbers), TOGETHER):
+            yield tuple(numbers[first : first + TOGETHER])
+
+    def _is_own(self, number: int, plan: Cells) -> bool:
+        """Return whether a cell is that of the plan."""
+        return all(is_plan(one, self.job, plan) for one in self.comparison.pairs[number])
+
+
+def known_cells(job: Row, comparison: Comparison, version: str) -> KnownCells:
+    """Return what is known of a comparison of a resolved job."""
+    return _known_cells(JobRow.of(job), comparison, version)
+
+
+@lru_cache(maxsize=KEPT)
+def _known_cells(job: JobRow, comparison: Comparison, _version: str) -> KnownCells:
+    return KnownCells(job.columns, comparison)
+
+
+def compute_all(job: Row, plan: Cells, catalogs: Catalogs) -> None:
+    """Compute the comparison that is shown first for a resolved job, before anybody asks."""
+    known = known_cells(job, comparisons(job, plan, catalogs)[0], catalogs.version)
+    while known.missing(plan):
+        known.compute(plan, catalogs)
