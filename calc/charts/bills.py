@@ -9,7 +9,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.cases import case_ratios
 from calc.plan.figures import figures
-from calc.say.cases import FACTORS
+from calc.say.cases import FACTORS, with_range
 from calc.say.numbers import billed_usd, duration, gib, is_missing, span
 from calc.say.setting import name_of
 from calc.units import GIB
@@ -88,7 +88,7 @@ def _point(row: Row, measure: str) -> Point:
             return nothing
         usd = row["once_usd"] if row["is_once"] else row["monthly_usd"]
         low, high = (usd * ratio for ratio in case_ratios(row))
-        return usd, low, high, f"{billed_usd(usd)} ({billed_usd(low)} to {billed_usd(high)})"
+        return usd, low, high, with_range(usd, low, high)
     if measure == "hours" and ends_of(row):
         numbers = figures(row)
         return row["hours"], numbers.low_hours, numbers.high_hours, span(row["hours"])

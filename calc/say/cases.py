@@ -21,10 +21,14 @@ CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
 
 
 def range_words(cases: Cases, amounts: Sequence[float]) -> str:
-    """Return $31 to $95, base $34. The base is the sum of the bill's `amounts` as it is shown."""
-    low, high = billed_usd(cases.low), billed_usd(cases.high)
-    base = summands(amounts)[1]
+    """Return $31 to $95, base $34: the sum of the bill's `amounts`, and ends in its rounding."""
+    base, (low, high) = summands(amounts)[1], _ends(cases.low, cases.high, amounts)
     return base if low == base == high else f"{low} to {high}, base {base}"
+
+
+def with_range(usd: float, low_usd: float, high_usd: float) -> str:
+    """Return $46 ($38 to $112): an amount of a bill, and the ends of its range in its rounding."""
+    return f"{billed_usd(usd)} ({' to '.join(_ends(low_usd, high_usd, [usd]))})"
 
 
 def summands(values: Sequence[float]) -> tuple[list[str], str]:
@@ -33,8 +37,18 @@ def summands(values: Sequence[float]) -> tuple[list[str], str]:
     Whole dollars, with cents where an amount is below $10. A missing amount is empty; without any,
     so is the sum.
     """
-    known = [value for value in values if not is_missing(value)]
-    digits = 0 if all(abs(value) >= CENTS_BELOW_USD for value in known) else 2
+    known, digits = [value for value in values if not is_missing(value)], _digits(values)
     texts = ["" if is_missing(value) else f"${value:,.{digits}f}" for value in values]
     total = sum(round(value, digits) for value in known)
     return texts, f"${total:,.{digits}f}" if known else ""
+
+
+def _ends(low_usd: float, high_usd: float, amounts: Sequence[float]) -> tuple[str, str]:
+    """Return the ends of a range in the rounding of the amounts inside it."""
+    digits = _digits(amounts)
+    return f"${low_usd:,.{digits}f}", f"${high_usd:,.{digits}f}"
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Return the digits after the point that all amounts of a sum have: cents if one is small."""
+    return 2 if any(abs(value) < CENTS_BELOW_USD for value in values) else 0

@@ -10,7 +10,7 @@ from calc.say.change import is_unchanged, quality
 from calc.say.numbers import about, longer, percent, with_noun
 from calc.say.place import place
 from calc.search.options import NEAREST
-from calc.studies.choices import PURE, TIE_RATIO, Cell, Choice, cheapest_cell, is_plan
+from calc.studies.choices import PURE, TIE_RATIO, Cell, Choice, cheapest_cell, costs_alike, is_plan
 
 TITLES = {
     "precision-optimizer": "Precision and optimizer",
@@ -109,16 +109,24 @@ def decision(
     if plan["answer"] == NEAREST:
         return _beside_nearest(best, plan, catalogs)
     saved = 1 - best.plan["usd"] / plan["usd"]
-    if is_plan(best.row, job, plan) and is_plan(best.column, job, plan):
-        return f"The plan is the cheapest of these at {about(plan['usd'])}."
     if not saved > TIE_RATIO:
+        alike = [one for one in cells if one.qualifies and one.plan and costs_alike(one.plan, best)]
+        if len(alike) == 1 and _is_own(alike[0], job, plan):
+            return f"The plan is the cheapest of these at {about(plan['usd'])}."
         return f"No choice costs less than the plan, {about(plan['usd'])}."
     text = (
         f"{cell_name(best, catalogs)} on {place(best.plan)} costs "
         f"{about(best.plan['usd'])}, {percent(saved)} less than the plan"
         f"{_time_change(best.plan, plan)}."
     )
+    if is_plan(best.column, job, plan):
+        return text
     return f"{text} {_without_column_change(cells, job, plan, catalogs)}".strip()
+
+
+def _is_own(cell: Cell, job: Cells, plan: Cells) -> bool:
+    """Return whether a cell is that of the plan."""
+    return is_plan(cell.row, job, plan) and is_plan(cell.column, job, plan)
 
 
 def _beside_nearest(best: Cell, plan: Cells, catalogs: Catalogs) -> str:
@@ -154,13 +162,14 @@ def _time_change(other: Cells, plan: Cells) -> str:
 def _without_column_change(
     cells: Sequence[Cell], job: Cells, plan: Cells, catalogs: Catalogs
 ) -> str:
-    """Return the most that can be saved while the plan's own column is kept."""
+    """Return what costs the least while the plan's own column is kept."""
     own = [cell for cell in cells if cell.column.sets and is_plan(cell.column, job, plan)]
     best = cheapest_cell(own)
     if best is None or best.plan is None:
         return ""
-    saved_usd = plan["usd"] - best.plan["usd"]
+    saved = 1 - best.plan["usd"] / plan["usd"]
     column_name = choice_name(best.column, catalogs)
-    if saved_usd <= TIE_RATIO * plan["usd"]:
+    if saved <= TIE_RATIO:
         return f"With {column_name} kept, nothing costs less than the plan."
-    return f"With {column_name} kept, {choice_name(best.row, catalogs)} saves {about(saved_usd)}."
+    cost = f"{about(best.plan['usd'])}, {percent(saved)} less"
+    return f"With {column_name} kept, {choice_name(best.row, catalogs)} costs {cost}."

@@ -106,6 +106,29 @@ def test_a_plan_that_costs_no_more_than_the_cheapest_cell_is_the_only_one_marked
     assert cell_name(cells[0], catalogs()) == "bf16"
 
 
+def test_the_sentence_says_each_cost_as_its_cell_does_and_nothing_twice():
+    """What stays with the plan's column is said only where the cheapest cell has another one."""
+    formats = [Choice(name, (("precision", name),)) for name in ("fp8", "bf16")]
+    caches = [Choice(name, (("kv_precision", name),)) for name in ("bf16", "fp8")]
+    job, plan = {}, {"usd": 211.4, "answer": "least-money", "work": "inference", "instance": ""}
+    plan |= {"precision": "fp8", "kv_precision": "bf16", "is_once": True, "hours": float("nan")}
+    plan |= {"gpu": "L4", "gpus": 1, "market": "on-demand"}
+
+    def said(*costs):
+        pairs = [(row, column) for row in formats for column in caches]
+        return decision(
+            [Cell(*pair, job, plan | {"usd": usd}) for pair, usd in zip(pairs, costs, strict=True)],
+            job,
+            plan,
+            catalogs(),
+        )
+
+    assert said(211.4, 300, 300, 300) == "The plan is the cheapest of these at $211."
+    assert said(211.4, 211.4, 300, 300) == "No choice costs less than the plan, $211."
+    assert "kept" not in said(211.4, 300, 150, 200)
+    assert said(211.4, 300, 185.6, 128).endswith(" kept, bf16 costs $186, 12 % less.")
+
+
 @pytest.mark.long
 def test_the_table_of_a_chart_holds_every_cell_once_and_marks_the_plan():
     resolved, plan = studied(TUNE)

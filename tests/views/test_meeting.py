@@ -13,7 +13,7 @@ from calc.files.link.short import BROKEN, NAME, expand, shorten
 from calc.plan.cases import Cases, case_ratios, cases, load_ratios, moves, time_ratios
 from calc.plan.figures import records
 from calc.plan.plan_bill import plan_bill
-from calc.say.cases import range_words, summands
+from calc.say.cases import range_words, summands, with_range
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096"
 RUN = f"plain~market~on-demand~{COMMON}~train_tokens~150000000~plan_months~1"
@@ -52,7 +52,12 @@ def test_the_base_case_is_the_bill_and_lies_between_low_and_high(bill):
     amounts = bill["year_usd"].tolist()
     assert range_words(found, amounts).endswith(f", base {summands(amounts)[1]}")
     odd = [1_000.4, 1_000.4, 1_000.4]  # shown, they add up to 3,000, not to 3,001
-    assert range_words(Cases(1.0, 5.0, 9.0), odd) == "$1.00 to $9.00, base $3,000"
+    assert range_words(Cases(1.0, 5.0, 9.0), odd) == "$1 to $9, base $3,000"
+    assert range_words(Cases(21.5, 35, 61.5), [2.5, 32.5]) == "$21.50 to $61.50, base $35.00"
+    assert [with_range(12, 9.81, 25), with_range(3.2, 2.5, 12)] == [
+        "$12 ($10 to $25)",
+        "$3.20 ($2.50 to $12.00)",
+    ]
 
 
 def test_a_run_moves_with_its_time_and_attempts_and_a_service_with_its_throughput(bill):
