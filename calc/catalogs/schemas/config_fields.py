@@ -25,6 +25,9 @@ class Call(Entry, kw_only=True):
     tool: str | None = None
     sets: Annotated[Words | None, hint("word -> word")] = None
     names: Annotated[Words | None, hint("word -> word")] = None
+    of_inputs: Annotated[
+        bool | None, hint("true: it shapes the inputs, and settles what no other call says")
+    ] = None
 
 
 class Rule(Entry, kw_only=True):
@@ -71,6 +74,8 @@ class Field(Entry, kw_only=True):
             "allocation",
             "trt_quantization",
             "saved_modules",
+            "lightning_strategy",
+            "devices",
         ],
         hint("one of the readings that the head of the file lists"),
     ]

@@ -9,6 +9,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from calc.files.configs.branches import Branches, Part
+from calc.files.configs.flags import ENDS
 from calc.files.configs.problem import (
     LONGEST_SCRIPT,
     LONGEST_VALUE,
@@ -16,7 +17,6 @@ from calc.files.configs.problem import (
     MOST_WORDS,
     ConfigProblem,
 )
-from calc.mappings import Json
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 INNER = r"(?:[^{}]|\$\{\w{1,100}\})"  # of a default: ${A:-${B}/models/x}
@@ -54,14 +54,8 @@ PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
 ENDS_BRANCH = ";;"  # of a case statement
-OVERRIDE = re.compile(
-    r"[+~]*[A-Za-z_][\w.]*="
-)  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
-BOOLEANS = ("true", "false")
-FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 CONTINUED = re.compile(r"\\[ \t]*\n")
 COMMENT_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]*#(?!SBATCH)[^\n]*")  # goes on nowhere
-ENDS = "--"  # between a launcher and what it launches
 REDIRECTED = re.compile(r"(?:\d|&)?(?:>>?|<)(?P<target>.*)")  # > server.log, 2>/dev/null
 JOINS_OUTPUT = re.compile(r"(?<=\s)\d?>&\d?|(?<=\s)&(?=>)")  # 2>&1, &> server.log
 ESCAPED_AND = r"\&\&"  # within the arguments of a launcher that hands a command on
@@ -69,6 +63,11 @@ OPENED = re.compile(r"(?:^|[\s=])['\"]")  # where a quotation begins; an apostro
 MOST_OPEN = 400  # lines that a quotation may go on for
 DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 LONGEST_NUMBER, MOST_NUMBER = 40, 10**18  # characters of a variable in a sum; its value
+
+
+SHELLS = ("sh", "bash", "zsh")
+SCRIPT_OPTION = re.compile(r"-[a-z]{0,3}c")  # bash -lc "..."
+DEEPEST_SCRIPT = 3
 
 
 class ScriptCommand(list[str]):
@@ -80,11 +79,12 @@ class ScriptCommand(list[str]):
 
 
 def shell_commands(
-    text: str, file: str, environment: dict[str, str] | None = None
+    text: str, file: str, environment: dict[str, str] | None = None, depth: int = 0
 ) -> tuple[list[ScriptCommand], dict[str, str], dict[str, str]]:
     """The commands of a shell script as words, its #SBATCH options, and its variables.
 
-    A line that only sets variables counts as a command.
+    A line that only sets variables counts as a command. `depth`: of scripts within commands, as of
+    srun bash -c "torchrun train.py", whose launcher stands before each of their commands.
     """
     if len(text) > LONGEST_SCRIPT:
         raise ConfigProblem(
@@ -130,9 +130,24 @@ def shell_commands(
                 variables[assignment[1]] = own[assignment[1]] = assignment[2]
                 placed.add(assignment[1])
                 assigned, command = [*assigned, command[0]], command[1:]
-            if command or assigned:  # not of export alone
+            launcher, script = _inner_script(command)
+            if script and depth < DEEPEST_SCRIPT:
+                inner, _, _ = shell_commands(script, file, variables, depth + 1)
+                commands += [ScriptCommand([*launcher, *one], one.own | own) for one in inner]
+            elif command or assigned:  # not of export alone
                 commands.append(ScriptCommand(command or assigned, own))
     return commands, slurm, variables
+
+
+def _inner_script(words: list[str]) -> tuple[list[str], str]:
+    """The words before a shell, and the script that it is given; both empty without a script."""
+    for place, word in enumerate(words):
+        if word == "eval":
+            return words[:place], " ".join(words[place + 1 :])
+        is_shell = word.rpartition("/")[2] in SHELLS
+        if is_shell and SCRIPT_OPTION.fullmatch(" ".join(words[place + 1 : place + 2])):
+            return words[:place], " ".join(words[place + 2 : place + 3])
+    return [], ""
 
 
 def _words(line: str, variables: dict[str, str], file: str) -> list[str] | None:
@@ -275,7 +290,7 @@ def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:
                 VARIABLE,
                 line,
                 file,
-                lambda match: _value(match, variables),
+                lambda match: variable_value(match, variables),
             ),
         )
         line = COMPUTED.sub(lambda match: _arithmetic_value(match, variables), line)
@@ -284,7 +299,7 @@ def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:
     return line
 
 
-def _value(match: re.Match, variables: dict[str, str]) -> str:
+def variable_value(match: re.Match[str], variables: dict[str, str]) -> str:
     """The value of a variable, else its default; ${A:-b} takes that for an empty one too."""
     value = variables.get(match["braced"] or match["plain"])
     if value is None or (not value and match["colon"]):
@@ -346,44 +361,3 @@ def _split(words: list[str]) -> list[Part]:
             before = next(group)
             parts += [("", [ENDS_BRANCH])] if before == ENDS_BRANCH else []
     return parts
-
-
-def fields_of(
-    words: list[str], file: str, short: dict[str, str], switches: frozenset[str] = frozenset()
-) -> tuple[Json, list[str]]:
-    """The flags of a command as fields, true where a flag has no value, and its other words.
-
-    `short` maps abbreviated flags (-tp) to the field; `switches` are flags that take no value.
-    """
-    fields: Json = {}
-    others: list[str] = []
-    place = 0
-    while place < len(words):
-        word, place = words[place], place + 1
-        name, equals, value = word.partition("=")
-        if not FLAG.fullmatch(name):
-            others += [word] if word != ENDS else []
-            continue
-        name = short.get(name, name.lstrip("-").replace("-", "_"))
-        setting: Any = value
-        if not equals:
-            end = place
-            while name not in switches and end < len(words) and not _ends_values(words[end]):
-                end += 1
-            if name in switches and words[end : end + 1] and words[end].lower() in BOOLEANS:
-                end += 1
-            values, place = words[place:end], end
-            others += [value for value in values[1:] if OVERRIDE.match(value)]
-            values = values[:1] + [value for value in values[1:] if not OVERRIDE.match(value)]
-            setting = values[0] if len(values) == 1 else values or True
-        if fields.setdefault(name, setting) != setting:
-            raise ConfigProblem(f"{file}: --{name} has two values; keep one of them.")
-    return fields, others
-
-
-def _is_flag(word: str) -> bool:
-    return FLAG.fullmatch(word.partition("=")[0]) is not None
-
-
-def _ends_values(word: str) -> bool:
-    return word == ENDS or _is_flag(word)

@@ -3,6 +3,7 @@
 import contextlib
 import re
 from pathlib import PurePath
+from typing import Any
 
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.facts import facts_of
@@ -191,21 +192,42 @@ def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
 def _of_script(text: str, file: str) -> Reading | None:
     """The fields of a Python script: the arguments of the trainer's and PEFT's classes, or None."""
     fields: Json = {}
+    inputs: Json = {}
     names, trains = [], False
     for name, arguments in calls_of(text, file, tuple(field_catalog().calls)):
         call = field_catalog().calls[name]
         renamed = call.names
         read = {renamed.get(key, "") if renamed else key: value for key, value in arguments.items()}
-        fields = {
-            **(call.sets or {}),
-            **{key: value for key, value in read.items() if key and value is not None},
-        } | fields
-        names += [call.tool] if call.tool else []
-        trains = trains or (bool(call.tool) and not name.endswith("from_pretrained"))
+        read = {
+            key: value
+            for key, value in read.items()
+            if key and value is not None and not _is_known_call(value)
+        }
+        if call.of_inputs:
+            inputs = read | inputs
+            continue
+        fields = {**(call.sets or {}), **read} | fields
+        if call.tool and (read or not renamed):
+            names.append(call.tool)
+            trains = trains or not name.endswith("from_pretrained")
         trains = trains or name == "get_peft_model"
     if names and not trains and GENERATES.search(text):
         raise ConfigProblem(f"{file}: {LOADS.format(fields.get('model_name_or_path', 'a model'))}")
-    return Reading(file, tools()[max(names)], fields, CONFIG, {}) if names and trains else None
+    if not names or not trains:
+        return None
+    tool = tools()[max(names)]
+    settled = {id(tool.fields[name]) for name in fields if name in tool.fields}
+    fields |= {
+        name: value for name, value in inputs.items() if id(tool.fields.get(name)) not in settled
+    }
+    return Reading(file, tool, fields, CONFIG, {})
+
+
+def _is_known_call(value: Any) -> bool:
+    """Return whether a value is the code of a call that is read itself: FSDPStrategy(...)."""
+    code = str(value)
+    called = code.removeprefix("${").partition("(")[0].rpartition(".")[2]
+    return code.startswith("${") and "(" in code and called in field_catalog().calls
 
 
 def _trains(tool: Tool, fields: Json, file: str) -> Tool:

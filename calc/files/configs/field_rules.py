@@ -58,6 +58,16 @@ def slurm_node_gpus(value: Any) -> dict:
     return {"gpus_per_node": int(number)} | ({"gpu": cards[0][0]} if cards else {})
 
 
+def devices(value: Any) -> dict:
+    """The GPUs of a node of Lightning: 4, or a list of devices; auto and -1 settle nothing."""
+    listed = value if isinstance(value, list) else str(value).strip("[] ").split(",")
+    names = [str(one).strip() for one in listed if str(one).strip()]
+    if not names or not all(name.isdecimal() for name in names):
+        raise NoEqual
+    is_list = isinstance(value, list) or len(names) > 1
+    return {"gpus_per_node": len(names) if is_list else int(names[0])}
+
+
 SAVED = {
     **dict.fromkeys(("embed_tokens", "wte", "word_embeddings", "tok_embeddings"), "embed_tokens"),
     **dict.fromkeys(("embed_in", "embedding", "embeddings"), "embed_tokens"),

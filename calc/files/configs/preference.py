@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from calc.files.configs.commands import fields_of, shell_commands
+from calc.files.configs.commands import shell_commands
 from calc.files.configs.fields import field_catalog
+from calc.files.configs.flags import fields_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import flat, format_of, read_mapping
 from calc.files.configs.tool_commands import LAUNCHERS

@@ -32,11 +32,13 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     any other expression is a variable, ${expression}.
     """
     tree = parse_python(text, file)
-    literals: Json = argument_defaults(tree)
+    literals: Json = _defaults_by_name(tree) | argument_defaults(tree)
+    assigned: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for name, value in _assigned(node):
-                literals[name] = None if name in literals else value
+                literals[name] = None if name in assigned else value
+                assigned.add(name)
     in_order = [node for node in tree.body if isinstance(node, ast.Assign)]
     elsewhere = {
         name
@@ -75,6 +77,17 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
             )
 
 
+def _defaults_by_name(tree: ast.AST) -> Json:
+    """The defaults of parameters by the names under which functions and methods read them."""
+    return {
+        f"{holder}{name}": value
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for name, value in parameter_defaults(function).items()
+        for holder in ("", "self.", "self.hparams.", "hparams.")
+    }
+
+
 def _assigned(node: ast.Assign) -> Iterator[tuple[str, Any]]:
     """The names that an assignment sets, each with its expression; a, b = 1, 2 sets two."""
     target, value = node.targets[0], node.value
@@ -99,6 +112,17 @@ def argument_defaults(tree: ast.AST) -> Json:
             name = named.lstrip("-").replace("-", "_")
             defaults |= {f"{holder}.{name}": given["default"] for holder in HOLDERS}
     return defaults
+
+
+def parameter_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """The parameters of a function that have a default, each with its expression."""
+    given = function.args
+    placed = [*given.posonlyargs, *given.args]
+    pairs = [
+        *zip(placed[len(placed) - len(given.defaults) :], given.defaults, strict=True),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]
+    return {one.arg: value for one, value in pairs if value is not None}
 
 
 def _dotted_name(node: Any) -> str:

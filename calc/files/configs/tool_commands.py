@@ -4,10 +4,12 @@ import json
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any
 
-from calc.files.configs.commands import fields_of, shell_commands, without_redirections
+from calc.files.configs.commands import shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
+from calc.files.configs.flags import fields_of
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
 from calc.files.configs.model_names import NIM
 from calc.files.configs.texts import flat
@@ -31,6 +33,7 @@ PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launche
 # Of a script that belongs to no tool: an owner/name.
 MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")
 SHORTEST_FLAG = 5  # letters of the beginning of a flag
+INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
 LONGEST_ASIDE = 120  # characters
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
 ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
@@ -302,8 +305,9 @@ def _launcher(words: list[str], file: str) -> list[Reading]:
     starts = [place for place, word in enumerate(words) if word.rpartition("/")[2] in LAUNCHERS]
     if not starts:
         return []
-    fields, _ = fields_of(words[starts[0] :], file, SHORT)
+    own = [words[start:end] for start, end in pairwise([*starts, len(words)])]
     if "accelerate" in words:
+        fields, _ = fields_of(next(one for one in own if "accelerate" in one), file, SHORT)
         return [
             Reading(
                 file,
@@ -313,8 +317,18 @@ def _launcher(words: list[str], file: str) -> list[Reading]:
                 {},
             )
         ]
+    fields = {name: value for one in own for name, value in fields_of(one, file, SHORT)[0].items()}
     parts = {part: fields[name] for name, part in PROCESSES.items() if str(fields.get(name, ""))}
+    parts |= _included(str(fields.get("include", "")))
     return [Reading(file, None, {}, COMMAND, parts)] if parts else []
+
+
+def _included(hosts: str) -> Json:
+    """The GPUs and nodes that DeepSpeed's --include lists, as in worker-1:0,1@worker-2:0,1."""
+    slots = [len(host.split(",")) for host in INCLUDED.findall(hosts)]
+    if not slots or len(set(slots)) > 1:
+        return {}
+    return {"gpus_per_node": slots[0]} | ({"nodes": len(slots)} if len(slots) > 1 else {})
 
 
 def _place(words: list[str], pattern: list[str]) -> int:

@@ -64,17 +64,18 @@ def engine_cures(row: Row, figures: Mapping[str, float], catalogs: Catalogs) -> 
         gained = after["kv_pool_bytes"] - row["kv_pool_bytes"]
         if column == "kv_precision":
             gained = row["kv_pool_bytes"] / 2  # the same room holds twice the tokens
-        if is_missing(gained):
+        if is_missing(gained) or column == "sequence_tokens":
             cures.append(EngineCure(column, value, None))
-        elif gained > LEAST_BYTES or column == "sequence_tokens":
-            cures.append(EngineCure(column, value, None if column == "sequence_tokens" else gained))
+        elif gained > LEAST_BYTES:
+            cures.append(EngineCure(column, value, gained))
     return cures
 
 
 def _options(row: Row, figures: Mapping[str, float]) -> Iterator[tuple[str, Any]]:
     """Yield the settings that make an engine start, each with a value to try."""
     longest = figures.get("most_tokens") or figures.get("kv_tokens") or row.get("kv_pool_tokens")
-    if longest and not is_missing(longest) and 0 < longest < row["sequence_tokens"]:
+    asked = max(row["sequence_tokens"], figures.get("request_tokens", 0.0))
+    if longest and not is_missing(longest) and 0 < longest < asked:
         yield "sequence_tokens", int(longest)
     share = row["memory_utilization"]
     weights = figures.get("weights", 0.0)

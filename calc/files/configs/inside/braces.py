@@ -93,6 +93,10 @@ class _Reader:
             elif word.kind == "sign" and word.text in ENDS:
                 self.place += 1
                 _add(tree, f"line {word.line}", self._group(word.text, depth))
+            elif end == ")" and word.kind in ("name", "string") and self.next(1).text in (",", ")"):
+                placed = f"${{{word.text}}}" if word.kind == "name" else word.text
+                tree[str(sum(map(str.isdigit, tree)))] = placed  # an argument without a name
+                self.place += 1
             else:
                 self.place += 1
         self.place += 1

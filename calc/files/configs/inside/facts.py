@@ -112,6 +112,8 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """
     if isinstance(tree, dict) and isinstance(tree.get("key"), str) and "values" in tree:
         yield (*path, tree["key"]), tree["values"]
+    elif isinstance(tree, dict) and str(tree.get("class", "")).endswith("InstanceType.of"):
+        yield (*path, "instance_type"), instance_of_cdk(str(tree.get("0")), str(tree.get("1")))
     elif isinstance(tree, dict):
         for key, value in tree.items():
             yield from leaves(value, (*path, str(key)))
@@ -120,6 +122,15 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from leaves(value, (*path, str(place)))
     else:
         yield path, tree
+
+
+def instance_of_cdk(family: str, size: str) -> str:
+    """The instance of CDK's InstanceType.of: g5.12xlarge of InstanceClass.G5 and XLARGE12."""
+    name = re.search(r"InstanceClass\.(\w+)", family)
+    sizes = re.search(r"InstanceSize\.(\D+)(\d*)", size)
+    if not name or not sizes:
+        return ""
+    return f"{name[1]}.{sizes[2]}{sizes[1].rstrip('}_')}".lower()
 
 
 def facts_of(tree: Any) -> list[Fact]:
@@ -176,6 +187,10 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
 
 def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str) -> Iterator[Fact]:
     """Return what one value says of machines."""
+    if key == "expression" and "instance-type" in value:  # a placement constraint of ECS
+        for name in INSTANCE.findall(value):
+            yield Fact("instance", name, path, text)
+        return
     number = (int(value) or None) if re.fullmatch(r"[0-9]{1,5}", value) else None
     if match := INSTANCE.fullmatch(value):
         yield Fact("instance", match[1], path, text)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from calc.files.configs.fields import Tool, field_catalog, tools
+from calc.files.configs.inside.docker import RUNNERS
 from calc.files.configs.inside.facts import ENVIRONMENTS, MODEL_KEYS, Path, snake
 from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
@@ -52,12 +53,15 @@ class Program(NamedTuple):
 
 @cache
 def known_command() -> re.Pattern[str]:
-    """An expression for the commands of tools, and for scripts behind a launcher."""
+    """An expression for the commands of tools, containers, and scripts behind a launcher."""
     patterns = sorted(
         {words for tool in tools().values() for words in tool.commands}, key=len, reverse=True
     )
     spaced = "|".join(r"\s+".join(map(re.escape, words.split())) for words in patterns)
-    return re.compile(rf"(?<![\w.-])(?:{spaced})(?![\w-])|{RUNS_SCRIPT.pattern}")
+    runners = "|".join(RUNNERS)
+    return re.compile(
+        rf"(?<![\w.-])(?:{spaced}|(?:{runners})\s+run)(?![\w-])|{RUNS_SCRIPT.pattern}"
+    )
 
 
 def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
@@ -160,7 +164,7 @@ def _words_of(named: Json) -> list[str]:
     for key in COMMANDS:
         value = named.get(key)
         if isinstance(value, str):
-            words += [value] if IS_SCRIPT.search(value) else _split(value)
+            words += [value] if IS_SCRIPT.search(value.strip()) else _split(value)
         elif isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
             words += [str(item) for item in value]
     return words

@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from calc.files.configs.python_text import argument_defaults, parse_python
+from calc.files.configs.python_text import argument_defaults, parameter_defaults, parse_python
 from calc.mappings import Json
 
 CLASS = "class"  # the key under which a call keeps the name of what it calls
@@ -48,6 +48,9 @@ class _Script:
                 f"decorator {place}": self.value(decorator)
                 for place, decorator in enumerate(statement.decorator_list)
             }
+            if not isinstance(statement, ast.ClassDef):
+                defaults = parameter_defaults(statement)
+                self.names |= {name: self.value(node) for name, node in defaults.items()}
             tree[statement.name] = inner | self.block(statement.body, depth + 1)
         elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             value = self.value(statement.value)

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from calc.files.configs.commands import VARIABLE, variable_value
 from calc.files.configs.fields import Tool
 from calc.files.configs.inside.facts import (
     Fact,
@@ -279,12 +280,10 @@ def _readings(program: Program, environment: dict[str, str], file: str) -> list[
 
 
 def _fill_variables(value: Any, environment: dict[str, str]) -> Any:
-    """A value with the variables that are known."""
+    """A value with the variables that are known, or their defaults: ${TP:-2}."""
     if not isinstance(value, str) or "$" not in value:
         return value
-    return re.sub(
-        r"\$\{?([A-Za-z_]\w*)\}?", lambda match: environment.get(match[1], match[0]), value
-    )
+    return VARIABLE.sub(lambda match: variable_value(match, environment), value)
 
 
 def _model(readings: list[Reading], facts: list[Fact], file: str) -> list[Reading]:

@@ -1,0 +1,188 @@
+"""Deployment files and scripts as people write them: what each of them runs, and where."""
+
+import pytest
+from examples import catalogs
+
+from calc.files.configs.run import read_runs
+
+pytestmark = pytest.mark.usefixtures("read_once")
+
+COMPOSE = """
+services:
+  llm:
+    image: lmsysorg/sglang:v0.5.3
+    entrypoint: python3 -m sglang.launch_server
+    command: >
+      --model-path Qwen/Qwen3-8B
+      --context-length 32768
+      --tp-size ${TP:-2}
+"""
+TASK = """
+{"placementConstraints": [
+  {"type": "memberOf", "expression": "attribute:ecs.instance-type == g6e.2xlarge"}],
+ "containerDefinitions": [
+  {"name": "vllm", "image": "vllm/vllm-openai:v0.9.2",
+   "command": ["--model", "Qwen/Qwen3-8B", "--max-model-len", "16384"],
+   "resourceRequirements": [{"type": "GPU", "value": "1"}]}]}
+"""
+TERRAFORM = """
+variable "model" { default = "Qwen/Qwen3-8B" }
+resource "aws_instance" "llm" {
+  instance_type = "g6.12xlarge"
+  user_data = <<-EOF
+    #!/bin/bash
+    docker run -d --gpus all -p 8000:8000 vllm/vllm-openai:v0.8.5 --model ${var.model} -tp 4
+  EOF
+}
+"""
+CDK = """
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+cluster.addCapacity('Gpu', {
+  instanceType: %s,
+});
+task.addContainer('llm', {
+  image: ecs.ContainerImage.fromRegistry('vllm/vllm-openai:v0.9.2'),
+  command: ['--model', 'Qwen/Qwen3-8B', '-tp', '4'],
+});
+"""
+SLURM = """#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --gres=gpu:h100:8
+LAUNCHER="accelerate launch --num_processes 16 --num_machines 2 --use_fsdp --mixed_precision bf16"
+CMD="sft.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --dataset_name a/b"
+srun --jobid $SLURM_JOBID bash -c "$LAUNCHER $CMD" 2>&1 | tee main.log
+"""
+VERL = """
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo \\
+  actor_rollout_ref.model.path=Qwen/Qwen3-8B \\
+  actor_rollout_ref.model.lora_adapter_path=%s \\
+  trainer.n_gpus_per_node=4
+"""
+NEMO = """
+from nemo.collections import llm
+def configure(nodes: int = 2, gpus_per_node: int = 8):
+    recipe = llm.qwen3_8b.finetune_recipe(num_nodes=nodes, num_gpus_per_node=gpus_per_node)
+    return recipe
+"""
+INCLUDED = (
+    "deepspeed --include worker-1:0,1,2@worker-2:0,1,2 sft.py --model_name_or_path Qwen/Qwen3-8B"
+)
+
+
+def row_of(text, name):
+    """The row of the first run of one file."""
+    return read_runs([(name, text.encode())], catalogs())[0].row
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("compose.yml", COMPOSE, {"model": "qwen3-8b", "tensor_parallel": "2"}),
+        ("taskdef.json", TASK, {"model": "qwen3-8b", "instance": "g6e.2xlarge"}),
+        ("main.tf", TERRAFORM, {"model": "qwen3-8b", "instance": "g6.12xlarge", "gpus": "4"}),
+        (
+            "stack.ts",
+            CDK % "new ec2.InstanceType('g5.12xlarge')",
+            {"model": "qwen3-8b", "instance": "g5.12xlarge", "gpus": "4"},
+        ),
+        (
+            "other.ts",
+            CDK % "ec2.InstanceType.of(ec2.InstanceClass.G5, ec2.InstanceSize.XLARGE12)",
+            {"instance": "g5.12xlarge"},
+        ),
+        (
+            "job.slurm",
+            SLURM,
+            {"model": "qwen3-8b", "gpus": "16", "sharding": "zero3", "sequence_tokens": "4096"},
+        ),
+        (
+            "docker.sh",
+            'docker run --gpus 2 -it image:1 bash -lc "pip install x && vllm serve Qwen/Qwen3-8B"',
+            {"model": "qwen3-8b"},
+        ),
+        ("grpo.sh", VERL % "/models/adapter", {"tuning": "lora"}),
+        ("grpo.sh", VERL % "null", {"tuning": "full"}),
+        ("recipe.py", NEMO, {"model": "qwen3-8b", "gpus": "16"}),
+        ("run.sh", INCLUDED, {"gpus": "6"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 12 else "",
+)
+def test_a_deployment_says_what_runs_and_where(name, text, expected):
+    row = row_of(text, name)
+    assert {column: row[column] for column in expected} == expected
+
+
+def test_an_adapter_without_a_rank_leaves_the_rank_to_ask():
+    row = row_of(VERL % "/models/adapter", "grpo.sh")
+    assert row["lora_rank"] == ""
+    assert "actor_rollout_ref.model.lora_adapter_path" in row["unused"].split("+")
+
+
+LIGHTNING = """
+import lightning as L
+from transformers import AutoModelForCausalLM
+from peft import LoraConfig, get_peft_model
+
+class Tuner(L.LightningModule):
+    def __init__(self, name="Qwen/Qwen3-8B"):
+        model = AutoModelForCausalLM.from_pretrained(self.hparams.name)
+        model.gradient_checkpointing_enable()
+        self.model = get_peft_model(model, LoraConfig(r=16))
+
+def collate(rows, length=1024):
+    return tokenizer(rows, max_length=length, truncation=True)
+
+loader = DataLoader(rows, batch_size=4, collate_fn=collate)
+trainer = L.Trainer(precision="bf16-mixed", accumulate_grad_batches=2, max_steps=100, %s)
+"""
+
+
+@pytest.mark.parametrize(
+    ("machines", "expected"),
+    [
+        ("devices=8, strategy=FSDPStrategy(cpu_offload=True)", ("8", "zero3", "states")),
+        ("devices=[0, 1], strategy='ddp'", ("2", "none", "none")),
+        ("devices=4, num_nodes=2, strategy='deepspeed_stage_3_offload'", ("8", "zero3", "states")),
+        (
+            "devices=4, strategy=DeepSpeedStrategy(stage=2, offload_optimizer=True)",
+            ("4", "zero2", "optimizer"),
+        ),
+        ("devices=4, strategy=DeepSpeedStrategy(stage=3)", ("4", "zero3", "none")),
+    ],
+)
+def test_a_script_of_lightning_says_its_machines_strategy_and_inputs(machines, expected):
+    row = row_of(LIGHTNING % machines, "train.py")
+    assert (row["gpus"], row["sharding"], row["offload"]) == expected
+    settled = {
+        "model": "qwen3-8b",
+        "tuning": "lora",
+        "lora_rank": "16",
+        "precision": "bf16-mixed",
+        "batch": "4",
+        "sequence_tokens": "1024",
+        "accumulation_steps": "2",
+        "recompute": "full",
+        "implementation": "transformers",
+    }
+    if "deepspeed" in machines.lower():
+        settled["implementation"] = "deepspeed"
+    assert {name: row[name] for name in settled} == settled
+
+
+LOOP = """
+accelerator = Accelerator(mixed_precision="bf16", gradient_accumulation_steps=4)
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
+rows = data.map(lambda row: tokenizer(row["text"], max_length=512))
+loader = DataLoader(rows, batch_size=2)
+"""
+
+
+def test_a_loop_of_accelerate_is_read_with_its_loader_and_tokenizer():
+    row = row_of(LOOP, "loop.py")
+    settled = ("model", "precision", "batch", "sequence_tokens", "accumulation_steps")
+    assert [row[name] for name in settled] == ["qwen3-8b", "bf16-mixed", "2", "512", "4"]
+
+
+def test_a_trainers_own_length_outweighs_its_tokenizers():
+    row = row_of(LOOP + "args = SFTConfig(max_length=2048, output_dir='x')\n", "sft.py")
+    assert row["sequence_tokens"] == "2048"
