@@ -41,7 +41,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         ):
             amounts.put(context, claim)
         elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
-            facts.not_counted.append(words)
+            facts.not_counted.append(amounts.words(claim))  # a year
         else:
             facts.ask("", amounts.words(claim))
     for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):

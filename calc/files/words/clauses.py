@@ -1,5 +1,6 @@
 """Limits and exclusions of which nothing was read: in a short text they are asked about."""
 
+from calc.catalogs.load import read_once
 from calc.files.words.facts import Facts
 from calc.files.words.items import Item
 from calc.files.words.scopes import Scopes, name_entry
@@ -28,20 +29,25 @@ def ask_about_unread(facts: Facts, items: list[Item], covered: set[int], scopes:
     unread = {number for number, item in enumerate(items) if _is_unread(item)} - covered
     if len(unread) > MOST_UNREAD:
         return
-    known = WITHOUT_EFFECT | {
-        tag for frame in frames() for tags, _ in frame.elements for tag in tags
-    }
+    known = _tags_without_effect()
     for clause in _clauses(items):
         inert = all(
             number not in covered | scopes.aside
             and not name_entry(items[number])
-            and items[number].tags <= known - {"N"}
+            and items[number].tags <= known
             for number in clause
         )
         limits = any(items[number].tags & OF_LIMITS for number in clause)
         if inert and limits and unread & set(clause):
             words = " ".join(items[number].text for number in clause)
             facts.ask("", words, text=f"You wrote '{words}'. What does it mean for the plan?")
+
+
+@read_once
+def _tags_without_effect() -> frozenset[str]:
+    """The tags of words that say nothing where no frame has read them."""
+    of_frames = {tag for frame in frames() for tags, _ in frame.elements for tag in tags}
+    return (WITHOUT_EFFECT | of_frames) - {"N"}
 
 
 def _is_unread(item: Item) -> bool:

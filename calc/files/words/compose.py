@@ -27,6 +27,7 @@ ORDINALS = {
     "eighth": 8,
     "tenth": 10,
 }
+PARTS = {"half": 2, "third": 3, "quarter": 4}  # of a time: half an hour
 ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth": 100}
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
@@ -86,6 +87,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         return replace(item, tags=frozenset({"silent"}))  # a three-person startup
     if "how_many" in item.tags and _asks_price(items, place):
         return replace(item, tags=frozenset({"silent"}))
+    if "alone" in item.tags:
+        return replace(item, tags=frozenset({"ALONE"}), value=1.0)
     if item.text in PAIRS and before is not None and "CARD" in before.tags:
         return replace(item, tags=frozenset({"PAIR"}), value=2.0)  # an H100 pair
     if "N" in item.tags and _is_adjective(items, place):
@@ -143,6 +146,8 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     units = vocabulary().units
     if after is None:
         return _plain(item), 1
+    if part := _part_of_unit(items, place):
+        return part
     of_all = item.text in ("every", "each") or _of_follows(items, place)
     if of_all and after.text in ORDINALS:  # every tenth, a fifth of them
         written = f"{item.text} {after.text}"
@@ -168,6 +173,25 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
+
+
+def _part_of_unit(items: list[Item], place: int) -> tuple[Item, int] | None:
+    """The part of a time that begins at a place, and its items: three quarters of an hour."""
+    first, *rest = items[place : place + 5]
+    counted = bool(first.tags & {"N", "ONE"} or first.text in ("a", "an")) and len(rest) > 1
+    word = rest.pop(0) if counted else first
+    if word.text.removesuffix("s") not in PARTS:
+        return None
+    joints = [item for item in rest if item.text in ("of", "a", "an")]
+    behind = rest[len(joints) :] if rest[: len(joints)] == joints else []
+    unit = _unit(behind[0]) if behind else None
+    if unit is None or unit.dimension != "DUR":
+        return None
+    part = Item(first.start, word.end, word.text, frozenset({"N"}))
+    count = float(first.value or 1) if counted else 1.0
+    value = count / PARTS[word.text.removesuffix("s")]
+    used = 1 + counted + len(joints)
+    return _join(replace(part, value=value), behind[0], unit), used + 1
 
 
 def _share(items: list[Item], place: int) -> tuple[Item, int] | None:

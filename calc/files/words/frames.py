@@ -40,8 +40,11 @@ PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "ave
 OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
+OF_MONEY = frozenset({"usd_bare", "usd_paid"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 OF_CUES = {"answer": "answer_tokens", "prompt": "prompt_tokens", "context": "context_tokens"}
+DESCRIPTIONS = frozenset({"short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"})
+FARTHEST_DESCRIBED = 8  # items between a word such as answers and its number
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
@@ -70,12 +73,12 @@ Step = tuple[float, int, tuple[Frame, Match] | None]  # score from here on, next
 
 def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
     """Each quantity with its role, and the numbers of the items that the frames cover."""
-    count = len(items)
+    count, by_first = len(items), _frames_by_first(items)
     best: list[Step] = [(0.0, count, None)] * (count + 1)
     for place in range(count - 1, -1, -1):
         lost = UNREAD if "N" in items[place].tags else 0.0
         chosen: Step = (best[place + 1][0] - lost, place + 1, None)
-        for frame in _frames_from(items[place].tags):
+        for frame in _frames_from(items[place].tags, by_first):
             match = _match(frame, items, place)
             if match and (score := match.score + best[match.end][0]) > chosen[0] + 1e-9:
                 chosen = (score, match.end, (frame, match))
@@ -91,14 +94,33 @@ def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
 
 
 def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
-    """Tokens right behind a word that another number has taken too: 10 s for an answer of 300."""
+    """Tokens right behind a word that another number has taken too: 10 s for an answer of 300.
+
+    A word about that length may stand between: the answers are short, perhaps 250 tokens.
+    """
     if [claim.role for claim in claims] != ["tokens"]:
         return claims
     near = items[max(claims[0].first - MOST_SKIPPED, 0) : claims[0].first]
     before = [item for item in near if not item.is_silent]
     tags = before[-1].tags if before else frozenset()
+    if claims[0].item.value <= vocabulary().reach["answer_tokens"].most:
+        tags |= _described_before(items, claims[0].first)
     role = next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
     return [claims[0]._replace(role=role)]
+
+
+def _described_before(items: list[Item], first: int) -> frozenset[str]:
+    """Return the tags of the word that a clause calls short or long, before a number."""
+    is_described, commas = False, 0
+    for item in reversed(items[max(first - FARTHEST_DESCRIBED, 0) : first]):
+        commas += "," in item.tags
+        if commas > 1 or item.tags & (NAMES | {"end", "N"}):
+            break
+        if commas and (item.text in DESCRIPTIONS or "long" in item.tags):
+            is_described = True
+        elif is_described and item.tags & OF_CUES.keys():
+            return item.tags
+    return frozenset()
 
 
 def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
@@ -120,38 +142,51 @@ def _quantity_tags() -> frozenset[str]:
     return frozenset({*QUANTITIES, "overnight", "weekend", "always"})
 
 
-@read_once
-def _by_first() -> dict[str, tuple[Frame, ...]]:
-    """The frames that may begin with a tag, for each tag."""
-    several: dict[str, list[Frame]] = {}
+def _frames_by_first(items: list[Item]) -> dict[str, list[Frame]]:
+    """The frames that may begin with a tag, for each tag; only those whose words a text has."""
+    present = frozenset(tag for item in items for tag in item.tags) | {"noun"}
+    by_first: dict[str, list[Frame]] = {}
     for frame in frames():
+        if not all(optional or tags & present for tags, optional in frame.elements):
+            continue
         for tags, optional in frame.elements:
             for tag in tags:
-                several.setdefault(tag, []).append(frame)
+                by_first.setdefault(tag, []).append(frame)
             if not optional:
                 break
-    return {tag: tuple(dict.fromkeys(found)) for tag, found in several.items()}
+    return by_first
 
 
-def _frames_from(tags: frozenset[str]) -> list[Frame]:
-    by_first = _by_first()
-    return list(dict.fromkeys(frame for tag in sorted(tags) for frame in by_first.get(tag, ())))
+def _frames_from(tags: frozenset[str], by_first: dict[str, list[Frame]]) -> list[Frame]:
+    """The frames that may begin with an item of these tags, each once."""
+    found = {id(frame): frame for tag in sorted(tags) for frame in by_first.get(tag, ())}
+    return list(found.values())
 
 
 def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
     """The best match of a frame that begins at an item; None where it does not match."""
-    values = len(frame.roles)
     match = _extend(frame, 0, items, place, 0)
-    if match and not _is_plausible(frame, match):
+    if match is None or not _is_plausible(frame, match) or _counts_next(frame, match, items):
         return None
     last = sum(role in ("things", "bare") for role in frame.roles)
-    extra = 0.2 * (values - 1) - LAST_RESORT * last
-    return match and match._replace(score=match.score + extra)
+    extra = 0.2 * (len(frame.roles) - 1) - LAST_RESORT * last
+    return match._replace(score=match.score + extra)
+
+
+def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
+    """Return whether a number read as money counts the things behind it: we have 45,000 rows."""
+    if frame.roles[-1] not in OF_MONEY or match.end >= len(items):
+        return False
+    is_number = "N" in match.items[-1][0].tags
+    return is_number and bool(items[match.end].tags & (COUNTED | {"token", "CARD", "gpu"}))
 
 
 def _is_plausible(frame: Frame, match: Match) -> bool:
     """Return whether each time of a match is in the bounds of its role: no deadline of 50 ms."""
     values = [item for item, is_value in match.items if is_value]
+    first, last = match.items[0][0], match.items[-1][0]
+    if "label" in first.tags and (last.start > first.end + 1 or last.extra.get("scale")):
+        return False  # room for 8k
     for role, item in zip(frame.roles, values, strict=False):
         if role in OF_GPUS and item.extra.get("scale") in SIZES:
             return False  # the GPUs for 70b
@@ -251,15 +286,19 @@ def _skip_cost(item: Item, skipped: int) -> float | None:
     """The cost of a word inside a frame that has no place in it; None where it ends the frame."""
     if item.is_silent or (item.text in ("a", "an", "each", "à") and "per" in item.tags):
         return 0.01
-    if skipped >= MOST_SKIPPED or item.tags & (
-        _quantity_tags() | NAMES | {"end", ",", "and", "or", "N"}
-    ):
+    if skipped >= MOST_SKIPPED or item.tags & _tags_that_end():
         return None
     if item.tags & SOFT:
         return SOFT_COST
     if "batch_work" in item.tags:  # synthetic dialogs
         return UNKNOWN_COST
     return TAGGED_COST if item.tags & _tags_of_frames() else UNKNOWN_COST
+
+
+@read_once
+def _tags_that_end() -> frozenset[str]:
+    """The tags of what no frame skips: quantities, names and joints."""
+    return _quantity_tags() | NAMES | {"end", ",", "and", "or", "N"}
 
 
 @read_once

@@ -10,6 +10,7 @@ from calc.files.words.frames import Claim
 from calc.files.words.instance_cards import (
     drop_cards_of_memory,
     drop_repeated_cards,
+    own_named_instances,
     put_either,
 )
 from calc.files.words.items import Item
@@ -26,6 +27,12 @@ HOW_MANY = (
     "How many {} shall be planned for? AWS rents none, so their number is not searched: choose "
     "one, and the answer says whether it fits."
 )
+WORKSTATIONS = ("rtx-", "quadro-")  # cards that people have at home and no cloud is thought of
+NOT_RENTED = (
+    "AWS does not rent the {}, and the text does not say that it is your own. Do you have it? If "
+    "not, name a GPU that AWS rents, such as H100."
+)
+OURS = re.compile(r"\b(?:our|unser\w*|notre|nos|nuestr[oa]s?) (?:\w+ ?x? ?)?$")
 IN_QUESTION = re.compile(r"[^.,;:?\n]*\?")  # the rest of a clause that asks
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
@@ -38,6 +45,7 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     _count(amounts)
     _with_memory(amounts, scopes, catalogs)
     drop_repeated_cards(scopes, catalogs)
+    own_named_instances(scopes, catalogs)
     _own_machines(amounts, scopes, items, catalogs)
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
@@ -57,6 +65,8 @@ def _count(amounts: Amounts) -> float:
     for claim in amounts.of(*OF_MACHINES):
         amounts.words(claim)
     if each := amounts.value("gpus_each"):
+        for claim in amounts.of("instances_count"):
+            amounts.words(claim)
         return each * (amounts.value("nodes", "instances_count") or 1)
     if "dgx" in amounts.tags and not amounts.of("gpus"):
         return GPUS_OF_DGX * (amounts.value("dgx_boxes", "nodes") or 1)
@@ -92,7 +102,8 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
         return
     item = own[0]
     if "INST" in item.tags:
-        count, name = amounts.value("instances") or 1, item.value[-1]
+        name = item.value[-1]
+        count = _count_of_instances(amounts, float(catalogs.instances["gpus"][name]))
         if len(item.value) > 1 and not item.extra.get("exact"):
             amounts.facts.ask(
                 "have",
@@ -111,12 +122,22 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
         amounts.facts.ask("have", f"{count:,.0f} {item.text}")
         return
     amounts.facts.put("have", f"{count:.0f} x {name}", item.text)
+    is_ours = OURS.search(amounts.text[: item.start])
+    if item in foreign and not is_ours and not name.startswith(WORKSTATIONS):
+        choices = (f"{count:.0f} x {name}",)
+        amounts.facts.ask("have", item.text, choices, NOT_RENTED.format(item.text))
     if len({one.value for one in own}) > 1 or ("CARD" in item.tags and len(item.value) > 1):
         amounts.facts.ask("have", ", ".join(one.text for one in own))
     same = {str(catalogs.instances["gpu"].get(name, ""))}
     scopes.taken["gpu"] = [
         one for one in scopes.taken["gpu"] if one not in own and not same & set(one.value)
     ]
+
+
+def _count_of_instances(amounts: Amounts, gpus: float) -> float:
+    """Return how many instances of so many GPUs a text counts, or what its GPUs make."""
+    named = amounts.value("instances", "nodes", "instances_count")
+    return named or max(amounts.value("gpus") // gpus, 1)
 
 
 def _asks_number(card: Item, items: list[Item]) -> bool:

@@ -23,6 +23,16 @@ def drop_repeated_cards(scopes: Scopes, catalogs: Catalogs) -> None:
     ]
 
 
+def own_named_instances(scopes: Scopes, catalogs: Catalogs) -> None:
+    """Own the instance that says what an owned card stands in: our L40S boxes (g6e.12xlarge)."""
+    for item in list(scopes.taken["instance"]):
+        cards = {str(catalogs.instances["gpu"][name]) for name in item.value}
+        others = [one for one in scopes.owned if not _is_repeated(one, cards, catalogs)]
+        if len(item.value) == 1 and len(others) < len(scopes.owned):
+            scopes.owned[:] = [item, *others]
+            scopes.taken["instance"].remove(item)
+
+
 def _instances(scopes: Scopes) -> list[str]:
     return [name for item in scopes.taken["instance"] for name in item.value]
 

@@ -9,6 +9,7 @@ from typing import Any
 from calc.catalogs.load import read_once
 from calc.evaluate import Row
 from calc.files.words.clocks import DAYS_TAGS, read_clocks, read_days
+from calc.files.words.dates import is_due, read_date
 from calc.files.words.numbers import Number, glued_keys, read_number
 from calc.files.words.spelled import read_spelled
 from calc.files.words.typing_errors import meant_word
@@ -118,6 +119,9 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
         return Item(place, match.end(), match[0], frozenset({"PCTL"}), float(match[1] or match[2]))
     if text[place] == "%":
         return Item(place, place + 1, "%", frozenset({"percent"}))
+    if end := read_date(text, place):
+        meaning = "by_day" if is_due(text, place, end) else "DATE"
+        return Item(place, end, text[place:end], frozenset({meaning, "silent"}))
     touches = bool(before) and before[-1].end == place  # the item before ends right here
     if clocks := read_clocks(text, place):
         end, start_hour, end_hour = clocks

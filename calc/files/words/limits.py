@@ -28,6 +28,7 @@ PERCENTILES = {  # role -> the column of the limit that the share is of
     "percentile_token": "token_percentile",
     "percentile_answer": "first_token_percentile",
 }
+LIMITING = frozenset({"budget", "most"})
 LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"})
 
 
@@ -42,8 +43,10 @@ def put_limits(amounts: Amounts) -> None:
 def _put_money(amounts: Amounts) -> None:
     """Put limits on cost by their period; ask where it is not clear what a sum is for."""
     serves = amounts.goal == "serve"
+    for claim in _sums_beside_limits(amounts):
+        amounts.leave_out(claim)
     for claim in amounts.of("usd", "usd_rate"):
-        if _is_behind_unread(amounts, claim):
+        if amounts.is_open(claim) and _is_behind_unread(amounts, claim):
             amounts.ask("usd_most", claim, choices=("what it may cost", "what is paid today"))
     for claim in amounts.of("usd"):
         if amounts.is_open(claim):
@@ -85,6 +88,13 @@ def _put_money(amounts: Amounts) -> None:
             "USD ($) is that?"
         )
         amounts.ask("usd_most", claim, text)
+
+
+def _sums_beside_limits(amounts: Amounts) -> list[Claim]:
+    """Sums without a word about them beside one that is a limit: $5,100 a month, at most $7,500."""
+    sums = amounts.of("usd", "usd_rate")
+    limits = [claim for claim in [*sums, *amounts.of("usd_most")] if claim.cues & LIMITING]
+    return [claim for claim in sums if limits and not claim.cues & LIMITING]
 
 
 def _is_behind_unread(amounts: Amounts, claim: Claim) -> bool:

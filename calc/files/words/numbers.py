@@ -19,7 +19,9 @@ WIDEST_RANGE_RATIO = 30  # of a dash between spaces, which else sets two things 
 RANGE = re.compile(r" ?(?:-|–|—|\.\.|to|bis|à|a|and|und|et|y) ?(?=\d)")
 BETWEEN = re.compile(r"\b(?:between|zwischen|entre) (?:about |around )?$")
 FRACTION = re.compile(r"(\d)/([2-9]) (?:of )?(?:an? )?(thousand|million|billion|trillion)\b")
-POWER = re.compile(r"(2|10) ?(?:\^|\*\*) ?(\d{1,2})(?![\d.])")  # 2^13
+POWER = re.compile(
+    r"(?:(\d+(?:\.\d+)?) ?[x*·] ?)?(2|10) ?(?:\^|\*\*) ?(\d{1,2})(?![\d.])"
+)  # 2^13, 3 x 10^9
 CLOCK = re.compile(r"(\d{1,2}):00")
 GLUED_KEY = re.compile(r"(?<![a-z0-9_.-])[a-z]+$")  # r of r8
 
@@ -104,7 +106,8 @@ def _single(text: str, place: int) -> Number | None:
     if clock := CLOCK.match(text, place):
         return Number(clock.end(), float(clock[1]), "")
     if power := POWER.match(text, place):
-        return Number(power.end(), float(power[1]) ** float(power[2]), "")
+        factor = float(power[1] or 1)
+        return Number(power.end(), factor * float(power[2]) ** float(power[3]), "")
     if part := FRACTION.match(text, place):
         scale = scales()[part[3]]
         return Number(part.end(), float(part[1]) / float(part[2]) * scale, "")

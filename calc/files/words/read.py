@@ -359,11 +359,11 @@ def _unsold(items: list[Item], model: str, catalogs: Catalogs) -> list[str]:
 
 
 def _unread_words(items: list[Item], covered: set[int], scopes: Scopes) -> list[str]:
-    """The words that nothing has read, and sizes of images in pixels, which no column takes."""
+    """The words that nothing has read, dates, and sizes of images in pixels."""
     stretches: list[str] = []
     words: list[str] = []
     for number, item in enumerate([*items, Item(0, 0, "", frozenset({"end"}))]):
-        is_unread = "PIXELS" in item.tags or (not item.tags and number not in covered)
+        is_unread = item.tags & {"PIXELS", "DATE"} or (not item.tags and number not in covered)
         if is_unread and number not in scopes.aside:
             words.append(item.text)
             continue

@@ -11,9 +11,11 @@ from calc.files.words.frames import Claim
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
 HOUR, DAY = 3600.0, 86400.0  # seconds
 AT_ONCE = frozenset({"users", "users_plain", "users_session"})
+OF_EXPERTS = frozenset({"megatron", "vllm"})  # programs whose ep are experts in parallel
 EP = re.compile(r"ep[ =:]?\d")
 PARALLEL = frozenset({"tensor_parallel", "pipeline_parallel"})
 SCANNED = re.compile(r"\bocr\b|\bscan")
+ONE_NODE = re.compile(r"\b(?:box|node|machine|instance)$")  # of 8 cards: an 8 A100 box
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
 SEEING = ("vision", "dual")
 HEARING = ("audio", "sound")
@@ -69,7 +71,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _as_sound(claims, kind)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
     roles = {"group_size": of_group}
-    if PARALLEL & {claim.role for claim in claims}:  # tp 4, ep 8
+    is_parallel = columns.get("implementation") in OF_EXPERTS
+    if is_parallel or PARALLEL & {claim.role for claim in claims}:  # tp 4, ep 8
         roles["epochs"] = "expert_parallel"
     return [
         claim._replace(role=roles[claim.role])
@@ -85,7 +88,9 @@ def _is_ep(claim: Claim, plain: str) -> bool:
 
 
 def _as_spread(claim: Claim, plain: str) -> Claim:
-    """GPUs that the work is spread over, or before another limit: 8 H100 max 16k."""
+    """GPUs that the work is spread over, before another limit (8 H100 max 16k), or of one box."""
+    if claim.role == "nodes" and claim.item.value > 1 and "CARD" in claim.cues:
+        return claim._replace(role="gpus") if ONE_NODE.search(plain, 0, claim.end) else claim
     spread = claim.role == "gpus_least" and plain.startswith("over ", claim.start)
     of_next = claim.role == "gpus_most" and claim.item.start == claim.start
     of_next = of_next and plain[claim.end : claim.end + 2].strip().isdecimal()

@@ -12,6 +12,7 @@ NameEntry = tuple[str, tuple[str, ...], str]
 WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
 FARTHEST_NAME = 4  # items behind than
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
+ASIDE = frozenset({"aside", "indifferent"})
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos", "nuestro"})
@@ -21,6 +22,8 @@ TESTERS = frozenset({"we", "i", "they"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
 OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
 ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
+TURNS = frozenset({"now", "want", "need", "instead", "plan", "would"})
+NO = frozenset({"no", "nope", "nein", "non"})
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 
 
@@ -263,24 +266,56 @@ def _aside(items: list[Item]) -> set[int]:
     stretch: list[int] = []
     before: list[int] = []
     inside = False  # a parenthesis that a clause put aside has opened
+    attempt = False  # the sentence is about an earlier attempt
     for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
         if item.tags & {"end", ",", "provided"}:
             tags = {tag for number in stretch for tag in items[number].tags}
             words = [items[number].text for number in stretch]
             opened = words.count("(") - words.count(")")
+            attempt = (attempt or "attempt" in tags) and not _turns_to_plan(words, tags)
             if inside:
                 aside |= set(stretch)
                 inside = opened >= 0 and "\n" not in item.text
-            elif tags & {"aside", "indifferent"} or _is_of_today(words, tags):
-                aside |= set(stretch)
+            elif attempt or tags & ASIDE or _is_of_today(words, tags):
+                aside |= set(stretch if attempt else _of_parenthesis(items, stretch))
                 inside = opened > 0
                 if not any(items[number].tags & {"N", "DUR", "USD", "RATE"} for number in stretch):
                     aside |= set(before) if _points_back(items, stretch) else set()
+            if "paid" in tags:  # we pay $3 an hour for an H100
+                aside |= {number for number in stretch if items[number].tags & {"CARD", "INST"}}
+            attempt = attempt and "end" not in item.tags
             before = stretch if "," in item.tags else []
             stretch = []
         else:
             stretch.append(place)
-    return aside | _compared(items)
+    return aside | _compared(items) | _answered_no(items)
+
+
+def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:
+    """The numbers of a clause put aside; of one whose parenthesis alone is, those inside it."""
+    opening = next((place for place in stretch if items[place].text == "("), None)
+    if opening is None or any(items[place].tags & ASIDE for place in stretch if place < opening):
+        return stretch
+    return [place for place in stretch if place > opening]
+
+
+def _turns_to_plan(words: list[str], tags: set[str]) -> bool:
+    """Return whether a clause turns from an attempt to what is planned: but now we want 20."""
+    return bool(tags & {"but", "now"} or TURNS & set(words))
+
+
+def _answered_no(items: list[Item]) -> set[int]:
+    """The numbers of the settings of a question that the text answers with no: in int4? No."""
+    denied: set[int] = set()
+    for place, item in enumerate(items[:-1]):
+        if item.text != "?" or items[place + 1].text not in NO:
+            continue
+        for number in range(place - 1, -1, -1):
+            if items[number].tags & {"end", ","}:
+                break
+            if any(tag.startswith("sets:") for tag in items[number].tags):
+                denied.add(number)
+    return denied
 
 
 def _compared(items: list[Item]) -> set[int]:

@@ -81,6 +81,7 @@ QUANTITIES = (
     "CLOCKS",
     "DAYS",
     "PAIR",
+    "ALONE",
 )
 NOUNS = ("overnight", "weekend", "always")  # words that are a quantity by themselves
 

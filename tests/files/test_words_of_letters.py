@@ -1,0 +1,57 @@
+"""Letters in plain words: what is told beside the request sets no column of the plan."""
+
+import pytest
+from examples import catalogs
+
+from calc.files.words.read import read_words
+
+SAID = [
+    # Machines of one's own, by their card and the instance that they stand in
+    ("our 4 L40S boxes (g6e.12xlarge): qwen3-8b, 9 people", {"have": "4 x g6e.12xlarge"}),
+    ("we have 16 H100 (p5.48xlarge): qwen3-8b, 9 people", {"have": "2 x p5.48xlarge"}),
+    ("our 8 A100 80GB box (p4de.24xlarge), lora qwen3-8b", {"have": "1 x p4de.24xlarge"}),
+    ("we bought 2 servers with 8 H100 each, phi-4, 9 users", {"have": "16 x h100-80gb-sxm"}),
+    # Earlier attempts, answers to one's own question, reports of others
+    ("lora qwen3-8b. Our last run, with 5k rows, took 6 hours on 2 L4.", {"examples": None}),
+    ("minimax m2.5 in int4? no; 9 coders", {"precision": None, "excludes": None}),
+    ("seq is 4096 (as published in 2024): sft qwen3-8b", {"sequence_tokens": 4096}),
+    ("two vendors quoted $20k a month. phi-4, 9 users", {"usd_most": None}),
+    # Sums beside the limit
+    ("it costs $51 a month, spend at most $75 a month: phi-4, 9 users", {"usd_most": 75}),
+    ("we pay $3 an hour for an H100; lora qwen3-8b", {"gpu": None, "usd_per_hour_most": None}),
+    ("finance has approved 350 dollars: lora qwen3-8b", {"usd_most": 350}),
+    ("we have 45,000 rows of 1,100 tokens: lora qwen3-8b", {"usd_most": None, "examples": 45_000}),
+    # Dates, labels, parts of a time, powers of ten
+    ("phi-4 for 9 users, go-live 12/15/2026", {"prompt_tokens": None, "answer_tokens": None}),
+    ("version 2, cuda 12.8, phi-4 for 9 users", {"context_tokens": None, "people": 9}),
+    ("phi-4, 9 users, first token in a quarter of a second", {"first_token_seconds": 0.25}),
+    ("full ft qwen3-8b on 3 x 10^9 tokens", {"train_tokens": 3e9}),
+    ("gemma-3-12b just for me", {"users": 1}),
+    # Lengths behind the word that they describe
+    ("phi-4, 9 users, the answers are short, perhaps 250 tokens", {"answer_tokens": 250}),
+    ("900k mails at 500 tokens summarized to 80 tokens each by phi-4", {"answer_tokens": 80}),
+    ("sft flan-t5-xl, 9k pairs, source 512 tokens target 64 tokens", {"example_tokens": 576}),
+    ("lora qwen3-30b-a3b with megatron, 9B tokens, ep 8", {"epochs": None}),
+    ("phi-4 in 40 restaurants with 3 printers", {"people": None}),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), SAID)
+def test_what_a_letter_tells_beside_its_request_is_not_the_request(text, said):
+    columns = read_words(text, catalogs()).columns
+    assert {name: columns.get(name) for name in said} == pytest.approx(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("lora qwen3-8b, 9M tokens by 2026-12-24", "deadline"),
+        ("GRPO on 4x H20, qwen3-8b", "AWS does not rent the h20"),
+    ],
+)
+def test_a_date_and_a_card_that_aws_lacks_are_asked_about(text, words):
+    assert words in " ".join(one.text for one in read_words(text, catalogs()).questions)
+
+
+def test_a_date_without_effect_is_named():
+    assert "march 15" in read_words("live on March 15: phi-4 for 9 users", catalogs()).not_counted
