@@ -87,6 +87,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         return replace(item, tags=frozenset({"silent"}))  # a three-person startup
     if "how_many" in item.tags and _asks_price(items, place):
         return replace(item, tags=frozenset({"silent"}))
+    if item.text == "dont" and after is not None:  # of which in French, do not in haste
+        return replace(item, tags=frozenset({"them"} if after.tags & {"N", "PCT"} else {"not"}))
     if "alone" in item.tags:
         return replace(item, tags=frozenset({"ALONE"}), value=1.0)
     if item.text in PAIRS and before is not None and "CARD" in before.tags:

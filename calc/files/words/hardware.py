@@ -34,6 +34,9 @@ NOT_RENTED = (
 )
 OURS = re.compile(r"\b(?:our|unser\w*|notre|nos|nuestr[oa]s?) (?:\w+ ?x? ?)?$")
 IN_QUESTION = re.compile(r"[^.,;:?\n]*\?")  # the rest of a clause that asks
+FAILS = re.compile(
+    r" (?:may |can |could )?(?:fails?|dies?|crash(?:es)?|breaks?|goes down|is down)\b"
+)
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
 OF_MACHINES = ("gpus_each", "nodes", "gpus", "gpus_least", "instances", "dgx_boxes")
@@ -47,6 +50,7 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     drop_repeated_cards(scopes, catalogs)
     own_named_instances(scopes, catalogs)
     _own_machines(amounts, scopes, items, catalogs)
+    _ask_about_memory(amounts)
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
     put_either(amounts.facts, scopes, items, catalogs)
@@ -91,6 +95,15 @@ def _with_memory(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     }
     scopes.taken["gpu"] = [renamed.get(id(item), item) for item in scopes.taken["gpu"]]
     scopes.owned[:] = [renamed.get(id(item), item) for item in scopes.owned]
+
+
+def _ask_about_memory(amounts: Amounts) -> None:
+    """Ask about the memory of a card beside one's own machine, which has its own."""
+    facts = amounts.facts
+    if "have" in facts.columns and "gpu_memory_gb" in facts.columns:
+        words = facts.words["gpu_memory_gb"]
+        facts.drop("gpu_memory_gb")
+        facts.ask("gpu_memory_gb", words)
 
 
 def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
@@ -172,6 +185,8 @@ def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     for claim in amounts.of("instances", "instances_count"):
         if nodes and claim in nodes:
             amounts.words(claim)  # nodes of so many GPUs each
+        elif FAILS.match(amounts.text, claim.end) and amounts.goal == "serve":
+            amounts.put("spare", claim)
         elif claim.role == "instances_count" and IN_QUESTION.match(amounts.text, claim.end):
             amounts.leave_out(claim)  # does it need 2 nodes?
         else:

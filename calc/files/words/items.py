@@ -16,7 +16,8 @@ from calc.files.words.typing_errors import meant_word
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
 STRONG = re.compile(
-    r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n|^\s*\(?\d{1,2}[.)]\s",
+    r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n|^\s*\(?\d{1,2}[.)]\s"
+    r"|(?<=[:,;.]\s)\(?\d\)\s",  # 1) one thing, 2) another
     re.MULTILINE,
 )
 WEAK = re.compile(r"[,，、]")

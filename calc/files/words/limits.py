@@ -35,8 +35,9 @@ LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"
 def put_limits(amounts: Amounts) -> None:
     """Set the columns of money, times and latency."""
     _put_money(amounts)
+    days = _days_up(amounts) or _days_of_month(amounts)
     _put_times(amounts)
-    _put_hours_up(amounts)
+    _put_hours_up(amounts, days)
     _put_latency(amounts)
 
 
@@ -129,6 +130,8 @@ def _put_times(amounts: Amounts) -> None:
     """Deadlines, and times without a word about them."""
     facts, ends = amounts.facts, amounts.goal != "serve" or amounts.is_batch
     for claim in amounts.of("duration"):
+        if not amounts.is_open(claim):
+            continue
         if ends and claim.item.value >= MINUTE:
             amounts.put("hours_most", claim)
         else:
@@ -172,9 +175,8 @@ def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
         amounts.ask("", claim)
 
 
-def _put_hours_up(amounts: Amounts) -> None:
-    """The hours of a month in which a service is up."""
-    days = _days_of_month(amounts)
+def _put_hours_up(amounts: Amounts, days: float) -> None:
+    """The hours of a month in which a service is up, on so many days."""
     serves = amounts.goal == "serve"
     for claim in amounts.of("clock_range"):
         hours = claim.item.value - claim.item.extra.get("low", 0.0)
@@ -201,6 +203,21 @@ def _put_hours_up(amounts: Amounts) -> None:
             hours = MONTH_HOURS if days == MONTH_DAYS else DAY_HOURS * days
             amounts.facts.put("hours_per_month", hours, words)
     _put_whole_days(amounts, days)
+
+
+def _days_up(amounts: Amounts) -> float:
+    """Days in all that a service is up, beside its hours a day: 3 days, 12 hours each; else 0."""
+    hours = [claim for claim in amounts.of("duration_rate") if claim.rate_seconds in (0.0, DAY)]
+    whole = [claim for claim in amounts.of("duration", "hours_most") if claim.item.value >= DAY]
+    if amounts.goal != "serve" or amounts.is_batch or len(hours) != 1 or len(whole) != 1:
+        return 0.0
+    days = whole[0].item.value / DAY
+    if days > MONTH_DAYS:
+        return 0.0
+    amounts.facts.drop("hours_most")
+    amounts.facts.assume(f"'{amounts.words(hours[0])}' on {days:g} days")
+    amounts.words(whole[0])
+    return float(days)
 
 
 def _put_whole_days(amounts: Amounts, days: float) -> None:

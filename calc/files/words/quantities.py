@@ -47,6 +47,10 @@ OF_GOAL = (
     *("prompts", "requests_count", "things", "completions", "answers_count", "steps"),
     *("length_in", "length_out", "question_tokens", "audio_seconds", "tokens_rate", "bare"),
 )
+WE_ARE = re.compile(
+    r"\b(?:we are|we're|i am in|i'm in|wir sind|nous sommes|somos)"
+    r" (?:[^\W\d]+,? ){0,6}\d+[^.;:!?]*$"
+)
 OF_LOAD = (
     "users_plain",
     "users_session",
@@ -60,6 +64,9 @@ OF_LOAD = (
 
 def put_quantities(amounts: Amounts) -> None:
     """Set the columns of all claims."""
+    for claim in _of_writers(amounts):
+        amounts.leave_out(claim)
+        amounts.claims.remove(claim)
     for claim in amounts.claims:
         if claim.role in WHOLE and LESS.search(amounts.text, claim.start, claim.end):
             amounts.put(claim.role, claim, claim.item.value - 1)
@@ -75,6 +82,17 @@ def put_quantities(amounts: Amounts) -> None:
     _ask_about_words(amounts)
     put_limits(amounts)
     _put_memory(amounts)
+
+
+def _of_writers(amounts: Amounts) -> list[Claim]:
+    """People who are those that ask, in a run of training or beside a load: we're a team of 6."""
+    load = amounts.value("users", "users_plain")
+    return [
+        claim
+        for claim in amounts.of("people")
+        if (amounts.goal != "serve" or load > claim.item.value)
+        and WE_ARE.search(amounts.text[: claim.end])
+    ]
 
 
 def _ask_about_words(amounts: Amounts) -> None:

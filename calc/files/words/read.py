@@ -272,7 +272,11 @@ def _of_said_size(one: NamedModel, claims: list[Claim], catalogs: Catalogs) -> N
         for claim in claims
         if claim.role in ("size", "bare") and claim.item.extra.get("scale") in ("b", "m")
     }
-    near = [name for name in one.choices if sizes & set(parts_of_models(catalogs)[name])]
+    parts = parts_of_models(catalogs)
+    near = [name for name in one.choices if sizes & set(parts[name])]
+    if sizes and not near and one.choices:  # the choices are but some of the family
+        heads = {parts[name][0] for name in one.choices}
+        near = [name for name in parts if parts[name][0] in heads and sizes & set(parts[name])]
     return one._replace(choices=tuple(near)) if near else one
 
 

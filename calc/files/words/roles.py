@@ -14,6 +14,10 @@ AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 OF_EXPERTS = frozenset({"megatron", "vllm"})  # programs whose ep are experts in parallel
 EP = re.compile(r"ep[ =:]?\d")
 PARALLEL = frozenset({"tensor_parallel", "pipeline_parallel"})
+FURTHER_YEARS = re.compile(
+    r" ?(?:or|vs\.?|versus|and|/|,|oder|und|ou|o) ?"
+    r"(?:1|3|one|three)[- ]?y\w* (?:saving|commit|reserv)"
+)
 SCANNED = re.compile(r"\bocr\b|\bscan")
 ONE_NODE = re.compile(r"\b(?:box|node|machine|instance)$")  # of 8 cards: an 8 A100 box
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
@@ -65,6 +69,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     has_text = "each_tokens" in {claim.role for claim in claims} and not SCANNED.search(plain)
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = [_as_spread(claim, plain) for claim in claims]
+    claims = _as_named_users(claims)
+    claims = [_as_commitment(claim, plain) for claim in claims]
     claims = _as_recordings(claims, kind)
     claims = _of_groups(claims)
     claims = _as_shifts(claims)
@@ -95,6 +101,23 @@ def _as_spread(claim: Claim, plain: str) -> Claim:
     of_next = claim.role == "gpus_most" and claim.item.start == claim.start
     of_next = of_next and plain[claim.end : claim.end + 2].strip().isdecimal()
     return claim._replace(role="gpus") if spread or of_next else claim
+
+
+def _as_named_users(claims: list[Claim]) -> list[Claim]:
+    """All users and those at once, where a key names the first: users: 850 (60 concurrent)."""
+    users = [claim for claim in claims if claim.role == "users"]
+    keyed = [claim for claim in users if "concurrent" not in claim.cues]
+    if len(keyed) != 1 or len(users) != 2 or "people" in {claim.role for claim in claims}:
+        return claims
+    if keyed[0].item.value < max(claim.item.value for claim in users):
+        return claims
+    return [claim._replace(role="people") if claim is keyed[0] else claim for claim in claims]
+
+
+def _as_commitment(claim: Claim, plain: str) -> Claim:
+    """A time that stands before the one of a commitment: 1 year vs 3 year savings plan."""
+    of_row = claim.role == "duration" and FURTHER_YEARS.match(plain, claim.end)
+    return claim._replace(role="commit_seconds") if of_row else claim
 
 
 def _as_document(claim: Claim, plain: str, kind: Kind, has_text: bool) -> Claim:

@@ -10,6 +10,7 @@ from calc.files.words.vocabulary import vocabulary
 
 NameEntry = tuple[str, tuple[str, ...], str]
 WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
+OWNED = frozenset({"own", "our own", "my own", "ours", "mine", "on prem", "on-prem"})
 FARTHEST_NAME = 4  # items behind than
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
 ASIDE = frozenset({"aside", "indifferent"})
@@ -22,7 +23,9 @@ TESTERS = frozenset({"we", "i", "they"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
 OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
 ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
-TURNS = frozenset({"now", "want", "need", "instead", "plan", "would"})
+TURNS = frozenset(
+    {"now", "want", "need", "instead", "plan", "would", "should", "can", "could", "enough"}
+)
 NO = frozenset({"no", "nope", "nein", "non"})
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 
@@ -165,6 +168,8 @@ def _is_owned(items: list[Item], place: int) -> bool:
         return True
     if "CARD" in items[place].tags and _is_ours(items, place):
         return True
+    if any(item.text in OWNED for item in items[place + 1 : place + 3]):
+        return True  # 2 x A100 (own server)
     behind = [item.text for item in items[place + 1 : place + 5] if not item.is_silent]
     if WE_HAVE & set(behind[:3]) and not {",", "."} & set(behind[:2]):
         return True
@@ -192,6 +197,7 @@ def _in_negation(items: list[Item]) -> set[int]:
     """The numbers of the items that a negation covers: to its clause's end or a turn."""
     covered: set[int] = set()
     negation = False
+    opened = False  # the negation began in a parenthesis
     compared = False  # longer than, more than: the negation is of the number behind it
     last_kind = ""
     for place, item in enumerate(items):
@@ -201,12 +207,14 @@ def _in_negation(items: list[Item]) -> set[int]:
             or item.tags & {"but"}
             or ("only" in item.tags and not item.tags & {"not"})
             or (negation and _is_wanted(items, place, covered))
+            or (item.text == ")" and opened)
         ):
-            negation = False
+            negation = opened = False
         elif "," in item.tags:
             negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
         if item.tags & {"not", "quota_no"}:
             negation = not (_is_complaint(items, place) or _is_interjection(items, place))
+            opened = _is_in_parenthesis(items, place)
             last_kind, compared = "", False
             continue
         if negation:
@@ -217,6 +225,12 @@ def _in_negation(items: list[Item]) -> set[int]:
                 negation = False
             compared = compared or bool(item.tags & {"than", "least"})
     return covered
+
+
+def _is_in_parenthesis(items: list[Item], place: int) -> bool:
+    """Return whether the last parenthesis before an item is open: AI agents (not people)."""
+    marks = (item.text for item in reversed(items[:place]) if item.text in ("(", ")"))
+    return next(marks, ")") == "("
 
 
 def _is_wanted(items: list[Item], place: int, covered: set[int]) -> bool:
