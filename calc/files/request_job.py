@@ -27,10 +27,7 @@ DEFAULT_FIELDS = {
     for name, field in JOB.items()
 }
 OF_EXAMPLES = ("example_tokens", "epochs")  # which count where examples are named
-AMOUNT = (  # what a run learns
-    *("goal", "model", "objective"),
-    *(*EXAMPLES, "train_tokens", "sequence_tokens"),
-)
+AMOUNT = ("model", "objective", *EXAMPLES, "train_tokens", "sequence_tokens")  # what a run learns
 TELLING = {  # what a reader wants to know of a job that leaves it open
     "training": ("method", "train_tokens", *OF_EXAMPLES, "sequence_tokens", "regions"),
     "inference": ("users", "prompt_tokens", "answer_tokens", "regions"),

@@ -14,10 +14,7 @@ METHODS = ("full", "lora", "qlora")
 ANYWHERE = "anywhere"
 JOB_MARKETS = tuple(MARKETS)  # a commitment is ranked where the job names it, and only there
 TRAIN_TOKENS = 150_000_000  # 50,000 examples of 1,000 tokens, three times
-EXAMPLE_TOKENS = 1_000  # of an example, or of a prompt whose answers are generated
-# Times that a run reads its examples: as Hugging Face transformers (TrainingArguments,
-# num_train_epochs) and LLaMA-Factory fine-tune; a run from scratch reads its data once.
-EPOCHS = {"tune": 3, "train": 1}
+EXAMPLE_TOKENS = 1_000
 SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
 # Where a service sets no limit on its first token: 5 s, and longer for prompts that take longer to
 # read. A single 8-GPU machine reads a long prompt of a large model at thousands of tokens a second.

@@ -9,7 +9,6 @@ from calc.job import columns as inputs
 from calc.job.cells import PERCENTILES, listed
 from calc.job.columns import (
     ANYWHERE,
-    EPOCHS,
     EXAMPLE_TOKENS,
     EXAMPLES,
     JOB_BY_NAME,
@@ -39,7 +38,7 @@ JOB_FIELDS = (
     Input("model", "text", "llama-3.1-8b", catalog="models"),
     Input("examples", "count", 50_000),
     Input("example_tokens", "count", EXAMPLE_TOKENS),
-    Input("epochs", "number", EPOCHS["tune"]),
+    Input("epochs", "number", 3),
     Input("run_tokens", "number", 1e9),
     Input("sequence_tokens", "count", SEQUENCE_TOKENS),
     Input("step_tokens", "count", None),

@@ -21,7 +21,6 @@ from calc.job.columns import (
     ADMITS,
     ANYWHERE,
     ASKED_ANSWERS,
-    EPOCHS,
     EXAMPLE_TOKENS,
     EXAMPLES,
     FIXABLE,
@@ -250,11 +249,7 @@ def _examples(job: Row, cells: Cells, catalogs: Catalogs) -> None:
     patches = cells_by_id(catalogs, "models", "fixed_tokens")[job["model"]]
     usual_tokens = patches if is_image else min(EXAMPLE_TOKENS, job["sequence_tokens"])
     job["example_tokens"] = job["example_tokens"] or usual_tokens
-    once = job["examples"] * job["example_tokens"]
-    if "train_tokens" in cells:
-        job["epochs"] = job["epochs"] or max(round(job["train_tokens"] / once), 1)
-    job["epochs"] = job["epochs"] or EPOCHS[job["goal"]]
-    tokens = once * job["epochs"]
+    tokens = job["examples"] * job["example_tokens"] * (job["epochs"] or 1)
     if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:
         raise JobError(
             f"train_tokens {job['train_tokens']:,.0f} is not examples x example_tokens x epochs",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobError, cell_value
-from calc.job.columns import EPOCHS, EXAMPLE_TOKENS, PROMPTS_PER_STEP
+from calc.job.columns import PROMPTS_PER_STEP
 from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.lookups import cells_by_id
@@ -44,11 +44,9 @@ def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Cata
         prompts = fixed.setdefault("prompts_per_step", [PROMPTS_PER_STEP])[0]
         job["step_tokens"] = prompts * answers * each
     if "examples" in cells:
-        job["example_tokens"] = job["example_tokens"] or prompt
-        job["epochs"] = job["epochs"] or EPOCHS[job["goal"]]
-        prompts = job["examples"] * job["epochs"]
+        prompts = job["examples"] * (job["epochs"] or 1)
         tokens = prompts * answers * each
-        known = (tokens, prompts * job["example_tokens"])  # or those of the prompts alone
+        known = (tokens, prompts * (job["example_tokens"] or prompt))  # or those of prompts alone
         if "train_tokens" in cells and not _is_one_of(job["train_tokens"], known):
             raise JobError(
                 f"train_tokens {job['train_tokens']:,.0f} is not examples x generations x "
@@ -65,22 +63,26 @@ def _is_one_of(tokens: float, known: tuple[float, ...]) -> bool:
 
 
 def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:
-    """Prompt and longest answer, as set; else the usual prompt and what it leaves. [tokens]
+    """Prompt and longest answer: as set, or what the context leaves; else half each. [tokens]
 
-    An example is a prompt, so that example_tokens are its tokens. A context that the job does not
-    set is as long as a prompt and an answer that is set.
+    An example is a prompt, so that example_tokens are its tokens. A long answer lengthens a context
+    that the job does not set, and leaves the prompt half of the usual one.
     """
     context = int(job["sequence_tokens"])
-    answer = int(fixed.get("completion_tokens", [0])[0])
+    answer = fixed.get("completion_tokens", [None])[0]
+    is_usual = "sequence_tokens" not in cells
     asked = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))
     prompt = int(asked or job["example_tokens"] or 0)
-    if answer and "sequence_tokens" not in cells:
-        prompt = prompt or EXAMPLE_TOKENS
-        context = prompt + answer
-    prompt = prompt or min(EXAMPLE_TOKENS, context - answer if answer else context // 2)
+    if answer and is_usual:
+        prompt = prompt or max(context - int(answer), context // 2)
+        context = int(prompt + answer)
+    elif answer and not asked:
+        prompt = context - int(answer)
+    elif not 0 < prompt < context:
+        prompt = context // 2
     if prompt < 1 or prompt + (answer or 1) > context:
         raise JobError(
-            f"A prompt of {max(prompt, 1):,} tokens and an answer of {answer or 1:,} do not fit "
+            f"A prompt of {max(prompt, 1):,} tokens and an answer of {answer or 1:,.0f} do not fit "
             f"into sequence_tokens {context:,}",
             "raise sequence_tokens",
         )

@@ -12,7 +12,6 @@ from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.job.cells import JobError, listed, machines_of
 from calc.job.columns import (
     ANYWHERE,
-    EPOCHS,
     FIRST_TOKEN_SECONDS,
     FIXABLE,
     JOB_BY_NAME,
@@ -118,7 +117,7 @@ def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         method = METHOD_WORDS.get(job.get("method") or "", "")
         what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
     examples = number_in(job, "examples")
-    epochs = number_in(job, "epochs") or EPOCHS[job.get("goal") or "tune"]
+    epochs = number_in(job, "epochs") or 1
     passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
     yield f"{what}{_objective(job)}{_on_tokens(job)}" + (
         f" ({amount(examples)} {'prompts' if _rolls_out(job) else 'examples'}, {passes})"

@@ -10,9 +10,7 @@ from calc import answer, estimate
 from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
 from calc.files.oom.phases import findings_of_phase
-from calc.files.request_job import DEFAULT_FIELDS, job_choices, job_of_columns
 from calc.job.cells import JobError
-from calc.job.fields import JOB, job_of
 from calc.job.resolve import resolve
 from calc.say.setting import arrangement
 
@@ -286,41 +284,11 @@ def test_an_error_is_told_by_its_phase_with_what_helps_there(line, scenario, sai
     assert said or sentences == []
 
 
-def test_a_context_that_a_job_does_not_set_is_a_prompt_and_its_answer():
+def test_a_long_answer_lengthens_the_context_that_a_job_does_not_set():
     job = {"model": "qwen3-8b", "objective": "grpo"}
-    for cells, *lengths in (
-        ({}, 4096, 1000, 3096),
-        ({"completion_tokens": 1024}, 2024, 1000, 1024),
-        ({"completion_tokens": 16384}, 17384, 1000, 16384),
-        ({"completion_tokens": 1024, "example_tokens": 300}, 1324, 300, 1024),
-        ({"completion_tokens": 1024, "sequence_tokens": 8192}, 8192, 1000, 1024),
-        ({"sequence_tokens": 1500}, 1500, 750, 750),
-    ):
-        settled = resolve(job | cells, catalogs())
-        completion = settled.fixed["completion_tokens"][0]
-        assert [settled.sequence_tokens, settled.prompt_tokens, completion] == lengths
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"objective": "grpo", "examples": 8000},
-        {"objective": "grpo", "examples": 8000, "completion_tokens": 900},
-        {"objective": "dpo", "examples": 8000},
-        {"examples": 8000, "epochs": 2},
-        {"goal": "train", "examples": 10**6},
-    ],
-)
-def test_columns_words_and_the_page_take_the_same_amounts(columns):
-    job = {"model": "qwen3-8b", **columns}
-    fields = DEFAULT_FIELDS | job_choices(job, catalogs())
-    by_hand = {name: [value] for name, value in fields.items() if name not in JOB}
-    doors = (job, job_of_columns(job, catalogs()), job_of(fields, by_hand))
-    amounts = {
-        (found.train_tokens, found.prompt_tokens, found.answer_tokens_each)
-        for found in (resolve(one, catalogs()) for one in doors)
-    }
-    assert len(amounts) == 1
+    for longest, context in ((1024, 4096), (2048, 4096), (4096, 6144), (16384, 18432)):
+        settled = resolve(job | {"completion_tokens": longest}, catalogs())
+        assert (settled.sequence_tokens, settled.prompt_tokens) == (context, context - longest)
 
 
 def test_the_tokens_of_prompts_alone_are_no_contradiction():
