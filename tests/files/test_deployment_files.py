@@ -186,3 +186,48 @@ def test_a_loop_of_accelerate_is_read_with_its_loader_and_tokenizer():
 def test_a_trainers_own_length_outweighs_its_tokenizers():
     row = row_of(LOOP + "args = SFTConfig(max_length=2048, output_dir='x')\n", "sft.py")
     assert row["sequence_tokens"] == "2048"
+
+
+JOB = """
+kind: ConfigMap
+data:
+  fsdp.yaml: |
+    distributed_type: FSDP
+    fsdp_config:
+      fsdp_sharding_strategy: FULL_SHARD
+      fsdp_activation_checkpointing: true
+    num_processes: 8
+---
+kind: Job
+spec:
+  containers:
+    - command: ["/bin/bash", "-lc"]
+      args:
+        - accelerate launch --config_file /cfg/fsdp.yaml dpo.py --model_name_or_path Qwen/Qwen3-8B
+"""
+
+
+def test_a_job_takes_the_config_of_its_launcher_and_the_objective_of_its_script():
+    row = row_of(JOB, "job.yaml")
+    settled = ("model", "objective", "sharding", "recompute", "gpus")
+    assert [row[name] for name in settled] == ["qwen3-8b", "dpo", "zero3", "full", "8"]
+
+
+WRITTEN = '''
+CONFIG = """
+base_model: Qwen/Qwen3-8B
+adapter: lora
+sequence_len: 8192
+micro_batch_size: 2
+gradient_accumulation_steps: 4
+"""
+open("config.yml", "w").write(CONFIG)
+subprocess.run("accelerate launch -m axolotl.cli.train config.yml", shell=True)
+'''
+
+
+def test_a_script_that_writes_the_config_of_its_command_is_one_run():
+    runs = read_runs([("train.py", WRITTEN.encode())], catalogs())
+    assert len(runs) == 1
+    settled = ("model", "tuning", "sequence_tokens", "batch", "accumulation_steps")
+    assert [runs[0].row[name] for name in settled] == ["qwen3-8b", "lora", "8192", "2", "4"]

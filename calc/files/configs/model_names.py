@@ -68,7 +68,7 @@ def model_id(name: str, catalogs: Any) -> str:
     name = _of_jumpstart(name)
     cached = CACHED.search(name)
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
-    tail = PurePosixPath(name.rstrip("/")).name
+    tail = PurePosixPath(name.rstrip("/")).name.removesuffix(".nemo")
     for key, several in zip(
         (name.lower(), tail.lower(), _released(tail), _plain(tail), _without_separators(tail)),
         _spellings(catalogs),

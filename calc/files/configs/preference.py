@@ -7,8 +7,10 @@ from pathlib import PurePath
 from calc.files.configs.commands import shell_commands
 from calc.files.configs.fields import field_catalog
 from calc.files.configs.flags import fields_of
+from calc.files.configs.inside.programs import programs_of
+from calc.files.configs.inside.trees import file_form, tree_of
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.texts import flat, format_of, read_mapping
+from calc.files.configs.texts import flat, read_mapping
 from calc.files.configs.tool_commands import LAUNCHERS
 from calc.files.configs.values import as_word
 from calc.mappings import Json
@@ -42,18 +44,36 @@ def _objectives(text: str, file: str) -> Iterator[str]:
         "",
     )
     yield source
-    form = format_of(text, file)
+    form = file_form(text, file)
     if source or form == "Python":
         return
-    if form == "command":
-        yield from (_of_command(words, file) for words in shell_commands(text, file)[0])
+    if form in ("command", "Makefile"):
+        yield from _of_script(text, file)
         return
-    fields = flat(read_mapping(text, file, form), file)
+    fields = _fields_of(text, file, form)
     yield _of_fields(fields)
     for name, value in fields.items():
         if name.rpartition(".")[2] in SHELLS:
             script = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-            yield from (_of_command(words, file) for words in shell_commands(script, file)[0])
+            yield from _of_script(script, file)
+    for program in programs_of(tree_of(text, file)):
+        yield from _of_script(program.script, file)
+        yield _of_command(list(program.words), file) if program.words else ""
+
+
+def _fields_of(text: str, file: str, form: str) -> Json:
+    """The dotted fields of a config; none of several documents, or of another form."""
+    if form not in ("YAML", "JSON", "TOML"):
+        return {}
+    try:
+        return flat(read_mapping(text, file, form), file)
+    except ConfigProblem:
+        return {}
+
+
+def _of_script(script: str, file: str) -> Iterator[str]:
+    """Yield the objectives of a script's commands."""
+    yield from (_of_command(words, file) for words in shell_commands(script, file)[0])
 
 
 def _of_command(words: list[str], file: str) -> str:

@@ -225,8 +225,9 @@ def _own_fields(node: Json, path: Path) -> Program | None:
     if called and "0" in fields:
         fields.setdefault("model", fields.pop("0"))
     ranked = []
+    is_file = bool(path) and path[-1].endswith((".yaml", ".yml", ".json"))  # of a ConfigMap
     for tool in tools().values():
-        if tool.launches:
+        if tool.launches and not is_file:
             continue
         marks = sum(mark in fields for mark in tool.marks)
         read = sum(name in tool.fields for name in fields)

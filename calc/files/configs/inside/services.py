@@ -29,6 +29,7 @@ from calc.files.configs.tool_commands import (
 from calc.mappings import Json
 
 MOST_PROGRAMS, MOST_CHOICES = 20, 8
+CONFIG_NAME = re.compile(r"[\w/-]\.(?:ya?ml|json|toml)(?![\w.])")
 OF_CLUSTER = re.compile(r"\$\(([A-Za-z_]\w*)\)")  # $(NAME) of a manifest
 GPUS_OF_NODE = (
     *(
@@ -78,7 +79,8 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
         unread = {name: unread[name] for name in unread if name not in flags} | strangers
         place_name = _name(program.path, others)
         own = [
-            Reading(file, one.tool, dict(one.fields or {}), CONFIG, {}) for one in configs[place]
+            Reading(file, one.tool, dict(one.fields or {}), _config_rank(one), {})
+            for one in configs[place]
         ]
         for readings in _choices(program, near, file, unread, place_name, own):
             identity = repr(
@@ -201,16 +203,24 @@ def _name(path: Path, others: list[Path]) -> str:
 
 
 def _configs_of(program: Program, programs: list[Program]) -> list[Program]:
-    """The configs in the same file, as a ConfigMap holds them, that a command names."""
+    """The configs in the same file, as a ConfigMap holds them, that a command names.
+
+    A script may write the only one to a file of any name.
+    """
     text = program.script or " ".join(program.words)
-    return [
+    others = [other for other in programs if other.tool and text and other.path]
+    named = [
         other
-        for other in programs
-        if other.tool
-        and text
-        and "." in other.path[-1]
+        for other in others
+        if "." in other.path[-1]
         and re.search(rf"(?<![\w.-]){re.escape(other.path[-1])}(?![\w.-])", text)
     ]
+    written = others if len(others) == 1 and CONFIG_NAME.search(text) else []
+    return named or written
+
+
+def _config_rank(config: Program) -> int:
+    return LAUNCH if config.tool and config.tool.launches else CONFIG
 
 
 def _choices(

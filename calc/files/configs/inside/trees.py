@@ -23,7 +23,7 @@ DOCKERFILE = re.compile(r"(?:#[^\n]*\n|\s|ARG [^\n]*\n)*FROM\s+\S+", re.I)
 WRITES = re.compile(r"%%writefile(?:\s+-a)?\s+(\S+)")
 MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
 PASSED = re.compile(r"^(\s*).*")  # a command within a block of Python
-EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\w./-]{1,60}:(?:\s|$)")
+EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?:[\w./-]{1,60}:(?:\s|$)|\{\s*\")")
 TEMPLATED = re.compile(r"\{\{-? ?[\w.$]")
 TEMPLATE = (
     "this is a template of a Helm chart, whose values stand in another file. Give the chart's "
@@ -116,7 +116,7 @@ def _tree(text: str, file: str, form: str) -> Any:
     if form == "TOML":
         return read_toml(text, file)
     if form == "Python":
-        return python_tree(text, file)
+        return _with_embedded(python_tree(text, file), file)
     if form == "notebook":
         return _notebook(text, file)
     if form == "braces":
@@ -212,7 +212,7 @@ def _code_cells(text: str, file: str) -> list[list[str]]:
 
 
 def _with_embedded(tree: Any, file: str, left: list[int] | None = None, depth: int = 0) -> Any:
-    """A tree in which texts that are YAML themselves, as serveConfigV2, are mappings."""
+    """A tree in which texts that are YAML or JSON themselves, as serveConfigV2, are mappings."""
     left = [MOST_EMBEDDED] if left is None else left
     if depth > DEEPEST:
         return tree
