@@ -231,3 +231,47 @@ def test_a_script_that_writes_the_config_of_its_command_is_one_run():
     assert len(runs) == 1
     settled = ("model", "tuning", "sequence_tokens", "batch", "accumulation_steps")
     assert [runs[0].row[name] for name in settled] == ["qwen3-8b", "lora", "8192", "2", "4"]
+
+
+BRIDGE = """
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+cfg = llama32_1b_pretrain_config()
+cfg.model.tensor_model_parallel_size = 2
+cfg.train.global_batch_size = 32
+cfg.dataset.seq_length = 4096
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("bridge.py", BRIDGE, ("llama-3.2-1b", "full", "bf16-master", "zero1", "2", "8")),
+        (
+            "bridge.sh",
+            "torchrun --nproc-per-node=8 --nnodes=2 finetune_recipe.py --peft lora "
+            "--recipe llama31_8b_finetune_config model.tensor_model_parallel_size=2",
+            ("llama-3.1-8b", "lora", "bf16", "none", "2", "16"),
+        ),
+        (
+            "nemo.sh",
+            "nemo llm finetune --factory llama3_8b trainer.devices=4 peft=none -y",
+            ("llama-3-8b", "full", "bf16-master", "zero1", "1", "4"),
+        ),
+    ],
+)
+def test_a_recipe_of_nemo_or_megatron_bridge_is_known_by_its_name(name, text, expected):
+    row = row_of(text, name)
+    settled = ("model", "tuning", "precision", "sharding", "tensor_parallel", "gpus")
+    assert tuple(row[name] for name in settled) == expected
+
+
+def test_lightning_with_megatrons_strategy_trains_with_megatron():
+    text = LIGHTNING % "devices=8, strategy=nl.MegatronStrategy(tensor_model_parallel_size=4)"
+    row = row_of(text, "train.py")
+    assert (row["implementation"], row["tensor_parallel"]) == ("megatron", "4")
+
+
+def test_lightning_keeps_four_bits_under_its_precision():
+    quantised = "AutoModelForCausalLM.from_pretrained('x', BitsAndBytesConfig(load_in_4bit=True))\n"
+    row = row_of(LIGHTNING % "devices=1" + quantised, "train.py")
+    assert row["precision"] == "nf4"

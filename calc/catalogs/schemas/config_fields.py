@@ -76,6 +76,7 @@ class Field(Entry, kw_only=True):
             "saved_modules",
             "lightning_strategy",
             "devices",
+            "recipe_name",
         ],
         hint("one of the readings that the head of the file lists"),
     ]

@@ -58,6 +58,21 @@ def slurm_node_gpus(value: Any) -> dict:
     return {"gpus_per_node": int(number)} | ({"gpu": cards[0][0]} if cards else {})
 
 
+RECIPE = re.compile(r"(?P<model>\w+?)(?:_(?P<work>pretrain|finetune|sft|peft)\w*)?(?:\([^()]*\))?")
+
+
+def recipe_name(value: Any) -> dict:
+    """The model of a recipe of NeMo or Megatron-Bridge, and whether it trains all weights.
+
+    Names are llama3_8b, llama3_8b(num_nodes=2) and llama32_1b_sft_1gpu_h100_bf16_config.
+    """
+    match = RECIPE.fullmatch(str(value))
+    if not match:
+        raise NoEqual
+    whole_model = match["work"] in ("pretrain", "sft")
+    return {"model_name": match["model"]} | ({"peft_scheme": "none"} if whole_model else {})
+
+
 def devices(value: Any) -> dict:
     """The GPUs of a node of Lightning: 4, or a list of devices; auto and -1 settle nothing."""
     listed = value if isinstance(value, list) else str(value).strip("[] ").split(",")

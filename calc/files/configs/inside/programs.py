@@ -32,6 +32,7 @@ RUNS_SCRIPT = re.compile(
 
 
 RECIPE = re.compile(r"(?<![\w])(?P<model>\w+)\.(?P<work>finetune|pretrain)_recipe$")  # of NeMo 2
+BRIDGE_RECIPE = re.compile(r"\w+_(?:pretrain|finetune|sft|peft)(?:_\w+)?_config$")
 MODEL = re.compile(r"[\w.-]+/[\w.-]+")
 FENCED = re.compile(r"^[ \t]*```[a-z]*[ \t]*\n(.*?)^[ \t]*```", re.M | re.S)  # code in Markdown
 IS_SCRIPT = re.compile(r"[\n;|]|&&")
@@ -218,10 +219,13 @@ def _own_fields(node: Json, path: Path) -> Program | None:
     fields = {_without_prefix(name): value for name, value in fields.items()}
     hint = str(node.get("class", "")).lower()
     called = field_catalog().classes.get(str(node.get("class", "")), "")
-    if recipe := RECIPE.search(str(node.get("class", ""))):  # llm.llama31_8b.finetune_recipe
+    name = str(node.get("class", ""))
+    if recipe := RECIPE.search(name):  # llm.llama31_8b.finetune_recipe
         fields["recipe_model"] = recipe["model"]
         if recipe["work"] == "pretrain":
             fields.setdefault("peft_scheme", "none")
+    if "megatron.bridge" in name and (bridge := BRIDGE_RECIPE.search(name)):
+        fields["recipe_model"] = bridge[0]
     if called and "0" in fields:
         fields.setdefault("model", fields.pop("0"))
     ranked = []
