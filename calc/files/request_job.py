@@ -6,9 +6,10 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.request import Request
 from calc.job.cells import JobError, cell_value, listed
-from calc.job.columns import EXAMPLES
+from calc.job.columns import EXAMPLE_TOKENS, EXAMPLES
 from calc.job.fields import JOB, SEVERAL, job_fields_of, job_of
 from calc.job.resolve import resolve
+from calc.job.rollouts import rolls_out
 from calc.job.service_classes import with_class_defaults
 from calc.mappings import Cells
 from calc.say.place import region_name
@@ -85,7 +86,7 @@ def job_of_columns(columns: Cells, catalogs: Catalogs) -> Row:
     job = job_of(
         DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest
     )
-    job = {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
+    job = {name: value for name, value in job.items() if name not in LENGTHS or name in choices}
     shards = columns.get("sharding", UNSHARDED) != UNSHARDED
     return job | ({"tensor_parallel": 1} if shards and not columns.keys() & DIVIDED else {})
 
@@ -108,7 +109,30 @@ def job_choices(columns: Cells, catalogs: Catalogs) -> Row:
         choices.setdefault("regions", _cell("regions", columns["region"]))
     if "hours_most" in columns:
         choices.setdefault("days_most", float(columns["hours_most"]) / DAY_HOURS)
-    return choices | ({} if serves else _amount_of_run(choices, catalogs))
+    if serves:
+        return choices | _load_and_lengths(choices)
+    if rolls_out({"objective": listed(choices.get("objective"))}, catalogs):
+        choices.setdefault("example_tokens", choices.get("prompt_tokens", EXAMPLE_TOKENS))
+    return choices | _amount_of_run(choices, catalogs)
+
+
+def _load_and_lengths(choices: Row) -> Row:
+    """The fields of a service that names its load twice, or its context and one length of it.
+
+    Of people and of requests in flight the share of them that is active follows; of a context and
+    a prompt the answer, and of a context and an answer the prompt.
+    """
+    filled: Row = {}
+    if choices.get("people") and choices.get("users"):
+        filled["share_active"] = choices["users"] / choices["people"]
+    context = choices.get("context_tokens")
+    lengths = [choices.get("prompt_tokens"), choices.get("answer_tokens")]
+    if context and lengths.count(None) == 1:
+        other = context - sum(length for length in lengths if length)
+        prompt, answer = (other if length is None else length for length in lengths)
+        if other > 0:
+            filled |= {"context_tokens": None, "prompt_tokens": prompt, "answer_tokens": answer}
+    return filled
 
 
 def _amount_of_run(choices: Row, catalogs: Catalogs) -> Row:

@@ -185,7 +185,12 @@ def _active_users(job: Row, cells: Cells, catalogs: Catalogs) -> None:
     usual_share = cells_by_id(catalogs, "assumptions", "value")["share_active"]
     share_column = bounded_inputs(catalogs)["share_active"]
     share = cell_value(share_column, cells.get("share_active"), usual_share)
-    job["users"] = math.ceil(round(job["people"] * float(share), 9))
+    job["users"] = active_users(job["people"], float(share))
+
+
+def active_users(people: float, share: float) -> int:
+    """Return how many of so many people have a request in flight, at this share of them."""
+    return math.ceil(round(people * share, 9))
 
 
 def _offline_work(job: Row, cells: Cells, catalogs: Catalogs) -> None:

@@ -1,7 +1,8 @@
-"""Offline work in words: how much a model generates or reads in all."""
+"""Amounts of a job in words: how much a model generates or reads in all, and how many ask."""
 
 from calc.catalogs.load import Catalogs
 from calc.job.measure import SOUND, TOKENS, measure
+from calc.job.resolve import active_users
 from calc.job.software import generates
 from calc.mappings import Cells
 from calc.say.numbers import amount, is_missing
@@ -65,3 +66,12 @@ def context_tokens_of(job: Cells) -> float:
 def is_generator(job: Cells, catalogs: Catalogs) -> bool:
     """Return whether the job names a model of the catalog that answers token by token."""
     return job.get("model") in catalogs.models.index and generates(job["model"], catalogs)
+
+
+def active_share(job: Cells, people: float, catalogs: Catalogs) -> float:
+    """The share of people that is active: as assumed, else as many as the job has requests."""
+    usual = float(catalogs.assumptions["value"]["share_active"])
+    share = number_in(job, "share_active") or usual
+    users = number_in(job, "users")
+    is_assumed = not users or users == active_users(people, share)
+    return share if is_assumed else users / people

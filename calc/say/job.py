@@ -22,6 +22,7 @@ from calc.layout import at_once
 from calc.mappings import Cells
 from calc.say.amounts import (
     NO_LIMIT,
+    active_share,
     context_tokens_of,
     is_generator,
     number_in,
@@ -145,9 +146,7 @@ def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     model = name_of("model", job.get("model", ""), catalogs)
     people = number_in(job, "people")
     if people and not number_in(job, "requests_per_second"):
-        share = number_in(job, "share_active") or float(
-            catalogs.assumptions["value"]["share_active"]
-        )
+        share = active_share(job, people, catalogs)
         active = SHARES.get(share, percent(share))
         people_words = f"{amount(people)} {'person' if people == 1 else 'people'}"
         load = _load(job)

@@ -1,17 +1,23 @@
 """Requests in plain words, judged fact by fact: none is misread or lost, most are read in full."""
 
+import re
+
 import pytest
 from examples import catalogs
 from requests_in_words import judged, requests
 
 from calc.files.request import SIZES
+from calc.files.request_job import job_of_columns
 from calc.files.words.job import job_columns
 from calc.files.words.read import read_words
 from calc.files.words.vocabulary import COLUMN_ROLES, frames, vocabulary
+from calc.job.cells import JobError, listed
 from calc.job.columns import JOB_BY_NAME
 from calc.job.fields import JOB
+from calc.job.resolve import resolve
 from calc.scenarios.inputs import inputs_by_name
 
+NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
 LEAST_RIGHT_RATIO = 0.75  # of the requests of a kind that leave nothing open
 
 
@@ -37,6 +43,52 @@ def test_every_fact_becomes_a_column_of_a_job():
     for row in requests():
         understood = job_columns(read_words(row["text"], catalogs()), catalogs())
         assert understood.columns.keys() <= known, row["id"]
+
+
+def values_in(cells):
+    """The values of a cell as texts, numbers in one form."""
+    words = [part for value in listed(cells) for part in str(value).split("+")]
+    return {f"{float(word):g}" if NUMBER.fullmatch(word) else word for word in words}
+
+
+def contradicted(columns):
+    """The columns of a text whose resolved job has another value than the text names."""
+    job = resolve(job_of_columns(columns, catalogs()), catalogs())
+    taken = {**job.fixed, **job.assumed, **vars(job), "run_tokens": job.train_tokens}
+    if job.rolls_out:  # of which an example is a prompt
+        taken["example_tokens"] = job.prompt_tokens
+    if not job.trains:  # whose context is its prompt and answer
+        taken["context_tokens"] = job.sequence_tokens
+    names = columns.keys() - {"tokens_total", "have"}  # which become counts of tokens and machines
+    return {name for name in names if values_in(columns[name]) != values_in(taken[name])}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "serve qwen3-32b to 350 people, never more than 40 of them at once, 6,000 in, 350 out",
+        "grpo qwen3-8b, 9k prompts of 200 tokens, 16 answers each of at most 3,000 tokens",
+        "kimi k2.6 agents, 20 sessions at once, 100k context, 2k out",
+    ],
+)
+def test_no_default_takes_the_place_of_what_a_text_says(text):
+    understood = job_columns(read_words(text, catalogs()), catalogs())
+    assert understood.columns
+    assert contradicted(understood.columns) == set()
+
+
+@pytest.mark.long
+def test_no_default_takes_the_place_of_what_any_request_says():
+    found = {}
+    for row in requests():
+        understood = job_columns(read_words(row["text"], catalogs()), catalogs())
+        if "model" in understood.columns and not understood.questions:
+            try:
+                found[row["id"]] = contradicted(understood.columns)
+            except JobError:
+                continue  # which says what is wrong with it
+    assert len(found) > 300
+    assert {name: columns for name, columns in found.items() if columns} == {}
 
 
 def test_every_tag_of_a_frame_has_words_or_a_dimension():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from examples import catalogs
-from pages import cards, opened, title, turned
+from pages import cards, job_line, opened, pasted, title, turned
 
 from calc import answer
 from calc.commands.agent import answer_tool
@@ -107,3 +107,15 @@ def test_a_job_has_the_same_answer_at_every_door(name):
     board = turned(plan, "instances").dataframe[0].value
     assert board["usd"].iloc[0] == pytest.approx(first["usd"])
     assert first["instance"] in board["instance"].iloc[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("serve llama-3.1-8b to 500 people, 20% of them active", "one in five active: 100 req"),
+        ("serve qwen3-32b to 350 people, 40 requests in flight", "11 % active: 40 requests"),
+    ],
+)
+def test_a_share_that_a_text_names_is_that_of_the_page(text, said):
+    assert said in job_line(pasted(opened(), text))

@@ -70,12 +70,7 @@ def take(choices: Row) -> None:
     """The session's job, assumptions and kept scenarios become these."""
     state = st.session_state
     job_state.start(choices)
-    for name in extra_state.assumptions():
-        value = choices.get(name)
-        extra_state.put(
-            name,
-            None if value in (None, "") else float(value[0] if isinstance(value, list) else value),
-        )
+    extra_state.take_assumptions(choices, extra_state.assumptions())
     state["kept"] = choices.get("kept", [])
 
 

@@ -1,6 +1,6 @@
 """Session state beside the plan: the assumptions that a visitor sets."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -17,6 +17,14 @@ def own_assumptions() -> dict[str, float]:
     """The assumptions that this session has set."""
     state = st.session_state
     return {name: float(state[name]) for name in assumptions() if state.get(name) not in (None, "")}
+
+
+def take_assumptions(choices: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Set these assumptions to what the choices of a link or a text say; without a word to none."""
+    for name in names:
+        value = choices.get(name)
+        value = value[0] if isinstance(value, list) else value
+        put(name, None if value in (None, "") else float(value))
 
 
 def put(name: str, value: Any) -> None:

@@ -15,7 +15,7 @@ from calc.files.request_job import assumption_sentence, job_choices, job_of_colu
 from calc.files.words.understood import Question
 from calc.job.resolve import resolve
 from calc.mappings import Arguments, Cells
-from views.session import address, job_state, owners, reading
+from views.session import address, extra_state, job_state, owners, reading
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
 from views.your_files.simulate import SIMULATES, is_bounded
@@ -116,7 +116,10 @@ def make_plan(request: Request, text: str = "") -> str:
     for model, entry in request.models.items():
         session_catalogs.add_model(model, entry)
     if columns.keys() != {"model"}:
-        job_state.start(job_choices(columns, request.catalogs) | _own_context(request, columns))
+        choices = job_choices(columns, request.catalogs) | _own_context(request, columns)
+        job_state.start(choices)
+        said = [name for name in extra_state.assumptions() if name in choices]
+        extra_state.take_assumptions(choices, said)
     job_state.choose(model=columns["model"], **_as_stored(request, columns))
     owners.take(dict(request.owners))
     st.session_state["introduced"] = True
