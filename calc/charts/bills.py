@@ -1,6 +1,7 @@
 """Tables behind the charts of Compare & bill: answers by measure, and what moves them."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import pandas as pd
 
@@ -21,7 +22,7 @@ TITLES = {
     "token": "Time of a token",
     "memory": "Memory per GPU, of its card",
 }
-LINE_BREAK = "\n"  # in a label
+LINE_BREAK, LONGEST_LINE = "\n", 22  # in a label, characters
 Point = tuple[float, float, float, str]  # value, low and high end, and the value in words
 
 
@@ -35,7 +36,7 @@ def answers_table(
 ) -> pd.DataFrame:
     """Return a bar for each answer that has the measure.
 
-    Columns: name, label (with a line for the model among several jobs), rank, value, low, high,
+    Columns: name, label (in lines, the model first among several jobs), rank, value, low, high,
     text, is_ticked.
     """
     several, table = len({row["job"] for row in rows}) > 1, []
@@ -43,10 +44,16 @@ def answers_table(
         if _has(row, measure):
             models = [name_of("model", row["model"], catalogs)] if several else []
             parts = [*models, row["scenario"]]
-            words = [" · ".join(parts), LINE_BREAK.join(parts)]
-            table.append((*words, place, *_point(row, measure), place in ticked))
+            label = LINE_BREAK.join(line for part in parts for line in _lines(part))
+            table.append((" · ".join(parts), label, place, *_point(row, measure), place in ticked))
     names = ["name", "label", "rank", "value", "low", "high", "text", "is_ticked"]
     return pd.DataFrame(table, columns=names)
+
+
+def _lines(name: str) -> list[str]:
+    """Return a name as lines of a label, without the dots at which it is cut."""
+    lines = wrap(name, LONGEST_LINE, break_on_hyphens=False)
+    return [line.removeprefix("· ").removesuffix(" ·") for line in lines]
 
 
 def moves_table(moved: pd.DataFrame, bill_usd: pd.Series) -> pd.DataFrame:

@@ -92,6 +92,9 @@ def test_charts_hold_every_answer_that_has_the_measure(bill):
     assert memory["label"].to_list() == ["Llama 3.1 8B\na", "Llama 3.1 8B\nb"]
     alone = answers_table(rows[:1], [0], "memory", catalogs())
     assert alone["label"].to_list() == ["a"]
+    long = [row | {"scenario": "Pure bf16 with Adafactor · g6e.xlarge"} for row in rows[:1]]
+    lines = answers_table(long, [0], "memory", catalogs())["label"].iloc[0]
+    assert lines == "Pure bf16 with\nAdafactor · g6e.xlarge"  # all of it, in lines that fit
     assert memory["is_ticked"].to_list() == [True, False]
     assert (memory["low"] <= memory["high"]).all()
 

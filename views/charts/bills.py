@@ -8,8 +8,9 @@ import altair as alt
 from views.charts.base import PADDING, ROWS, SIZE, Spec, as_spec, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
-BAND, TWO_LINES = 2.4, 3.2  # times the size of the letters; with labels of two lines
-NARROW, WIDE = 11, 17  # widths of the names, likewise
+BAND, LINE = 2.4, 0.9  # times the size of the letters: a bar; each further line of its name
+NARROW, WIDE = 12, 17  # widths of the names, likewise
+LINES = "length(split(datum.label, '\\n'))"  # of a name
 
 
 @once
@@ -73,7 +74,10 @@ def _labels(ink: Ink, size: int, width: int) -> alt.Y:
     """The names of the bars, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
         labelExpr="split(datum.label, '\\n')",
-        labelOffset=alt.ExprRef(f"indexof(domain('y')[0], '\\n') < 0 ? 0 : {-0.55 * size}"),
+        labelOffset={
+            "condition": {"test": f"{LINES} > 1", "expr": f"{-0.55 * size} * ({LINES} - 1)"},
+            "value": 0,
+        },
         labelFontSize=size,
         labelLimit=width * size,
         labelColor=ink.text,

@@ -16,6 +16,7 @@ ROW_HEIGHT, BAR_HEIGHT, LINE_HEIGHT = 62, 34, 210  # pixels
 NARROW_ROW, NARROW_HEAD, HEAD = 36, 88, 34  # of a phone; of the names of columns
 # Whether a column has no room for the name of its machine; `width` says when to look again.
 IS_NARROW = "(0 * width + containerSize()[0]) / length(domain('x')) < 106"
+TICK_PLACE = 11  # pixels of a tick from the upper right corner of its cell
 LOWEST = "height - 54"  # of a line
 IS_SMALL = "(0 * width + containerSize()[0]) < 600"  # a line, likewise
 DEAREST = 4  # times the least value, from which on a cell is red
@@ -80,7 +81,7 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         )
         for name, dy, size, weight, opacity in texts
     ]
-    ticks = _ticks(ink, _band("column", 0.93), _band("row", 0.17), IS_NARROW)
+    ticks = _ticks(ink, _band("column", 1), _band("row", 0), IS_NARROW, inwards=TICK_PLACE)
     chart = alt.layer(cells, empty, present, *lines, ticks)
     height = NARROW_ROW * rows + NARROW_HEAD if is_narrow else ROW_HEIGHT * rows + HEAD
     return as_spec(chart, "", ink, height=height)
@@ -195,7 +196,7 @@ def _either(condition: str, then: Any, otherwise: Any) -> alt.ExprRef:
     return alt.ExprRef(f"{condition} ? {then} : {otherwise}")
 
 
-def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false") -> alt.Chart:
+def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false", inwards: int = 0) -> alt.Chart:
     """A box on each plan, filled where it is kept for Compare; none where `hidden` holds."""
     fill = alt.condition("datum.is_kept", alt.value(BLUE), alt.value(ink.paper))
     tip = [alt.Tooltip("tick_text:N", title=" ")]
@@ -205,6 +206,8 @@ def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false") -> alt.Chart:
         stroke=ink.faint,
         strokeWidth=1,
         cursor="pointer",
+        xOffset=-inwards,
+        yOffset=inwards,
     ).encode(x=x, y=y, color=fill, tooltip=tip)
 
 

@@ -27,7 +27,7 @@ PLAN, RENAME, COPY, UP, DOWN, REMOVE = (
     "Move down",
     "Remove",
 )
-WIDTHS = (3.3, 6.3, 0.8)  # of name, figures and menu
+WIDTHS = (3.3, 6.3, 1.2)  # of name, figures and menu
 LONGEST_NAME = 60
 RENAMED = "renamed"  # the place whose name is asked for
 
@@ -71,7 +71,7 @@ def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
         return
     key = f"in_bill_{place}_{row['scenario']}"
     st.session_state[key] = place == job.ticked
-    st.checkbox(label, key=key, on_change=kept_answers.tick, args=(place, job.places))
+    st.checkbox(label, key=key, on_change=kept_answers.tick, args=(place, job.places), wrap=True)
 
 
 def _figures(row: Row, ticked: Row | None, ink: Ink, catalogs: Catalogs) -> str:

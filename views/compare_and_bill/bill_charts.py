@@ -4,16 +4,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
-from calc.charts.bills import TITLES, answers_table, measures
+from calc.charts.bills import LINE_BREAK, TITLES, answers_table, measures
 from calc.say.numbers import with_noun
 from views.charts.base import SIZE
-from views.charts.bills import BAND, TWO_LINES, answer_bars
+from views.charts.bills import BAND, LINE, answer_bars
 from views.compare_and_bill.compared_answers import ComparedAnswers
 from views.session import SESSION, is_phone
 from views.shared.elements import draw
 from views.shared.theme import Ink
 
-ABREAST = 3  # charts
+ABREAST, CHART_WIDTH = 3, 380  # charts side by side, and pixels of one at least
 WALL = "wall"
 WALL_SIZE = 24  # pixels of letters that are read at four meters
 WALL_HEIGHT, WALL_STEPS = 760, (2.4, 6.0)  # pixels of all bars; of one, in letters
@@ -62,12 +62,14 @@ def answer_charts(every: ComparedAnswers, ink: Ink, catalogs: Catalogs) -> None:
         return
     names = measures(every.records)
     alone = is_wall() or is_phone()
-    with st.grid(1 if alone else min(len(names), ABREAST), key="answer_charts"):
+    abreast = 1 if alone else min(len(names), ABREAST)
+    with st.grid(abreast, min_column_width=CHART_WIDTH, key="answer_charts"):
         panes = [screen(name) for name in names]
     for name, pane in zip(names, panes, strict=True):
         table = answers_table(every.records, every.ticked, name, catalogs)
         values = "; ".join(table["name"] + " " + table["text"])
         alt = f"{TITLES[name]} of {with_noun(len(table), 'answer')}: {values}"
-        height = step(len(table), TWO_LINES if len(every.jobs) > 1 else BAND)
+        lines = 1 + table["label"].str.count(LINE_BREAK).max()
+        height = step(len(table), BAND + LINE * (lines - 1))
         with pane:
             draw(answer_bars(ink, TITLES[name], letters(), height), table, alt, f"answers_{name}")

@@ -17,7 +17,7 @@ from views.session import catalogs as session_catalogs
 from views.session import kept_answers
 from views.session.present_plan import present
 from views.shared import answer_words, drift_words
-from views.shared.elements import dialog, expander
+from views.shared.elements import dialog, expander, halves
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
@@ -25,6 +25,7 @@ NOTHING_KEPT = (
     "Keep an answer on Plan to compare it. Until then this is the bill of the answer shown there."
 )
 
+BILL_WIDTH = 480  # pixels of the bill at least, beside what moves it
 NOTHING_TO_BILL = "Nothing is kept, and the job has no plan to bill: change it on Plan."
 
 
@@ -49,7 +50,7 @@ def draw(title: DeltaGenerator) -> None:
     dialog("Rename the answer", answers.RENAMED, answers.rename)
     if not is_wall():
         answer_charts(every, ink, catalogs)
-    left, right = (screen("bill"), screen("moves")) if is_wall() else st.columns(2, gap="large")
+    left, right = (screen("bill"), screen("moves")) if is_wall() else halves(BILL_WIDTH)
     with left:
         the_bill.draw(bill, every.ticked if kept_answers.entries() else [])
         moves.decision()

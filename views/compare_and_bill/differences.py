@@ -16,7 +16,18 @@ from calc.memory.moments import components_of
 from calc.say.answer_name import other_work
 from calc.say.change import cause_in_words
 from calc.say.differences import choices
-from calc.say.numbers import about, duration, gib, is_missing, percent, span, three, usd, with_sign
+from calc.say.numbers import (
+    about,
+    billed_usd,
+    duration,
+    gib,
+    is_missing,
+    percent,
+    span,
+    three,
+    usd,
+    with_sign,
+)
 from calc.say.paid import gpu_hours_of
 from calc.say.setting import name_of
 from calc.studies.differences import (
@@ -251,7 +262,7 @@ def _money(row: Row) -> str:
     """Return what it costs, and over what time."""
     if is_missing(row["usd"]):
         return "no price"
-    return f"{usd(row['usd'])}{own_terms(row)}" + (
+    return f"{billed_usd(row['usd'])}{own_terms(row)}" + (
         f" in {span(row['hours'])}" if ends_of(row) else " a month"
     )
 

@@ -8,9 +8,11 @@ from views.plan.short_board import short_board
 from views.session import catalogs as session_catalogs
 from views.session import is_phone
 from views.session.present_plan import present
+from views.shared.elements import halves
 from views.shared.theme import INKS
 from views.sidebar import sidebar
 
+MEMORY_WIDTH = 360  # pixels of the memory at least, beside what to change
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
 plan = present(catalogs)
@@ -31,7 +33,7 @@ if is_answered and not has_machines:
 if is_answered:
     short_board(plan, ink, catalogs)
     beside = not is_phone() and not has_machines
-    left, right = st.columns(2, gap="large") if beside else (st.container(), st.container())
+    left, right = halves(MEMORY_WIDTH) if beside else (st.container(), st.container())
     with left:
         memory(plan.row, plan.options.board, ink, catalogs, is_narrow=beside)
     if not has_machines:  # what is changed is weighed by its cost

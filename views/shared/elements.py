@@ -15,10 +15,12 @@ from views.shared.markdown import plain
 
 
 def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **look: Any) -> bool:
-    """A button that calls `act` before the page is drawn; `icon` names a Material symbol."""
-    return st.button(
-        label, on_click=act, args=args, icon=f":material/{icon}:" if icon else None, **look
-    )
+    """A button that calls `act` before the page is drawn; `icon` names a Material symbol.
+
+    Its label is never cut off: a long one takes several lines.
+    """
+    symbol = f":material/{icon}:" if icon else None
+    return st.button(label, on_click=act, args=args, icon=symbol, wrap=True, **look)
 
 
 def points(sentences: Sequence[str]) -> None:
@@ -57,6 +59,12 @@ def expander(label: str, key: str, body: Callable[[], Any], **look: Any) -> None
     if pane.open:
         with pane:
             body()
+
+
+def halves(width: int) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Two parts side by side where each has so many pixels, else one below the other."""
+    with st.grid(2, min_column_width=width, gap="large"):
+        return st.container(), st.container()
 
 
 def open_tabs(bodies: dict[str, Callable], first: str, key: str) -> None:
