@@ -7,8 +7,8 @@ side. Each row of `data/fresh` is asked twice: with the columns that its source'
 put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
 confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
 the sources rests on the others. Half of the rows of these sources are here; the other half is kept
-elsewhere and judges. `data/second` and `data/third` hold rows of further and of the newest sources,
-entered whole and scored before anything was changed for them.
+elsewhere and judges. `data/second`, `data/third` and `data/fourth` hold rows of further and of the
+newest sources, entered whole and scored before anything was changed for them.
 """
 
 from fnmatch import fnmatchcase
@@ -45,6 +45,7 @@ LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
     "fresh": "source left out",
     "second": "second sources left out",
     "third": "third sources left out",
+    "fourth": "third sources left out",
 }
 FOLDERS = tuple(LEFT_OUT)
 FIRST, STATED = "first", "stated"  # how a row is asked
@@ -65,7 +66,8 @@ SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio",
 def fresh_catalogs():
     """The catalogs with the models of all published rows that they lack."""
     catalogs = with_published_models(load_catalogs())
-    configs = [str(DATA / folder / "configs") for folder in FOLDERS]
+    folders = [DATA / folder / "configs" for folder in FOLDERS]
+    configs = [str(folder) for folder in folders if folder.exists()]
     entries = dict(added_models(configs, catalogs))
     lacking = {name: entry for name, entry in entries.items() if name not in catalogs.models.index}
     return add_models(catalogs, lacking)

@@ -21,7 +21,7 @@ def check_references(
     entries: Json, models: pd.DataFrame, stacks: pd.DataFrame, **tables: pd.DataFrame
 ) -> None:
     """Raise CatalogError for the first name that no catalog has."""
-    software, engines = tables["implementations"], tables["serving_engines"]
+    software, serving_engines = tables["implementations"], tables["serving_engines"]
     check_blocks(stacks, entries["blocks"])
     _check(
         "implementations",
@@ -42,9 +42,9 @@ def check_references(
     _check("checkpoints", "precision", files["precision"].items(), tables["precisions"].index)
     _check_alike(
         "serving_engines",
-        engines.index,
-        software.index[software["reserves_share"] > 0],
-        "implementation that reserves a share",
+        serving_engines.index,
+        tables["inference_engines"].index,
+        "inference engine",
     )
     _check_alike("utilization", tables["utilization"].index, tables["gpus"].index, "GPU")
     _check_alike("engines", tables["engines"].index, software.index, "implementation")

@@ -163,7 +163,7 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
         if row["gpu"]
         else "none is named"
     )
-    yield from _engine_cache(row)
+    yield from _engine_cache(row, catalogs)
     if row["host_memory_bytes"] > 0:
         where = f" of {row['instance']}" if row["instance"] else ""
         host_memory = size(row["host_memory_bytes"])
@@ -200,22 +200,25 @@ def _choice_lines(result: RequestAnswer, request: Request) -> Iterator[str]:
         yield f"Compared: {named_choices_words(choices, request.catalogs)}"
 
 
-def _engine_cache(row: Row) -> Iterator[str]:
+def _engine_cache(row: Row, catalogs: Catalogs) -> Iterator[str]:
     """Yield how a serving engine divides its share of the card, and what its cache holds."""
     if is_missing(row["kv_pool_bytes"]):
         return
-    share_bytes = row["memory_utilization"] * row["gpu_memory_bytes"]
-    start_bytes = max(share_bytes - row["weights_bytes"] - row["kv_pool_bytes"], 0)
+    engine = catalogs.serving_engines.loc[row["inference_engine"]]
+    share = f"{percent(row['memory_utilization'])} {engine['share_of']}"
+    parts = [f"weights {size(row['weights_bytes'])}"]
+    if not engine["leaves_context"]:
+        share_bytes = row["memory_utilization"] * row["gpu_memory_bytes"]
+        start_bytes = max(share_bytes - row["weights_bytes"] - row["kv_pool_bytes"], 0)
+        share += f" = {size(share_bytes)}"
+        parts += [f"start-up {size(start_bytes)}"]
     holds = ""
     if not is_missing(row["kv_pool_tokens"]):
         requests = three(row["max_concurrency"])
         length = f"{row['sequence_tokens']:,.0f}"
         holds = f" = {row['kv_pool_tokens']:,.0f} tokens = {requests} requests of {length}"
-    yield (
-        f"Engine: takes {percent(row['memory_utilization'])} of the card = {size(share_bytes)}: "
-        f"weights {size(row['weights_bytes'])}, start-up {size(start_bytes)}, "
-        f"KV cache {size(row['kv_pool_bytes'])}{holds}"
-    )
+    parts += [f"KV cache {size(row['kv_pool_bytes'])}{holds}"]
+    yield f"Engine: takes {share}: {', '.join(parts)}"
 
 
 def _times(row: Row) -> Iterator[str]:

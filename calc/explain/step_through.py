@@ -17,7 +17,8 @@ from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import at_places
-from calc.evaluate import Row, evaluate_all
+from calc.evaluate import Row, evaluate_all, formulas_of
+from calc.memory import serving_share
 from calc.memory.fit import fragmentation_ratio, limit_bytes, outside_bytes, sure_limit_bytes
 from calc.memory.moments import MOMENTS, WHERE, Moment, at_blocks, named_in
 from calc.scenarios.lookups import work_of
@@ -306,7 +307,8 @@ def needs_on_cards(scenarios: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     Source: calc/memory/fit.py, needed_bytes, needed_high_bytes and fits, solved for the peak.
     """
     table = at_places(next(parts(scenarios, catalogs)).table)[0][0]
-    evaluate_all((limit_bytes, sure_limit_bytes, outside_bytes, fragmentation_ratio), table)
+    formulas = (limit_bytes, sure_limit_bytes, outside_bytes, fragmentation_ratio)
+    evaluate_all((*formulas_of(serving_share), *formulas), table)
     of_engine = table["is_engine"] > 0
     safe_bytes = np.where(
         of_engine,

@@ -5,8 +5,12 @@ release_cached_blocks). A run therefore needs its allocated peak, what fragmenta
 and what lies outside of the allocator. nvidia-smi shows more on a roomy card: `memory_bytes`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
+from calc.evaluate import formulas_of
+from calc.memory import serving_share
 from calc.memory.overhead import SURE_ODDS
 
 HOLDS = ("yes", "tight")  # the verdicts that a run lives with
@@ -22,26 +26,14 @@ def headroom_bytes(gpu_memory_bytes, memory_bytes):
 
 
 def limit_bytes(
-    gpu_memory_bytes,
-    context_bytes,
-    graphs_bytes,
-    is_engine,
-    memory_utilization,
-    counts_graphs,
-    matrix_waste_bytes,
-    lost_ratio,
+    gpu_memory_bytes, context_bytes, is_engine, engine_limit_bytes, matrix_waste_bytes, lost_ratio
 ):
     """Largest allocated peak that fits if the estimate is exact. [B]
 
-    For a serving engine this is its share of the card less the context, and less the CUDA graphs if
-    it counts them. Source: vLLM, gpu_memory_utilization.
+    By definition; of a serving engine as calc/memory/serving_share.py says.
     """
     plain = (gpu_memory_bytes - context_bytes - matrix_waste_bytes) / (1 + lost_ratio)
-    return np.where(
-        is_engine > 0,
-        memory_utilization * gpu_memory_bytes - context_bytes - counts_graphs * graphs_bytes,
-        plain,
-    )
+    return np.where(is_engine > 0, engine_limit_bytes, plain)
 
 
 def run_peak_bytes(allocated_peak_bytes, memory_run_ratio):
@@ -58,18 +50,22 @@ def outside_bytes(
     is_engine,
     counts_graphs,
     graphs_bytes,
-    memory_utilization,
+    limit_bytes,
     gpu_memory_bytes,
 ):
     """Card memory that must be free beside the allocated peak. [B]
 
-    The CUDA context, and blocks that the allocator cannot split. A serving engine also leaves the
-    share of the card that it does not take, and counts its CUDA graphs. Source: vLLM,
-    gpu_memory_utilization.
+    The CUDA context, and blocks that the allocator cannot split; for a serving engine, all that is
+    beyond its limit. Without a card that is its context, and the CUDA graphs that it counts.
+    By definition.
     """
-    left_free_bytes = (1 - memory_utilization) * np.nan_to_num(gpu_memory_bytes)
-    of_engine_bytes = counts_graphs * graphs_bytes + left_free_bytes
-    return context_bytes + np.where(is_engine > 0, of_engine_bytes, matrix_waste_bytes)
+    plain = context_bytes + matrix_waste_bytes
+    of_engine = np.where(
+        np.isnan(gpu_memory_bytes),
+        context_bytes + counts_graphs * graphs_bytes,
+        gpu_memory_bytes - limit_bytes,
+    )
+    return np.where(is_engine > 0, of_engine, plain)
 
 
 def fragmentation_ratio(is_engine, lost_ratio):
@@ -220,7 +216,8 @@ def fit_probability(
     return (1 - returned_ratio) * with_pool + returned_ratio * alone
 
 
-VERDICT = (
+VERDICT: tuple[Callable, ...] = (
+    *formulas_of(serving_share),
     limit_bytes,
     run_peak_bytes,
     outside_bytes,

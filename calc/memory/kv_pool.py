@@ -1,28 +1,9 @@
-"""Cache of a serving engine after its start-up profile. Bytes on one GPU.
+"""Requests and tokens that the cache of a serving engine holds.
 
-Source: vLLM, vllm/v1/worker/gpu_worker.py (determine_available_memory) and
-vllm/v1/core/kv_cache_utils.py (get_kv_cache_config).
+Source: vLLM, vllm/v1/core/kv_cache_utils.py (get_kv_cache_config).
 """
 
 import numpy as np
-
-
-def start_up_bytes(
-    prefill_activations_bytes, dequantized_bytes, prefill_hidden_bytes, prefill_logits_bytes
-):
-    """The largest moment of the start-up profile beside the weights. [B]"""
-    return np.maximum(
-        prefill_activations_bytes + dequantized_bytes, prefill_hidden_bytes + prefill_logits_bytes
-    )
-
-
-def kv_pool_bytes(limit_bytes, is_engine, weights_bytes, start_up_bytes):
-    """The cache that an engine reserves on each GPU; NaN for other software. [B]
-
-    Its share of the card, less the context, CUDA graphs, the weights and the start-up profile.
-    """
-    pool = np.maximum(limit_bytes - weights_bytes - start_up_bytes, 0)
-    return np.where(is_engine > 0, pool, np.nan)
 
 
 def request_cache_bytes(decode_cache_bytes, batch, partial_cache):

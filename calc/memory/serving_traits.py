@@ -1,4 +1,4 @@
-"""Traits of a serving engine before the layout: its class of card, a layer's state.
+"""Traits of a serving engine before the layout: class and share of card, state of a layer.
 
 Defaults and constants: catalogs/edited/serving_engines.yaml.
 """
@@ -6,6 +6,7 @@ Defaults and constants: catalogs/edited/serving_engines.yaml.
 import numpy as np
 
 MULTICAST_BYTES_PER_SECOND = 900e9  # NVLink of Hopper, both directions
+PARALLEL_GRAPHS_FROM = 4  # GPUs; SGLang, arg_groups/memory_hook.py
 
 
 def is_engine(implementation_reserves_share):
@@ -14,11 +15,15 @@ def is_engine(implementation_reserves_share):
 
 
 def on_large_card(
-    is_engine, gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes
+    is_engine,
+    gpu_memory_bytes,
+    gpu_takes_small_engine_defaults,
+    serving_marked_cards_small,
+    serving_large_card_bytes,
 ):
     """1 if an engine runs on a card that gets its larger defaults. [0 or 1]"""
-    large = (gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)
-    return is_engine * large
+    marked = gpu_takes_small_engine_defaults * serving_marked_cards_small > 0
+    return is_engine * ((gpu_memory_bytes >= serving_large_card_bytes) & ~marked)
 
 
 def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
@@ -38,6 +43,68 @@ def engine_batched_tokens(
     large = np.where(on_huge_card > 0, serving_huge_batched_tokens, serving_large_batched_tokens)
     usual = np.where(on_large_card > 0, large, serving_small_batched_tokens)
     return np.where(np.isnan(max_batched_tokens), usual, max_batched_tokens)
+
+
+def graph_sequences(
+    on_large_card,
+    tensor_parallel,
+    serving_small_graph_sequences,
+    serving_large_graph_sequences,
+    serving_small_parallel_graph_sequences,
+    serving_large_parallel_graph_sequences,
+):
+    """Sequences of the largest CUDA graph that an engine reserves memory for. [sequences]
+
+    Source: SGLang, arg_groups/memory_hook.py, _handle_gpu_memory_settings.
+    """
+    alone = np.where(
+        on_large_card > 0, serving_large_graph_sequences, serving_small_graph_sequences
+    )
+    divided = np.where(
+        on_large_card > 0,
+        serving_large_parallel_graph_sequences,
+        serving_small_parallel_graph_sequences,
+    )
+    return np.where(tensor_parallel >= PARALLEL_GRAPHS_FROM, divided, alone)
+
+
+def reserve_bytes(
+    on_large_card,
+    engine_batched_tokens,
+    graph_sequences,
+    tensor_parallel,
+    pipeline_parallel,
+    serving_reserve_bytes,
+    serving_reserve_per_token_bytes,
+    serving_reserve_per_graph_sequence_bytes,
+    serving_reserve_per_gpu_bytes,
+    serving_least_reserve_bytes,
+):
+    """Memory that an engine leaves free if it computes its share itself. [B]
+
+    Source: SGLang, arg_groups/memory_hook.py, _handle_gpu_memory_settings.
+    """
+    reserve = (
+        serving_reserve_bytes
+        + serving_reserve_per_token_bytes * engine_batched_tokens
+        + serving_reserve_per_graph_sequence_bytes * graph_sequences
+        + serving_reserve_per_gpu_bytes * tensor_parallel * pipeline_parallel
+    )
+    return np.maximum(reserve, serving_least_reserve_bytes * on_large_card)
+
+
+def memory_utilization(
+    asked_memory_utilization, is_engine, serving_share, reserve_bytes, gpu_memory_bytes
+):
+    """Share that a serving engine takes; NaN for other software. [share]
+
+    Source: vLLM, gpu_memory_utilization; SGLang, mem_fraction_static, which it rounds to three
+    digits; TensorRT-LLM, free_gpu_memory_fraction. Defaults: catalogs/edited/serving_engines.yaml.
+    """
+    computed = np.round(1 - reserve_bytes / gpu_memory_bytes, 3)
+    usual = np.where(serving_share > 0, serving_share, computed)
+    share = np.where(np.isnan(asked_memory_utilization), usual, asked_memory_utilization)
+    return np.where(is_engine > 0, share, np.nan)
 
 
 def counts_graphs(serving_counts_graphs, release_leaves_graphs_out):

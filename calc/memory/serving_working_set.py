@@ -77,3 +77,12 @@ def prefill_activations_bytes(is_engine, engine_forward_bytes, prefill_block_byt
 def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_bytes_each):
     """Final hidden states of the prompt; an engine's are part of its profile. [B]"""
     return np.where(is_engine > 0, 0.0, batch * prompt_tokens * hidden * served_logit_bytes_each)
+
+
+def start_up_bytes(
+    prefill_activations_bytes, dequantized_bytes, prefill_hidden_bytes, prefill_logits_bytes
+):
+    """The largest moment of the start-up profile beside the weights. [B]"""
+    return np.maximum(
+        prefill_activations_bytes + dequantized_bytes, prefill_hidden_bytes + prefill_logits_bytes
+    )

@@ -134,7 +134,7 @@ def setting(row: Row, catalogs: Catalogs) -> str:
     usual = {
         **DEFAULTS,
         "loss": default_loss,
-        "memory_utilization": catalogs.implementations["reserves_share"].get(software),
+        "memory_utilization": catalogs.serving_engines["share"].get(row.get("inference_engine")),
     }
     usual |= {
         "reference": "none",

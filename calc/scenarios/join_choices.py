@@ -80,12 +80,16 @@ def running_implementation(implementation, tensor_parallel, pipeline_parallel, c
     return where(divides, divider, implementation)
 
 
-def implementation_numbers(running_implementation, catalogs):
-    """The numbers of the software: in training, in serving, and as an engine with pages."""
+def implementation_numbers(running_implementation, inference_engine, catalogs):
+    """The numbers of the software: in training, in serving, and of the engine it runs."""
     software = _row(catalogs, "implementations", running_implementation)
     made = columns_of(catalogs, "implementations", software, "implementation_")
     engine = _row_of_same_name(catalogs, "implementations", "engines")[software]
-    serving = _row_of_same_name(catalogs, "implementations", "serving_engines")[software]
+    serving = np.where(
+        made["implementation_reserves_share"] > 0,
+        _row(catalogs, "serving_engines", inference_engine),
+        -1,
+    )
     made |= columns_of(catalogs, "engines", engine, "engine_")
     made |= columns_of(catalogs, "serving_engines", serving, "serving_", missing=0.0)
     return made | {"engine_is_assumed": assumed_entries(catalogs, "engines")[engine]}

@@ -143,19 +143,6 @@ def outside_parameters(model_outside_parameters, head_parameters, model_head_par
     return model_outside_parameters + (head_parameters - model_head_parameters)
 
 
-def memory_utilization(asked_memory_utilization, implementation_reserves_share):
-    """Share of the card that a serving engine reserves; NaN for other software. [share]
-
-    Source: vLLM's gpu_memory_utilization; defaults: catalogs/edited/implementations.yaml.
-    """
-    usual = np.where(implementation_reserves_share > 0, implementation_reserves_share, np.nan)
-    return np.where(
-        np.isnan(asked_memory_utilization) | (implementation_reserves_share == 0),
-        usual,
-        asked_memory_utilization,
-    )
-
-
 def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_each):
     """Width of an adapter's parameter: the software's, else the scenario's. [B]
 

@@ -13,13 +13,16 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.layout_place_table import PAIR, LayoutPlaceTable, needed
-from calc.memory import fit, kv_pool, rollout_engine, states
+from calc.memory import fit, kv_pool, rollout_engine, serving_share, states
 from calc.memory.serving_traits import (
     engine_batched_tokens,
     expert_tile,
+    graph_sequences,
     links_without_multicast,
+    memory_utilization,
     on_huge_card,
     on_large_card,
+    reserve_bytes,
 )
 from calc.rules import objectives, placement
 from calc.rules.support import RUNS, distinct_rows, verdicts_on
@@ -35,12 +38,12 @@ STARTING = needed(
     formulas_of(starts),
     ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"),
 )
+# The share of a card that a serving engine takes.
+SHARE_OF_CARD = (graph_sequences, reserve_bytes, memory_utilization)
+LATER_MODULES = (serving_share, fit, kv_pool, machines, placement, starts)
 LATER = (  # what runs once memory is known
-    *(
-        formula
-        for module in (fit, kv_pool, machines, placement, starts)
-        for formula in formulas_of(module)
-    ),
+    *SHARE_OF_CARD,
+    *(formula for module in LATER_MODULES for formula in formulas_of(module)),
     *UNTIL_OVERHEAD,
     *(rule.wrong for rule in placement.RULES),
     *(formula for stage in TIME for formula in stage.formulas),
@@ -147,7 +150,7 @@ def keep_fitting(pair_table: LayoutPlaceTable) -> np.ndarray:
 
     The result is their `pair_number`, before placement forbids any.
     """
-    pair_table.evaluate_all(fit.VERDICT)
+    pair_table.evaluate_all((*SHARE_OF_CARD, *fit.VERDICT))
     pair_table.keep(np.flatnonzero(by_pair(pair_table, "fits") <= FITS.index("tight")))
     holding = by_pair(pair_table, "pair_number")
     pair_table.evaluate_all(

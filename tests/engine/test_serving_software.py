@@ -5,8 +5,14 @@ from examples import catalogs, one
 
 from calc import estimate
 from calc.engine.one_scenario import one_scenario
-from calc.memory.fit import limit_bytes
+from calc.evaluate import evaluate_all, formulas_of
+from calc.memory import serving_share
 from calc.memory.weights import stack_expert_padding_ratio
+
+
+def _limit_bytes(table):
+    """The largest peak of a serving engine. [B]"""
+    return evaluate_all(formulas_of(serving_share), table)["engine_limit_bytes"]
 
 
 @pytest.mark.parametrize(
@@ -52,17 +58,8 @@ def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():
         {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"},
         catalogs(),
     )
-    names = (
-        "gpu_memory_bytes",
-        "context_bytes",
-        "graphs_bytes",
-        "is_engine",
-        "memory_utilization",
-        "counts_graphs",
-    )
-    limit = limit_bytes(*(table[name] for name in names), 0, 0)
-    assert (
-        limit == 0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
+    assert _limit_bytes(table) == pytest.approx(
+        0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
     )
 
 
@@ -96,3 +93,46 @@ def test_sorting_all_logits_takes_what_vllm_printed():
     table = one_scenario(sorting, catalogs())
     assert pools[0] == pytest.approx(1.71 * 2**30, rel=0.05)
     assert pools[1] - pools[0] == pytest.approx(24 * 1024 * table["outputs"], rel=0.01)
+
+
+PRINTED_POOLS = {  # engine, model, precision, card, GPUs, share: tokens, within so much
+    "21348": ("sglang", "qwen3-235b-a22b", "fp8", "h100-80gb-sxm", 4, 0.93, 367_404, 0.02),
+    "its own share, 0.83": (
+        "sglang",
+        "qwen3-30b-a3b",
+        "fp8",
+        "h100-80gb-sxm",
+        1,
+        "",
+        392_920,
+        0.02,
+    ),
+    "its own share, 0.854": ("sglang", "qwen3-8b", "bf16", "b200", 1, "", 992_896, 0.02),
+    "263": ("sglang", "deepseek-r1", "fp8", "h200-sxm", 8, 0.82, 509_000, 0.03),
+    "reranker": ("tensorrt-llm", "qwen3-0.6b", "bf16", "h100-80gb-sxm", 1, "", 643_136, 0.02),
+}
+
+
+@pytest.mark.parametrize("name", PRINTED_POOLS)
+def test_an_engine_divides_the_card_by_its_own_rule(name):
+    """Start-up logs of SGLang and TensorRT-LLM (validation/data/fourth/pools_expected.csv)."""
+    engine, model, precision, gpu, gpus, share, tokens, within = PRINTED_POOLS[name]
+    row = {"work": "inference", "model": model, "precision": precision, "implementation": "vllm"}
+    row |= {"gpu": gpu, "gpus": gpus, "tensor_parallel": gpus, "memory_utilization": share}
+    row |= {"inference_engine": engine, "sequence_tokens": 8192}
+    assert one(**row)["kv_pool_tokens"] == pytest.approx(tokens, rel=within)
+
+
+def test_sglang_computes_its_share_and_leaves_the_rest_to_activations():
+    """0.828 of an H100 for two GPUs (SGLang issue 29092): what it leaves free does not leave the
+    cache, unless the rest of the card is too small for it.
+    """
+    row = {"work": "inference", "model": "qwen3-32b", "implementation": "vllm", "gpus": 2}
+    row |= {"gpu": "h100-80gb-sxm", "tensor_parallel": 2, "inference_engine": "sglang"}
+    table = one_scenario(row, catalogs())
+    assert table["memory_utilization"] == 0.828
+    free_bytes = table["gpu_memory_bytes"] - table["context_bytes"]
+    static_bytes = _limit_bytes(table) - table["start_up_bytes"]
+    assert static_bytes == pytest.approx(0.828 * free_bytes)
+    full = one_scenario(row | {"memory_utilization": 0.99}, catalogs())
+    assert _limit_bytes(full) == pytest.approx(free_bytes - full["graphs_bytes"])

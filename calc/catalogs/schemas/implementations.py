@@ -12,7 +12,6 @@ from calc.catalogs.schemas.kinds import (
     Flag,
     Key,
     NotNegative,
-    Ratio,
     Text,
     WholeNumber,
     hint,
@@ -73,7 +72,9 @@ class Implementation(Entry, kw_only=True):
     pages_tokens: Annotated[
         WholeNumber, hint("tokens per cache block; 0: the cache grows token by token")
     ]
-    reserves_share: Annotated[Ratio, hint("share of the card that a serving engine takes, 0 to 1")]
+    reserves_share: Annotated[
+        Flag, hint("1: a serving engine, which takes the share of serving_engines.yaml")
+    ]
     sentence: Annotated[Text, hint("one sentence for the screen")]
     decoders_only: Annotated[Flag, hint("1: encoders are neither served nor trained")]
     block: Annotated[

@@ -11,6 +11,7 @@ from calc.catalogs.schemas.kinds import (
     Flag,
     Key,
     NotNegative,
+    Ratio,
     Text,
     WholeNumber,
     hint,
@@ -18,11 +19,40 @@ from calc.catalogs.schemas.kinds import (
 
 
 class ServingEngine(Entry, kw_only=True):
-    """A serving engine: its defaults and its start-up profile."""
+    """A serving engine: its share of a card, its defaults and its start-up profile."""
 
+    share: Annotated[
+        Ratio, hint("share that it takes unless the scenario says another; 0: it computes its own")
+    ]
+    share_of: Annotated[Text, hint("what it is a share of, as a sentence says it")]
+    leaves_context: Annotated[Flag, hint("1: the share is of what is free beside the context")]
+    leaves_model: Annotated[
+        Flag, hint("1: the share is of what is free beside weights and profile too")
+    ]
+    profile_beside: Annotated[
+        Flag, hint("1: activations and CUDA graphs have the rest of the card, not of the share")
+    ]
+    reserve_mib: Annotated[NotNegative, hint("MiB that an own share leaves free")]
+    reserve_per_token_mib: Annotated[NotNegative, hint("MiB more for each token of a forward pass")]
+    reserve_per_graph_sequence_mib: Annotated[
+        NotNegative, hint("MiB more for each sequence of the largest CUDA graph")
+    ]
+    reserve_per_gpu_mib: Annotated[NotNegative, hint("MiB more for each GPU of a model")]
+    least_reserve_mib: Annotated[NotNegative, hint("MiB that it leaves free at least")]
+    small_graph_sequences: Annotated[
+        NotNegative, hint("sequences of the largest CUDA graph on a smaller card")
+    ]
+    large_graph_sequences: Annotated[NotNegative, hint("the same on a large card")]
+    small_parallel_graph_sequences: Annotated[
+        NotNegative, hint("on a smaller card with tensor parallel of 4 and more")
+    ]
+    large_parallel_graph_sequences: Annotated[NotNegative, hint("the same on a large card")]
+    marked_cards_small: Annotated[
+        Flag, hint("1: cards marked in gpus.yaml get the smaller defaults whatever their memory")
+    ]
     large_card_gib: Annotated[
         NotNegative,
-        hint("cards from here on get the larger defaults, those apart that gpus.yaml marks"),
+        hint("cards from here on get the larger defaults"),
     ]
     small_sequences: Annotated[NotNegative, hint("max_num_seqs on a smaller card")]
     large_sequences: Annotated[NotNegative, hint("max_num_seqs on a large card")]
