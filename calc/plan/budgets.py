@@ -131,8 +131,8 @@ def _use_of(budget: Budget, rows: list[Row], begins: date) -> Use:
 
 def months_in(budget: Budget, begins: date, row: Row) -> float:
     """Months of a plan inside a budget; 1 or 0 for a run that is made once. [months]"""
-    starts = _day(row, "starts")
-    ends = _day(row, "ends")
+    starts = own_day(row, "starts")
+    ends = own_day(row, "ends")
     begins = starts or begins
     if row["is_once"]:
         return float(budget.starts <= begins <= budget.ends)
@@ -142,7 +142,7 @@ def months_in(budget: Budget, begins: date, row: Row) -> float:
     return max(end - start, 0.0) / MONTH_DAYS
 
 
-def _day(row: Row, name: str) -> date | None:
+def own_day(row: Row, name: str) -> date | None:
     """A day of a row, None where it has none."""
     text = str(row.get(name) or "")
     return date.fromisoformat(text) if text else None

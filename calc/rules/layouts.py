@@ -94,7 +94,7 @@ def _lacks_engine(
     return (trains == 0) & (is_engine == 0) & asks
 
 
-def _least_prompt(turns: Any, answer_tokens: Any, cached_prompt_tokens: Any) -> Any:
+def least_prompt_tokens(turns: Any, answer_tokens: Any, cached_prompt_tokens: Any) -> Any:
     """The shortest prompt of a mean turn: earlier answers, and a token of each question."""
     return cached_prompt_tokens + answer_tokens * (turns - 1) / 2 + (turns + 1) / 2
 
@@ -312,7 +312,7 @@ RULES = (
             & (turns > 1)
             & (
                 prompt_tokens
-                < _least_prompt(turns, sequence_tokens - prompt_tokens, cached_prompt_tokens)
+                < least_prompt_tokens(turns, sequence_tokens - prompt_tokens, cached_prompt_tokens)
             )
         ),
         "The prompt of a mean turn has {prompt_tokens:,.0f} tokens, too few for {turns:.0f} turns "
@@ -321,7 +321,7 @@ RULES = (
         {
             "answer": lambda sequence_tokens, prompt_tokens: sequence_tokens - prompt_tokens,
             "least": lambda turns, sequence_tokens, prompt_tokens, cached_prompt_tokens: (
-                _least_prompt(turns, sequence_tokens - prompt_tokens, cached_prompt_tokens)
+                least_prompt_tokens(turns, sequence_tokens - prompt_tokens, cached_prompt_tokens)
             ),
         },
     ),

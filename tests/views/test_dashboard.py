@@ -75,6 +75,17 @@ def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
     assert by_hand(app, "precision") == precision
 
 
+def test_assumptions_in_words_reach_the_page_and_turns_have_a_field():
+    """A share of people and the time between turns are read with the rest of the text."""
+    app = pasted(opened(), "qwen3-8b for 200 people, 10% active, 8 turns, 30 s between them")
+    assert "one in ten active" in job_line(app)
+    assert "conversations of 8 turns, 30 s between them" in job_line(app)
+    assert app.number_input(key="think_seconds").value == 30
+    app.number_input(key="conversation_turns").set_value(20)
+    run(app)
+    assert "5,888 in" in job_line(app)  # the prompt of a mean turn holds the earlier answers
+
+
 def test_a_pasted_text_that_says_nothing_is_answered_by_what_it_lacks_and_the_plan_stays():
     before = title(app := opened())
     app = pasted(app, "hello")

@@ -176,6 +176,13 @@ def test_quotas_are_summed_by_region_and_own_machines_take_none(catalogs):
     ]
 
 
+def test_plans_of_other_days_do_not_share_a_quota(catalogs):
+    days = (("2026-10-01", "2026-10-09"), ("2026-10-09", "2026-10-20"), ("2026-10-10", ""))
+    rows = [RUN | {"starts": starts, "ends": ends} for starts, ends in days]
+    (use,) = quota_use(pd.DataFrame(rows), catalogs)
+    assert use.needed == 2 * 192
+
+
 def test_cells_become_texts_of_bounded_length():
     cells = pd.DataFrame({"team": [" nlp ", None], "owner": ["x" * 99, "b"]}, dtype=object)
     rows = owned_rows(pd.DataFrame({"a": [1, 2]}), cells)

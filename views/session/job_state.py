@@ -123,6 +123,8 @@ def start(choices: Row) -> None:
         st.session_state[name] = _widget_value(name, choices.get(name, value))
     for name, value in AUTO.items():
         extra_state.put(name, _widget_value(name, choices.get(name, value)))
+    for name in choices.keys() & ASSUMED.keys():
+        extra_state.put(name, _widget_value(name, choices[name]))
 
 
 def choose(**choices: Any) -> None:

@@ -9,9 +9,10 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobError, machines_of
 from calc.job.fields import is_offline
-from calc.job.lengths import split_context
+from calc.job.lengths import prompt_of_mean_turn, split_context
 from calc.job.measure import IMAGES, SOUND, TOKENS, measure
 from calc.job.software import generates
+from calc.rules.layouts import least_prompt_tokens
 from views.session import first_run, job_state
 
 MY_GPUS, FIRST_MACHINES = "mine", "8 x h100-80gb-sxm"
@@ -107,6 +108,23 @@ def take_prompt(prompt: int, context: int) -> None:
         prompt_tokens=prompt,
         **({"answer_tokens": context - prompt} if context > prompt else {}),
     )
+
+
+def turns() -> int:
+    """The turns of a conversation, 1 for single requests."""
+    return int((job_state.current().by_hand.get("turns") or [1])[0])
+
+
+def take_turns(turns: int, catalogs: Catalogs) -> None:
+    """Callback: set the turns; a prompt that is too short for them grows by earlier answers."""
+    if turns <= 1:
+        job_state.to_auto("turns")
+        return
+    prompt, answer = lengths(catalogs)
+    job_state.choose(turns=turns)
+    if prompt < least_prompt_tokens(turns, answer, 0):
+        mean_prompt = prompt_of_mean_turn(turns, answer)
+        job_state.choose(context_tokens=None, prompt_tokens=mean_prompt, answer_tokens=answer)
 
 
 def machines(catalogs: Catalogs) -> Kinds:

@@ -15,7 +15,12 @@ from views.shared.markdown import plain
 from views.shared.texts import TEXTS
 from views.sidebar.fields import popover
 
-ASKED_ABOVE = ["share_active", "spare", "paid_ratio"]  # the job has fields for them
+ASKED_ABOVE = [
+    "share_active",
+    "spare",
+    "paid_ratio",
+    "think_seconds",
+]  # the job has fields for them
 ALL = "Also those of other work and of Spot"
 UNITS = TEXTS["assumptions"]["units"]
 ORDER = ("input", "assumed", "recalled", "calibrated", "published")

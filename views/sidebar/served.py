@@ -10,6 +10,7 @@ from calc.files.words.numbers import read_amount
 from calc.job.columns import PUBLISHED, usual_limits_seconds
 from calc.job.measure import IMAGES, measure
 from calc.job.software import generates
+from calc.plan.sessions import MOST_TURNS
 from calc.say.limits import SHARE_WORDS
 from calc.say.numbers import exact_amount, with_noun
 from calc.scenarios.published_weights import published_bits_of
@@ -56,6 +57,8 @@ def load(fields: Row, catalogs: Catalogs) -> None:
             number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
         lengths(catalogs)
+    if generates(fields["model"], catalogs):
+        _turns(catalogs)
     if measured != KEYS.tokens_total:
         with row():
             prompt_tokens = present(catalogs).job.get("prompt_tokens") or 0
@@ -105,6 +108,18 @@ def _in_all(label: str, amount: str) -> None:
     number, unit = read_amount(amount) or (0.0, amount)
     shown = f"{exact_amount(number) if number else ''} {unit}".strip()
     st.text_input(label, **questions.widget_of("in_all", shown, take))
+
+
+def _turns(catalogs: Catalogs) -> None:
+    """The turns of a conversation, and the time between two of them where there are several."""
+    turns = questions.turns()
+    with row():
+        take = partial(questions.take_turns, catalogs=catalogs)
+        state = questions.widget_of("conversation_turns", turns, take)
+        st.number_input("Turns of a conversation", 1, MOST_TURNS, **state)
+        if turns > 1:
+            usual = f"{catalogs.assumptions['value']['think_seconds']:g}"
+            number("Between turns, s", "think_seconds", usual)
 
 
 def _shares(fields: Row) -> None:
