@@ -92,10 +92,12 @@ def actual(
     matched = match(bill, plans, assigned)
     last_day = bill.last_day(today) or today.isoformat()
     first_day = bill.period_starts
-    months = _days(first_day, last_day) / MONTH_DAYS if first_day else 1.0
     rows = [
         _compare_plan(
-            row, matched.lines[matched.lines["of_plan"] == row["scenario"]], months, catalogs
+            row,
+            matched.lines[matched.lines["of_plan"] == row["scenario"]],
+            months_at_work(row, first_day, last_day),
+            catalogs,
         )
         for row in records(plans)
     ]
@@ -186,10 +188,23 @@ def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalo
     }
 
 
+def months_at_work(row: Row, first_day: str, last_day: str) -> float:
+    """Months in which a plan is at work from a day to a day; all of them if it has no days.
+
+    Without a first day it is one month. A run without an end is at work on its first day.
+    """
+    if not first_day:
+        return 1.0
+    starts = str(row.get("starts") or "")
+    ends = str(row.get("ends") or "") or (starts if row["is_once"] else "")
+    first, last = max(first_day, starts), min(last_day, ends or last_day)
+    return max(_days(first, last), 0) / MONTH_DAYS
+
+
 def planned_cost(row: Row, months: float) -> float:
-    """Dollars of a plan over a number of months; a run that is made once counts in full. [USD]"""
+    """Dollars of a plan over its months; a run that is made once counts in full in any. [USD]"""
     if row["is_once"]:
-        return float(row["once_usd"])
+        return float(row["once_usd"]) if months > 0 else 0.0
     return float(row["monthly_usd"]) * min(months, float(row["plan_months"]))
 
 

@@ -55,11 +55,14 @@ def headline(result: Actual) -> str:
 def plan_sentence(row: Row) -> str:
     """One plan: what it cost, what was planned, and the causes of the difference."""
     if not row["lines"]:
-        return f"{row['plan']}: no line of the bill belongs to it."
+        planned = "" if row["planned_usd"] else ", and nothing was planned for these days"
+        return f"{row['plan']}: no line of the bill belongs to it{planned}."
     paid = f"{row['plan']}: {billed_usd(row['actual_usd'])} paid"
     found = f" (matched {BASIS_WORDS[row['basis']]})" if row["basis"] else ""
     if is_missing(row["ratio"]):
-        return f"{paid}{found}; the plan has no price."
+        has_none = is_missing(row["planned_usd"])
+        why = "the plan has no price" if has_none else "nothing was planned for these days"
+        return f"{paid}{found}; {why}."
     of_plan = f"{billed_usd(row['planned_usd'])} planned, {_change_words(row['ratio'])}{found}"
     causes = list(_causes(row))
     if row["cause"] == NOT_SPLIT:

@@ -179,6 +179,16 @@ def test_days_decide_between_plans_on_one_machine(catalogs):
     assert [group.usd for group in result.matched.open_groups] == [10]
 
 
+def test_only_the_days_of_a_plan_are_compared(catalogs):
+    """Of November's 30 days a service from the 16th on has 15, and a run of December none."""
+    late = CHAT | {"starts": "2026-11-16", "ends": ""}
+    later = TUNE | {"starts": "2026-12-01", "ends": ""}
+    result = compared(catalogs, [chat(usd=1440.0, hours=720.0)], pd.DataFrame([late, later]))
+    assert of(result, "chat")["ratio"] == pytest.approx(1)
+    assert of(result, "tune")["planned_usd"] == 0
+    assert "nothing was planned for these days" in said.plan_sentence(of(result, "tune"))
+
+
 def test_a_tag_that_no_plan_has_is_never_matched_by_machine_alone(catalogs):
     result = compared(catalogs, [chat(10.0, tags={"plan": "other"})])
     assert result.matched.open_groups[0].plans == ("chat",)
