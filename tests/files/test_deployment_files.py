@@ -272,6 +272,6 @@ def test_lightning_with_megatrons_strategy_trains_with_megatron():
 
 
 def test_lightning_keeps_four_bits_under_its_precision():
-    quantised = "AutoModelForCausalLM.from_pretrained('x', BitsAndBytesConfig(load_in_4bit=True))\n"
-    row = row_of(LIGHTNING % "devices=1" + quantised, "train.py")
+    quantized = "AutoModelForCausalLM.from_pretrained('x', BitsAndBytesConfig(load_in_4bit=True))\n"
+    row = row_of(LIGHTNING % "devices=1" + quantized, "train.py")
     assert row["precision"] == "nf4"
