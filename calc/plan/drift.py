@@ -8,9 +8,10 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.mappings import Cells, Json
+from calc.mappings import Cells
 from calc.plan.bill import billed, price_facts
 from calc.plan.figures import records
+from calc.plan.kept_answer import KeptAnswer
 from calc.table import is_missing
 from calc.units import GIB
 from calc.versions import formulas_version
@@ -59,25 +60,19 @@ def versions(catalogs: Catalogs, today: date) -> dict[str, str]:
     }
 
 
-def rows_now(entries: list[Row], catalogs: Catalogs) -> list[Row]:
-    """Recorded scenarios (scenario, market, then) estimated today, with their record as then_*."""
-    if not entries:
+def rows_now(answers: list[KeptAnswer], catalogs: Catalogs) -> list[Row]:
+    """Return kept answers as estimated and billed today, with their earlier figures as then_*."""
+    if not answers:
         return []
-    table = pd.DataFrame(
-        [{**entry["scenario"], "scenario": entry.get("name", "")} for entry in entries]
-    )
-    rows = billed(
-        pd.DataFrame(estimate(table, catalogs, solve=False)).assign(
-            market=[entry["market"] for entry in entries]
-        ),
-        catalogs,
-    )
-    return [row | then_of(entry) for row, entry in zip(records(rows), entries, strict=True)]
+    table = pd.DataFrame([{**answer.scenario, "scenario": answer.name} for answer in answers])
+    estimated = pd.DataFrame(estimate(table, catalogs, solve=False))
+    rows = billed(estimated.assign(market=[answer.market for answer in answers]), catalogs)
+    return [row | then_of(answer) for row, answer in zip(records(rows), answers, strict=True)]
 
 
-def then_of(entry: Json) -> Row:
-    """The recorded figures of an entry as then_* of its row; None where they are missing."""
-    return {f"then_{name}": entry.get("then", {}).get(name) for name in THEN}
+def then_of(answer: KeptAnswer) -> Row:
+    """The recorded figures of an answer as then_* of its row; None where they are missing."""
+    return {f"then_{name}": answer.then.get(name) for name in THEN}
 
 
 def changes(row: Cells) -> list[FigureChange]:

@@ -13,6 +13,7 @@ from calc.files.link.kept_answers import MOST_KEPT, differing, scenario_name
 from calc.files.link.link import LONGEST_VALUE, MOST_VALUES, VERSION, compose, parse
 from calc.job.fields import JOB, job_fields_of, job_of
 from calc.models.huggingface.config import custom_entry
+from calc.plan.kept_answer import KeptAnswer
 
 CATALOGS = read_catalogs()
 
@@ -121,8 +122,8 @@ def test_a_kept_row_comes_back_with_the_same_figures():
         "sequence_tokens": 4096,
     }
     row = estimate(scenario | {"train_tokens": 1e9, "loss": "fused"}, CATALOGS, solve=False)
-    kept = [{"name": "A & B, 100 %", "market": "spot", "scenario": differing(row, CATALOGS)}]
-    assert kept[0]["scenario"] == {
+    kept = [KeptAnswer("spot", differing(row, CATALOGS), "A & B, 100 %")]
+    assert kept[0].scenario == {
         **scenario,
         "train_tokens": 1_000_000_000,
         "loss": "fused",
@@ -130,7 +131,7 @@ def test_a_kept_row_comes_back_with_the_same_figures():
     }
     back, complaints = through_the_address({"kept": kept})
     assert (back["kept"], complaints) == (kept, [])
-    again = estimate(back["kept"][0]["scenario"], CATALOGS, solve=False)
+    again = estimate(back["kept"][0].scenario, CATALOGS, solve=False)
     assert again["memory_bytes"] == row["memory_bytes"]
     assert again["run_usd_spot"] == row["run_usd_spot"]
 
@@ -150,11 +151,7 @@ def test_a_kept_row_comes_back_with_the_same_figures():
 )
 def test_a_figure_of_then_that_is_none_is_named_and_the_scenario_stays(pair):
     choices, complaints = parse({"then": [f"model~gpt2~then_{pair}~then_hours~2"]}, CATALOGS)
-    assert choices["then"] == {
-        "market": "on-demand",
-        "scenario": {"model": "gpt2"},
-        "then": {"hours": 2.0},
-    }
+    assert choices["then"] == KeptAnswer("on-demand", {"model": "gpt2"}, then={"hours": 2.0})
     assert len(complaints) == 1
     assert f"Ignored then_{pair.replace('~', '=')} from the link's" in complaints[0]
 

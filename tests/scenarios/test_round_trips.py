@@ -18,6 +18,7 @@ from calc.job.columns import EXAMPLES, FIXABLE, JOB_BY_NAME
 from calc.job.fields import JOB, is_read
 from calc.job.resolve import resolve
 from calc.plan.bill import BILL
+from calc.plan.kept_answer import KeptAnswer
 from calc.scenarios.inputs import ASSUMED, CATALOG_OF, HUGE, bounded_inputs
 
 CATALOGS = read_catalogs()
@@ -189,7 +190,7 @@ def test_every_column_survives_its_link_and_the_job_of_the_session(goal):
 
 def test_every_scenario_column_survives_a_kept_scenario_of_a_link():
     kept = [
-        {"name": name, "market": "spot", "scenario": {"model": "gpt2", name: another(INPUTS[name])}}
+        KeptAnswer("spot", {"model": "gpt2", name: another(INPUTS[name])}, name)
         for name in SCENARIO_COLUMNS
     ]
     for start in range(0, len(kept), 24):
@@ -197,11 +198,7 @@ def test_every_scenario_column_survives_a_kept_scenario_of_a_link():
         query = parse_qs(urlencode(compose({"kept": entries}), doseq=True), keep_blank_values=True)
         assert parse(query, CATALOGS) == ({"kept": entries} if entries else {}, [])
     zeros = [name for name, column in INPUTS.items() if 0 in values_of(column)]
-    entry = {
-        "name": "zeros",
-        "market": "spot",
-        "scenario": {"model": "gpt2", **dict.fromkeys(zeros, 0)},
-    }
+    entry = KeptAnswer("spot", {"model": "gpt2", **dict.fromkeys(zeros, 0)}, "zeros")
     assert parse(compose({"kept": [entry], **dict.fromkeys(zeros, 0)}), CATALOGS) == (
         {"kept": [entry], **dict.fromkeys(zeros, 0)},
         [],

@@ -75,7 +75,7 @@ def test_the_page_takes_class_and_team_to_link_kit_and_kept_answer():
     assert '{"Key": "plan", ' in kits
     run(app.button(key="keep").click())
     kept = app.session_state["kept"][0]
-    assert (kept["team"], kept["project"]) == ("nlp", "search")
+    assert (kept.team, kept.project) == ("nlp", "search")
     assert "as critical work" not in page_text(app)
 
 

@@ -4,6 +4,7 @@ another browser.
 
 import re
 import sys
+from dataclasses import replace
 from urllib.parse import parse_qs, urlencode
 
 import pandas as pd
@@ -84,13 +85,10 @@ def test_the_row_is_the_sum_of_the_bill():
 
 def kept_rows(app):
     """The kept answers of a session as its pages bill them."""
-    entries = [
-        {"market": entry["market"], "scenario": entry["scenario"], "name": entry["name"]}
-        for entry in app.session_state["kept"]
-    ]
-    return pd.DataFrame(rows_now(entries, catalogs())).assign(
-        job=[entry["job"] for entry in app.session_state["kept"]], have="", in_bill=""
-    )
+    answers = app.session_state["kept"]
+    jobs = [answer.job for answer in answers]
+    anew = [replace(answer, then={}) for answer in answers]
+    return pd.DataFrame(rows_now(anew, catalogs())).assign(job=jobs, have="", in_bill="")
 
 
 def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):

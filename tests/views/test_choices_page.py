@@ -130,8 +130,8 @@ def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(monkeyp
     app = run(app.button(key="choices_keep").click())
     several = app.session_state["kept"]
     assert len(several) == 2
-    assert len({entry["name"] for entry in several}) == 2
-    assert all(" with " in entry["name"] for entry in several)
+    assert len({entry.name for entry in several}) == 2
+    assert all(" with " in entry.name for entry in several)
     assert len(several) <= kept_answers.MOST_KEPT
 
 

@@ -135,7 +135,7 @@ def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_an
 def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
     pasted(app, LORA)
     run(app.button(key="keep_brought").click())
-    assert [(entry["name"], entry["scenario"]["batch"]) for entry in app.session_state["kept"]] == [
+    assert [(entry.name, entry.scenario["batch"]) for entry in app.session_state["kept"]] == [
         ("TRL", 8)
     ]
     run(app.button(key="take_brought").click())

@@ -92,7 +92,7 @@ def session(steps):
 
 def test_names_places_and_bounds():
     steps = ("rename", 1, "A"), ("move", 1, -1), ("move", 0, -1), ("duplicate", 0)
-    assert [entry["name"] for entry in session(steps)["kept"]] == ["A 2", "A 3", "A"]
+    assert [entry.name for entry in session(steps)["kept"]] == ["A 2", "A 3", "A"]
     assert len(session([("duplicate", 0)] * (MOST_KEPT + 5))["kept"]) == MOST_KEPT
 
 
@@ -105,7 +105,7 @@ def test_runs_and_months_are_changed_in_place():
         ]
     )
     assert state["rows"][["runs_per_month", "plan_months"]].to_numpy().tolist() == [[2, 12], [1, 3]]
-    assert state["kept"][1]["scenario"]["plan_months"] == 3
+    assert state["kept"][1].scenario["plan_months"] == 3
 
 
 def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):

@@ -202,7 +202,7 @@ def test_what_a_file_assumes_of_a_row_stays_when_it_is_kept():
         opened("compare"), f"{columns}\nchat,inference,llama-3.2-1b,g6e.xlarge,1,vllm,4,2\n"
     )
     run(accept(app).click())
-    assert app.session_state["kept"][0]["scenario"]["spare"] == 2
+    assert app.session_state["kept"][0].scenario["spare"] == 2
     assert "spare~2" in address(app)["kept"][0]
 
 

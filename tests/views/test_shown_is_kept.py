@@ -74,18 +74,18 @@ def all_name_one_row(app):
     app = run(app.button(key="keep").click())
     entry = app.session_state["kept"][-1]
     where = re.search(r"\d+ × [\w.-]+", loose(title(app)))[0]
-    assert entry["scenario"]["instance"] in where
-    assert about(entry["then"]["usd"]) in title(app).replace("\\$", "$")
+    assert entry.scenario["instance"] in where
+    assert about(entry.then["usd"]) in title(app).replace("\\$", "$")
     memory = [text.value for text in app.header if text.value.startswith("What is in the memory")]
     assert where in loose(memory[0])
     card = next(text for text in cards(app) if text.startswith(tuple(framed(app))))
-    assert about(entry["then"]["usd"]) in card
+    assert about(entry.then["usd"]) in card
     codes = [code.value for code in app.code]
     minutes = next(code for code in codes if code.startswith("##"))
-    assert about(entry["then"]["usd"]) in minutes.splitlines()[2]
+    assert about(entry.then["usd"]) in minutes.splitlines()[2]
     assert where in minutes.splitlines()[2]
     files = "\n".join(code for code in codes if code != minutes)
-    assert entry["scenario"]["instance"] in files
+    assert entry.scenario["instance"] in files
     return entry
 
 
@@ -110,8 +110,8 @@ def test_a_role_is_kept_as_shown_before_and_after_the_job_changes(kind, number, 
     assert framed(again) == framed(changed)
     assert title(again) == title(changed)
     entry = all_name_one_row(changed)
-    assert advised[-1]["instance"] == entry["scenario"]["instance"]
-    assert advised[-1]["usd"] == pytest.approx(entry["then"]["usd"], rel=1e-4)
+    assert advised[-1]["instance"] == entry.scenario["instance"]
+    assert advised[-1]["usd"] == pytest.approx(entry.then["usd"], rel=1e-4)
 
 
 @pytest.mark.long

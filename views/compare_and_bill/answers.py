@@ -57,9 +57,9 @@ def _about(job: JobAnswers, rows: list[Row]) -> str:
     often = "once" if ticked["is_once"] else "every month"
     priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
     span = f", {billed_usd(min(priced))} to {billed_usd(max(priced))}" if len(priced) > 1 else ""
-    return (
-        f"{often} · {with_noun(len(job.places), 'answer')}{span}" if len(job.places) > 1 else often
-    )
+    if len(job.places) > 1:
+        return f"{often} · {with_noun(len(job.places), 'answer')}{span}"
+    return often
 
 
 def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
@@ -139,16 +139,16 @@ def rename() -> None:
     """In a dialog: another name for a kept answer."""
     place = st.session_state[RENAMED]
     st.text_input(
-        "Name", kept_answers.entries()[place]["name"], max_chars=LONGEST_NAME, key="new_name"
+        "Name", kept_answers.entries()[place].name, max_chars=LONGEST_NAME, key="new_name"
     )
     button("Rename", _rename, place, type="primary", key="rename")
 
 
 def _rename(place: int) -> None:
     """Callback: the name; where the answer is one of six chosen side by side, it stays chosen."""
-    before = kept_answers.entries()[place]["name"]
+    before = kept_answers.entries()[place].name
     kept_answers.rename(place, st.session_state["new_name"])
-    after, state = kept_answers.entries()[place]["name"], st.session_state
+    after, state = kept_answers.entries()[place].name, st.session_state
     state["side_by_side"] = [
         after if chosen == before else chosen for chosen in state.get("side_by_side", [])
     ]

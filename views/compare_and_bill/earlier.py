@@ -155,10 +155,8 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
 
 def _keep(rows: list[Row], file: str, is_planned: bool) -> None:
     """Callback: keep the rows, a name in use with the name of the file; close the dialog."""
-    names, catalogs = (
-        {entry["name"] for entry in kept_answers.entries()},
-        session_catalogs.catalogs(),
-    )
+    catalogs = session_catalogs.catalogs()
+    names = {entry.name for entry in kept_answers.entries()}
     for row in rows:
         name = str(row["scenario"])
         kept_answers.keep(
@@ -186,7 +184,7 @@ def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
 
 
 def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
-    """12 scenarios: 7 fit, 1 tight, 3 do not fit, 1 refused. 2 are new, 1 changed, 9 as kept."""
+    """Count the rows by verdict and by state: 12 scenarios: 7 fit, 1 tight ... 2 are new."""
     wrong = rows["problem"] != ""
     verdicts = [
         ((rows["fits"] == "yes").sum(), "fit"),
@@ -262,10 +260,6 @@ def _obstacle(unread: list[str], wanted: int, room: int) -> str:
 
 def _verdict(row: Any) -> str:
     """Fits, tight, does not fit, refused."""
-    return (
-        "refused"
-        if row.problem
-        else "no card named"
-        if is_missing(row.fits)
-        else fit_word(row.fits)
-    )
+    if row.problem:
+        return "refused"
+    return "no card named" if is_missing(row.fits) else fit_word(row.fits)

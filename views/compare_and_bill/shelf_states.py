@@ -44,12 +44,13 @@ def may_decide(name: str) -> bool:
 
 def propose(run: Run, plan: Plan) -> None:
     """A plan that was put on the shelf for the first time is proposed, for its teams."""
-    teams = sorted(
-        {entry["team"] for entry in kept_answers.entries() or [owners()] if entry.get("team")}
-    )
+    teams = {answer.team for answer in kept_answers.entries()}
+    if not teams:
+        teams = {owners().get("team", "")}
+    teams.discard("")
     if shelf_states.newest_states(run).get(plan.name) is None:
         with suppress(ShelfError):  # another has proposed it at the same moment
-            team = BETWEEN_TEAMS.join(teams)[: LONGEST_OF["team"]]
+            team = BETWEEN_TEAMS.join(sorted(teams))[: LONGEST_OF["team"]]
             shelf_states.set_state(
                 run, plan.name, PROPOSED, plan.saved_by, plan.id, None, team=team
             )

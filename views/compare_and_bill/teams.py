@@ -66,7 +66,7 @@ def draw(title: DeltaGenerator) -> None:
 
 
 def heading(sums: pd.DataFrame, uses: list[Use]) -> str:
-    """2 teams share the bill, 1 budget is exceeded."""
+    """The heading: 2 teams share the bill, 1 budget is exceeded."""
     teams = int((sums["team"] != "").sum())
     exceeded = sum(use.is_exceeded for use in uses)
     shares = "shares" if teams == 1 else "share"
@@ -84,8 +84,8 @@ def _owners() -> None:
         return
     entries = kept_answers.entries()
     table = pd.DataFrame(
-        {"plan": [entry["name"] for entry in entries]}
-        | {name: [entry.get(name, "") for entry in entries] for name in (*OWNERSHIP, *DAYS)},
+        {"plan": [entry.name for entry in entries]}
+        | {name: [getattr(entry, name) for entry in entries] for name in (*OWNERSHIP, *DAYS)},
         dtype=object,
     )
     text = st.column_config.TextColumn

@@ -21,8 +21,8 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.row_words import capital
 
-SHOWN = 2
-NAMED = 2  # in the heading of a closed group
+MOST_SHOWN = 2
+MOST_NAMED = 2  # in the heading of a closed group
 COMPARED = ("precision", "optimizer", "tuning", "kv_precision")  # shown by Compare choices
 PRICED_ELSEWHERE = ("market", "region")  # by the line of what the limits cost
 NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
@@ -64,7 +64,7 @@ def others(rest: pd.DataFrame, row: Row, *look: Any, is_all: bool = False) -> bo
     """
     if not len(rest):
         return False
-    names, unnamed = rest["change"].head(NAMED), len(rest) - NAMED
+    names, unnamed = rest["change"].head(MOST_NAMED), len(rest) - MOST_NAMED
     label = "; ".join(names) + (f" and {unnamed} more" if unnamed > 0 else "")
     label = plain(capital(label)) if is_all else with_noun(len(rest), "more change")
     with st.expander(label, on_change="rerun", key="more_changes") as more:
@@ -104,25 +104,21 @@ def _first(tried: pd.DataFrame, fits: bool) -> list[int]:
     elsewhere = {*PRICED_ELSEWHERE, *COMPARED}
     is_own = tried["same_work"] & tried["set"].map(lambda sets: sets.keys().isdisjoint(elsewhere))
     if fits:
-        return tried.index[is_own & ~(tried["saved_work_ratio"] < 0)][:SHOWN].to_list()
-    return tried.index[is_own][:SHOWN].to_list() or tried.index[:SHOWN].to_list()
+        return tried.index[is_own & ~(tried["saved_work_ratio"] < 0)][:MOST_SHOWN].to_list()
+    return tried.index[is_own][:MOST_SHOWN].to_list() or tried.index[:MOST_SHOWN].to_list()
 
 
 def _caption(row: Row) -> str:
     """The day of spot prices and the share of instances taken back; other regions' prices."""
-    spot = (
-        f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised"
-        if row["spot_as_of"]
-        else ""
-    )
-    taken = (
-        f", and {row['interruption_band']} of such instances are taken back in a month"
-        if spot and row["interruption_band"]
-        else ""
-    )
-    day = (
-        f"Other regions at their prices of {day_text(row['on_demand_as_of'])}."
-        if row["on_demand_as_of"]
-        else ""
-    )
+    spot = ""
+    if row["spot_as_of"]:
+        spot = (
+            f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised"
+        )
+    taken = ""
+    if spot and row["interruption_band"]:
+        taken = f", and {row['interruption_band']} of such instances are taken back in a month"
+    day = ""
+    if row["on_demand_as_of"]:
+        day = f"Other regions at their prices of {day_text(row['on_demand_as_of'])}."
     return " ".join(filter(None, (f"{spot}{taken}." if spot else "", day)))

@@ -43,7 +43,7 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
     if reason := not_to_launch(plan.row):
         st.markdown(plain(f"{reason} No files are written for it."))
         return
-    row = _named(plan, catalogs)
+    row = _tagged_row(plan, catalogs)
     result = recent_result(
         "kits",
         (row, plan.market, catalogs.version),
@@ -88,12 +88,10 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
             st.code(shown, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
 
 
-def _named(plan: Present, catalogs: Catalogs) -> Row:
+def _tagged_row(plan: Present, catalogs: Catalogs) -> Row:
     """The row with the name that tags what it rents: of the kept answer, else of the answer."""
     place = kept_answers.place_of(plan.row)
-    name = (
-        answer_name(plan.row, catalogs) if place is None else kept_answers.entries()[place]["name"]
-    )
+    name = answer_name(plan.row, catalogs) if place is None else kept_answers.entries()[place].name
     return {**plan.row, "scenario": name}
 
 

@@ -1,6 +1,7 @@
 """Saved answers: name, job, market, choices, figures of the day and the tick, in the link."""
 
 import re
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -20,10 +21,11 @@ from calc.files.link.kept_answers import (
     set_assumptions,
 )
 from calc.job.fields import CHOSEN
-from calc.mappings import Arguments, Json
+from calc.mappings import Arguments, Cells
 from calc.plan.bill import billed
 from calc.plan.drift import figures_of
 from calc.plan.figures import records
+from calc.plan.kept_answer import KeptAnswer
 from calc.plan.ownership import DAYS, OWNERSHIP
 from calc.say.answer_name import answer_name
 from calc.say.job import short_job
@@ -37,8 +39,8 @@ from views.session.worker import options
 PLANNED = ("runs_per_month", "plan_months")  # of the bill, and no part of the answer
 
 
-def entries() -> list[Row]:
-    """The kept answers in their order: name, market, scenario; job, have, then, in_bill if any."""
+def entries() -> list[KeptAnswer]:
+    """The kept answers in their order."""
     return st.session_state["kept"]
 
 
@@ -62,19 +64,21 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
         "have": row.get("have") or asks.get("have") or "",
         **{name: str(row.get(name) or "") for name in (*OWNERSHIP, *DAYS)},
     }
-    fields = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
-    if row.get("in_bill") == "yes":
-        fields["in_bill"] = "yes"
-    entry: Json = {
-        "name": _free(scenario_name(name or answer_name(row, catalogs))),
-        **fields,
-        **link_record(row),
-    }
+    record = link_record(row)
+    scenario = dict(record.scenario)
     if ends_of(row) and not is_planned:
-        entry["scenario"]["plan_months"] = 1
-    if "have" in fields:
-        entry["scenario"]["start_seconds"] = 0
-    _replace_entries([*entries(), entry])
+        scenario["plan_months"] = 1
+    if texts["have"]:
+        scenario["start_seconds"] = 0
+    short_texts: Arguments = {field: linkable(text, TEXTS[field]) for field, text in texts.items()}
+    answer = replace(
+        record,
+        name=_free(scenario_name(name or answer_name(row, catalogs))),
+        scenario=scenario,
+        is_in_bill=row.get("in_bill") == "yes",
+        **short_texts,
+    )
+    _replace_entries([*entries(), answer])
 
 
 def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
@@ -84,15 +88,12 @@ def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
             keep(row, names[number] if names else None)
 
 
-def link_record(row: Row) -> Row:
-    """Return a row as the link holds it: market, scenario, and today's figures as `then`."""
+def link_record(row: Row) -> KeptAnswer:
+    """Return a row as the link holds it, without a name and with the figures of today."""
     catalogs = session_catalogs.catalogs()
     scenario = differing(row, catalogs, _assumed(row))
-    return {
-        "market": row.get("market") or "on-demand",
-        "scenario": scenario,
-        "then": figures_of(row, catalogs, date.today()),
-    }
+    figures = figures_of(row, catalogs, date.today())
+    return KeptAnswer(row.get("market") or "on-demand", scenario, then=figures)
 
 
 def _assumed(row: Row) -> set[str]:
@@ -112,12 +113,12 @@ def place_of(row: Row) -> int | None:
         return None
     scenario = _answer(differing(row, session_catalogs.catalogs(), _assumed(row)))
     for place, entry in enumerate(entries()):
-        if _answer(entry["scenario"]) == scenario and entry["market"] == row.get("market"):
+        if _answer(entry.scenario) == scenario and entry.market == row.get("market"):
             return place
     return None
 
 
-def _answer(scenario: Row) -> Row:
+def _answer(scenario: Cells) -> Row:
     """The scenario without what the bill is planned with."""
     return {name: value for name, value in scenario.items() if name not in PLANNED}
 
@@ -131,7 +132,7 @@ def rename(index: int, name: str) -> None:
     """Callback: give an answer another name."""
     _replace_entries(
         [
-            entry | {"name": _free(scenario_name(name), index)} if place == index else entry
+            replace(entry, name=_free(scenario_name(name), index)) if place == index else entry
             for place, entry in enumerate(entries())
         ]
     )
@@ -149,10 +150,10 @@ def plan(index: int, **columns: Any) -> None:
 
 def own(index: int, **owners: str) -> None:
     """Callback: set the team, owner or project of a kept answer."""
-    texts = {name: linkable(text, TEXTS[name]) for name, text in owners.items()}
-    entry = {name: value for name, value in entries()[index].items() if name not in texts}
-    entry |= {name: text for name, text in texts.items() if text}
-    _replace_entries([entry if place == index else other for place, other in enumerate(entries())])
+    texts: Arguments = {name: linkable(text, TEXTS[name]) for name, text in owners.items()}
+    changed = [*entries()]
+    changed[index] = replace(changed[index], **texts)
+    _replace_entries(changed)
 
 
 def take_discount(percent: float | None) -> None:
@@ -162,28 +163,22 @@ def take_discount(percent: float | None) -> None:
     _replace_entries([_with(entry, {"paid_ratio": paid}) for entry in entries()])
 
 
-def _with(entry: Json, columns: Arguments) -> Row:
-    """A kept entry with other columns, and without figures of the day that they change."""
-    scenario = entry["scenario"] | columns
-    scenario = {
-        name: value
-        for name, value in scenario.items()
-        if name not in columns or value not in (None, DEFAULTS.get(name))
-    }
-    stays = {
-        name: value
-        for name, value in entry.items()
-        if name != "then" or columns.keys() <= {*PLANNED}
-    }
-    return stays | {"scenario": scenario}
+def _with(answer: KeptAnswer, columns: Arguments) -> KeptAnswer:
+    """A kept answer with other columns, and without figures of the day that they change."""
+    scenario = {**answer.scenario, **columns}
+    for name, value in columns.items():
+        if value in (None, DEFAULTS.get(name)):
+            del scenario[name]
+    figures_stay = columns.keys() <= {*PLANNED}
+    return replace(answer, scenario=scenario, then=answer.then if figures_stay else {})
 
 
 def tick(index: int, places: list[int]) -> None:
     """Callback: put this answer in the bill, instead of the others at `places`."""
     ticked = [*entries()]
     for place in places:
-        ticked[place] = {name: cell for name, cell in ticked[place].items() if name != "in_bill"}
-    ticked[index] = ticked[index] | {"in_bill": "yes"}
+        ticked[place] = replace(ticked[place], is_in_bill=False)
+    ticked[index] = replace(ticked[index], is_in_bill=True)
     _replace_entries(ticked)
 
 
@@ -191,9 +186,7 @@ def duplicate(index: int) -> None:
     """Callback: insert a copy of an answer right after it."""
     if not is_full():
         entry = entries()[index]
-        copy = {name: value for name, value in entry.items() if name != "in_bill"} | {
-            "name": _free(entry["name"])
-        }
+        copy = replace(entry, name=_free(entry.name), is_in_bill=False)
         _replace_entries([*entries()[: index + 1], copy, *entries()[index + 1 :]])
 
 
@@ -209,21 +202,22 @@ def take(index: int) -> None:
     """Callback: a kept scenario becomes the plan; Undo restores the former one."""
     entry, catalogs = entries()[index], session_catalogs.catalogs()
     row = rows(catalogs).iloc[index]
-    chosen = {
-        name: row[name] for name in CHOSEN if row[name] == row[name]
-    }  # also where it is the default, or an answer chooses anew
-    job_state.adopt({**chosen, **entry["scenario"]}, entry["market"], catalogs)
+    # These are set even if they are defaults: an answer would choose them anew.
+    chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}
+    job_state.adopt({**chosen, **entry.scenario}, entry.market, catalogs)
 
 
 def jobs_of(answers: list[Row], catalogs: Catalogs) -> list[tuple[Row, Row]]:
     """Return each of the kept answers with its job, all its choices fixed."""
-    by_name = {entry["name"]: entry for entry in entries()}
+    by_name = {entry.name: entry for entry in entries()}
     found = []
     for row in answers:
         entry = by_name[row["scenario"]]
         chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}
-        job = job_state.job_of_scenario(chosen | entry["scenario"], entry["market"], catalogs)
-        found.append((row, job | ({"have": entry["have"]} if "have" in entry else {})))
+        job = job_state.job_of_scenario({**chosen, **entry.scenario}, entry.market, catalogs)
+        if entry.have:
+            job = job | {"have": entry.have}
+        found.append((row, job))
     return found
 
 
@@ -234,34 +228,35 @@ def rows(catalogs: Catalogs) -> pd.DataFrame:
     )
 
 
-def _estimate(entries: list[Row], catalogs: Catalogs) -> pd.DataFrame:
+def _estimate(answers: list[KeptAnswer], catalogs: Catalogs) -> pd.DataFrame:
     """Estimate and bill the kept answers anew."""
     table = pd.DataFrame(
-        [{**entry["scenario"], "scenario": entry["name"]} for entry in entries],
-        columns=None if entries else ["model"],
+        [{**answer.scenario, "scenario": answer.name} for answer in answers],
+        columns=None if answers else ["model"],
     )
     frame: pd.DataFrame = estimate(table, catalogs, solve=False)
     jobs = [
-        entry.get("job") or short_job(row, catalogs)
-        for entry, row in zip(entries, records(frame), strict=True)
+        answer.job or short_job(row, catalogs)
+        for answer, row in zip(answers, records(frame), strict=True)
     ]
     columns = {
-        name: [entry.get(name, "") for entry in entries]
-        for name in ("market", "have", "in_bill", *OWNERSHIP, *DAYS)
+        name: [getattr(answer, name) for answer in answers]
+        for name in ("market", "have", *OWNERSHIP, *DAYS)
     }
+    columns["in_bill"] = ["yes" if answer.is_in_bill else "" for answer in answers]
     return pd.concat(
         [pd.DataFrame({"job": jobs}), billed(frame.assign(**columns), catalogs)], axis="columns"
     )
 
 
-def _replace_entries(entries: list[Row]) -> None:
+def _replace_entries(answers: list[KeptAnswer]) -> None:
     """Set the kept answers of this session."""
-    st.session_state["kept"] = entries
+    st.session_state["kept"] = answers
 
 
 def _free(name: str, index: int | None = None) -> str:
     """The name, with a number if another answer has it."""
-    taken = {entry["name"] for place, entry in enumerate(entries()) if place != index}
+    taken = {entry.name for place, entry in enumerate(entries()) if place != index}
     plain = re.sub(r" \d+$", "", name)
     numbers = (f"{plain} {number}" for number in range(2, MOST_KEPT + 2))
     return next(free for free in (name, *numbers) if free not in taken)

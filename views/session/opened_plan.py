@@ -5,6 +5,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.drift import rows_now
+from calc.plan.kept_answer import KeptAnswer
 from views.session import job_state, kept_answers
 from views.session.worker import options
 
@@ -22,10 +23,8 @@ def then_row(catalogs: Catalogs) -> Row | None:
 
 def is_same(row: Row, first: Row) -> bool:
     """Return whether today's first answer is the scenario of a row."""
-    return all(
-        kept_answers.link_record(row)[name] == kept_answers.link_record(first)[name]
-        for name in ("market", "scenario")
-    )
+    one, other = kept_answers.link_record(row), kept_answers.link_record(first)
+    return (one.market, one.scenario) == (other.market, other.scenario)
 
 
 def forget() -> None:
@@ -33,7 +32,7 @@ def forget() -> None:
     st.session_state["link_then"] = None
 
 
-def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> Row | None:
+def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> KeptAnswer | None:
     """The answer to write into the link: the earlier one of the same plan, or today's."""
     state = st.session_state
     if state.get("link_then") and _job(made) == state["opened_job"]:

@@ -14,8 +14,9 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.job.fields import JOB, is_read, job_fields_of
-from calc.mappings import Json
+from calc.mappings import Cells
 from calc.plan.drift import FIGURES, THEN
+from calc.plan.kept_answer import KeptAnswer
 from calc.plan.ownership import DAYS, LONGEST_OWNER, OWNERSHIP, day_of
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.scenarios.read import number
@@ -36,22 +37,24 @@ LONGEST_TEXT = 2_000
 def compose_kept(choices: Row, word: Callable[[Any], str]) -> dict[str, list[str]]:
     """The query of kept scenarios, the row on view and the answer; `word` writes values."""
     looked, answer = choices.get("looked"), choices.get("then")
+    kept = choices.get("kept") or []
     return {
-        "kept": [
-            _join([entry["name"]], _pairs_of(entry), word) for entry in choices.get("kept") or []
-        ],
+        "kept": [_join([one.name], _pairs_of(one), word) for one in kept],
         "looked": [_join([], looked, word)] if looked else [],
         "then": [_join([], _pairs_of(answer), word)] if answer else [],
     }
 
 
-def _pairs_of(entry: Row) -> dict[str, float | str]:
-    then = {SAID_THEN + name: value for name, value in entry.get("then", {}).items()}
-    fields = {name: entry[name] for name in (*TEXTS, "in_bill") if entry.get(name)}
-    return fields | {"market": entry["market"], **entry["scenario"], **then}
+def _pairs_of(answer: KeptAnswer) -> Cells:
+    """A kept answer as names and values, in the order in which a link writes them."""
+    pairs = {name: getattr(answer, name) for name in TEXTS if getattr(answer, name)}
+    if answer.is_in_bill:
+        pairs["in_bill"] = "yes"
+    pairs |= {"market": answer.market, **answer.scenario}
+    return pairs | {SAID_THEN + name: value for name, value in answer.then.items()}
 
 
-def _join(first: list[str], pairs: dict[str, float | str], word: Callable) -> str:
+def _join(first: list[str], pairs: Cells, word: Callable) -> str:
     return BETWEEN.join(
         [*first, *(part for name, value in pairs.items() for part in (name, word(value)))]
     )
@@ -67,11 +70,13 @@ def read_kept(
     """Add kept scenarios, the row on view or the answer to the choices."""
     if name != "kept":
         parts = texts[0][:LONGEST_TEXT].split(BETWEEN)
+        read: Row | KeptAnswer | None
         if name == "looked":
-            entry: Json | None = _pairs("row looked at", parts, complaints, value_of)
+            read = _pairs("row looked at", parts, complaints, value_of)
         else:
-            entry = _entry("answer of then", parts, complaints, value_of)
-        choices.update({name: entry} if entry else {})
+            read = _answer("answer of then", "", parts, complaints, value_of)
+        if read:
+            choices[name] = read
         return
     if len(texts) > MOST_KEPT:
         complaints.append(
@@ -79,13 +84,17 @@ def read_kept(
         )
     for text in texts[:MOST_KEPT]:
         label, *parts = text[:LONGEST_TEXT].split(BETWEEN)
-        entry = _entry(f"kept scenario {label[:40]}", parts, complaints, value_of)
-        if entry:
-            choices.setdefault("kept", []).append({"name": scenario_name(label), **entry})
+        answer = _answer(
+            f"kept scenario {label[:40]}", scenario_name(label), parts, complaints, value_of
+        )
+        if answer:
+            choices.setdefault("kept", []).append(answer)
 
 
-def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> Row | None:
-    """Market, scenario and earlier figures; None and a complaint where the model is unknown."""
+def _answer(
+    whose: str, name: str, parts: list[str], complaints: list[str], value_of: Callable
+) -> KeptAnswer | None:
+    """The answer that a link keeps; None and a complaint if its model is unknown."""
     wrong: list[str] = []
     scenario = _pairs(whose, parts, wrong, value_of)
     if "model" not in scenario:
@@ -94,13 +103,12 @@ def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callab
     complaints += wrong
     market = scenario.pop("market", "on-demand")
     then = {name: scenario.pop(SAID_THEN + name) for name in THEN if SAID_THEN + name in scenario}
-    fields = {name: scenario.pop(name) for name in (*TEXTS, "in_bill") if name in scenario}
-    return {**fields, "market": market, "scenario": scenario} | ({"then": then} if then else {})
+    texts = {text: scenario.pop(text) for text in TEXTS if text in scenario}
+    is_in_bill = scenario.pop("in_bill", "") == "yes"
+    return KeptAnswer(market, scenario, name, is_in_bill=is_in_bill, then=then, **texts)
 
 
-def _pairs(
-    whose: str, parts: list[str], complaints: list[str], value_of: Callable
-) -> dict[str, float | str]:
+def _pairs(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> Row:
     """Columns and values of a text; a complaint for each that cannot be read."""
     read: Row = {}
     for name, text in zip(parts[::2], [*parts[1::2], ""], strict=False):

@@ -6,6 +6,7 @@ from calc.catalogs.load import Catalogs, add_models, with_readings
 from calc.evaluate import Row
 from calc.files.link import link
 from calc.plan.drift import rows_now
+from calc.plan.kept_answer import KeptAnswer
 from calc.plan.plan_bill import first_month
 
 
@@ -21,7 +22,7 @@ def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list
         for place, choices in enumerate(read)
         if "then" in choices
         and "readings" not in choices
-        and choices["then"]["scenario"]["model"] in catalogs.models.index
+        and choices["then"].scenario["model"] in catalogs.models.index
     ]
     for place, row in zip(
         plain, rows_now([read[place]["then"] for place in plain], catalogs), strict=True
@@ -36,16 +37,15 @@ def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list
     ]
 
 
-def _bill_now(entries: list[Row], catalogs: Catalogs) -> dict[str, float]:
+def _bill_now(answers: list[KeptAnswer], catalogs: Catalogs) -> dict[str, float]:
     """The bill of kept answers, today (usd) and by their records (then_usd); empty if unknown."""
-    if not entries or any(
-        entry["scenario"]["model"] not in catalogs.models.index for entry in entries
-    ):
+    known_models = catalogs.models.index
+    if not answers or any(answer.scenario["model"] not in known_models for answer in answers):
         return {}
-    rows = pd.DataFrame(rows_now(entries, catalogs)).assign(
-        job=[entry.get("job", "") for entry in entries],
-        have=[entry.get("have", "") for entry in entries],
-        in_bill=[entry.get("in_bill", "") for entry in entries],
+    rows = pd.DataFrame(rows_now(answers, catalogs)).assign(
+        job=[answer.job for answer in answers],
+        have=[answer.have for answer in answers],
+        in_bill=["yes" if answer.is_in_bill else "" for answer in answers],
     )
     bill = first_month(rows)
     if not len(bill):
