@@ -165,9 +165,8 @@ def churn(sessions):
         for first in range(0, sessions + AT_ONCE, AT_ONCE):
             asyncio.run(_come_and_go(room, first, AT_ONCE))
             if first == 0:
-                before = (
-                    server.memory_mib()
-                )  # libraries, catalogs, caches and what a full room needs at its worst moment
+                # Libraries, catalogs, caches and what a full room needs at its worst moment.
+                before = server.memory_mib()
             print(f"{first + AT_ONCE:15} {server.memory_mib():5,.0f}")
         print(
             f"{sessions} sessions more: {server.memory_mib() - before:+,.0f} MiB; "

@@ -42,13 +42,14 @@ class Server:
             "--server.port",
             str(self.port),
         ]
+        # As make run and make serve.
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
             "MALLOC_ARENA_MAX": "2",
             "MALLOC_MMAP_THRESHOLD_": "1048576",
             "MALLOC_TRIM_THRESHOLD_": "16777216",
-        }  # as make run and make serve
+        }
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=self.log, stderr=self.log
         )

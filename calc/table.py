@@ -188,11 +188,9 @@ def take_rows(values: Any, total: int, rows: np.ndarray) -> Any:
         return values.take(rows, axis=-1)
     if isinstance(values, pd.Series):
         return values.iloc[rows]
-    return (
-        tuple(take_rows(part, total, rows) for part in values)
-        if isinstance(values, tuple)
-        else values
-    )
+    if isinstance(values, tuple):
+        return tuple(take_rows(part, total, rows) for part in values)
+    return values
 
 
 def stack(tables: Sequence[Cells]) -> Table:
@@ -267,11 +265,9 @@ def distinct(columns: Iterable[Any], rows: int) -> tuple[np.ndarray, np.ndarray]
 
 def _lines(values: Any) -> Iterable[Any]:
     """A column as columns of one axis."""
-    return (
-        (values,)
-        if isinstance(values, Words) or np.ndim(values) < 2
-        else values.reshape(-1, values.shape[-1])
-    )
+    if isinstance(values, Words) or np.ndim(values) < 2:
+        return (values,)
+    return values.reshape(-1, values.shape[-1])
 
 
 def _some_repeat(columns: list[Any], rows: int) -> bool:
@@ -287,11 +283,9 @@ def repeat_rows(values: Any, rows: int, copies: np.ndarray) -> Any:
         return Words(np.broadcast_to(values.codes, rows)[copies], values.vocabulary)
     if isinstance(values, tuple):
         return tuple(repeat_rows(part, rows, copies) for part in values)
-    return (
-        np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1)
-        if np.ndim(values)
-        else values
-    )
+    if np.ndim(values):
+        return np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1)
+    return values
 
 
 def clear_rows(values: Any, where: np.ndarray) -> Any:

@@ -22,9 +22,8 @@ def lines_of(answer, file):
 
 def rows_of(lines, wanted, columns, file):
     """The rows in USD as dicts, of those lines after the header that are `wanted`."""
-    header = next(
-        (values for values in csv.reader(lines) if len(values) > 2), []
-    )  # before it stand pairs of facts about the file
+    # Before it stand pairs of facts about the file.
+    header = next((values for values in csv.reader(lines) if len(values) > 2), [])
     if missing := renamed_columns(columns, header):
         raise RefreshError(
             f"{file} does not have the columns that the refresh reads: {missing}. Correct "

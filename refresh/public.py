@@ -24,10 +24,11 @@ OFFER_URL = (
     "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
 )
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
+# Usage types in EC2's file beside instances.
 SMALL = (
     "EBS:VolumeUsage.gp3",
     "DataTransfer-Regional-Bytes",
-)  # usage types in EC2's file beside instances
+)
 COLUMNS = (  # that are read, of some ninety
     *(
         "TermType",
@@ -51,11 +52,12 @@ COLUMNS = (  # that are read, of some ninety
     ),
     *("Operating System", "Pre Installed S/W", "CapacityStatus", "MarketOption"),
 )
+# Columns that say what a new type is.
 FACTS_OF_NEW = {
     "GPU": "GPUs",
     "vCPU": "vCPUs",
     "Memory": "of host memory",
-}  # columns that say what a new type is
+}
 PATIENCE = (2, 8)  # seconds between tries to open a file
 
 
@@ -197,9 +199,8 @@ def _keep(row, region, answers, terms_of):
             for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode")
         )
         usd_of = terms_of.setdefault(instance, {}).setdefault(term, {})
-        usd_of[row["Unit"]] = max(
-            usd_of.get(row["Unit"], 0), usd
-        )  # a line that comes twice counts once
+        # A line that comes twice counts once.
+        usd_of[row["Unit"]] = max(usd_of.get(row["Unit"], 0), usd)
 
 
 def read_advisor(scope, answers, open_url):

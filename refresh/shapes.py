@@ -10,11 +10,12 @@ SXM = ("SXM", "Superchip")  # cards that NVLink joins; all others meet over PCIe
 
 CARD_FACTS = ("source", "checked_on")  # that every entry has
 
+# Without which nothing can be estimated.
 CARD_FIGURES = (
     "memory_mib",
     "bandwidth_bytes_per_second",
     "bf16_flops_per_second",
-)  # without which nothing can be estimated
+)
 
 
 def shape_of(answer, cards):

@@ -66,12 +66,11 @@ def yaml_text(name, document):
         "default_flow_style": False,
     }
     parts = [f"# yaml-language-server: $schema=schema/{name}.json\n"]
+    # Entry by entry: the whole tree of nodes would take thirty times the text.
     for (
         section,
         entries,
-    ) in (
-        document.items()
-    ):  # entry by entry: the whole tree of nodes would take thirty times the text
+    ) in document.items():
         of_entries = isinstance(entries, dict) and any(
             isinstance(entry, dict) for entry in entries.values()
         )

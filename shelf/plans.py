@@ -12,9 +12,8 @@ LONGEST = {"name": 60, "saved_by": 40, "answer": 300, "link": 60_000}  # charact
 CALLED = {"name": "name", "saved_by": "name of who saves it", "answer": "answer", "link": "link"}
 FORMULA = ("=", "+", "-", "@")  # what a spreadsheet would run
 
-Run = Callable[
-    [str, dict[str, Any]], list[tuple]
-]  # a statement with :names and their values -> the rows
+# A statement with :names and their values -> the rows.
+Run = Callable[[str, dict[str, Any]], list[tuple]]
 
 
 class ShelfError(Exception):

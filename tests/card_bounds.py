@@ -10,6 +10,7 @@ from examples import catalogs as the_catalogs
 from examples import entries
 
 SLACK = 1 + 1e-9
+# Layers that differ.
 SPECIAL = (
     "layer_kinds",
     "window_tokens",
@@ -17,7 +18,7 @@ SPECIAL = (
     "encoder_layers",
     "heads_by_layer",
     "mixer",
-)  # layers that differ
+)
 GENERATE = ("decoder", "encoder-decoder", "audio")
 
 
@@ -193,16 +194,14 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
         0 * numbers["batch"],
         numbers["gpus"] / numbers["replica_gpus"],
     )
-    running = batch.where(
-        rows["fits"] != "no", 1
-    )  # where the cache does not hold all, fewer run at once
+    # Where the cache does not hold all, fewer run at once.
+    running = batch.where(rows["fits"] != "no", 1)
     tensor, prompt = (
         numbers["tensor_parallel"],
         np.minimum(numbers["prompt_tokens"], numbers["sequence_tokens"]),
     )
-    shared = np.minimum(
-        numbers["shared_prompt_tokens"].fillna(0), prompt
-    )  # of which the cache has the most
+    # Of which the cache has the most.
+    shared = np.minimum(numbers["shared_prompt_tokens"].fillna(0), prompt)
     products, attention, tower = _forward(numbers, model, prompt - shared, 0)
     attention += 4 * model["score_width"] * (prompt - shared) * shared
     prefill = (products / rate + (attention + tower) / wide_rate) / numbers["replica_gpus"]
@@ -220,9 +219,8 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
         weights * width / bandwidth / np.maximum(tensor, numbers["expert_parallel"])
         + running * cache / bandwidth / tensor
     )
-    moving /= numbers[
-        "decode_gain_ratio"
-    ]  # a step reads them once for all the tokens that it makes
+    # A step reads them once for all the tokens that it makes.
+    moving /= numbers["decode_gain_ratio"]
     stages = replicas * numbers["pipeline_parallel"]
     generated = (numbers["sequence_tokens"] - prompt).where(lambda tokens: tokens > 0)
     parts = [

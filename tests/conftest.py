@@ -10,9 +10,8 @@ import browser as in_browser
 import examples
 import pytest
 
-if (
-    "PYTEST_XDIST_WORKER" not in os.environ
-):  # a cache of this run's own, which its workers and commands share
+# A cache of this run's own, which its workers and commands share.
+if "PYTEST_XDIST_WORKER" not in os.environ:
     CACHE = tempfile.TemporaryDirectory(prefix="headroom-")
     os.environ["XDG_CACHE_HOME"] = CACHE.name
     os.environ["HEADROOM_CATALOGS"] = f"{CACHE.name}/catalogs"  # no models that were simulated here

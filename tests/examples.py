@@ -23,9 +23,8 @@ from calc.plan.bill import billed
 from calc.search.rankings import ranking_of
 from validation.speed import time_table
 
-TIMES = int(
-    os.environ.get("HEADROOM_TIMES", "1")
-)  # how many times the examples; beyond 1 they differ from run to run
+# How many times the examples; beyond 1 they differ from run to run.
+TIMES = int(os.environ.get("HEADROOM_TIMES", "1"))
 
 
 # the same examples in every run of `make test`; one that fails is small as it is

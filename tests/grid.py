@@ -26,13 +26,14 @@ WHOLES = {
     "headroom_bytes": "gpu_memory_bytes",
 }
 
+# The order of a layout.
 DEGREES = (
     "gpus",
     "tensor_parallel",
     "pipeline_parallel",
     "context_parallel",
     "expert_parallel",
-)  # the order of a layout
+)
 CHOICES = json.loads((FILE.parent / "cases" / "grid_choices.json").read_text("utf-8"))
 
 

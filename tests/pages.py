@@ -61,9 +61,8 @@ FOLDERS = {
 
 
 choices.others_ask = lambda: True  # plans of Compare choices wait, unless a test asks for them
-manifest_scanner.scan_component_manifests = cache(
-    manifest_scanner.scan_component_manifests
-)  # of all that is installed, anew for each app
+# Of all that is installed, anew for each app.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def opened(page="", **query):
@@ -72,9 +71,8 @@ def opened(page="", **query):
     for name, value in query.items():
         app.query_params[name.replace("__", ".")] = value
     if page not in ("", "plan"):
-        app._page_hash = calc_hash(
-            _chosen(app, page)
-        )  # an address leads there at once: no other page is drawn before
+        # An address leads there at once: no other page is drawn before.
+        app._page_hash = calc_hash(_chosen(app, page))
     return run(app)
 
 

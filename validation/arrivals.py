@@ -137,22 +137,20 @@ class Engine:
     """What steps take on a replica, and how much it does at once."""
 
     def __init__(self, table, place):
+        # By the sequences in it.
         self.step_seconds = [
             0.0,
             *column(table, "decode_token_seconds").tolist(),
-        ]  # by the sequences in it
+        ]
         self.slots = min(int(column(table, "cache_slots")[place]), MOST_BATCH)
         self.budget = int(column(table, "engine_batched_tokens")[place])
-        self.ahead = bool(
-            column(table, "ahead_steps")[place] > 1
-        )  # a step is composed while the one before it runs
+        # A step is composed while the one before it runs.
+        self.ahead = bool(column(table, "ahead_steps")[place] > 1)
         weights = column(table, "read_weights_bytes") / column(table, "streamed_bytes_per_second")
-        self.weights_seconds = (
-            weights[place] * self.ahead
-        )  # read once for the step and its prompts, where both are one pass
-        self.least_seconds = max(
-            column(table, "host_seconds")[place], weights[0]
-        )  # of a step with a prompt in it
+        # Read once for the step and its prompts, where both are one pass.
+        self.weights_seconds = weights[place] * self.ahead
+        # Of a step with a prompt in it.
+        self.least_seconds = max(column(table, "host_seconds")[place], weights[0])
 
     def mixed_seconds(self, sequences, prefill):
         """A step that decodes so many sequences and runs so much prefill. [s]"""
@@ -166,11 +164,12 @@ def simulate(arrivals, prompts, answers, work, engine):
     arrivals, prompts, answers, work = (
         values.tolist() for values in (arrivals, prompts, answers, work)
     )
+    # Ends: (step of the last token, request) of those that decode.
     waiting, running, ends = (
         deque(),
         deque(),
         [],
-    )  # ends: (step of the last token, request) of those that decode
+    )
     clock_seconds = before = 0.0
     step = arrived = 0
     while arrived < len(arrivals) or waiting or running or ends:

@@ -46,9 +46,8 @@ def runs_of_one_card(catalogs):
         first, "first token", np.where(rows["work"] == "training", "training time", "serving time")
     )
     rows = rows[np.isfinite(rows["error"]) & (rows["problem"] == "")]
-    rows[list(NUMBERS)] = (
-        rows[list(NUMBERS)].apply(pd.to_numeric, errors="coerce").fillna(1.0)
-    )  # an image has no length
+    # An image has no length.
+    rows[list(NUMBERS)] = rows[list(NUMBERS)].apply(pd.to_numeric, errors="coerce").fillna(1.0)
     whole = (rows["work"] == "training") | (rows["prompt_tokens"] == 0)
     rows["prompt_tokens"] = rows["prompt_tokens"].where(~whole, rows["sequence_tokens"])
     return rows.fillna(dict.fromkeys(SET_UP, "")).reset_index(drop=True)

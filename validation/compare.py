@@ -31,16 +31,16 @@ NOT_SCENARIO = [
     "published_by",
     "lacks_context",
 ]
-RANGED_BYTES = (
-    6 * 2**30
-)  # below, a range is absolute: context and cached blocks alone are 1 to 2.5 GiB
+# Below, a range is absolute: context and cached blocks alone are 1 to 2.5 GiB.
+RANGED_BYTES = 6 * 2**30
 ALLOCATED, LOGGED, SHOWN = "allocated_peak_bytes", "logged_peak_bytes", "memory_bytes"
 BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
 RAN, FAILED = "ran", "out of memory"
+# What the source of a speed does not say.
 OPEN = (
     "recompute",
     "as many sequences as the memory holds",
-)  # what the source of a speed does not say
+)
 ASKED = [
     *("work", "model", "precision", "implementation", "gpu", "gpus", "batch", "sequence_tokens"),
     *("fits", "fit_probability", "memory_basis", "problem"),

@@ -24,25 +24,26 @@ from pathlib import Path
 import yaml
 
 BESIDE = Path(sys.executable).parent
+# Of the example's own ModelArguments and DataTrainingArguments.
 RUN_CLM = {
     "model_name_or_path",
     "train_file",
     "block_size",
     "dtype",
-}  # of the example's own ModelArguments and DataTrainingArguments
+}
+# The Deep Learning AMI's Ubuntu 22.04.
 SETUP_PLACE = (
     "--python-version",
     "3.12",
     "--python-platform",
     "x86_64-manylinux_2_34",
-)  # the Deep Learning AMI's Ubuntu 22.04
+)
 
 
 def words_of(path, program):
     """The words after a program in the commands of a script."""
-    text = re.sub(
-        r"\$\{\w+:-([^}]*)\}", r"\1", path.read_text("utf-8")
-    )  # a variable with its default
+    # A variable with its default.
+    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", path.read_text("utf-8"))
     lines = text.replace("\\\n", " ").splitlines()
     line = next(line for line in lines if not line.startswith("#") and program in line.split())
     words = shlex.split(line.removesuffix("&"))
@@ -91,9 +92,8 @@ def training_yaml(path):
     processes = (
         yaml.safe_load(launcher.read_text("utf-8"))["num_processes"] if launcher.exists() else 1
     )
-    TrainingArguments.world_size = property(
-        lambda _: processes
-    )  # a generation's batch is divided by it
+    # A generation's batch is divided by it.
+    TrainingArguments.world_size = property(lambda _: processes)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "training.yaml"
         file.write_text(yaml.safe_dump(fields | {"use_cpu": True, "output_dir": folder}))

@@ -71,11 +71,12 @@ LACKS = {
 }
 OF_TEXT = ("language_model.", ".text_model.", "lm_head", "embed_out")
 BESIDE_TEXT = "embed_tokens_extend."  # towers inside a language model (Phi-4 multimodal)
+# Fields of a published file that a class does not take.
 OF_FILES = (
     "model_type",
     "quantization_config",
     "auto_map",
-)  # fields of a published file that a class does not take
+)
 SECONDS = 60  # a class that takes longer to build is left out
 
 

@@ -68,9 +68,8 @@ SET_UP = (
 OWN_RELEASES = "vLLM"
 # The engine that a row ran on, by the first word of its name; others are asked as vLLM.
 INFERENCE_ENGINES = {"SGLang": "sglang", "TensorRT-LLM": "tensorrt-llm", "NIM": "tensorrt-llm"}
-IN_STEP = {
-    "SGLang": "in-step"
-}  # engines that run every waiting prompt before the next decode step, asked at one length
+# Engines that run every waiting prompt before the next decode step, asked at one length.
+IN_STEP = {"SGLang": "in-step"}
 
 
 def published():
@@ -165,18 +164,18 @@ def errors(rows, catalogs):
     """The rows with the predicted value and its error beside the published one."""
     scenarios = rows[[name for name in rows if name in BY_NAME]].fillna("")
     table, problems = time_table(scenarios, catalogs)
-    of = table | {
-        "time_to_first_token_seconds": table["closed_loop_first_token_seconds"]
-    }  # what benchmarks print
+    # What benchmarks print.
+    of = table | {"time_to_first_token_seconds": table["closed_loop_first_token_seconds"]}
     kinds = rows["measured"].unique()
     predicted = np.select(
         [rows["measured"] == name for name in kinds], [of[name] for name in kinds]
     )
+    # True time / ours.
     ratio = np.where(
         rows["measured"].str.endswith("_seconds"),
         rows["value"] / predicted,
         predicted / rows["value"],
-    )  # true time / ours
+    )
     of_prompts = rows["measured"].isin(OF_PROMPTS)
     low, high = (
         np.where(of_prompts, table[f"first_token_{end}_ratio"], table[f"time_{end}_ratio"])

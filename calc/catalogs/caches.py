@@ -1,6 +1,6 @@
 """Caches of results: per catalogs object, and the last few of a slow function."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache, wraps
 from threading import Lock, RLock
 from typing import Any, TypeVar, cast
@@ -16,22 +16,27 @@ def cached_per_catalogs(*tables: str) -> Callable[[Made], Made]:
     table. Catalogs with added models share the results of the tables that they share.
     """
 
-    def keeping(function: Made) -> Made:
+    def with_cache(function: Made) -> Made:
         @wraps(function)
-        def once(catalogs: Any, *key: Any) -> Any:
-            home, read = catalogs, tables or key[:1]
-            while home.base is not None and all(
-                getattr(home.base, name) is getattr(home, name) for name in read
-            ):
-                home = home.base
-            call = (function, *key)
-            if call not in home.made:
-                home.made[call] = function(catalogs, *key)
-            return home.made[call]
+        def cached(catalogs: Any, *arguments: Any) -> Any:
+            results = _oldest_with_same_tables(catalogs, tables or arguments[:1]).made
+            call = (function, *arguments)
+            if call not in results:
+                results[call] = function(catalogs, *arguments)
+            return results[call]
 
-        return cast(Made, once)
+        return cast(Made, cached)
 
-    return keeping
+    return with_cache
+
+
+def _oldest_with_same_tables(catalogs: Any, tables: Iterable[str]) -> Any:
+    """The catalogs furthest down the chain of `base` that have the very same tables."""
+    while catalogs.base is not None:
+        if any(getattr(catalogs.base, name) is not getattr(catalogs, name) for name in tables):
+            break
+        catalogs = catalogs.base
+    return catalogs
 
 
 def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:

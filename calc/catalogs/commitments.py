@@ -20,9 +20,10 @@ PAYMENTS = {  # payment -> its name at AWS, and what is paid when
     "partial": ("partial upfront", "a part of it at once, the rest by the month"),
     "all": ("all upfront", "all of it at once"),
 }
+# Names in prices.yaml.
 COMMITMENTS = {
     terms: "{}_{}y_{}_upfront".format(*terms) for terms in product(KINDS, YEARS, PAYMENTS)
-}  # names in prices.yaml
+}
 FACTS = ("usd_per_hour", "basis", "as_of", "source")  # of each commitment, in prices.yaml
 CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest commitment of a term
 

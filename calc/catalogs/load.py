@@ -53,17 +53,21 @@ __all__ = [
 ]
 
 CLOSED = (  # the sections of choices.yaml: closed lists
-    *("attentions", "block_sizes", "compiled_sizes", "compiles", "inference_engines"),
-    *("interruption_bands", "load_patterns", "losses"),
-    *(
-        "model_kinds",
-        "number_formats",
-        "objectives",
-        "offloads",
-        "optimizer_kernels",
-        "saved_modules",
-        "scored_logits",
-    ),
+    "attentions",
+    "block_sizes",
+    "compiled_sizes",
+    "compiles",
+    "inference_engines",
+    "interruption_bands",
+    "load_patterns",
+    "losses",
+    "model_kinds",
+    "number_formats",
+    "objectives",
+    "offloads",
+    "optimizer_kernels",
+    "saved_modules",
+    "scored_logits",
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
 NOT_TABLES = {
@@ -113,9 +117,8 @@ class Catalogs:
     saved_modules: pd.DataFrame
     scored_logits: pd.DataFrame
     speculations: pd.DataFrame
-    log_probabilities: (
-        pd.DataFrame
-    )  # a row per software, its release and the objectives of one way to score tokens
+    # A row per software, its release and the objectives of one way to score tokens.
+    log_probabilities: pd.DataFrame
     trainers: pd.DataFrame  # a row per software of preference and reward training, and its release
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
@@ -152,9 +155,8 @@ class Catalogs:
     read_on: str  # ISO date from which the age of a price is counted
     left_out: tuple[str, ...] = ()  # a sentence for each file of one's own that cannot be read
     base: "Catalogs | None" = None  # the catalogs that models were added to
-    made: dict = field(
-        default_factory=dict, init=False, repr=False
-    )  # results of functions that `cached_per_catalogs` caches with these tables
+    # Results of functions that `cached_per_catalogs` caches with these tables.
+    made: dict = field(default_factory=dict, init=False, repr=False)
 
 
 # The files whose entries become tables of `Catalogs`, and those that functions marked `read_once`

@@ -18,8 +18,15 @@ LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")
 # Expressions of a layer's index.
 BY_LAYER = ("windowed_layers", "dense_layers", "mixed_layers", "layer_sizes")
 SECTIONS = (
-    *("aliases", "pairs", "not_covered", "not_covered_begins", "nearest"),
-    *("sketches", "harmless_fields", "rule_fields", "tower_fields"),
+    "aliases",
+    "pairs",
+    "not_covered",
+    "not_covered_begins",
+    "nearest",
+    "sketches",
+    "harmless_fields",
+    "rule_fields",
+    "tower_fields",
 )
 
 

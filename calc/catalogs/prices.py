@@ -26,7 +26,8 @@ CAPACITY_COLUMNS = (
     "error",
 )
 PRICE_COLUMNS = (
-    *("instance", "region"),
+    "instance",
+    "region",
     *(f"on_demand_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
     *(
         f"spot_{name}"

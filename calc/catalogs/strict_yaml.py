@@ -9,9 +9,8 @@ import yaml
 
 from calc.mappings import Json
 
-Loader = getattr(
-    yaml, "CSafeLoader", yaml.SafeLoader
-)  # the C parser is seven times faster and gives the same nodes
+# The C parser is seven times faster and gives the same nodes.
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 TAG = "tag:yaml.org,2002:"
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")

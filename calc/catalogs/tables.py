@@ -24,10 +24,11 @@ SET_UP = (
 )
 # Of a run of one's own; its set-up are columns of a result.
 READING = ("made_on", "tool", "quantity", "ratio", *SET_UP)
+# Fields in MiB or GiB, as a driver or AWS prints them, become _bytes.
 BYTES = {
     "_mib": 2**20,
     "_gib": 2**30,
-}  # fields in MiB or GiB, as a driver or AWS prints them, become _bytes
+}
 
 
 def table_of(entries: Json) -> pd.DataFrame:

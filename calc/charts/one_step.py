@@ -14,11 +14,12 @@ PHASES = {
     "sync_seconds": "new weights",
 }
 WAITS = "waits"
+# The moments of memory in each phase of a step.
 MOMENTS = {
     "rollout": "rollout",
     "log-probs": "log-probs",
     "update": ("forward", "backward", "step"),
-}  # of memory, by phase of a step
+}
 
 
 def has_rollout(row: Row) -> bool:
@@ -29,11 +30,9 @@ def has_rollout(row: Row) -> bool:
 def pools(row: Row) -> dict[str, int]:
     """The GPUs of each pool: those that train and those that generate, or all for both."""
     generating = int(row["rollout_gpus"])
-    return (
-        {TRAINS: int(row["gpus"]) - generating, GENERATES: generating}
-        if row["rollout"] == "own gpus"
-        else {BOTH: int(row["gpus"])}
-    )
+    if row["rollout"] == "own gpus":
+        return {TRAINS: int(row["gpus"]) - generating, GENERATES: generating}
+    return {BOTH: int(row["gpus"])}
 
 
 def timeline(row: Row) -> pd.DataFrame:

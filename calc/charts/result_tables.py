@@ -14,7 +14,7 @@ from calc.say.place import card_family, card_name
 from calc.say.setting import name_of
 from calc.units import GIB, MILLISECONDS
 
-NAMED = (
+NAMING_COLUMNS = (
     "model",
     "precision",
     "optimizer",
@@ -39,7 +39,7 @@ def labels(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
 
     Equal names are numbered, because a chart needs unique ones.
     """
-    differing = [name for name in NAMED if rows[name].nunique(dropna=False) > 1]
+    differing = [name for name in NAMING_COLUMNS if rows[name].nunique(dropna=False) > 1]
     machine = ["instance", "gpu", "gpus", "gpus_paid", "instances_needed"]
     seen: Counter[str] = Counter()
     names = []
@@ -53,7 +53,7 @@ def labels(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
 
 
 def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
-    """2 × p5.48xlarge; with (4 GPUs) if some are idle; the card if there is no instance."""
+    """The machines of a row: 2 × p5.48xlarge, with (4 GPUs) if some are idle, or its card."""
     count = f"{gpus:.0f} GPU{'s' if gpus > 1 else ''}"
     if not instance:
         return f"{gpus:.0f} × {card_name(gpu, catalogs)}" if gpu else count

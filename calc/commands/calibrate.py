@@ -48,11 +48,9 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         readings += read
         for sentence in why:
             print(f"{log}: {sentence}", file=sys.stderr)
-    return (
-        write_result(options, calibration_text(entries_of_readings(readings)))
-        if readings
-        else UNUSABLE
-    )
+    if readings:
+        return write_result(options, calibration_text(entries_of_readings(readings)))
+    return UNUSABLE
 
 
 def _row_in_log(log: str, catalogs: Catalogs) -> Row:

@@ -166,9 +166,8 @@ def _client(address: str) -> Any:
             f"The scheduler at {address} has no workers; start some: python -m dask worker "
             f"{address}"
         ) from None
-    specs = client.run(
-        find_spec, __name__, on_error="return"
-    )  # a worker that cannot read its task would try for ever
+    # A worker that cannot read its task would try for ever.
+    specs = client.run(find_spec, __name__, on_error="return")
     if without := next(
         (worker for worker, spec in specs.items() if not isinstance(spec, ModuleSpec)), ""
     ):

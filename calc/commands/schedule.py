@@ -37,11 +37,9 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         file=sys.stderr,
     )
     for pool in plan.pools.to_dict("records"):
-        idle = (
-            f", {pool['idle_hours']:,.0f} instance-hours paid and not used"
-            if pool["idle_hours"] >= 1
-            else ""
-        )
+        idle = ""
+        if pool["idle_hours"] >= 1:
+            idle = f", {pool['idle_hours']:,.0f} instance-hours paid and not used"
         print(
             (
                 f"{pool['pool']}: {pool['instances']} of {pool['instances_most']} taken, "

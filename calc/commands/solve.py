@@ -21,9 +21,8 @@ from calc.scenarios.problems import TableError
 
 COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
 MEMORY = "memory"
-Limited = tuple[
-    np.ndarray, np.ndarray, Any
-]  # of each row the present value, the most, and what limits it
+# For each row: the present value, the largest one, and what limits it.
+Limited = tuple[np.ndarray, np.ndarray, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -78,9 +78,8 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, 
 def _lost_work_ratio(periods):
     """Work lost of segments of x mean times between interruptions: (e^x − 1) / x − 1. [share]"""
     series = 0.0
-    for term in range(
-        11, 1, -1
-    ):  # x / 2 · (1 + x / 3 · (1 + x / 4 ...)): exact where e^x − 1 − x would cancel
+    # x / 2 · (1 + x / 3 · (1 + x / 4 ...)): exact where e^x − 1 − x would cancel.
+    for term in range(11, 1, -1):
         series = periods / term * (1 + series)
     return np.where(periods < 0.1, series, np.expm1(periods) / np.maximum(periods, 0.1) - 1)
 

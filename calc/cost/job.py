@@ -67,9 +67,8 @@ class Job(NamedTuple):
 def ends_of(rows: Any) -> Any:
     """Return whether the work of a row, job or table of rows ends: a run, or offline work."""
     tokens = rows.get("tokens_total")
-    offline = (
-        bool(tokens) if tokens is None or isinstance(tokens, str) else tokens > 0
-    )  # a job that is refused has its cell
+    # A job that is refused still has the text of its cell.
+    offline = bool(tokens) if tokens is None or isinstance(tokens, str) else tokens > 0
     return (rows["work"] == "training") | offline
 
 

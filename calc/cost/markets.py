@@ -139,7 +139,6 @@ def spare_of(row: Cells) -> float:
 
 BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
 OF_EC2 = tuple(name for name in BY_USE if not name.startswith("sagemaker"))
-SUMMED_UP = tuple(
-    f"commit-{years}y" for years in YEARS
-)  # the cheapest of the commitments of a term
+# The cheapest of the commitments of a term.
+SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)
 COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))

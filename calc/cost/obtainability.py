@@ -12,7 +12,7 @@ from calc.cost.quotas import entry_of
 
 # The easiest first; without a report in the middle.
 CLASSES = ("at-once", "usually", "unknown", "wait-or-quota", "by-agreement")
-OWNED = CLASSES[0]  # machines that one has
+OWN_MACHINES = CLASSES[0]  # machines that one has
 UNKNOWN = CLASSES.index("unknown")
 WAIT = CLASSES.index("wait-or-quota")
 AGREEMENT = CLASSES.index("by-agreement")

@@ -18,8 +18,13 @@ from calc.scenarios.hardware import price_rows
 from calc.units import DAY_HOURS, HOUR_SECONDS, MEAN_MONTH_HOURS
 
 OF_OFFERS = (
-    *(figures.whole_gpus, figures.gpu_gib, figures.host_gib, figures.bf16_pflops),
-    *(figures.spot_discount_ratio, figures.gib_per_usd, figures.pflops_per_usd),
+    figures.whole_gpus,
+    figures.gpu_gib,
+    figures.host_gib,
+    figures.bf16_pflops,
+    figures.spot_discount_ratio,
+    figures.gib_per_usd,
+    figures.pflops_per_usd,
 )
 MONTHS_FROM_DAYS = 60  # from here on an age is shown in months
 

@@ -60,9 +60,8 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
     keys = Table(
         {key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}}, len(limited)
     )
-    if (
-        name == "sequence_tokens"
-    ):  # a length equal to the sequence's follows it, whatever its number
+    # A length equal to the sequence's follows it, whatever its number.
+    if name == "sequence_tokens":
         keys |= {
             other: np.where(part[other] == part[name], np.nan, part[other])
             for other in SAME_AS_SEQUENCE

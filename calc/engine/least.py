@@ -76,12 +76,11 @@ def least_optimizer_bytes(
 
 
 FORMULAS = (
-    *(states.gradient_width_bytes_each, states.state_width_bytes_each),
-    *(
-        least_parameters,
-        least_trained_parameters,
-        least_weights_bytes,
-        least_gradients_bytes,
-        least_optimizer_bytes,
-    ),
+    states.gradient_width_bytes_each,
+    states.state_width_bytes_each,
+    least_parameters,
+    least_trained_parameters,
+    least_weights_bytes,
+    least_gradients_bytes,
+    least_optimizer_bytes,
 )

@@ -34,11 +34,12 @@ FEWEST_SCENARIOS = 64  # among which looking for equal ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 OF_THE_BILL = (*SECTIONS["time_and_cost"], "fits")  # empty where a row is refused for its place
 RESULTS = [section for section in SECTIONS if section not in ("remarks", "others")]
+# The columns of a result, in order.
 COLUMNS = (
     *(name for section in RESULTS for name in SECTIONS[section]),
     *ASSUMED,
     *SECTIONS["remarks"],
-)  # of a result, in order
+)
 WORDS = frozenset(name for name in COLUMNS if name in GLOSSARY and GLOSSARY[name].unit == "text")
 VERDICT = AFTER_MEMORY[:1]
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
@@ -100,9 +101,8 @@ def estimate_distinct(
     solve = solve and bool(set(SOLVED) & set(wanted))
     first, copies = distinct_scenarios(frame)
     once = frame if copies is None else frame.iloc[first]
-    once = (
-        once if len(once) else pd.DataFrame({"model": [""]})
-    )  # an empty table gets the columns of one row
+    # An empty table gets the columns of one row.
+    once = once if len(once) else pd.DataFrame({"model": [""]})
     results = Results(wanted, WORDS, len(once))
     for start in range(0, len(once), CHUNK_ROWS):
         chunk = once.iloc[start : start + CHUNK_ROWS]

@@ -20,10 +20,11 @@ class Results:
             name: line
             for line, name in enumerate(name for name in self.columns if name not in words)
         }
+        # Where each row stands in the block.
         self.place, self.filled = (
             np.zeros(rows, dtype=np.int64),
             0,
-        )  # where each row stands in the block
+        )
         self.block = np.full((len(self.numbers), rows), np.nan)
         self.words: dict[str, dict[str, int]] = {
             name: {"": 0} for name in self.columns if name in words

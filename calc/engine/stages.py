@@ -209,11 +209,12 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
 
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])
+# Columns that are made while the moments of memory are walked through.
 ON_THE_WAY = {
     "stages_before",
     "moment_bytes",
     *(f"moment_{name}" for name in ALLOCATED),
-}  # made while memory is walked
+}
 MEMORY_MADE = frozenset(makes(MEMORY))
 RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {
     "peak_moment",

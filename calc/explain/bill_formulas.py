@@ -19,9 +19,8 @@ from calc.explain.traced_columns import columns_to_trace, plain_number
 from calc.mappings import Cells
 from calc.units import YEAR_MONTHS
 
-TERMS = {
-    formula.__name__: formula for formula in formulas_of(terms)
-}  # run for one market, after the stages
+# Formulas that run for one market, after the stages.
+TERMS = {formula.__name__: formula for formula in formulas_of(terms)}
 FORMULAS = {
     formula.__name__: formula
     for module in (machines, starts, prices, interruptions, spot)

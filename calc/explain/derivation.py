@@ -46,15 +46,20 @@ FORMULAS = {
     for formula in stage.formulas
 }
 NEEDED = ("needed_bytes", "needed_low_bytes", "needed_high_bytes")  # what must fit, and its range
-SHOWN = ("memory_bytes", "memory_low_bytes", "memory_high_bytes")  # in nvidia-smi, on a roomy card
-EXPLAINED = (*COMPONENTS, *NEEDED, *SHOWN)
-SHARED = tuple(
-    formula.__name__ for formula in formulas_of(layout) + formulas_of(pipeline_ends)
-)  # of several components, explained once
+# In nvidia-smi, on a roomy card.
+NVIDIA_SMI_MEMORY = (
+    "memory_bytes",
+    "memory_low_bytes",
+    "memory_high_bytes",
+)
+EXPLAINED = (*COMPONENTS, *NEEDED, *NVIDIA_SMI_MEMORY)
+# Formulas that several components read; each is explained once.
+SHARED = tuple(formula.__name__ for formula in formulas_of(layout) + formulas_of(pipeline_ends))
+# How the columns of a choice begin in the joined table.
 PREFIXES = {
     "implementation": "implementation_",
     "gpu": "gpu_",
-}  # of a choice's columns in the joined table
+}
 COEFFICIENTS = {
     "head_coefficients": "heads",
     "outside_coefficients": "heads",
@@ -139,29 +144,28 @@ def explain(
 
 def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
     """Every moment in order: phase, the column of its working memory, description, bytes."""
-    rows = [
-        {
-            "phase": moment.phase,
-            "formula": moment.parts.get("working_bytes", "stored_weights_bytes"),
-            "says": moment.says,
-            "bytes": float(np.ravel(total)[0]),
-        }
-        for moment, total in (
-            (moments[number], table["moment_bytes"][number])
-            for number in happening(table, work_of(table))
+    rows = []
+    for number in happening(table, work_of(table)):
+        moment = moments[number]
+        rows.append(
+            {
+                "phase": moment.phase,
+                "formula": moment.parts.get("working_bytes", "stored_weights_bytes"),
+                "says": moment.says,
+                "bytes": float(np.ravel(table["moment_bytes"][number])[0]),
+            }
         )
-    ]
     return pd.DataFrame(sorted(rows, key=lambda row: PHASES.index(row["phase"])))
 
 
 def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
     """The (place, stack) at which a moment inside a block is largest; empty for others."""
     total = at_blocks(sum(table[column] for column in moment.parts.values()), table)
-    return (
-        tuple(int(index) for index in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1]))
-        if np.ndim(total) > 1
-        else ()
-    )
+    if np.ndim(total) > 1:
+        return tuple(
+            int(index) for index in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])
+        )
+    return ()
 
 
 def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> list[dict]:
@@ -255,14 +259,11 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         formula = FORMULAS[name]
         file = f"{formula.__module__.replace('.', '/')}.py"
         used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
-        return (
-            (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", ""))
-            if used
-            else (file, "from the choices")
-        )
-    read = {
-        column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())
-    }  # by the step of the join that makes it
+        if used:
+            return (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", ""))
+        return (file, "from the choices")
+    # The inputs that the step of the join that makes this column reads.
+    read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())}
     for choice, catalog in (CATALOG_OF | LIST_OF | {"model_kind": "model_kinds"}).items():
         frame, entry = getattr(catalogs, catalog), table[choice].in_row(0)
         if (

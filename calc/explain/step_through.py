@@ -43,9 +43,8 @@ STOPS = {
     "training": ("load", "forward", "backward", "gradients done", "optimizer step", "zero_grad"),
     "inference": ("load", "prefill", "decode"),
 }
-IN_PAGES = np.array(
-    [int(name == "kv_cache_bytes") for name in ALLOCATED]
-)  # the components whose length counts in pages
+# The components whose length counts in pages.
+IN_PAGES = np.array([int(name == "kv_cache_bytes") for name in ALLOCATED])
 Values = dict[str, np.ndarray]  # the bytes of each component, a value per row
 
 

@@ -55,11 +55,9 @@ class TracedColumn(NDArrayOperatorsMixin):
 
     def __getitem__(self, key):
         value = self.value[_plain(key)]
-        return (
-            TracedColumn(value, name=self.name)
-            if self.name
-            else TracedColumn(value, op="item", parts=(self,))
-        )
+        if self.name:
+            return TracedColumn(value, name=self.name)
+        return TracedColumn(value, op="item", parts=(self,))
 
     def __bool__(self):
         return bool(self.value)
@@ -83,11 +81,9 @@ def _plain(operand):
     """The operand as a plain array."""
     if isinstance(operand, TracedColumn):
         return operand.value
-    return (
-        type(operand)(_plain(part) for part in operand)
-        if isinstance(operand, tuple | list)
-        else operand
-    )
+    if isinstance(operand, tuple | list):
+        return type(operand)(_plain(part) for part in operand)
+    return operand
 
 
 def _all(value, number):

@@ -21,12 +21,13 @@ MOST_BYTES = 256 * 1024 * 1024  # of a file that is read; the rest of a larger o
 MOST_EXAMPLES = 2_000_000
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 LOOKED_AT = 20  # examples by which a data set is told from other files
+# Fields that hold text of an example.
 TEXTS = (
     *("prompt", "completion", "response", "instruction", "input", "output", "text", "content"),
     *("question", "answer", "messages", "conversations", "conversation", "query", "context"),
     *("system", "target", "source", "summary", "document", "dialogue", "article", "passage"),
     *("user", "assistant", "human", "gpt", "rejected", "chosen", "positive", "negative"),
-)  # fields that hold text of an example
+)
 PAIR = ("chosen", "rejected")  # of an example with two answers, each a sequence of its own
 OTHER_FILES = frozenset({"model", "model_type", "scenario", "benchmark", "train_tokens"})
 LATIN_CHARACTERS, CJK_CHARACTERS, OTHER_CHARACTERS = 4.0, 1.5, 2.5  # of one token, roughly
@@ -193,11 +194,9 @@ def _lengths(row: Row, fields: tuple[str, ...]) -> list[float]:
     tokens = {field: _tokens_of(row.get(field)) for field in fields}
     pair = [field for field in fields if field.lower() in PAIR]
     shared = sum(count for field, count in tokens.items() if field not in pair)
-    return (
-        [max(shared + tokens[field], 1.0) for field in pair]
-        if len(pair) == 2
-        else [max(sum(tokens.values()), 1.0)]
-    )
+    if len(pair) == 2:
+        return [max(shared + tokens[field], 1.0) for field in pair]
+    return [max(sum(tokens.values()), 1.0)]
 
 
 def _tokens_of(value: Any) -> float:

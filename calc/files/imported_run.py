@@ -24,6 +24,7 @@ UNSURE = 0.5  # the probability of a fit that an uncounted field may undo
 MAY_FIT = "It may fit all the same: a field of your file that lowers the memory is not counted."
 NOT_SURE = "Whether it fits is not sure: a field of your file that changes memory is not counted."
 Documents = list[tuple[str, bytes]]
+# A config.json has at least one of these.
 MODEL_KEYS = {
     "architectures",
     "hidden_size",
@@ -31,7 +32,7 @@ MODEL_KEYS = {
     "n_embd",
     "num_hidden_layers",
     "vocab_size",
-}  # of a config.json one of them
+}
 MOST_JSON = 10  # documents of one text that are looked at
 BLANKS = re.compile(r"\s*")
 

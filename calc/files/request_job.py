@@ -17,11 +17,12 @@ from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
 from calc.units import DAY_HOURS, WEEK_HOURS
 
+# A model's context may cut these if the request does not name them.
 LENGTHS = (
     "sequence_tokens",
     "prompt_tokens",
     "answer_tokens",
-)  # which a model may cut where nobody names them
+)
 SAID_OTHERWISE = ("work", "tuning", "region", "hours_most")  # on screen
 DEFAULT_FIELDS = {
     name: str(field.default).split("+") if name in SEVERAL else field.default

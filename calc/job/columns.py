@@ -104,10 +104,11 @@ EXAMPLES = ("examples", "example_tokens", "epochs")  # which together are the to
 # long contexts are read, and 99 in 100 answers of a chat have at most 601 tokens (Azure's trace of
 # conversations, 2023).
 CONTEXT_PARTS, CONTEXT_ANSWER_TOKENS = 8, 1024
+# Limit on pace -> the column that it limits.
 PACE = {
     "first_token_seconds": "time_to_first_token_seconds",
     "token_seconds": "time_per_output_token_seconds",
-}  # what each limits
+}
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.
 USUAL: dict[str, Row] = {
@@ -125,33 +126,32 @@ SAID_BY_JOB = (
     "region",
     "scenario",
 )
-FIXABLE = tuple(
-    name for name in BY_NAME if name not in SAID_BY_JOB
-)  # scenario columns that fix, or list, a choice
+# Scenario columns that fix, or list, a choice.
+FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)
 SEVERAL = tuple(
     name for name in FIXABLE if name not in ("lora_targets", "private_prices")
 )  # of these `a+b` is a list
 # What an answer has beside a result row.
 ANSWER_COLUMNS = (
-    *(
-        "answer",
-        "market",
-        "why",
-        "why_codes",
-        "problem_code",
-        "tried",
-        "possible",
-        "usd",
-        "hours",
-        "usd_per_hour",
-        "instances",
-        "billed_hours",
-        "billed_gpu_hours",
-        "seconds",
-        "misses",
-        "missed_limits",
-    ),
-    *("limits_cost", "rivals", "goodput_ratio"),
+    "answer",
+    "market",
+    "why",
+    "why_codes",
+    "problem_code",
+    "tried",
+    "possible",
+    "usd",
+    "hours",
+    "usd_per_hour",
+    "instances",
+    "billed_hours",
+    "billed_gpu_hours",
+    "seconds",
+    "misses",
+    "missed_limits",
+    "limits_cost",
+    "rivals",
+    "goodput_ratio",
 )
 
 

@@ -73,19 +73,19 @@ OF_TRAINING = (*EXAMPLES, "run_tokens", "sequence_tokens", "step_tokens", "metho
 OF_ALL = ("fewest_bits", "confidence", "obtainable", "have", "service_class")
 LENGTHS = ("prompt_tokens", "answer_tokens")
 OF_SERVING = (
-    *(
-        "people",
-        "users",
-        "requests_per_second",
-        "context_tokens",
-        *LENGTHS,
-        "first_token_seconds",
-        "token_seconds",
-    ),
-    *(*PERCENTILES, "tokens_total"),
+    "people",
+    "users",
+    "requests_per_second",
+    "context_tokens",
+    *LENGTHS,
+    "first_token_seconds",
+    "token_seconds",
+    *PERCENTILES,
+    "tokens_total",
 )
 
-SETTLED = (
+# Columns that fields of the job set, so that nobody sets them by hand.
+SET_BY_FIELDS = (
     "scenario",
     "work",
     "model",
@@ -94,24 +94,27 @@ SETTLED = (
     "prompt_tokens",
     "tokens_total",
     "region",
-)  # by the job itself
+)
+# Columns that can be set by hand and have no field on the page.
 UNSHOWN = {
     name: column for name, column in JOB_BY_NAME.items() if name not in (*JOB, "job", "hours_most")
-}  # without a field on the page
-BY_HAND = {name: column for name, column in (BY_NAME | UNSHOWN).items() if name not in SETTLED}
+}
+BY_HAND = {
+    name: column for name, column in (BY_NAME | UNSHOWN).items() if name not in SET_BY_FIELDS
+}
 # What an answer chooses where it is not set by hand; several values of it may be compared.
 COMPARED = (
-    *(
-        "precision",
-        "optimizer",
-        "batch",
-        "accumulation_steps",
-        "gpus",
-        "instance",
-        "sharding",
-        "tensor_parallel",
-    ),
-    *("recompute", "implementation", "kv_precision"),
+    "precision",
+    "optimizer",
+    "batch",
+    "accumulation_steps",
+    "gpus",
+    "instance",
+    "sharding",
+    "tensor_parallel",
+    "recompute",
+    "implementation",
+    "kv_precision",
 )
 CHOSEN = (*COMPARED, "pipeline_parallel", "context_parallel")
 # Set by hand for a run and the service of its result.
@@ -151,11 +154,9 @@ def is_read(name: str, fields: Row) -> bool:
 
 def tokens_of_run(fields: Row) -> float:
     """Tokens of the run: as set, or of all examples over all epochs. [tokens]"""
-    return (
-        fields["run_tokens"]
-        if fields["goal"] == "train"
-        else fields["examples"] * fields["example_tokens"] * fields["epochs"]
-    )
+    if fields["goal"] == "train":
+        return fields["run_tokens"]
+    return fields["examples"] * fields["example_tokens"] * fields["epochs"]
 
 
 def step_by_hand(fields: Row, by_hand: dict[str, list]) -> int | None:
@@ -239,9 +240,8 @@ def job_fields_of(
     if columns.get("instance"):
         columns.pop("gpu", None)  # which the instance settles
     first = {name: values[0] for name, values in columns.items() if values}
-    goal = (
-        goal if goal == "train" else "tune"
-    )  # of a training: a scenario that names no work is one
+    # A scenario that names no work is a training.
+    goal = goal if goal == "train" else "tune"
     fields: Row = {"goal": "serve" if first.get("work") == "inference" else goal}
     if "model" in first:
         fields["model"] = first["model"]
@@ -270,9 +270,9 @@ def job_fields_of(
 
 def _training_fields(columns, first, catalogs, goal):
     """Goal, method and context of a training; frozen formats make LoRA QLoRA."""
-    fields = (
-        {"sequence_tokens": int(first["sequence_tokens"])} if "sequence_tokens" in first else {}
-    )
+    fields = {}
+    if "sequence_tokens" in first:
+        fields = {"sequence_tokens": int(first["sequence_tokens"])}
     if first.get("tuning") != "lora":
         return fields | {"goal": goal, "method": "full"}
     trains = catalogs.precisions["trains"].astype(bool)

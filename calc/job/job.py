@@ -10,9 +10,19 @@ from calc.job.columns import USUAL_GPUS, USUAL_INSTANCES
 
 # Fields that follow from others and are no columns of a job.
 DERIVED = (
-    *("ends", "fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
+    "ends",
+    "fixed",
+    "assumed",
+    "judged",
+    "implementation",
+    "published_precision",
+    "formats",
     "narrow_formats",
-    *("generates", "divides_matrices", "divides_sequences", "compiles_blocks", "rolls_out"),
+    "generates",
+    "divides_matrices",
+    "divides_sequences",
+    "compiles_blocks",
+    "rolls_out",
     "divides_experts",
     "answer_tokens_each",
 )

@@ -15,9 +15,16 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.lookups import cells_by_id
 
 OF_ROLLOUTS = (  # columns that only a training with generated answers reads
-    *("generations", "prompts_per_step", "completion_tokens", "completion_tokens_mean"),
-    *("rollout", "rollout_share", "rollout_gpus", "rollout_tensor_parallel"),
-    *("rollout_sleep", "rollout_epochs"),
+    "generations",
+    "prompts_per_step",
+    "completion_tokens",
+    "completion_tokens_mean",
+    "rollout",
+    "rollout_share",
+    "rollout_gpus",
+    "rollout_tensor_parallel",
+    "rollout_sleep",
+    "rollout_epochs",
 )
 SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
 

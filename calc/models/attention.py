@@ -201,11 +201,9 @@ def attention_linear_parameters(
 
 def largest_query_matrix(hidden, query_width, query_latent_width, query_gate):
     """Size of the largest matrix that makes queries. [elements]"""
-    return (
-        max(hidden, query_width) * query_latent_width
-        if query_latent_width
-        else (1 + query_gate) * hidden * query_width
-    )
+    if query_latent_width:
+        return max(hidden, query_width) * query_latent_width
+    return (1 + query_gate) * hidden * query_width
 
 
 def largest_key_value_matrix(
@@ -225,6 +223,6 @@ def largest_key_value_matrix(
         owns_keys * value_width,
         fused_qkv * (query_width + key_width + value_width),
     )
-    return (
-        max(hidden * latent_width, kv_latent_rank * expanded_width) if kv_latent_rank else of_heads
-    )
+    if kv_latent_rank:
+        return max(hidden * latent_width, kv_latent_rank * expanded_width)
+    return of_heads

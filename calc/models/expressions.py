@@ -12,8 +12,21 @@ from calc.mappings import Json
 
 Names = Callable[[str], Any]  # what a name stands for, None where nothing does
 SIGNS = (
-    *(ast.Add, ast.Sub, ast.Mult, ast.Pow, ast.Div, ast.FloorDiv, ast.Mod),
-    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Not, ast.USub),
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.Pow,
+    ast.Div,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.Eq,
+    ast.NotEq,
+    ast.Lt,
+    ast.LtE,
+    ast.Gt,
+    ast.GtE,
+    ast.Not,
+    ast.USub,
 )
 MEANINGS = "add sub mul pow truediv floordiv mod eq ne lt le gt ge not_ neg"
 OPERATORS: dict[type[ast.AST], Callable] = {

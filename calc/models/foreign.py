@@ -30,18 +30,44 @@ HIDDEN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")  # Unicode categories withou
 
 TEXT_FIELDS = {"source", "notes", "remark", "left_out", "extended_by", "refused"}
 WORD_FIELDS = {
-    *("family", "model_type", "kind", "stored_precision", "published_precision"),
-    *("block", "moe_block", "linear_block", "linear_moe_block", "encoder_block"),
-    *("tower_block", "stem_block", "activation"),
+    "family",
+    "model_type",
+    "kind",
+    "stored_precision",
+    "published_precision",
+    "block",
+    "moe_block",
+    "linear_block",
+    "linear_moe_block",
+    "encoder_block",
+    "tower_block",
+    "stem_block",
+    "activation",
 }
 SIZE_FIELDS = {
     *ABSENT.keys() - WORD_FIELDS - TEXT_FIELDS - {*TEXTS, "layer_kinds", "encoder_sizes"},
-    *("layers", "total_parameters", "further_parameters", "left_out_parameters"),
-    *("encoder_heads", "encoder_ffn", "sized", "simulated_here", "tied", "headless"),
-    *("attention_dropout", "hidden_dropout", "softcap", "mixer_norm"),
+    "layers",
+    "total_parameters",
+    "further_parameters",
+    "left_out_parameters",
+    "encoder_heads",
+    "encoder_ffn",
+    "sized",
+    "simulated_here",
+    "tied",
+    "headless",
+    "attention_dropout",
+    "hidden_dropout",
+    "softcap",
+    "mixer_norm",
 }
 LAYER_KIND_FIELDS = {
-    *("layers", "head_dim", "kv_heads", "ffn", "block_norms", "keys_are_values"),
+    "layers",
+    "head_dim",
+    "kv_heads",
+    "ffn",
+    "block_norms",
+    "keys_are_values",
 }
 
 

@@ -16,11 +16,9 @@ def dense_parameters(gated, hidden, ffn_width):
 
 def dense_biases(mlp_bias, down_bias, gated, ffn_width, hidden, experts):
     """Biases of the dense network; a block with experts has none. [parameters]"""
-    return (
-        0
-        if experts or not ffn_width
-        else mlp_bias * (1 + gated) * ffn_width + max(mlp_bias, down_bias) * hidden
-    )
+    if experts or not ffn_width:
+        return 0
+    return mlp_bias * (1 + gated) * ffn_width + max(mlp_bias, down_bias) * hidden
 
 
 def expert_hidden(hidden, expert_latent):

@@ -25,11 +25,9 @@ def classifier_adapter_width(kind, outputs, classifier_widths, hidden, waveform_
 
 def pair_adapter_width(projection, sigmoid_loss, hidden, text_hidden):
     """Widths of the projections of an image-text pair. [elements]"""
-    return (
-        (2 - sigmoid_loss) * projection + (1 - sigmoid_loss) * hidden + text_hidden
-        if projection
-        else 0
-    )
+    if projection:
+        return (2 - sigmoid_loss) * projection + (1 - sigmoid_loss) * hidden + text_hidden
+    return 0
 
 
 def image_adapter_width(pool_head, hidden, ffn, patch, patches, channels):

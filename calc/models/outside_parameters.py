@@ -14,11 +14,9 @@ def patch_tokens(image, patch, patches):
 
 def fixed_tokens(kind, patch_tokens, class_tokens, registers, source_positions):
     """Tokens whose number the model fixes: those of an image, or the frames of a sound. [tokens]"""
-    return (
-        patch_tokens + class_tokens + registers
-        if patch_tokens
-        else source_positions * (kind == "audio")
-    )
+    if patch_tokens:
+        return patch_tokens + class_tokens + registers
+    return source_positions * (kind == "audio")
 
 
 def tower_linear_parameters(tower_layers, tower_hidden, tower_ffn, tower_gated):
@@ -181,11 +179,9 @@ def pair_parameters(projection, hidden, text_hidden, norm_vectors, sigmoid_loss)
     """
     if sigmoid_loss:
         return projection * (text_hidden + 1) + 2 + norm_vectors * text_hidden
-    return (
-        projection * (hidden + text_hidden) + 1 + norm_vectors * (hidden + text_hidden)
-        if projection
-        else 0
-    )
+    if projection:
+        return projection * (hidden + text_hidden) + 1 + norm_vectors * (hidden + text_hidden)
+    return 0
 
 
 def stem_parameters(

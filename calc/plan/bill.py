@@ -7,30 +7,36 @@ from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.job import billed_hours, ends_of, job_of_rows
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, spare_of
-from calc.cost.obtainability import OWNED, classes_of
+from calc.cost.obtainability import OWN_MACHINES, classes_of
 from calc.cost.offers import price_of
 from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.units import GIB, HOUR_SECONDS
 
 BILL = (
-    *("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours", "billed_gpu_hours"),
+    "instances",
+    "usd_per_hour",
+    "hours",
+    "usd",
+    "seconds",
+    "billed_hours",
+    "billed_gpu_hours",
     "resting_instances",
 )
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 PRICE_FACTS = ("as_of", "source")  # of a price
 ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # listed prices of one instance
 WAY_COLUMNS = (  # what on_markets adds to the columns of a job
-    *(
-        "billed_hours",
-        "billed_gpu_hours",
-        "low_usd",
-        "high_usd",
-        "committed_hours",
-        "committed_usd",
-        "break_even_hours_per_month",
-    ),
-    *("basis", *PRICE_FACTS, *ZONES),
+    "billed_hours",
+    "billed_gpu_hours",
+    "low_usd",
+    "high_usd",
+    "committed_hours",
+    "committed_usd",
+    "break_even_hours_per_month",
+    "basis",
+    *PRICE_FACTS,
+    *ZONES,
 )
 
 
@@ -47,7 +53,7 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     )
     if "have" in rows and (has := (rows["have"] != "").to_numpy()).any():
         runs = has & of_run  # whose machines run already: no start, no market
-        table.loc[has, "obtainable"] = OWNED
+        table.loc[has, "obtainable"] = OWN_MACHINES
         table.loc[has, ["usd", "usd_per_hour"]] = np.nan
         table.loc[runs, "hours"] = rows.loc[runs, "run_hours"].astype(float)
         table.loc[runs, "seconds"] = table.loc[runs, "hours"] * HOUR_SECONDS
@@ -174,32 +180,33 @@ def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     """
     markets = markets_for(row, catalogs)
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
-    of_run = ends_of(table).to_numpy(dtype=float)
-    hours = table["hours"].to_numpy(dtype=float)
-    hourly = table["usd_per_hour"].to_numpy(dtype=float)
-    usd = table["usd"].to_numpy(dtype=float)
-    billed_now = table["billed_hours"].to_numpy(dtype=float)
-    ratios = {
-        name: float(row[f"run_{name}_hours"] / row["run_hours"]) if ends_of(row) else 1.0
-        for name in ("low", "high")
-    }
-    slow = hours * ratios["high"]
-    ends = {
-        f"{name}_usd": usd
-        + hourly
-        * (
-            [
-                float(billed_hours(*job))
-                for job in zip(markets, of_run, hours * ratio, slow, table["attempts"], strict=True)
-            ]
-            - billed_now
-        )
-        for name, ratio in ratios.items()
-    }
-    columns = ["market", *(name for name in BILL if name not in ("seconds", "resting_instances"))]
+    columns = ["market", *[name for name in BILL if name not in ("seconds", "resting_instances")]]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
+    ends = _usd_of_range(row, table)
     paid = pd.concat([table[columns].assign(**ends).reset_index(drop=True), facts], axis="columns")
     return paid.assign(**_committed(paid))
+
+
+def _usd_of_range(row: Row, table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Cost at the fast and the slow end of a run's range, on each market of the table. [USD]"""
+    low_ratio, high_ratio = 1.0, 1.0
+    if ends_of(row):
+        low_ratio = float(row["run_low_hours"] / row["run_hours"])
+        high_ratio = float(row["run_high_hours"] / row["run_hours"])
+    hours = table["hours"].to_numpy(dtype=float)
+    hourly_usd = table["usd_per_hour"].to_numpy(dtype=float)
+    usd = table["usd"].to_numpy(dtype=float)
+    billed_now = table["billed_hours"].to_numpy(dtype=float)
+    of_run = ends_of(table).to_numpy(dtype=float)
+    slow_hours = hours * high_ratio
+    ends = {}
+    for name, ratio in (("low_usd", low_ratio), ("high_usd", high_ratio)):
+        jobs = zip(
+            table["market"], of_run, hours * ratio, slow_hours, table["attempts"], strict=True
+        )
+        billed_then = [float(billed_hours(*job)) for job in jobs]
+        ends[name] = usd + hourly_usd * (billed_then - billed_now)
+    return ends
 
 
 def as_rows(row: Row, markets: pd.DataFrame) -> pd.DataFrame:

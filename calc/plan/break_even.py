@@ -49,11 +49,9 @@ def over_use(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
             "fits": row["fits"],
         }
         parts.append(pd.DataFrame({**line, "now": (used == hours) & (market == row["market"])}))
-    return (
-        pd.concat(parts, ignore_index=True)
-        if parts
-        else pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])
-    )
+    if parts:
+        return pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])
 
 
 def over_load(row: Row) -> pd.DataFrame:

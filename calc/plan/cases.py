@@ -1,7 +1,6 @@
 """Three cases of a bill, and what moves it: each factor alone, from its low to its high end."""
 
 import math
-from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from calc.evaluate import Row
 from calc.layout import replicas
 from calc.plan.bill import attempt_usd, on_markets
 from calc.plan.figures import records
+from calc.table import is_missing
 
 UNCHANGED = (1.0, 1.0)
 ASKED_DISCOUNT = 0.10  # of the factor discount
@@ -84,7 +84,10 @@ def load_ratios(row: Row) -> Ratios:
 
 
 def attempt_ratios(row: Row) -> Ratios:
-    """Return what one more attempt at a run makes of its bill."""
+    """Return what a run's bill is multiplied by: 1, and the share with one more attempt.
+
+    Services and bills without a cost stay as they are.
+    """
     if not ends_of(row) or not row["usd"] > 0:
         return UNCHANGED
     return _known_ratios(1.0, 1 + attempt_usd(row) / row["usd"])
@@ -114,28 +117,30 @@ def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
 
     Factors that move nothing are left out; the one that moves most comes first.
     """
-    factors: Mapping[str, Callable[[Row], Ratios]] = {
-        "hours": time_ratios,
-        "load": load_ratios,
-        "attempts": attempt_ratios,
-        "price": lambda row: price_ratios(row, catalogs),
-        "spot": lambda row: spot_ratios(row, catalogs),
-        "discount": lambda row: UNCHANGED if row["have"] else (1 - ASKED_DISCOUNT, 1.0),
+    rows = [row for row in records(bill) if not is_missing(row[column])]
+    usd = np.array([row[column] for row in rows], dtype=float)
+    factors = {
+        "hours": [time_ratios(row) for row in rows],
+        "load": [load_ratios(row) for row in rows],
+        "attempts": [attempt_ratios(row) for row in rows],
+        "price": [price_ratios(row, catalogs) for row in rows],
+        "spot": [spot_ratios(row, catalogs) for row in rows],
+        "discount": [discount_ratios(row) for row in rows],
     }
-    rows = [row for row in records(bill) if row[column] == row[column]]
-    base = sum(row[column] for row in rows)
     table: list[Row] = []
     for factor, ratios in factors.items():
-        ends = np.array([ratios(row) for row in rows]).reshape(-1, 2)
-        low, high = (
-            float(sum(row[column] * end for row, end in zip(rows, side, strict=True)))
-            for side in ends.T
-        )
-        table.append({"factor": factor, "low_usd": min(low, high), "high_usd": max(low, high)})
+        low, high = np.array(ratios).reshape(-1, 2).T
+        ends = sum((usd * low).tolist()), sum((usd * high).tolist())
+        table.append({"factor": factor, "low_usd": min(ends), "high_usd": max(ends)})
     frame = pd.DataFrame(table)
     span = frame["high_usd"] - frame["low_usd"]
     order = span.sort_values(ascending=False, kind="stable").index
-    return frame.loc[order[span[order] > LEAST_SHARE * base]].reset_index(drop=True)
+    return frame.loc[order[span[order] > LEAST_SHARE * sum(usd.tolist())]].reset_index(drop=True)
+
+
+def discount_ratios(row: Row) -> Ratios:
+    """Return what the discount that is asked for makes of a bill; nothing of own machines'."""
+    return UNCHANGED if row["have"] else (1 - ASKED_DISCOUNT, 1.0)
 
 
 def _known_ratios(low: float, high: float) -> Ratios:

@@ -78,9 +78,10 @@ def _numbers(table):
     gradient_bytes_each = row[
         "reduce_bytes_each" if row["shards_gradients"] else "gradient_bytes_each"
     ]
+    # The activations of a micro-batch, in bytes.
     token_bytes = (
         ACTIVATION_BYTES * np.asarray(table["stack_tokens"]) * np.asarray(table["stack_hidden"])
-    )  # of a micro-batch
+    )
     return row | {
         "weight_bytes_each": row["gathered_bytes_each"],
         "sent_gradient_bytes_each": gradient_bytes_each

@@ -15,11 +15,9 @@ from calc.units import GIB, MILLISECONDS
 def records(rows: pd.DataFrame) -> list[Row]:
     """The rows as dicts; in wide tables ten times as fast as pandas' to_dict."""
     names = rows.columns.tolist()
-    return (
-        [dict(zip(names, row, strict=True)) for row in rows.to_numpy(dtype=object).tolist()]
-        if len(rows)
-        else []
-    )
+    if len(rows):
+        return [dict(zip(names, row, strict=True)) for row in rows.to_numpy(dtype=object).tolist()]
+    return []
 
 
 class RowFigures(NamedTuple):

@@ -16,9 +16,8 @@ from calc.cost.markets import MARKETS
 from calc.cost.terms import committed_copies, month_usd, paid_months, period_usd
 
 PERIOD_MONTHS = {"month": 1, "quarter": 3, "year": 12}  # a period -> its months
-PERIODS = {
-    f"{period}_usd": months for period, months in PERIOD_MONTHS.items()
-}  # the columns of a bill
+# The columns of a bill.
+PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}
 PAID = ("is_once", "once_usd", "monthly_usd", "start_usd")  # and of each of its lines
 
 

@@ -10,11 +10,9 @@ from calc.table import Words
 
 def extension(max_position, extended_tokens, extended_by):
     """The method and reach of an extension (YaRN by 4 extends it to 131,072); else empty."""
-    return (
-        f"{extended_by} in its config.json extends it to {extended_tokens:,.0f}"
-        if extended_tokens > max_position
-        else ""
-    )
+    if extended_tokens > max_position:
+        return f"{extended_by} in its config.json extends it to {extended_tokens:,.0f}"
+    return ""
 
 
 def context_notes(table: Columns, catalogs: Catalogs) -> Words:

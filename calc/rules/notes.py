@@ -64,9 +64,8 @@ def _warning(software: str, release: str, catalogs: Catalogs) -> str:
     """A sentence where a release is newer than those that were read; else empty."""
     entry = catalogs.implementations.loc[software]
     newest = newest_known(entry["releases"])
-    if (
-        not numbers_of_release(release)[: len(newest)] > newest > ()
-    ):  # a patch of the newest release is no newer one
+    # A patch of the newest release is no newer one.
+    if not numbers_of_release(release)[: len(newest)] > newest > ():
         return ""
     return (
         f"{entry['name']} {release} is newer than the releases that were read "

@@ -55,9 +55,8 @@ class Rules(NamedTuple):
     order: np.ndarray  # the numbers of the rules: worst first, then in the order of WHATS
     sentences: np.ndarray  # the sentence of the note where it applies; may be empty
     about: dict[str, np.ndarray]  # what -> the rules about it
-    members: dict[
-        str, tuple[dict[str, int], np.ndarray]
-    ]  # column -> the index of each word, the rules that match it
+    # Column -> the index of each word, the rules that match it.
+    members: dict[str, tuple[dict[str, int], np.ndarray]]
 
 
 @cached_per_catalogs("support")

@@ -29,7 +29,7 @@ BASIS_WORDS = {
     BY_TIME: "by instance type and day",
     ASSIGNED: "as you said",
 }
-SHOWN = 5  # groups of lines without a plan, or that are asked about
+MOST_GROUPS = 5  # groups of lines without a plan, or that are asked about
 ROUNDED = 0.005  # of a ratio that is written as whole per cent
 
 
@@ -40,7 +40,10 @@ def bill_sentence(bill: BillLines, result: Actual) -> str:
 
 
 def headline(result: Actual) -> str:
-    """$12,400 was paid for what was planned at $10,300: 20 % more, without a full stop."""
+    """Say what was paid, and by how much that differs from the plan; without a full stop.
+
+    For example: $12,400 was paid for what was planned at $10,300: 20 % more
+    """
     rows = result.billed
     paid = float(rows["actual_usd"].sum())
     planned = float(rows["planned_usd"].sum())
@@ -105,8 +108,8 @@ def open_question(group: OpenGroup, regions: Mapping[str, str] | None = None) ->
 def open_questions(result: Actual) -> list[str]:
     """The questions with the most dollars, and how many there are beside them."""
     groups = result.matched.open_groups
-    questions = [open_question(group) for group in groups[:SHOWN]]
-    rest = groups[SHOWN:]
+    questions = [open_question(group) for group in groups[:MOST_GROUPS]]
+    rest = groups[MOST_GROUPS:]
     if rest:
         usd = billed_usd(sum(group.usd for group in rest))
         questions.append(f"{usd} of {with_noun(len(rest), 'other group')}: not asked here.")
@@ -121,9 +124,11 @@ def unplanned_sentences(result: Actual) -> list[str]:
     sums = lines.groupby(["instance", "team"])["usd"].sum().sort_values(ascending=False)
     parts = [
         f"{billed_usd(usd)} {f'team {team}, ' if team else ''}{instance or 'no machine'}"
-        for (instance, team), usd in sums.head(SHOWN).items()
+        for (instance, team), usd in sums.head(MOST_GROUPS).items()
     ]
-    more = f" and {with_noun(len(sums) - SHOWN, 'other group')}" if len(sums) > SHOWN else ""
+    more = ""
+    if len(sums) > MOST_GROUPS:
+        more = f" and {with_noun(len(sums) - MOST_GROUPS, 'other group')}"
     return [f"In no plan: {billed_usd(float(sums.sum()))} ({'; '.join(parts)}{more})."]
 
 
@@ -160,11 +165,9 @@ def runway_sentence(left: Runway) -> str:
 
 def budget_sentence(budget: Budget, left: Runway, first_day: str) -> str:
     """A team's budget at the bill's rate, with what the bill does not say."""
-    before = (
-        f" What was spent before {first_day} is not in the bill."
-        if first_day > budget.starts.isoformat()
-        else ""
-    )
+    before = ""
+    if first_day > budget.starts.isoformat():
+        before = f" What was spent before {first_day} is not in the bill."
     return f"{budget_name(budget)}: {runway_sentence(left)}{before}"
 
 
@@ -173,7 +176,7 @@ def _day(day: date) -> str:
 
 
 def _change_words(ratio: float) -> str:
-    """20 % more, 3.2 times as much, as planned."""
+    """The difference of a cost from the plan: 20 % more, 3.2 times as much, as planned."""
     if abs(ratio - 1) < ROUNDED:
         return "as planned"
     return more(ratio) if ratio > 1 else changed_by(ratio - 1)

@@ -31,7 +31,7 @@ def offline_words(job: Cells, model: str, catalogs: Catalogs) -> str:
 
 
 def amount_words(job: Cells, catalogs: Catalogs) -> str:
-    """1 billion tokens; 1 million images; 1,000 hours of sound."""
+    """An amount with its unit: 1 billion tokens; 1 million images; 1,000 hours of sound."""
     if isinstance(job["tokens_total"], str):  # of a job that is refused
         return job["tokens_total"]
     words, unit_tokens = measure(job["model"], job.get("answer_tokens"), catalogs)

@@ -248,12 +248,12 @@ def _block(subject: Subject) -> str:
         else "the capacity block is"
     )
     every = ", once for every attempt" if row["attempts"] > 1 else ""
-    idle = (
-        f", of {paid:.0f} instances, since AWS sells {said_sizes(sizes)} at once, and "
-        f"{row['instances_needed']:.0f} of them work"
-        if paid > row["instances_needed"]
-        else ""
-    )
+    idle = ""
+    if paid > row["instances_needed"]:
+        idle = (
+            f", of {paid:.0f} instances, since AWS sells {said_sizes(sizes)} at once, and "
+            f"{row['instances_needed']:.0f} of them work"
+        )
     return (
         f"{blocks} booked for {days}, for a run of up to "
         f"{span(row['run_high_hours'] / row['attempts'])}{every}, so that "
@@ -262,7 +262,7 @@ def _block(subject: Subject) -> str:
 
 
 def said_sizes(sizes: Iterable[float]) -> str:
-    """1, 2, 4, 8, 16, 32 or 64."""
+    """The numbers of a list as a choice: 1, 2, 4, 8, 16, 32 or 64."""
     *first, last = (f"{size:.0f}" for size in sizes)
     return f"{', '.join(first)} or {last}"
 
@@ -322,7 +322,7 @@ def rented_words(rented: Rented | None) -> str:
 
 
 def _alike(ratios: Mapping[str, float]) -> str:
-    """5 other types within 10 % (g5.xlarge and others): too close to rank."""
+    """The types that cost nearly the same: 5 other types within 10 %: too close to rank."""
     names = list(ratios)
     listed = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
     most = max(max(ratios.values()) - 1, 0.01)

@@ -18,7 +18,7 @@ def budget_name(budget: Budget) -> str:
 
 
 def day(value: date) -> str:
-    """31 December 2026."""
+    """A day as a sentence has it: 31 December 2026."""
     return f"{value.day} {value:%B %Y}"
 
 

@@ -41,9 +41,9 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     """Return the line on an answer's card beside its figures; `least` is the first answer."""
     names = row["answer"].split("+")
     if "nearest" in names:
-        return (
-            f"In the way: {row['misses']}." if row["missed_limits"] else layout_line(row, catalogs)
-        )
+        if row["missed_limits"]:
+            return f"In the way: {row['misses']}."
+        return layout_line(row, catalogs)
     if "knee" in names:
         little = "little-more" in row["why_codes"].split("+")
         past = "past this, each minute saved costs more" if little else "nothing between"
@@ -62,7 +62,7 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
 
 
 def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
-    """80 % more: the weights as trained."""
+    """The price of using the weights as trained: 80 % more: the weights as trained."""
     is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
     weights = "the weights as trained" if is_trained else layout_words(row, catalogs)
     if row["usd"] == row["usd"]:
@@ -88,11 +88,9 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
         spread = f", {copies:.0f} copies of the model" if (copies := replicas(row)) > 1 else ""
         return f"{weights}{cache}, on {cards}{spread}"
     shared = f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"On {cards}"
-    divided = (
-        f"each sequence over {row['context_parallel']:.0f}"
-        if row.get("context_parallel", 1) > 1
-        else ""
-    )
+    divided = ""
+    if row.get("context_parallel", 1) > 1:
+        divided = f"each sequence over {row['context_parallel']:.0f}"
     recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
     generated = GENERATED.get(str(row.get("rollout")), "").format(**row)
     parts = [

@@ -29,10 +29,11 @@ OTHER_WORK = {
     "training": "Other training: check the quality",
     "inference": "Other serving: check the quality",
 }
+# Whether a change keeps the machine -> the words for it.
 MACHINES = {
     True: "On the machine you have",
     False: "On another machine",
-}  # by whether a change keeps it
+}
 WHAT_HELPS = "What helps there, the gentlest first"
 ENGINE_OPTIONS = "With options of the engine, on the machine you have"
 NOTHING_FITS = "No change that was tried makes it fit: take a smaller model, LoRA or more GPUs."
@@ -65,7 +66,7 @@ def change_in_words(change: Row, catalogs: Catalogs, serves: bool = False) -> st
 
 
 def _machine(instance: str, gpus: float | None, catalogs: Catalogs) -> str:
-    """2 × p5.48xlarge, 4 of the 8 GPUs of g6e.48xlarge, 16 GPUs."""
+    """The machines of a row: 2 × p5.48xlarge, 4 of the 8 GPUs of g6e.48xlarge, 16 GPUs."""
     if not instance or gpus is None:
         return instance or ("" if gpus is None else choice("gpus", float(gpus), catalogs))
     instance_gpus = float(catalogs.instances["gpus"].get(instance, gpus))
@@ -77,7 +78,7 @@ def _machine(instance: str, gpus: float | None, catalogs: Catalogs) -> str:
 
 
 def _batch(batch: float | None, accumulation_steps: float | None, serves: bool) -> str:
-    """128 concurrent sequences; micro-batch 4 in 2 accumulation steps."""
+    """The batch of a row: 128 concurrent sequences; micro-batch 4 in 2 accumulation steps."""
     if serves and batch is not None:
         return with_noun(int(batch), "concurrent sequence")
     micro_batch = "" if batch is None else f"micro-batch {batch:.0f}"
@@ -173,9 +174,9 @@ def money(change: Row, ends: bool) -> str:
     saved = change["saved_work_ratio"]
     telling = not is_missing(saved) and abs(saved) >= TELLING_RATIO
     if is_missing(change["usd"]):
-        return (
-            "" if is_missing(change["usd_per_hour"]) else f"{usd(change['usd_per_hour'])} an hour"
-        )
+        if is_missing(change["usd_per_hour"]):
+            return ""
+        return f"{usd(change['usd_per_hour'])} an hour"
     time = f" in {span(change['hours'])}" if ends else " a month"
     if not telling:
         share = ""
@@ -200,12 +201,10 @@ def _memory(change: Row) -> str:
 
 
 def _speed(ratio: float) -> str:
-    """2 % faster, 21 % slower, 2.1 times as fast."""
-    return (
-        f"{ratio:.1f} times as fast"
-        if ratio >= 2
-        else f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'}"
-    )
+    """The change of speed: 2 % faster, 21 % slower, 2.1 times as fast."""
+    if ratio >= 2:
+        return f"{ratio:.1f} times as fast"
+    return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'}"
 
 
 def _tight(change: Row) -> str:

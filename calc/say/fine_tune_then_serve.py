@@ -30,7 +30,7 @@ def with_names(plan: TunedPlan, catalogs: Catalogs) -> TunedPlan:
 
 
 def plan_money(plan: TunedPlan) -> str:
-    """$639 in the first month, then $588 a month: $7,099 in 12 months."""
+    """The cost of a plan: $639 in the first month, then $588 a month: $7,099 in 12 months."""
     table = by_month(plan)
     first, last = table["usd"].iloc[[0, -1]]
     parts = table[["runs_usd", "service_usd"]]
@@ -45,11 +45,9 @@ def plan_money(plan: TunedPlan) -> str:
     monthly = (
         f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
     )
-    return (
-        f"{monthly}: {total} in {with_noun(len(table), 'month')}"
-        if len(table) > 1
-        else f"{first} in a month"
-    )
+    if len(table) > 1:
+        return f"{monthly}: {total} in {with_noun(len(table), 'month')}"
+    return f"{first} in a month"
 
 
 def serving(services: list[Service], catalogs: Catalogs) -> str:
@@ -84,7 +82,7 @@ def _service_words(service: Service, catalogs: Catalogs) -> str:
 
 
 def _machines(row: Row, copies: int, catalogs: Catalogs) -> str:
-    """1 × g6.xlarge, each 2 × g6.xlarge of several services, 8 × H100 SXM5 80GB."""
+    """The machines of a plan: 1 × g6.xlarge, each 2 × g6.xlarge of several services."""
     return ("each " if copies > 1 else "") + (
         place(row) if row["instance"] else cards(row, catalogs)
     )
@@ -106,9 +104,9 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
     if is_missing(total):
         return f"{asks} What the plan costs is not known."
     if not is_missing(day):
-        yours = (
-            " What your machines cost is not counted." if (plan.bill["have"] != "").any() else ""
-        )
+        yours = ""
+        if (plan.bill["have"] != "").any():
+            yours = " What your machines cost is not counted."
         return f"{asks} The plan, training included, costs less from day {day:,.0f} on.{yours}"
     even = break_even_tokens_per_day(plan)
     if even <= plan.tokens_per_day_most:

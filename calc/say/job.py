@@ -79,11 +79,9 @@ def short_job(job: Cells, catalogs: Catalogs) -> str:
             f"{model}{_objective(job)}{_on_tokens(job)}"
         )
     tokens_each = _context(job)
-    return (
-        offline_words(job, model, catalogs)
-        if work_ends(job)
-        else ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
-    )
+    if work_ends(job):
+        return offline_words(job, model, catalogs)
+    return ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
 
 
 def _on_tokens(job: Cells) -> str:
@@ -94,11 +92,9 @@ def _on_tokens(job: Cells) -> str:
 def _objective(job: Cells) -> str:
     """with DPO; with SFT or DPO if there are several; empty for the default one."""
     names = [str(name) for name in listed(job.get("objective"))]
-    return (
-        f" with {_any_of([spoken('objective', name) or name for name in names])}"
-        if set(names) - {"sft"}
-        else ""
-    )
+    if set(names) - {"sft"}:
+        return f" with {_any_of([spoken('objective', name) or name for name in names])}"
+    return ""
 
 
 def _rolls_out(job: Cells) -> bool:
@@ -173,7 +169,10 @@ def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _load(job: Cells) -> str:
-    """4 requests in flight; 20 requests a second; for a result row, all sequences in flight."""
+    """The load of a service: 4 requests in flight, 20 requests a second.
+
+    For a result row, all sequences in flight.
+    """
     if rate := number_in(job, "requests_per_second"):
         return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
     users = number_in(job, "users") or (
@@ -183,7 +182,10 @@ def _load(job: Cells) -> str:
 
 
 def _lengths(job: Cells, catalogs: Catalogs) -> str:
-    """8,192 tokens each (7,680 in, 512 out); an encoder answers no token."""
+    """The length of a request: 8,192 tokens each (7,680 in, 512 out).
+
+    An encoder answers no token.
+    """
     context, prompt = context_tokens_of(job), number_in(job, "prompt_tokens")
     answer = number_in(job, "answer_tokens") or context - prompt
     split = context > 1 and prompt and answer and is_generator(job, catalogs)
@@ -191,7 +193,7 @@ def _lengths(job: Cells, catalogs: Catalogs) -> str:
 
 
 def _context(job: Cells) -> str:
-    """8,192 tokens each; nothing where a request has no text."""
+    """The context of a request: 8,192 tokens each; empty if a request has no text."""
     context = context_tokens_of(job)
     return f"{amount(context)} tokens each" if context > 1 else ""
 
@@ -266,7 +268,7 @@ def machines_of_job(job: Cells, catalogs: Catalogs) -> dict[str, int]:
 
 
 def _machines(job: Cells, catalogs: Catalogs) -> str:
-    """8 H100 and 2 × p5.48xlarge, of 8 x h100-80gb-sxm + 2 x p5.48xlarge."""
+    """The machines that one has: 8 H100 and 2 × p5.48xlarge."""
     counts = machines_of_job(job, catalogs)
     words = [
         f"{count} {'× ' + name if name in catalogs.instances.index else short_card(name, catalogs)}"
@@ -317,7 +319,7 @@ def _limits_of_cost(job: Cells, ends: bool) -> Iterator[str]:
 
 
 def _deadline(hours: float) -> str:
-    """7 days, 6.5 days, 2,000 hours, 30 minutes: the unit in which a time is a round number."""
+    """A deadline in the unit in which it is a round number: 7 days, 6.5 days, 30 minutes."""
     days = hours / DAY_HOURS
     if days >= 1 and (2 * days).is_integer():
         number, unit = days, "day"

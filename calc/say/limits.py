@@ -46,11 +46,12 @@ STEPPED = {  # a limit at its next step
 IN_ALL = ("hours_most", "usd_most")  # limits on the whole work, named without more words where free
 PERCENTILE_OF = dict(zip(SPEEDS, PERCENTILES, strict=True))
 NOTHING_RATIO = 0.03  # of the money, below which a limit costs nothing
+# Requests that meet a limit.
 SHARE_WORDS = {
     "50": "half of all requests",
     "90": "90 of 100 requests",
     "99": "99 of 100 requests",
-}  # who keep a limit
+}
 
 
 def say_limit(name: str) -> Callable[[float], str]:
@@ -67,7 +68,7 @@ def say_limit(name: str) -> Callable[[float], str]:
 
 
 def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Catalogs) -> str:
-    """8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
+    """The cost of each limit: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
     parts, period = [], "" if ends_of(row) else " a month"
     for limit in relaxed:
         month = old_price_month(limit.old_price_days, catalogs)
@@ -168,7 +169,7 @@ def step_words(limit: Relaxed, row: Row) -> str:
 
 
 def _bits_words(name: str, weights: int, cache: int) -> str:
-    """4-bit weights and 8-bit cache; only those of the two that take fewer bits than before."""
+    """The formats with fewer bits than before: 4-bit weights and 8-bit cache."""
     if name == "kv_precision":
         return f"{cache}-bit cache"
     if name == "precision":

@@ -10,7 +10,7 @@ SAME = 0.005  # of the always-on cost; a smaller saving is none
 
 
 def machines_sentence(day: LoadDay) -> str:
-    """1 to 4 instances, 2.3 on average (57 % of the peak); 4 instances at every hour."""
+    """The instances that a load needs: 1 to 4 instances, 2.3 on average (57 % of the peak)."""
     least = float(day.table["instances"].min())
     if least == day.peak_instances:
         return f"{with_noun(int(least), 'instance')} at every hour."
@@ -26,11 +26,9 @@ def month_sentence(day: LoadDay) -> str:
     saved = 1 - day.gpu_hours_scaled / day.gpu_hours_always
     if saved < SAME:
         return f"A month takes {always}; scaling by the hour saves nothing."
-    committed = (
-        " The commitment is paid all the same."
-        if day.usd_always == day.usd_scaled and not is_missing(day.usd_always)
-        else ""
-    )
+    committed = ""
+    if day.usd_always == day.usd_scaled and not is_missing(day.usd_always):
+        committed = " The commitment is paid all the same."
     return f"A month takes {always}; scaled by the hour {scaled}, {percent(saved)} less.{committed}"
 
 
@@ -44,12 +42,12 @@ def start_sentence(day: LoadDay) -> str:
     if not day.starts_per_day:
         return f"{takes}; the load needs none."
     starts = f"{day.starts_per_day:.3g} {'start' if day.starts_per_day == 1 else 'starts'}"
-    zero = (
-        f" For {day.zero_hours_per_day:.3g} hours of it nothing runs: the first request after "
-        f"it waits for that start."
-        if day.zero_hours_per_day
-        else ""
-    )
+    zero = ""
+    if day.zero_hours_per_day:
+        zero = (
+            f" For {day.zero_hours_per_day:.3g} hours of it nothing runs: the first request after "
+            f"it waits for that start."
+        )
     return f"{takes}; a day has {starts}, paid from the request on.{zero}"
 
 

@@ -46,9 +46,9 @@ def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str
     if not types.close:
         return ""
     first = types.rows[0]
-    parts = (
-        [f"Time is known to ± {_known_to(first)}."] if types.close > 1 and ends_of(first) else []
-    )
+    parts = []
+    if types.close > 1 and ends_of(first):
+        parts = [f"Time is known to ± {_known_to(first)}."]
     if types.close > len(types.rows):
         parts.insert(0, f"{COUNTS[len(types.rows)]} of them are here.")
     if types.next is not None:
@@ -72,7 +72,7 @@ def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str
 
 
 def ordinal(number: int) -> str:
-    """1st, 7th, 12th, 22nd."""
+    """A number as a place in an order: 1st, 7th, 12th, 22nd."""
     return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ENDINGS.get(number % 10, 'th')}"
 
 

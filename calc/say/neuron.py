@@ -28,7 +28,7 @@ def neuron_sentences(rows: pd.DataFrame) -> list[str]:
 
 
 def _rate(row: Row) -> str:
-    """32 × trn1.32xlarge: 392,806 tokens a second, published at ...: 10 h, $6,880."""
+    """Machines, published rate, time and cost: 32 × trn1.32xlarge: 392,806 tokens a second ..."""
     where = f"{row['rate_instances']:.0f} × {row['instance']}"
     lengths = (
         ""

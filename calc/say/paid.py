@@ -6,13 +6,13 @@ from calc.say.numbers import is_missing, span, three
 
 
 def gpu_hours_of(row: Row) -> str:
-    """192: the GPU-hours that a row pays for, of the run or a month; "" if unknown."""
+    """The GPU-hours that a row pays for, of the run or a month: 192; empty if unknown."""
     gpu_hours = row.get("billed_gpu_hours")
     return "" if is_missing(gpu_hours) else three(gpu_hours)
 
 
 def paid_hours(row: Row) -> list[str]:
-    """24 h paid for 14.6 h; 192 GPU-hours. Neither where the row has no bill."""
+    """The hours that are paid: 24 h paid for 14.6 h; 192 GPU-hours; empty without a bill."""
     billed, gpu_hours = row.get("billed_hours"), row.get("billed_gpu_hours")
     unused = not is_missing(billed) and ends_of(row) and billed > row["hours"] * (1 + 1e-9)
     parts = [f"{span(billed)} paid for {span(row['hours'])}"] if unused else []

@@ -66,7 +66,10 @@ def region_name(region: str, catalogs: Catalogs) -> str:
 
 
 def place(row: Row, catalogs: Catalogs | None = None, counts_one: bool = True) -> str:
-    """2 × p5.48xlarge in N. Virginia on spot + 1 spare: the region with catalogs, no on demand."""
+    """The machines of a row: 2 × p5.48xlarge in N. Virginia on spot + 1 spare.
+
+    The region is named if `catalogs` are given, the market if it is not On-Demand.
+    """
     region = f" in {region_name(row['region'], catalogs)}" if catalogs else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
     if not row["instance"]:
@@ -82,11 +85,9 @@ def place(row: Row, catalogs: Catalogs | None = None, counts_one: bool = True) -
 
 def cards(row: Row, catalogs: Catalogs) -> str:
     """The cards: 8 × H100 SXM5 80GB; 16 GPUs where no card is named."""
-    return (
-        f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
-        if row["gpu"]
-        else with_noun(int(row["gpus"]), "GPU")
-    )
+    if row["gpu"]:
+        return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
+    return with_noun(int(row["gpus"]), "GPU")
 
 
 def instances_in_words(names: Sequence[str], catalogs: Catalogs) -> list[str]:

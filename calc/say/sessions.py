@@ -51,9 +51,7 @@ def session_sentences(plan: SessionPlan) -> list[str]:
         f"{three(plain['requests_per_second'])} of {three(plain['sessions'])}."
     )
     cost = [cached["usd_per_million_output_tokens"], plain["usd_per_million_output_tokens"]]
-    money = (
-        f"A million answer tokens cost {usd(cost[0])}, without reuse {usd(cost[1])}."
-        if cost[1] == cost[1]
-        else ""
-    )
+    money = ""
+    if cost[1] == cost[1]:
+        money = f"A million answer tokens cost {usd(cost[0])}, without reuse {usd(cost[1])}."
     return [sentence for sentence in (found, first, load, money) if sentence]

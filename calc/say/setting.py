@@ -87,9 +87,9 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
         parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]
     else:
         shared = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups
-        recompute = (
-            choice("recompute", row["recompute"], catalogs) if row["recompute"] != "none" else ""
-        )
+        recompute = ""
+        if row["recompute"] != "none":
+            recompute = choice("recompute", row["recompute"], catalogs)
         parts = [
             f"{sharding(row, catalogs)} over {shared}" if sharding_ranks(row) > 1 else shared,
             degree,
@@ -116,7 +116,7 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
 
 
 def sequences_at_once(row: Row) -> str:
-    """16 concurrent sequences; 16 sequences on each where there are replicas."""
+    """The concurrency of a service: 16 concurrent sequences, or 16 on each of its replicas."""
     if replicas(row) > 1:
         return f"{with_noun(int(row['batch']), 'sequence')} on each"
     return with_noun(int(row["batch"]), "concurrent sequence")

@@ -42,11 +42,9 @@ class Input:
         from_least = f"a number from {self.least:.10g}" if self.least else KINDS[self.kind]
         if self.most >= HUGE:
             return f"{from_least} up to {self.most:.0e}"
-        return (
-            f"{from_least} to {self.most:.10g}"
-            if self.kind == "amount"
-            else f"{from_least}, at most {self.most:.10g}"
-        )
+        if self.kind == "amount":
+            return f"{from_least} to {self.most:.10g}"
+        return f"{from_least}, at most {self.most:.10g}"
 
 
 def _input(name: str, entry: Json) -> Input:
@@ -73,9 +71,10 @@ BY_NAME = {column.name: column for column in INPUTS}
 CATALOG_OF = {
     column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"
 }
+# Closed lists.
 LIST_OF = {
     column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "choice"
-}  # closed lists
+}
 TRAINING_ONLY = _only("training", "lora")
 INFERENCE_ONLY = _only("inference")
 LORA_ONLY = _only("lora", "adapters")

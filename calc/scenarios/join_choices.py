@@ -259,9 +259,8 @@ def _width(column: str, name: str, default: float) -> Callable:
 
 reduce_bytes_each = _width("reduce_precision", "reduce_bytes_each", 4.0)
 asked_adapter_bytes_each = _width("adapter_precision", "asked_adapter_bytes_each", 4.0)
-asked_gradient_bytes_each = _width(
-    "gradient_precision", "asked_gradient_bytes_each", 0.0
-)  # 0: that of the weights
+# 0: that of the weights.
+asked_gradient_bytes_each = _width("gradient_precision", "asked_gradient_bytes_each", 0.0)
 kv_bytes_each = _width("kv_precision", "kv_bytes_each", 2.0)
 
 

@@ -14,9 +14,8 @@ from calc.scenarios.stack_numbers import (
 )
 from calc.table import Words, where
 
-SETTLED_ANEW = frozenset(
-    formula.__name__ for formula in formulas_of(model_values)
-)  # numbers of a model joined as model_<name>
+# Numbers of a model joined as model_<name>.
+SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(model_values))
 LONGEST = "longest_sequence_tokens"
 
 
@@ -45,11 +44,9 @@ def precision(asked_precision, names_precision, trains, model_row, catalogs):
     """The named precision; by default that of the model's file in serving, or the usual one."""
     stored = words_of(catalogs, "models", "stored_precision")
     as_stored = (stored != "")[model_row] & (trains == 0) & ~names_precision
-    return (
-        where(as_stored, Words(model_row, stored), asked_precision)
-        if as_stored.any()
-        else asked_precision
-    )
+    if as_stored.any():
+        return where(as_stored, Words(model_row, stored), asked_precision)
+    return asked_precision
 
 
 def scale_elements(model_row, precision, catalogs):

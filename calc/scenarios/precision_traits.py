@@ -29,7 +29,10 @@ def default_precision(work: Words, tuning: Words) -> Words:
 
 
 def tried_for(work: str) -> tuple[str, ...]:
-    """The precisions that the search tries for a kind of work without being asked."""
+    """The precisions that the search tries for a kind of work if the job names none.
+
+    `work`: a word of the field tried_for of precisions.yaml, such as "full in 8 bits".
+    """
     entries = _CATALOG.precisions.items()
     return tuple(name for name, entry in entries if work in (entry.tried_for or ()))
 

@@ -24,28 +24,25 @@ from calc.table import Words, cell_codes, where, word
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 # Inputs whose final value depends on others: they are read as asked_<name>.
-ASKED = frozenset(
+ASKED_COLUMNS = frozenset(
     [
-        *(
-            "precision",
-            "loss",
-            "gpu",
-            "memory_utilization",
-            "sequence_tokens",
-            "decoder_tokens",
-            "prompt_tokens",
-            "image_tokens",
-        ),
-        *(
-            "reference",
-            "kl_coefficient",
-            "generations",
-            "completion_tokens",
-            "rollout",
-            "rollout_share",
-            "rollout_gpus",
-        ),
-        *("rollout_tensor_parallel", *ASSUMPTIONS),
+        "precision",
+        "loss",
+        "gpu",
+        "memory_utilization",
+        "sequence_tokens",
+        "decoder_tokens",
+        "prompt_tokens",
+        "image_tokens",
+        "reference",
+        "kl_coefficient",
+        "generations",
+        "completion_tokens",
+        "rollout",
+        "rollout_share",
+        "rollout_gpus",
+        "rollout_tensor_parallel",
+        *ASSUMPTIONS,
     ]
 )
 
@@ -91,13 +88,15 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     usual = default_precision(inputs["work"], inputs["tuning"])
     inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
     unnamed = inputs["model"].are("")
-    if (
-        "problem" in frame.columns
-    ):  # the row of a job without a plan keeps its problem when read again
+    # The row of a job without a plan keeps its problem when read again.
+    if "problem" in frame.columns:
         earlier = _read_words(Input("problem", "text"), frame["problem"], problems)
         problems.add(unnamed & ~earlier.are(""), earlier.in_row)
     problems.add(unnamed, "No model is named; write the id of a model of the catalog.")
-    return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
+    return {
+        f"asked_{name}" if name in ASKED_COLUMNS else name: values
+        for name, values in inputs.items()
+    }
 
 
 def known_inputs(row: Cells, columns: Cells | None = None) -> Row:
@@ -117,7 +116,10 @@ def known_inputs(row: Cells, columns: Cells | None = None) -> Row:
     inputs["names_precision"] = np.array([names_precision])
     if not names_precision:
         inputs["precision"] = default_precision(inputs["work"], inputs["tuning"])
-    return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
+    return {
+        f"asked_{name}" if name in ASKED_COLUMNS else name: values
+        for name, values in inputs.items()
+    }
 
 
 @cache

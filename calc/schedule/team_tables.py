@@ -15,7 +15,7 @@ from calc.scenarios.lookups import similar
 from calc.scenarios.problems import TableError, quote_cell
 from calc.scenarios.read import number
 
-OWNED = "owned"  # the market of machines that are paid whatever runs on them
+OWNED_MARKET = "owned"  # the market of machines that are paid whatever runs on them
 EVERY: Row = {
     "once": None,
     "day": pd.DateOffset(days=1),
@@ -78,13 +78,13 @@ class Pool(NamedTuple):
     @property
     def by_the_hour(self) -> bool:
         """Return whether hours of use are paid at the market's price or the team's own."""
-        return self.usd_per_hour is not None or (self.market != OWNED and not self.bought)
+        return self.usd_per_hour is not None or (self.market != OWNED_MARKET and not self.bought)
 
 
 def pool_of(row: Cells, name: str = "") -> Row:
     """The pool with the instances of an answer, rented as it is or owned; named after them."""
     market = row["market"] if row.get("market") in BY_USE else "on-demand"
-    market = OWNED if row.get("have") else market
+    market = OWNED_MARKET if row.get("have") else market
     suffix = "" if market == "on-demand" else f" {market}"
     return {
         "pool": name or f"{row['instance']}{suffix}",
@@ -157,13 +157,18 @@ def runs_of(jobs: pd.DataFrame) -> list[Occurrence]:
     ]
     count = sum(repetition.runs for repetition in repetitions)
     if not 1 <= count <= MOST_RUNS:
-        largest = max(repetitions, key=lambda one: one.runs, default=None)
-        most = f" ({largest.where}: {largest.runs:,} of them)" if largest else ""
+        most = ""
+        if repetitions:
+            largest = max(repetitions, key=lambda one: one.runs)
+            most = f" ({largest.where}: {largest.runs:,} of them)"
         raise TableError(
             f"The jobs make {count:,} runs{most}; give 1 to {MOST_RUNS}: shorten 'until', or "
             f"plan fewer jobs at once."
         )
-    return [run for repetition in repetitions for run in repetition.occurrences()]
+    runs: list[Occurrence] = []
+    for repetition in repetitions:
+        runs += repetition.occurrences()
+    return runs
 
 
 class Repetition(NamedTuple):
@@ -257,7 +262,7 @@ def _pool(cells: Cells, where: str, catalogs: Catalogs) -> Pool:
     region = str(cells.get("region") or "").strip() or "us-east-1"
     for word, column, ids in (
         (instance, "instance", catalogs.instances.index),
-        (market, "market", (OWNED, *BY_USE)),
+        (market, "market", (OWNED_MARKET, *BY_USE)),
     ):
         if word not in ids:
             raise TableError(

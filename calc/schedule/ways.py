@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.columns import CONFIDENCE_REACH
 from calc.say.problem import problem_text
-from calc.schedule.team_tables import OWNED, Occurrence, Pool
+from calc.schedule.team_tables import OWNED_MARKET, Occurrence, Pool
 from calc.search.options import options
 from calc.units import HOUR_MINUTES
 
@@ -83,7 +83,7 @@ def _jobs(run: Occurrence, pool: Pool, window: float) -> list[Row]:
     if finishes(run):
         job["hours_most"] = min(window, float(run.job.get("hours_most", window)))
     if pool.by_the_hour:
-        market = "on-demand" if pool.market == OWNED else pool.market
+        market = "on-demand" if pool.market == OWNED_MARKET else pool.market
         place = {"instance": pool.instance, "regions": pool.region, "markets": market}
         return [job | place | {"instances_most": pool.instances, "answers": "fastest"}]
     counts = dict.fromkeys(max(1, pool.instances // share) for share in SHARES)

@@ -64,11 +64,9 @@ def _knee(ranked: Ranking, least: int) -> int:
     edge = frontier(figures, ranked.qualifying)
     edge = edge[figures.seconds[edge] * judged["tie_ratio"] < figures.seconds[least]]
     points = np.array([least, *edge])
-    return (
-        int(points[point])
-        if (point := knee(figures.usd[points], figures.seconds[points], judged))
-        else -1
-    )
+    if point := knee(figures.usd[points], figures.seconds[points], judged):
+        return int(points[point])
+    return -1
 
 
 def knee(usd: np.ndarray, seconds: np.ndarray, judged: Row) -> int:

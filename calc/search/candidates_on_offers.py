@@ -21,13 +21,25 @@ from calc.search.places import Offer
 from calc.search.timing import STEPPED, TIMED, add_time, spot_overhead
 
 COPIED = (  # columns of the pairs that a candidate has as they are
-    *("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel"),
-    *("batch", "accumulation_steps", "step_tokens", "pair_number"),
-    *("runs", "fits", "headroom_bytes", "fit_probability"),
+    "gpus",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "batch",
+    "accumulation_steps",
+    "step_tokens",
+    "pair_number",
+    "runs",
+    "fits",
+    "headroom_bytes",
+    "fit_probability",
 )
 TIMES = (  # figures that rest on time; of work that ends also the hours and what they cost
-    *("seconds", "first_token_seconds", "token_seconds"),
-    *("limited_first_token_seconds", "limited_token_seconds"),
+    "seconds",
+    "first_token_seconds",
+    "token_seconds",
+    "limited_first_token_seconds",
+    "limited_token_seconds",
 )
 TIMES_OF_RUNS = ("hours", "usd", "slow_hours", "billed_hours", "billed_gpu_hours")
 

@@ -18,10 +18,11 @@ RECOMPUTES = ("none", "selective", "selective-ops", "full")
 TRAINED_IN = {tuning: with_and_without_bf16(tuning) for tuning in ("full", "lora", "qlora")}
 SERVED_IN_8, SERVED_IN_4 = (tried_for(f"serving in {bits} bits") for bits in (8, 4))
 LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
+# Choices of the engine that generates the answers.
 ROLLOUTS: dict[str, list] = {
     "rollout": ["colocated", "own gpus"],
     "rollout_share": [0.2, 0.3, 0.5, 0.7, 0.9],
-}  # of an engine that generates
+}
 
 
 def free_choices(job: Job, native: bool, trains: bool) -> dict[str, list]:
@@ -45,9 +46,8 @@ def free_choices(job: Job, native: bool, trains: bool) -> dict[str, list]:
             free["compile"] = ["no", "yes"]
         if job.divides_experts:
             free["expert_parallel"] = [*EXPERT_DEGREES]
-        free["optimizer"] = [
-            "adamw"
-        ]  # its width is a question of its own: 8 bits where the job names such an optimizer
+        # Its width is a question of its own: 8 bits where the job names such an optimizer.
+        free["optimizer"] = ["adamw"]
     elif job.fewest_bits == PUBLISHED:
         free = {"precision": [name or sixteen for name in job.formats], "kv_precision": [""]}
     else:

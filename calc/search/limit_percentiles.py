@@ -11,9 +11,8 @@ from calc.job.job import Job
 from calc.search.batch_for_rate import first_token_column, generates_nothing
 
 TIMES = ("first_token", "token")
-POINTS = {
-    share: NormalDist().inv_cdf(share / 100) for share in (50, 90, 99)
-}  # deviations of a normal distribution
+# Deviations of a normal distribution.
+POINTS = {share: NormalDist().inv_cdf(share / 100) for share in (50, 90, 99)}
 
 
 class LimitedSeconds(NamedTuple):

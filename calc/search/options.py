@@ -38,8 +38,15 @@ from calc.search.rows import (
 KEPT_JOBS = 64
 NEAREST = "nearest"
 CODE_COLUMNS = (
-    *("answer", "market", "why", "why_codes", "problem_code", "misses", "missed_limits"),
-    *("limits_cost", "rivals"),
+    "answer",
+    "market",
+    "why",
+    "why_codes",
+    "problem_code",
+    "misses",
+    "missed_limits",
+    "limits_cost",
+    "rivals",
 )
 
 

@@ -39,11 +39,9 @@ def problem_of_all(job: Job, result: SearchResult, catalogs: Catalogs) -> Proble
         return Problem("no-layout", result.problem)
     if np.isnan(result.smallest_bytes):
         row = _row_of_largest_place(job, result, catalogs)
-        return (
-            Problem("no-layout", row["problem"])
-            if row["problem"]
-            else Problem("nothing-runs", row["note"])
-        )
+        if row["problem"]:
+            return Problem("no-layout", row["problem"])
+        return Problem("nothing-runs", row["note"])
     return Problem(
         "too-large",
         too_large=_too_large(job, result, catalogs),

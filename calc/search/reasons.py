@@ -12,19 +12,30 @@ BLOCK = "capacity-block"
 STEP_RATIO = 1.5  # of the tokens of a step, from which on another learning rate is due
 STARTING_RATIO = 0.01  # of a run, from which on its start-up time is told
 CODES = (
-    *(
-        "only",
-        "next",
-        "older-price",
-        "old-price",
-        "published-bits",
-        "unpublished",
-        "little-more",
-        "next-faster",
-    ),
-    *("within-budget", "requests", "people", "spare", "scaled", "offline", "confidence", "step"),
-    *("attempts", "start-up", "by-agreement", "block", "otherwise", "spot-service"),
-    *("not-compiled", "other-setups"),
+    "only",
+    "next",
+    "older-price",
+    "old-price",
+    "published-bits",
+    "unpublished",
+    "little-more",
+    "next-faster",
+    "within-budget",
+    "requests",
+    "people",
+    "spare",
+    "scaled",
+    "offline",
+    "confidence",
+    "step",
+    "attempts",
+    "start-up",
+    "by-agreement",
+    "block",
+    "otherwise",
+    "spot-service",
+    "not-compiled",
+    "other-setups",
 )
 
 

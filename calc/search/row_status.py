@@ -38,9 +38,8 @@ def is_offered(rows: pd.DataFrame | Row) -> np.ndarray:
 
 def rank(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows: best status first, then cheapest by the hour, then smallest."""
-    keys = [
-        rows[name].to_numpy(dtype=float) for name in ("memory_bytes", "usd_per_hour_on_demand")
-    ]  # NaN goes last
+    # NaN goes last.
+    keys = [rows[name].to_numpy(dtype=float) for name in ("memory_bytes", "usd_per_hour_on_demand")]
     return rows.iloc[np.lexsort((*keys, (rows["fits"] == "tight").to_numpy(), status(rows)))]
 
 

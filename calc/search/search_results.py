@@ -46,16 +46,27 @@ from calc.table import Table
 PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
 # What jobs about the same work may differ in: no formula above `candidates_of` reads it.
 OPEN = {
-    *("job", "fixed", "regions", "markets", "users", "people", "instances_most", "step_tokens"),
-    *(
-        "requests_per_second",
-        "step_factor",
-        "fewest_bits",
-        "quantize_own",
-        "formats",
-        "narrow_formats",
-    ),
-    *("published_precision", "admits", "answers", "obtainable", "confidence", "judged", *LIMITS),
+    "job",
+    "fixed",
+    "regions",
+    "markets",
+    "users",
+    "people",
+    "instances_most",
+    "step_tokens",
+    "requests_per_second",
+    "step_factor",
+    "fewest_bits",
+    "quantize_own",
+    "formats",
+    "narrow_formats",
+    "published_precision",
+    "admits",
+    "answers",
+    "obtainable",
+    "confidence",
+    "judged",
+    *LIMITS,
 }
 
 
@@ -149,9 +160,8 @@ def _at_rate(shared: SharedGrid, table: Table, cards: Columns, pools: np.ndarray
     """The jobs with a layout for each batch that their rate of requests needs."""
     pair_table = pair_table_of(walk(table | {}, LAYOUT_STAGES), cards, shared.grid)
     pair_table.evaluate_all(ENGINE_OF_CARD)
-    for name in parameters_of(
-        cache_pool_bytes
-    ):  # nobody waits for a slot where all that are needed must fit
+    # Nobody waits for a slot where all that are needed must fit.
+    for name in parameters_of(cache_pool_bytes):
         pair_table.set(name, ONE, EMPTY)
     pair_table.set("distinct_pool_tokens", PAIR, pools)
     rates = shared.requests_per_second[shared.grid.layout_of_pair]

@@ -192,9 +192,8 @@ def _steps(job: Job, replicas: int, tokens: float) -> list[tuple[int, list[int]]
     for batch in batches:
         least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
         nearest = min(max(round(sequences / batch), least), most)
-        ends = (
-            set() if job.sets_prompts else {least, most}
-        )  # a step takes its prompts whatever these
+        # The prompts of a step are fixed, whatever the degrees.
+        ends = set() if job.sets_prompts else {least, most}
         inside = ends | {nearest} if least <= most else set()
         inside = {steps for steps in by_hand if least <= steps <= most} if by_hand else inside
         if inside:
@@ -232,27 +231,18 @@ def serving_shapes(job: Job, places: list[Place]) -> Shapes:
     Of counts of replicas with the same sequences on each, the fewest; for a rate of requests every
     count inside one instance and whole instances beyond; for offline work whole instances.
     """
-    tensors, pipelines = (
-        fixed_at(job, name, free)
-        for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,)))
-    )
-    laid_out = {
-        (count * int(tensor * pipeline), int(tensor), int(pipeline), count)
-        for place in {place._replace(instance="") for place in places}
-        for tensor, pipeline in product(tensors, pipelines)
-        for count in replica_counts(job, place, int(tensor * pipeline))
-    }
+    tensors = fixed_at(job, "tensor_parallel", DEGREES)
+    pipelines = fixed_at(job, "pipeline_parallel", (1,))
+    laid_out: set[tuple[int, int, int, int]] = set()
+    for place in {place._replace(instance="") for place in places}:
+        for tensor, pipeline in product(tensors, pipelines):
+            replica_gpus = int(tensor * pipeline)
+            for count in replica_counts(job, place, replica_gpus):
+                laid_out.add((count * replica_gpus, int(tensor), int(pipeline), count))
     rows = []
     for *degrees, count in sorted(laid_out):
-        usual = (
-            OFFLINE_BATCHES
-            if job.ends
-            else [1 if job.requests_per_second else np.ceil((job.users or 1) / count)]
-        )
-        rows += [
-            (*degrees, 1, batch, 1)
-            for batch in sorted({int(batch) for batch in fixed_at(job, "batch", usual)})
-        ]
+        batches = {int(batch) for batch in fixed_at(job, "batch", _usual_batches(job, count))}
+        rows += [(*degrees, 1, batch, 1) for batch in sorted(batches)]
     counts = np.array(rows, dtype=int).reshape(-1, len(COUNTS))
     return Shapes(
         counts,
@@ -260,6 +250,15 @@ def serving_shapes(job: Job, places: list[Place]) -> Shapes:
         np.ones(len(counts), dtype=int),
         np.ones(1, dtype=int),
     )
+
+
+def _usual_batches(job: Job, replicas: int) -> Sequence[float]:
+    """The sequences to try on each replica where the job does not fix them."""
+    if job.ends:
+        return OFFLINE_BATCHES
+    if job.requests_per_second:
+        return [1]  # the rate decides the batch later
+    return [np.ceil((job.users or 1) / replicas)]
 
 
 def replica_counts(job: Job, place: Place, replica: int) -> list[int]:

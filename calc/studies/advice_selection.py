@@ -21,11 +21,13 @@ PLAINER_RATIO = 0.02  # a choice more must save this much of what the change wit
 # A change that saves memory alone may slow the run by this much; by less if the work changes.
 SLOWEST_RATIO, SLOWEST_OTHER_RATIO = 1.5, 1.1
 DEAREST_RATIO = 3.0  # nor is a way to fit that costs so many times the cheapest
+# Columns that follow another.
 _IMPLIED = {
     "accumulation_steps": "batch",
     "gpu": "instance",
-    **dict.fromkeys(("pipeline_parallel", "context_parallel"), "tensor_parallel"),
-}  # columns that follow another
+    "pipeline_parallel": "tensor_parallel",
+    "context_parallel": "tensor_parallel",
+}
 _VALUED = {  # kind -> the columns whose every value is a change of its own
     **{name: (name,) for name in ("instance", "gpus", "region", "market")},
     **dict.fromkeys(("precision", "optimizer", "tuning"), ("precision", "optimizer")),
@@ -116,8 +118,9 @@ def cost_of(tried: pd.DataFrame) -> np.ndarray:
 
 
 def _unsure(tried: pd.DataFrame) -> np.ndarray:
-    """0 for what surely fits and runs as it should, 1 for what is tight, 2 for what is emulated."""
-    return np.where(tried["runs"] == "emulated", 2, np.where(tried["fits"] == "tight", 1, 0))
+    """Rank how sure each row is: 0 fits and runs natively, 1 is tight, 2 is emulated."""
+    is_emulated, is_tight = tried["runs"] == "emulated", tried["fits"] == "tight"
+    return np.select([is_emulated, is_tight], [2, 1], default=0)
 
 
 def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
@@ -186,25 +189,43 @@ def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list
 
 
 def _best(candidates: list[Candidate]) -> list[int]:
-    """The best few rows of every kind, none that a plainer one nearly equals."""
-    first: dict[tuple, Candidate] = {}
-    for change in sorted(candidates, key=lambda change: change.order):
-        first.setdefault((change.kind, change.values, change.choices), change)
+    """The rows of the best few changes of every kind.
+
+    A change is left out if a plainer one, with fewer choices, saves nearly as much.
+    """
+    by_kind: dict[tuple[str, bool], list[Candidate]] = {}
+    for (kind, _), alike in _plain(_distinct(candidates)).items():
+        several = alike if kind[0] in _SEVERAL else [min(alike, key=_order_of)]
+        by_kind.setdefault(kind, []).extend(several)
+    rows = []
+    for (name, _), changes in by_kind.items():
+        best_first = sorted(changes, key=_order_of)
+        rows += [change.row for change in best_first[: MOST_OF_A_KIND.get(name)]]
+    return rows
+
+
+def _distinct(candidates: list[Candidate]) -> list[Candidate]:
+    """The best of the candidates that make the same choices with the same values."""
+    best: dict[tuple, Candidate] = {}
+    for change in sorted(candidates, key=_order_of):
+        best.setdefault((change.kind, change.values, change.choices), change)
+    return list(best.values())
+
+
+def _plain(candidates: list[Candidate]) -> dict[tuple, list[Candidate]]:
+    """The candidates by kind and values, without those that a plainer one nearly equals."""
     plain: dict[tuple, list[Candidate]] = {}
-    for change in sorted(first.values(), key=lambda change: len(change.choices)):
+    fewest_choices_first = sorted(candidates, key=lambda change: len(change.choices))
+    for change in fewest_choices_first:
         alike = plain.setdefault((change.kind, change.values), [])
-        if all(_beats(change, other) for other in alike if other.choices < change.choices):
+        plainer = [other for other in alike if other.choices < change.choices]
+        if all(_beats(change, other) for other in plainer):
             alike.append(change)
-    by_kind: dict[tuple, list[Candidate]] = {}
-    for (kind, _), alike in plain.items():
-        by_kind.setdefault(kind, []).extend(
-            alike if kind[0] in _SEVERAL else [min(alike, key=lambda change: change.order)]
-        )
-    ordered = [
-        sorted(alike, key=lambda change: change.order)[: MOST_OF_A_KIND.get(kind[0])]
-        for kind, alike in by_kind.items()
-    ]
-    return [change.row for alike in ordered for change in alike]
+    return plain
+
+
+def _order_of(change: Candidate) -> tuple[int, float]:
+    return change.order
 
 
 def _beats(one: Candidate, plainer: Candidate) -> bool:

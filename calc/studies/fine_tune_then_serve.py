@@ -40,11 +40,9 @@ class Service(NamedTuple):
     @property
     def usd_per_month(self) -> float:
         """A month of all of them; NaN where it is refused, or not paid. [USD]"""
-        return (
-            float(self.copies * self.options.rows[0]["usd"])
-            if not self.options.obstacle
-            else np.nan
-        )
+        if not self.options.obstacle:
+            return float(self.copies * self.options.rows[0]["usd"])
+        return np.nan
 
 
 def services(job: Cells, run: Row, models: int, catalogs: Catalogs) -> list[Service]:
@@ -127,11 +125,9 @@ def _of_each(job: Cells, models: int, ids: list[str]) -> Row:
     machines = machines_of(str(job["have"]), ids) if job.get("have") else {}
     shares = {name: count // models for name, count in machines.items()}
     enough = {name: count for name, count in shares.items() if count} or shares
-    have = (
-        {"have": " + ".join(f"{count} x {name}" for name, count in enough.items())}
-        if machines
-        else {}
-    )
+    have = {}
+    if machines:
+        have = {"have": " + ".join(f"{count} x {name}" for name, count in enough.items())}
     bits = "16" if job.get("fewest_bits", PUBLISHED) == PUBLISHED else job["fewest_bits"]
     return {**_with_load(job, 1 / models), **have, "fewest_bits": bits, "adapters": None}
 

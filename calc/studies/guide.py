@@ -14,6 +14,7 @@ from calc.table import is_missing
 
 FREED_CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
 SEVERAL = "several"  # not a column of a job: only rows on two or more instances answer
+# Columns in which two rows are the same answer.
 SAME = (
     "instance",
     "instances_needed",
@@ -23,7 +24,7 @@ SAME = (
     "sharding",
     "tensor_parallel",
     "batch",
-)  # of one answer
+)
 
 
 class Leaf(NamedTuple):

@@ -229,81 +229,71 @@ def _software_jobs(row: Row, place: Row, catalogs: Catalogs) -> list[Row]:
 
 def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
     """The job with free layouts on every instance type; a service also in fewer bits."""
-    free = {
-        name: value
-        for name, value in job.items()
-        if name not in (*free_layout(row), *_PLACE, "gpu", "precision")
-    }
-    native = (
-        TRAINED_IN["full" if row["tuning"] == "full" else "lora"]
-        if row["work"] == "training"
-        else ("bf16", "fp16")
-    )
+    chosen_anew = {*free_layout(row), *_PLACE, "gpu", "precision"}
+    free = {name: value for name, value in job.items() if name not in chosen_anew}
+    precision = row["precision"]
     if row["work"] == "inference":
-        free["precision"] = [
-            *(native if row["precision"] in native else [row["precision"]]),
-            *_narrower(row, catalogs),
-        ]
-    elif row["precision"] not in native:  # else each card trains in the one of them that it has
-        free["precision"] = row["precision"]
+        in_16_bits = ("bf16", "fp16")
+        same_width = in_16_bits if precision in in_16_bits else (precision,)
+        free["precision"] = [*same_width, *_narrower(row, catalogs)]
+    elif precision not in TRAINED_IN["full" if row["tuning"] == "full" else "lora"]:
+        free["precision"] = precision
+    # Left open, each card trains in the one of TRAINED_IN that it has.
     return free
 
 
 def _elsewhere(
     row: Row, layouts: Iterable[Row], catalogs: Catalogs, compared: tuple[str, ...] = ()
 ) -> Iterator[Changes]:
-    """The best of every instance type for the same work, with what they are compared by."""
+    """The best of every instance type for the same work, with what they are compared by.
+
+    Instances with the same cards differ in CPUs, which nothing here needs: the first and cheapest
+    stands for all.
+    """
+    card_of_instance = cells_by_id(catalogs, "instances", "gpu")
     cards = set()
     for best in layouts:
-        place = (
-            {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
-        )
+        moves = best["instance"] != row["instance"]
         card = (
-            cells_by_id(catalogs, "instances", "gpu")[best["instance"]],
+            card_of_instance[best["instance"]],
             best["gpus"],
             best["precision"],
-            not place,
-            *(best[name] for name in compared),
+            moves,
+            *[best[name] for name in compared],
         )
-        if (
-            card not in cards
-            # instances with the same cards differ in CPUs, which nothing here needs: the cheapest
-            # stands for all
-        ):
-            yield place | {
-                name: best[name] for name in ("gpus", "precision", *compared, *free_layout(row))
-            }
+        if card in cards:
+            continue
         cards.add(card)
+        place = {"instance": best["instance"], "gpu": ""} if moves else {}
+        names = ("gpus", "precision", *compared, *free_layout(row))
+        yield place | {name: best[name] for name in names}
 
 
 def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
     """Single choices of a training: the same work, fewer bits, LoRA, another step."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
-        yield from (
-            native,
-            native | {"attention": "eager"},
-        )  # cards without bf16 have no flash kernel either
-    yield from (
-        {"loss": "fused"},
-        {"compile": "yes"},
-        {"offload": "optimizer"},
-        {"offload": "states"},
-        {"offload": "none"},
-    )
+        yield native
+        yield native | {"attention": "eager"}  # cards without bf16 have no flash kernel either
+    yield {"loss": "fused"}
+    yield {"compile": "yes"}
+    for offload in ("optimizer", "states", "none"):
+        yield {"offload": offload}
     if row.get("objective", SUPERVISED) not in ("", SUPERVISED):
         yield from _objective_changes(row)
     if row["tuning"] == "full":
         if row["precision"].endswith("-mixed") and _of_card(row, catalogs, "supports_fp8"):
-            yield from (
-                {"precision": "fp8-mixed"},
-                {"precision": "fp8-mixed", "compile": "yes"},
-            )  # compiled, casts cost little
+            yield {"precision": "fp8-mixed"}
+            yield {"precision": "fp8-mixed", "compile": "yes"}  # compiled, casts cost little
         yield {"precision": "bf16"}
-        yield from ({"optimizer": name} for name in SMALL_OPTIMIZERS)
-    yield from ({"tuning": "lora", "precision": name} for name in ADAPTED_IN)
-    yield from ({"batch": row["batch"] * times} for times in (2, 4))
-    yield from ({name: np.ceil(row[name] / 2)} for name in ("batch", "accumulation_steps"))
+        for name in SMALL_OPTIMIZERS:
+            yield {"optimizer": name}
+    for name in ADAPTED_IN:
+        yield {"tuning": "lora", "precision": name}
+    for times in (2, 4):
+        yield {"batch": row["batch"] * times}
+    for name in ("batch", "accumulation_steps"):
+        yield {name: np.ceil(row[name] / 2)}
 
 
 def _objective_changes(row: Row) -> Iterator[Changes]:
@@ -319,10 +309,13 @@ def _serving_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
     """Single choices of a service: other formats, other software, more or fewer sequences."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         yield {"precision": WITHOUT_BF16[row["precision"]]}
-    yield from ({"batch": row["batch"] * times} for times in MORE_SEQUENCES)
+    for times in MORE_SEQUENCES:
+        yield {"batch": row["batch"] * times}
     yield {"implementation": "vllm"}
-    yield from ({"precision": name} for name in _narrower(row, catalogs))
-    yield from ({"precision": name, "kv_precision": "fp8"} for name in _narrower(row, catalogs))
+    for name in _narrower(row, catalogs):
+        yield {"precision": name}
+    for name in _narrower(row, catalogs):
+        yield {"precision": name, "kv_precision": "fp8"}
     yield {"kv_precision": "fp8"}
     yield {"batch": np.ceil(row["batch"] / 2)}
 

@@ -269,25 +269,35 @@ def _own(dials: dict[str, Dial], row: Row) -> tuple[str, ...]:
 
 
 def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, Dial]:
-    """The values whose combinations are all able; the plan's own alone where it is not."""
+    """The values whose combinations are all able; the plan's own alone where it is not.
+
+    Values of the first dial after the size stay if they are able with the plan's other choices;
+    those of the second if they are able with all that stay; sizes if they are able with both.
+    """
     is_able = dict(zip(product(*dials.values()), able, strict=True))
     sizes, firsts, seconds = dials.values()
     size, first, second = _own(dials, row)
     if not is_able[size, first, second]:
-        own = zip(dials.items(), (size, first, second), strict=True)
-        return {name: {value: dial[value]} for (name, dial), value in own}
+        return _only(dials, ([size], [first], [second]))
     able_firsts = [value for value in firsts if is_able[size, value, second]]
-    able_seconds = [
-        value for value in seconds if all(is_able[size, other, value] for other in able_firsts)
-    ]
-    pairs = list(product(able_firsts, able_seconds))
-    able_sizes = [model for model in sizes if all(is_able[model, *pair] for pair in pairs)]
-    return {
-        name: {value: dial[value] for value in values}
-        for (name, dial), values in zip(
-            dials.items(), (able_sizes, able_firsts, able_seconds), strict=True
-        )
-    }
+    able_seconds = []
+    for value in seconds:
+        if all(is_able[size, other, value] for other in able_firsts):
+            able_seconds.append(value)
+    able_sizes = []
+    for model in sizes:
+        pairs = product(able_firsts, able_seconds)
+        if all(is_able[model, *pair] for pair in pairs):
+            able_sizes.append(model)
+    return _only(dials, (able_sizes, able_firsts, able_seconds))
+
+
+def _only(dials: dict[str, Dial], values: tuple[list[str], ...]) -> dict[str, Dial]:
+    """The dials with these of their values alone; `values`: a list for each dial, in its order."""
+    smaller = {}
+    for (name, dial), stays in zip(dials.items(), values, strict=True):
+        smaller[name] = {value: dial[value] for value in stays}
+    return smaller
 
 
 def _cards(

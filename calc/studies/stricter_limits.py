@@ -106,8 +106,10 @@ def _last(takes: Callable[[Sequence[int]], list[bool]], less: int, most: int) ->
     while most - less > 1:
         between = _between(less, most)
         taken = takes(between)
-        most = min([most, *(count for count, fits in zip(between, taken, strict=True) if not fits)])
-        less = max([less, *(count for count in between if count < most)])
+        for count, fits in zip(between, taken, strict=True):
+            if not fits:
+                most = min(most, count)
+        less = max([less, *[count for count in between if count < most]])
     return less
 
 

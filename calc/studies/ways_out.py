@@ -16,6 +16,7 @@ FREED = 1e15  # value of a limit that never applies
 SMALLER_METHOD = {"full": "lora", "lora": "qlora"}
 SOLVABLE = ("limit-exceeded", "not-certain", "too-large", "nothing-runs")
 BY_HAND = ("sharding", "recompute", "batch", "tensor_parallel", "gpus")  # layout set by hand
+# Limit -> the column with what an answer without it needs. For a time, that is its slow end.
 LIMITED = {
     "hours_most": "run_high_hours",
     "usd_most": "usd",
@@ -24,7 +25,7 @@ LIMITED = {
     "instances_most": "instances",
     "first_token_seconds": "time_to_first_token_high_seconds",
     "token_seconds": "time_per_output_token_high_seconds",
-}  # limit -> the column with what an answer without it needs, of a time its slow end
+}
 
 
 class WayOut(NamedTuple):

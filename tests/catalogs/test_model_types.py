@@ -23,9 +23,8 @@ from calc.models.huggingface.values import FLAGS, SWITCHES
 RECORDED = Path(__file__).parents[1] / "recorded"
 CATALOGS = catalogs()
 TYPES = CATALOGS.model_types.types
-FAMILY_OF = {name: kind.family for name, kind in TYPES.items()} | {
-    "mt5": "t5_gated"
-}  # its class has gated networks
+# Its class has gated networks.
+FAMILY_OF = {name: kind.family for name, kind in TYPES.items()} | {"mt5": "t5_gated"}
 LLAMA = recorded("cases/model_types.json")["llama"]
 
 

@@ -87,11 +87,12 @@ def test_text_and_every_color_of_the_palette_stand_out_from_the_paper(scheme):
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_mark_of_a_chart_stands_out_from_the_paper(chart, scheme):
     ink = INKS[scheme]
+    # Halos, leaders to a name, the ground of a card whose end is a mark of its own.
     guides = {
         ink.paper,
         ink.line,
         ink.track,
-    }  # halos, leaders to a name, the ground of a card whose end is a mark of its own
+    }
     drawn = [
         (kind, color, opacity)
         for kind, colors, opacity in marks(CHARTS[chart](ink))

@@ -14,11 +14,12 @@ from views.charts.tank import data_uri, tank_html, tank_svg
 from views.shared.theme import COMPONENT_COLORS, INKS
 
 EIGHT_BILLION = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
+# Fits: where.
 PLACES = {
     "yes": {"instance": "p5.48xlarge"},
     "no": {"instance": "g5.48xlarge", "batch": 4},
     "": {},
-}  # fits: where
+}
 WIDE, HIGH = 402, 26  # pixels of the SVG, of which one at each side is free
 
 

@@ -175,9 +175,8 @@ def test_chunks_and_added_models(jobs, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == answers
 
 
-UNUSABLE = recorded("cases/command_line.json")[
-    "unusable"
-]  # bytes as text, each its own character; null: no such file
+# Bytes as text, each its own character; null: no such file.
+UNUSABLE = recorded("cases/command_line.json")["unusable"]
 
 
 @pytest.mark.parametrize(

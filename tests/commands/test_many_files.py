@@ -23,9 +23,8 @@ CSV_TEXT = "model,batch,owner\ngpt2,2,me\nnope,,you\nllama-3.2-1b,x,\n"
 
 
 def scenarios(rows=40, seed=3):
-    table = at_random(40, seed=seed).map(
-        lambda cell: "" if pd.isna(cell) else str(cell)
-    )  # of one type in each column
+    # Of one type in each column.
+    table = at_random(40, seed=seed).map(lambda cell: "" if pd.isna(cell) else str(cell))
     table = table.iloc[np.arange(rows) % len(table)].reset_index(drop=True)
     return table.assign(owner=[f"owner {row}" for row in range(rows)], number=range(rows))
 

@@ -78,9 +78,8 @@ def test_a_request_costs_its_input_and_output(catalogs):
         + 1024 * table["usd_per_million_output_tokens"][0]
     )
     assert made / 1e6 == pytest.approx(price)
-    assert (
-        0.9 * in_turn < price < in_turn
-    )  # a pass with a prompt in it reads the weights once for both
+    # A pass with a prompt in it reads the weights once for both.
+    assert 0.9 * in_turn < price < in_turn
 
 
 def test_input_and_output_add_up_to_the_machine_time_of_a_request(catalogs):

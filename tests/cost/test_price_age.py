@@ -77,9 +77,8 @@ def test_a_region_with_an_old_price_yields_to_a_fresh_one_and_answers_alone(cata
     assert first(job | {"regions": "us-east-1"}, aged)["region"] == "us-east-1"
     cheap = first(job | {"regions": "us-east-1"}, aged)["usd"]
     within = both | {"usd_most": (cheap + dear["usd"]) / 2}
-    assert (
-        first(within, aged)["region"] == "us-east-1"
-    )  # the fresh one keeps no limit, and so competes no more
+    # The fresh one keeps no limit, and so competes no more.
+    assert first(within, aged)["region"] == "us-east-1"
 
 
 def test_a_private_price_has_no_age(catalogs):

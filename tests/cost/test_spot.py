@@ -131,9 +131,8 @@ def test_a_checkpoint_holds_weights_and_state():
     wide, adapters = state_width_bytes_each(0, 4, 4, 0), state_width_bytes_each(1, 4, 2, 0)
     assert checkpoint_bytes(8e9, 0, 4, 4, 0, 2, wide) == 96e9
     assert checkpoint_bytes(8e9, 0, 4, 2, 4, 2, wide) == 112e9
-    assert (
-        checkpoint_bytes(40e6, 1, 4, 0.5, 0, 2, adapters) == 480e6
-    )  # LoRA keeps its adapters only
+    # LoRA keeps its adapters only.
+    assert checkpoint_bytes(40e6, 1, 4, 0.5, 0, 2, adapters) == 480e6
 
 
 @given(st.floats(0.001, 0.9), st.integers(1, 128), st.floats(0.1, 1e4), st.floats(1, 1e4))

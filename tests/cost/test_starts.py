@@ -61,9 +61,8 @@ def test_hours_and_money_of_a_run_have_its_start_on_every_market():
     assert rows["run_usd_spot"].tolist() == pytest.approx(
         (rows["usd_per_hour_spot"] * rows["spot_run_hours"]).tolist()
     )
-    assert rows["run_high_hours"][0] - start[0] == pytest.approx(
-        rows["run_high_hours"][2]
-    )  # set, it has no range
+    # Set, it has no range.
+    assert rows["run_high_hours"][0] - start[0] == pytest.approx(rows["run_high_hours"][2])
     wider = (
         rows["run_high_hours"][1] - rows["run_high_hours"][2],
         rows["run_low_hours"][1] - rows["run_low_hours"][2],

@@ -119,9 +119,8 @@ def test_fewer_sequences_in_the_profile_leave_more_cache_and_an_fp8_cache_holds_
     profiles = table([{}, {"logits": "all"}, {"sequence_tokens": 8192}], **SERVED)[
         ["activations_bytes", "logits_bytes"]
     ]
-    assert (
-        len(profiles.drop_duplicates()) == 1
-    )  # which grow neither with the prompt nor with its logits
+    # Which grow neither with the prompt nor with its logits.
+    assert len(profiles.drop_duplicates()) == 1
 
 
 def test_one_card_of_a_tensor_parallel_pair_samples_the_whole_vocabulary():

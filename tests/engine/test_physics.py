@@ -23,9 +23,8 @@ WORKS = recorded("cases/physics.json")["works"]
 def test_the_recorded_grid_obeys_its_cards(catalogs):
     table = shares(estimate(grid.recorded()[0], catalogs))
     assert not beyond(table)
-    assert (
-        table.groupby("work")["flop_ratio"].max().min() > 0.4
-    )  # the bounds lie near what is estimated
+    # The bounds lie near what is estimated.
+    assert table.groupby("work")["flop_ratio"].max().min() > 0.4
 
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: " ".join(map(str, work.values())))

@@ -126,9 +126,8 @@ def test_norms_of_one_vector_may_be_layer_norms():
         estimate(scenario, with_mpt)["parameters"]
         == 50368 * 1536 + 24 * (12 * 1536**2 + 2 * 1536) + 1536
     )
-    counted = (
-        (8 + 6 + 2 + 16) * 1536 + 4 * 12 + 8
-    )  # two norms, queries, keys and values, attention's output, the network's two
+    # Two norms, queries, keys and values, attention's output, the network's two.
+    counted = (8 + 6 + 2 + 16) * 1536 + 4 * 12 + 8
     assert (
         float(one_scenario(scenario, with_mpt)["stack_saved_bytes_per_token"].ravel()[0]) == counted
     )

@@ -11,7 +11,7 @@ from examples import recorded
 from calc import estimate
 from calc.columns import COMPONENTS
 from calc.explain.calculators import SYSTEMS, compared_with_ours
-from calc.explain.derivation import EXPLAINED, FORMULAS, NEEDED, SHOWN, explain
+from calc.explain.derivation import EXPLAINED, FORMULAS, NEEDED, NVIDIA_SMI_MEMORY, explain
 from calc.explain.times import EXPLAINED as TIMES
 from calc.explain.times import explain_times
 from calc.explain.traced_columns import TracedColumn, columns_of_formula, live, plain_number, text
@@ -33,7 +33,7 @@ def test_every_component_is_explained_by_its_own_value(case):
     assert [name for name in first.index if name != "layout"] == list(EXPLAINED)
     for name in EXPLAINED:
         assert float(first["value"][name][0]) == pytest.approx(row[name], rel=1e-12), name
-    assert {*COMPONENTS, *NEEDED, *SHOWN} == set(EXPLAINED)
+    assert {*COMPONENTS, *NEEDED, *NVIDIA_SMI_MEMORY} == set(EXPLAINED)
 
 
 def test_the_moment_shown_is_that_of_the_peak_and_the_blocks_are_of_the_catalog(case, catalogs):

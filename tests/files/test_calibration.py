@@ -145,9 +145,8 @@ def test_a_run_moves_its_plan_by_its_weight_and_narrows_the_range_by_what_it_exp
     assert half_width(after) == pytest.approx(
         np.sqrt((1 - exponent**2) * scale) * half_width(before)
     )
-    assert half_width(after) > half_width(
-        estimate(SERVED, readings_of(1.05), solve=False)
-    )  # what surprises narrows less
+    # What surprises narrows less.
+    assert half_width(after) > half_width(estimate(SERVED, readings_of(1.05), solve=False))
     assert after["note"] == "Time is calibrated on your run of 12 November."
     assert after["time_reason"].endswith("corrected by your own runs")
     assert (after["memory_bytes"], after["time_to_first_token_low_seconds"] > 0) == (

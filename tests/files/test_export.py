@@ -247,9 +247,8 @@ def test_a_file_of_the_scenario_columns_alone_says_nothing_of_then(catalogs):
 def test_a_cell_that_is_not_understood_is_named_with_what_is_allowed(cells, expected, catalogs):
     (sentence,) = read_earlier(cells, catalogs).unread
     assert sentence.startswith(expected)
-    assert (
-        read_earlier("model,gpus,tensor_parallel\ngpt2,3,2\n", catalogs).unread == []
-    )  # a refused row is understood
+    # A refused row is understood.
+    assert read_earlier("model,gpus,tensor_parallel\ngpt2,3,2\n", catalogs).unread == []
 
 
 @pytest.mark.parametrize(

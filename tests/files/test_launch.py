@@ -30,10 +30,11 @@ from calc.scenarios.inputs import BY_NAME
 SHELLCHECK = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 CASES = recorded("cases/launch.json")
 EQUAL, FREE, RUN, SERVED = (CASES[name] for name in ("equal", "free", "run", "served"))
+# Tool -> a scenario.
 EACH = {
     **{tool: SERVED for tool in ("sglang", "tensorrt-llm")},
     **dict(reversed(EQUAL)),
-}  # tool -> a scenario
+}
 
 
 def made(scenario, tool="", market="on-demand"):
@@ -107,14 +108,16 @@ def test_the_answers_of_a_usual_job_can_be_taken_home(work):
     for row in answer({"work": work, "model": "llama-3.1-8b"}, catalogs()).to_dict("records"):
         kit = kits(row, catalogs(), row["market"])[0]
         if work == "inference":
+            # Of a service the load is no setting.
             assert differing(kit) == {
                 "batch",
                 "prompt_tokens",
-            }  # of a service the load is no setting
+            }
         else:
+            # No switch of the Trainer.
             assert differing(kit) == (
                 {"recompute"} if row["recompute"].startswith("selective") else set()
-            )  # no switch of the Trainer
+            )
         assert "sky.yaml" in kit.files
 
 
@@ -212,9 +215,8 @@ def test_an_arm_host_gets_an_arm_image_and_no_tool_no_kit():
     one_by_one = next(scenario for _, scenario in EQUAL if scenario.get("objective") == "kto") | {
         "batch": 1
     }
-    assert (
-        kits(estimate(one_by_one, catalogs(), solve=False), catalogs()) == []
-    )  # TRL's trainer refuses it
+    # TRL's trainer refuses it.
+    assert kits(estimate(one_by_one, catalogs(), solve=False), catalogs()) == []
 
 
 def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):

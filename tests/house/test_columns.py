@@ -22,13 +22,13 @@ from calc.models import architecture
 from calc.scenarios import read
 from calc.scenarios.join_models import SETTLED_ANEW
 
+# Columns of models, as the joined table has them.
 JOINED_AS = {
     "model_": SETTLED_ANEW,
     "stack_": architecture.STACK_COLUMNS,
-}  # columns of models, as the joined table has them
-UNITS = recorded("cases/columns.json")[
-    "units"
-]  # what a formula's docstring says in brackets -> how its name ends
+}
+# What a formula's docstring says in brackets -> how its name ends.
+UNITS = recorded("cases/columns.json")["units"]
 FOREIGN_UNITS = re.compile(r"_(kb|mb|gb|tb|kib|mib|gib|ms|us|percent|pct)$|^(num|n)_")
 
 

@@ -161,11 +161,12 @@ def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
         problem = estimate(scenario, catalogs, False)["problem"]
         assert ("not whole blocks of 128" in problem) != divides, (model, degree, problem)
     spread = row | {"precision": "fp8", "tensor_parallel": 8, "gpus": 8, "expert_parallel": 8}
+    # The last has a shared expert (pull 52915).
     faults = {
         "qwen3-30b-a3b": "",
         "minimax-m2.5": "",
         "qwen3.6-35b-a3b": "a GPU's 64 columns",
-    }  # the last has a shared expert (pull 52915)
+    }
     for model, words in faults.items():
         problem = estimate(spread | {"model": model}, catalogs, False)["problem"]
         assert words in problem if words else problem == "", model
@@ -204,10 +205,11 @@ def test_experts_are_divided_whole_where_tensor_parallel_cuts_their_blocks_and_o
         "gpus": 8,
         "expert_parallel": 8,
     }
+    # Experts divided over instances need a network between them.
     for instance, joins in (
         ("g7e.2xlarge", False),
         ("g7e.48xlarge", True),
-    ):  # experts divided over instances need a network between them
+    ):
         assert (
             "has no EFA" in estimate(apart | {"instance": instance}, catalogs, False)["problem"]
         ) != joins

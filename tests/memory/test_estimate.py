@@ -15,9 +15,8 @@ from calc.memory import fit
 from calc.memory.memory_basis import AXES, BASES, GROUNDS
 from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
-SCENARIO = recorded("cases/columns.json")[
-    "defaults"
-]  # column -> default in training, in inference; null: empty
+# Column -> default in training, in inference; null: empty.
+SCENARIO = recorded("cases/columns.json")["defaults"]
 RESULTS = (
     *(
         "parameters",

@@ -110,9 +110,8 @@ def test_a_config_makes_the_model_of_the_catalog():
         "extended_by",
         "left_out_parameters",
     ]
-    without_tower = (
-        models["left_out_parameters"] == 0
-    )  # or with one that the catalog does not count
+    # Or with one that the catalog does not count.
+    without_tower = models["left_out_parameters"] == 0
     towers = [column for column in models if "tower" in column or "image" in column]
     pd.testing.assert_frame_equal(
         read_models.loc[~without_tower, towers], models.loc[~without_tower, towers]

@@ -103,9 +103,8 @@ def test_heads_too_wide_for_flash_attention_repeat_their_keys():
         "num_global_key_value_heads": 4,
     }
     layers, tokens, heads, kv_heads = 6, 2048, 32, 4
-    same_form = (
-        tokens * layers * 256 * (12 * heads + 16 * kv_heads)
-    )  # what heads twice as wide keep more under flash attention
+    # What heads twice as wide keep more under flash attention.
+    same_form = tokens * layers * 256 * (12 * heads + 16 * kv_heads)
     repeated = tokens * layers * 512 * (4 * heads - 4 * kv_heads)
     more = kept_bytes(full, {"batch": 2, "sequence_tokens": 1024}, global_head_dim=(512, 256))
     assert more == pytest.approx(same_form + repeated, rel=0.01)

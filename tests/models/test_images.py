@@ -29,13 +29,14 @@ SERVED = {
     "prompt_tokens": 2048,
     "instance": "g6e.xlarge",
 }
+# Of one image of Gemma 3, and its tower.
 PATCHES, LAYERS, HIDDEN, FFN, HEADS = (
     4096,
     27,
     1152,
     4304,
     16,
-)  # of one image of Gemma 3, and its tower
+)
 
 
 def problem(**scenario):
@@ -125,9 +126,8 @@ def test_the_first_token_and_the_step_wait_for_the_tower():
         more("step_seconds", **TRAINED, tuning=tuning, utilization=0.5)
         for tuning in ("full", "lora")
     )
-    assert lora == pytest.approx(
-        2 * flops / (0.5 * rate["h100-80gb-sxm"]), rel=0.01
-    )  # a little hides
+    # A little hides.
+    assert lora == pytest.approx(2 * flops / (0.5 * rate["h100-80gb-sxm"]), rel=0.01)
     assert full > 3 * lora  # and the optimizer's step
 
 

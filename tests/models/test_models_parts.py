@@ -353,9 +353,8 @@ def test_blocks_that_were_not_read_off_are_bounded_by_those_of_their_kind():
     assert set(bound["memory_basis"]) == {OF_KIND}
     assert (bound["memory_low_bytes"] < truth["memory_bytes"]).all()
     assert (bound["memory_high_bytes"] > truth["memory_bytes"]).all()
-    assert (
-        (bound["memory_bytes"] / truth["memory_bytes"])[1::2].between(0.97, 1.03).all()
-    )  # recomputed: a block keeps its input
+    # Recomputed: a block keeps its input.
+    assert (bound["memory_bytes"] / truth["memory_bytes"])[1::2].between(0.97, 1.03).all()
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from calc.plan.bill import (
     small_lines,
 )
 from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
-from views.compare_and_bill import prices, quota, use
+from views.compare_and_bill import prices, quota, usage
 
 
 def by_market(row, catalogs):
@@ -79,9 +79,8 @@ def test_a_month_is_one_line_and_has_one_end(catalogs):
 def test_every_market_is_counted_as_it_bills(catalogs):
     row = bill(catalogs, "on-demand", **RUN, train_tokens=1.5e8)
     markets = by_market(row, catalogs)
-    assert list(markets.index) == [
-        name for name in BY_USE if name != "sagemaker-hosting"
-    ]  # no commitment of a p5 has a price
+    # No commitment of a p5 has a price.
+    assert list(markets.index) == [name for name in BY_USE if name != "sagemaker-hosting"]
     assert markets["usd"]["sagemaker-training"] == pytest.approx(1.15 * markets["usd"]["on-demand"])
     assert markets["basis"]["sagemaker-training"] == "derived"
     usd = {"on-demand": row["run_usd_on_demand"], "spot": row["run_usd_spot"]}
@@ -115,9 +114,8 @@ def test_a_commitment_says_what_is_signed_and_from_which_use_on_it_pays(catalogs
     hourly = catalogs.prices.set_index(["instance", "region"]).loc[
         ("g6e.xlarge", "us-east-1"), "reserved_1y_no_upfront_usd_per_hour"
     ]
-    assert markets["usd"] == pytest.approx(
-        730 * hourly
-    )  # every hour of the month, though 200 are used
+    # Every hour of the month, though 200 are used.
+    assert markets["usd"] == pytest.approx(730 * hourly)
     assert (markets["billed_hours"], markets["committed_hours"]) == (730, 8760)
     assert markets["committed_usd"] == pytest.approx(8760 * hourly)
     assert markets["break_even_hours_per_month"] == pytest.approx(730 * hourly / 1.861)
@@ -255,9 +253,8 @@ def test_own_instances_cross_the_endpoint_where_they_pay_off(catalogs):
     assert (
         (inside[OWN_INSTANCES] < inside[PER_TOKEN] - 1e-6) == (inside.index > even * 1.0000001)
     ).all()
-    assert costs[OWN_INSTANCES].iloc[-1] == pytest.approx(
-        5 * row["usd_per_month_on_demand"]
-    )  # five times what one can
+    # Five times what one can.
+    assert costs[OWN_INSTANCES].iloc[-1] == pytest.approx(5 * row["usd_per_month_on_demand"])
     assert not len(over_load(bill(catalogs, **LOADED, region="eu-central-1")))
 
 
@@ -305,18 +302,18 @@ def test_storage_is_paid_in_the_sizes_that_it_is_sold_in():
 def test_whose_price_of_a_token_it_is_is_said(catalogs):
     listed = bill(catalogs, **LOADED)
     assert endpoint_facts(listed, catalogs)["sold_as"] == "meta.llama3-1-8b-instruct-v1:0"
-    sentence = use.per_token(listed, endpoint_facts(listed, catalogs), catalogs)
+    sentence = usage.per_token(listed, endpoint_facts(listed, catalogs), catalogs)
     assert (
         "As Amazon Bedrock lists meta.llama3-1-8b-instruct-v1:0 in N. Virginia (2026-09-17)"
         in sentence
     )
     private = bill(catalogs, **LOADED, endpoint_usd_per_million_output_tokens=2.0)
     assert endpoint_facts(private, catalogs) == {}
-    assert use.per_token(private, {}, catalogs).startswith(
+    assert usage.per_token(private, {}, catalogs).startswith(
         "At $2.00 for a million generated tokens"
     )
     none = bill(catalogs, **LOADED, region="eu-central-1")
-    assert "Make prices reads its list" in use.per_token(
+    assert "Make prices reads its list" in usage.per_token(
         none, endpoint_facts(none, catalogs), catalogs
     )
 

@@ -198,9 +198,8 @@ def test_a_failing_replacement_puts_the_old_files_back(folder, monkeypatch):
     before, replace, left = contents(folder), os.replace, [2]
 
     def breaking(source, target):
-        left[0] -= Path(target).is_relative_to(
-            folder
-        )  # other files, such as a cache, are replaced as ever
+        # Other files, such as a cache, are replaced as ever.
+        left[0] -= Path(target).is_relative_to(folder)
         if left[0] == 0:
             raise OSError("disk full")
         replace(source, target)
@@ -351,9 +350,8 @@ def test_a_refresh_killed_between_replacements_is_healed_by_the_next(folder, rep
         [sys.executable, "-c", KILLED, str(folder), str(replaced)], cwd=FOLDER.parent, check=False
     )
     assert ended.returncode == -signal.SIGKILL
-    assert (
-        price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.006
-    )  # the prices come last: what loads is whole
+    # The prices come last: what loads is whole.
+    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.006
     assert len(list(folder.parent.glob(".catalogs-*"))) == 1
     living = folder.parent / f".catalogs-{1}-abc"  # a process that lives
     living.mkdir()

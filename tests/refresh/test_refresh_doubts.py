@@ -90,9 +90,8 @@ def test_what_another_price_moves_with_is_believed(factor):
     assert entries(here, there) == []
     assert entries(here, times(factor, "capacity_block")) == []
     assert len(entries(here, times(1, region="us-east-2"))) == 1
-    assert (
-        len(entries(here, times(1 / factor, region="us-east-2"))) == 2
-    )  # the other way is no witness
+    # The other way is no witness.
+    assert len(entries(here, times(1 / factor, region="us-east-2"))) == 2
     a100 = times(factor, instance="p4d.24xlarge")
     assert entries(a100, times(factor, "reserved_1y_no_upfront", "p4d.24xlarge")) == []
 
@@ -120,16 +119,13 @@ def test_a_file_that_doubles_as_a_whole_is_an_error_whatever_else_it_says():
 
 
 def test_other_markets_are_judged_by_their_ratio_to_on_demand():
-    assert entries(("spot", *P5, 3 * usd("spot", "p5.48xlarge"))) == [
-        "spot/p5.48xlarge/us-east-1"
-    ]  # above on demand
+    # Above on demand.
+    assert entries(("spot", *P5, 3 * usd("spot", "p5.48xlarge"))) == ["spot/p5.48xlarge/us-east-1"]
     assert entries(("spot", *P5, 0.00001)) == ["spot/p5.48xlarge/us-east-1"]
-    assert (
-        entries(("spot", "p5en.48xlarge", "us-east-2", 48.0)) == []
-    )  # four times April's median, and true
-    assert (
-        entries(("spot", "p4de.24xlarge", "ap-southeast-1", 32.9365)) == []
-    )  # on demand, with fewer digits
+    # Four times April's median, and true.
+    assert entries(("spot", "p5en.48xlarge", "us-east-2", 48.0)) == []
+    # On demand, with fewer digits.
+    assert entries(("spot", "p4de.24xlarge", "ap-southeast-1", 32.9365)) == []
     assert entries(("capacity_block", *P5, 60.0)) == ["capacity_block/p5.48xlarge/us-east-1"]
     assert entries(times(2), ("spot", *P5, 100.0)) == [
         "on_demand/p5.48xlarge/us-east-1",

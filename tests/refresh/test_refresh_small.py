@@ -136,9 +136,8 @@ def test_they_go_into_their_catalogs_with_day_and_source():
         ]
         == 0.24
     )
-    assert (
-        answers.documents["endpoints"]["endpoints"]["mixtral-8x7b"]["us-east-1"]["as_of"] < TODAY
-    )  # half a price is none
+    # Half a price is none.
+    assert answers.documents["endpoints"]["endpoints"]["mixtral-8x7b"]["us-east-1"]["as_of"] < TODAY
     assert "s3-standard us-east-1 usd_per_gib: 0.023 -> 0.024" in answers.changes
     assert not answers.doubts
 

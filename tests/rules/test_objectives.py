@@ -164,9 +164,10 @@ def test_a_step_is_its_phases_in_turn_or_the_longer_of_rollout_and_the_rest():
             1 - row["rollout_seconds"] / row["step_seconds"]
         )
         hours = row["optimizer_steps"] * row["step_seconds"] / 3600 + row["start_hours"]
+        # Both pools, busy or not.
         assert row["run_usd_on_demand"] == pytest.approx(
             hours * row["usd_per_hour_on_demand"], rel=1e-3
-        )  # both pools, busy or not
+        )
 
 
 @pytest.mark.parametrize(

@@ -127,9 +127,8 @@ def test_adapters_take_a_slot_each_as_peft_counts_their_parameters():
     none, one, ten, wide = table(
         {}, {"adapters": 1}, {"adapters": 10}, {"adapters": 10, "lora_rank": 64}
     )["weights_bytes"]
-    assert (
-        one - none == 2 * 41_943_040
-    )  # of Llama 3.1 8B at rank 16 (tests/memory/test_memory.py), in 16 bits
+    # Of Llama 3.1 8B at rank 16 (tests/memory/test_memory.py), in 16 bits.
+    assert one - none == 2 * 41_943_040
     assert (ten - none, wide - none) == (10 * (one - none), 40 * (one - none))
     times = table(
         {}, {"adapters": 1}, {"adapters": 64}, {"adapters": 64, "adapter_step_seconds": 0.01}
@@ -241,6 +240,5 @@ def test_a_kit_says_it_to_vllm_and_reads_it_back():
         for kit in kits(estimate(SERVED | {"speculation": "eagle"}, catalogs()), catalogs())
         if kit.id == "vllm"
     )
-    assert "speculation" in {
-        difference.column for difference in drafted.differences
-    }  # the repository of its draft is not known
+    # The repository of its draft is not known.
+    assert "speculation" in {difference.column for difference in drafted.differences}

@@ -115,9 +115,8 @@ def test_loosening_a_limit_never_makes_the_least_money_more(catalogs, limit):
     job, values = LOOSER[limit]
     answered = [options(job | {limit: value}, catalogs) for value in values]
     least = [one.answers["usd"][0] for one in answered if one.possible]
-    assert all(
-        after <= before * 1.01 for before, after in pairwise(least)
-    )  # within a tie the easier or the faster is named
+    # Within a tie the easier or the faster is named.
+    assert all(after <= before * 1.01 for before, after in pairwise(least))
     assert answered[-1].possible
 
 
@@ -186,10 +185,11 @@ def test_people_and_a_context_are_requests_and_lengths(catalogs):
         resolve({"work": "inference", "model": "clip-vit-large-patch14"}, catalogs),
         resolve({"model": "siglip2-base-patch16-224"}, catalogs),
     )
+    # Their learned positions.
     assert (pair[0].prompt_tokens, pair[1].sequence_tokens) == (
         77,
         64,
-    )  # their learned positions
+    )
     encoder = resolve(
         {"work": "inference", "model": "bert-base-uncased", "context_tokens": 256}, catalogs
     )

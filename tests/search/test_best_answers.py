@@ -75,9 +75,8 @@ def knee_by_hand(usd, seconds):
     for place, point in enumerate(points):
         if seconds[place] * 1.5 <= seconds[0]:
             off = point - points[0]
-            below[place] = (
-                chord[1] * off[0] - chord[0] * off[1]
-            )  # twice the area of the triangle, above 0 below the line
+            # Twice the area of the triangle, above 0 below the line.
+            below[place] = chord[1] * off[0] - chord[0] * off[1]
     return (
         max(below, key=below.get)
         if below
@@ -182,9 +181,8 @@ def test_a_run_on_so_many_machines_of_p_that_they_come_by_agreement_yields_to_on
     assert (block["market"], block["obtainable"]) == ("capacity-block", "wait-or-quota")
 
 
-SEEN = recorded("cases/obtainability.json")[
-    "classes"
-]  # of each instance: on demand, on spot, as a capacity block
+# Of each instance: on demand, on spot, as a capacity block.
+SEEN = recorded("cases/obtainability.json")["classes"]
 
 
 def test_an_instance_takes_the_longest_entry_that_its_family_begins_with(catalogs):

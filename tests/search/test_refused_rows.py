@@ -180,9 +180,8 @@ def test_no_advice_is_refused(catalogs, scenario, place):
     ]
     assert len(rows)
     assert {row["runs"] for row in rows} <= {"yes", "emulated"}
-    emulated = [
-        row for row in rows if row["runs"] == "emulated"
-    ]  # on the card at hand, at a known speed, where today's is refused
+    # On the card at hand, at a known speed, where today's is refused.
+    emulated = [row for row in rows if row["runs"] == "emulated"]
     assert all(
         row["instance"] == place["instance"] and row["tokens_per_second"] > 0 for row in emulated
     )

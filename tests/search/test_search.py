@@ -203,12 +203,13 @@ def test_capacity_blocks_are_paid_in_whole_days_and_weeks():
     trains = np.ones(4)
     hours = np.array([0.5, 22.2, 23.6, 15 * 24])
     slow = hours * np.array([1, 1.05, 1, 1.3])
+    # The slow end, half an hour early.
     assert billed_hours("capacity-block", trains, hours, slow).tolist() == [
         24,
         24,
         48,
         21 * 24,
-    ]  # the slow end, half an hour early
+    ]
     assert billed_hours("capacity-block", trains, hours, 1.1 * slow).tolist() == [
         24,
         48,

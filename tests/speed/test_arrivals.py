@@ -87,9 +87,8 @@ def test_many_free_slots_are_no_wait_and_none_are_always_one():
     assert waits[0] == waits[1] > 0.9
     assert 0.02 < waits[2] < 0.2
     assert waits[3] < 1e-9
-    assert slot_wait_seconds(1.0, 0.5) == pytest.approx(
-        1
-    )  # M/M/k: the mean over the spare rate of answers
+    # M/M/k: the mean over the spare rate of answers.
+    assert slot_wait_seconds(1.0, 0.5) == pytest.approx(1)
 
 
 def test_the_load_is_one_where_every_slot_is_always_taken():

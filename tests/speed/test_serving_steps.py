@@ -71,15 +71,17 @@ def test_replayed_steps_and_prompts_of_others(catalogs):
     assert others_prefill_seconds(10, 100, 1, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(
         9 * 0.02 / 100
     )
+    # The weights once for both.
     assert others_prefill_seconds(10, 100, 1, 0.02, 0.005, 0, 0.005, 1, 1) == pytest.approx(
         9 * 0.015 / 100
-    )  # the weights once for both
+    )
     assert others_prefill_seconds(10, 100, 1, 0.02, 0, 0.05, 0.005, 1, 1) == pytest.approx(
         9 * 0.045 / 100
     )
+    # Four replicas, one step.
     assert others_prefill_seconds(40, 100, 1, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(
         39 * 0.02 / 100
-    )  # four replicas, one step
+    )
     assert others_prefill_seconds(1, 100, 1, 0.2, 0, 0.05, 0.005, 1, 1) == 0
     assert others_prefill_seconds(10, 0, 1, 0.02, 0, 0.05, 0.005, 1, 1) == 0
     # Sent together at one length, three of the nine share a pass.
@@ -159,15 +161,15 @@ def test_experts_are_read_where_they_lie_and_busiest_ranks_read_more(catalogs):
     spread = {**alone, "gpus": 8, "expert_parallel": 8}
     undivided, one = timed(catalogs, alone, spread)["read_weights_bytes"]
     dense = 7.947e9 + 1.25e9  # attention and head
-    assert (
-        205e9 < undivided < 225e9
-    )  # of 64 tokens with 8 experts each some of the 128 experts get none
+    # Of 64 tokens with 8 experts each some of the 128 experts get none.
+    assert 205e9 < undivided < 225e9
     assert one == pytest.approx(227.1e9 / 8 + dense, rel=0.1)
+    # An eighth of its fp8 file's experts is no whole number of blocks.
     wide = {
         **spread,
         "tensor_parallel": 8,
         "precision": "bf16",
-    }  # an eighth of its fp8 file's experts is no whole number of blocks
+    }
     inside, groups = timed(catalogs, wide, {**wide, "expert_parallel": 1})["expert_gpus"]
     assert inside == groups == 8
     assert expert_gpus(2, 4) == 4

@@ -129,9 +129,8 @@ def test_a_pipeline_idles_as_narayanan_says_and_a_group_inside_an_island_never_u
     assert pipeline_bubble_ratio(8, 32, 1) == 7 / 32
     assert pipeline_bubble_ratio(8, 32, 2) == 7 / 64
     assert context_ring_bytes_per_second(8, 1, 8, 300e9, 12e9) == 300e9
-    assert (
-        context_ring_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9
-    )  # eight members share the way out
+    # Eight members share the way out.
+    assert context_ring_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9
     assert context_ring_bytes_per_second(4, 8, 8, 300e9, 12e9) == 12e9
 
 
@@ -177,12 +176,13 @@ def test_serving_is_never_faster_than_decoding(batch, generated, first, per_toke
         serving_tokens_per_second(1, batch, 1, 0, 0, first / batch, per_token, 0, decode, 0)
         == decode
     )
+    # An encoder reads.
     assert (
         serving_tokens_per_second(
             0, batch, 1, 0, 0, first / batch, per_token, 0, np.nan, 2 * decode
         )
         == 2 * decode
-    )  # an encoder reads
+    )
 
 
 def test_a_lone_request_reads_all_weights_and_is_a_prefill_alone(catalogs):

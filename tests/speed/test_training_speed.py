@@ -56,9 +56,8 @@ def test_recompute_leaves_out_the_last_product(catalogs):
     assert gated == pytest.approx(1 - 0.27, abs=0.01)
     assert classic == pytest.approx(2 / 3)
     assert by_megatron == adapted == 1
-    assert (
-        repeated_products_ratio(0.5, 0, 1, 0, 0.3) == 0.5
-    )  # recompute by operator has its own share
+    # Recompute by operator has its own share.
+    assert repeated_products_ratio(0.5, 0, 1, 0, 0.3) == 0.5
 
 
 def test_casting_to_8_bits_takes_time_outside_megatron(catalogs):
@@ -94,9 +93,8 @@ def test_experts_move_interleave_and_reach_as_their_software_has_it():
     # Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks
     # share the same experts.
     assert expert_moved_bytes_each(2, 2, 1, 4) == 12
-    assert (
-        expert_moved_bytes_each(3, 2, 0, 4) == 6
-    )  # adapters: read alone, once more to compute it again
+    # Adapters: read alone, once more to compute it again.
+    assert expert_moved_bytes_each(3, 2, 0, 4) == 6
     assert [expert_traffic_bytes(12, 1e9, 1, ranks) for ranks in (1, 8)] == [12e9, 1.5e9]
     one = np.array([[1.0]])
     assert decode_widened_bytes(1, 1e9 * one, 4.0, 2, 0, 1) == 0

@@ -131,9 +131,8 @@ def test_every_row_is_the_answer_of_the_job_that_it_fixes(make, scenario, catalo
     rows = make(scenario, "on-demand", catalogs)
     rows = rows[rows["usd"].notna() & rows["fits"].isin(["yes", "tight"])]
     work = comparisons.at_once(scenario)
-    able = rows[
-        [comparisons.at_once(row) >= work for row in rows.to_dict("records")]
-    ]  # no copies of a deployment
+    # No copies of a deployment.
+    able = rows[[comparisons.at_once(row) >= work for row in rows.to_dict("records")]]
     assert len(able) > 1
     for row in able.sample(min(len(able), 8), random_state=1).to_dict("records"):
         answer = options(

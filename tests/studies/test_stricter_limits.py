@@ -70,10 +70,11 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
         how_sure(types, LoadLimit(4, 2000.0), Alternatives())
         == "The answer takes up to 4 requests in flight; from the 5th on $2,000."
     )
+    # More were not tried.
     assert (
         how_sure(types, LoadLimit(6, np.nan), Alternatives())
         == "The answer takes 6 requests in flight too."
-    )  # more were not tried
+    )
     many = NearTies([least] * 6, 7, None)
     assert how_sure(many, None, Alternatives()).startswith("Six of them are here.")
     assert (

@@ -20,7 +20,6 @@ def test_a_change_made_while_the_server_was_away_is_kept(kind, key, value, name,
     app = opened(goal="serve", model="llama-3.1-8b", users="8")
     getattr(app, kind)(key=key).set_value(value)
     sent = app._tree.get_widget_states()
-    app._session_state = SafeSessionState(
-        SessionState(), lambda: None
-    )  # a new server knows the link and what the browser sends
+    # A new server knows the link and what the browser sends.
+    app._session_state = SafeSessionState(SessionState(), lambda: None)
     assert address(app._run(sent))[name] == [written]

@@ -16,7 +16,7 @@ from calc.plan.run_length import over_concurrency, over_tokens
 from calc.say.numbers import about, percent
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.speed.time_basis import BASES
-from views.compare_and_bill import pay, prices, sure
+from views.compare_and_bill import bill_lines, pay, prices
 from views.shared.row_words import TIME_RESTS_ON, verdict
 from views.sidebar.assumptions import ASKED_ABOVE
 
@@ -131,7 +131,7 @@ def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
 def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
     market = on_markets(row, catalogs).iloc[0].to_dict()
     reason = "a card whose shares of the data sheet are taken from another class of card"
-    sentence = sure.how_sure(
+    sentence = bill_lines.how_sure(
         row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20)
     )[0]
     assert TIME_RESTS_ON[basis] in sentence
@@ -177,9 +177,8 @@ def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed()
     assert paid(app) != before
     assert address(app)["utilization"] == ["0.4"]
     assert "worked out with 40 % of the card's rate, as you set it" in page_text(app)
-    assert address(opened(restart_seconds="7200"))["restart_seconds"] == [
-        "7200"
-    ]  # and reaches the plan page from a link
+    # And reaches the plan page from a link.
+    assert address(opened(restart_seconds="7200"))["restart_seconds"] == ["7200"]
 
 
 def test_a_plan_without_a_price_says_so(catalogs):
@@ -192,7 +191,7 @@ def test_a_plan_without_a_price_says_so(catalogs):
         prices.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
     )
     assert "none is known on demand" in " ".join(
-        sure.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20))
+        bill_lines.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20))
     )
 
 

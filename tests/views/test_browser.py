@@ -15,9 +15,8 @@ from calc import estimate
 from calc.files.csv import tables as csv_tables
 from views.plan import board
 
-pytestmark = pytest.mark.xdist_group(
-    "browser"
-)  # one server and one browser; the largest group starts first
+# One server and one browser; the largest group starts first.
+pytestmark = pytest.mark.xdist_group("browser")
 ROW, HEADER = board.ROW, board.HEADER
 
 
@@ -57,10 +56,11 @@ def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens
         settled(page)
         assert page.locator("h1").first.inner_text().startswith("About $")
         assert all("GiB on each GPU" in text for text in cards(page)), (scheme, width)
+        # Three answers, two types at least, and what is shown.
         assert tanks_drawn(page) >= 6, (
             scheme,
             width,
-        )  # three answers, two types at least, and what is shown
+        )
         assert (
             page.evaluate(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"

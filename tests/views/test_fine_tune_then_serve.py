@@ -127,9 +127,8 @@ def test_a_commitment_is_paid_after_the_plan_too():
     assert months["usd"].tolist() == pytest.approx([558, *[438] * 11])
     assert months[ENDPOINT].iloc[[5, 11]].tolist() == pytest.approx([7300, 7300])
     assert day_of(half) == 5  # 120 + 14.40 x 5 = 192 against 200
-    assert np.isnan(
-        day_of(plan(20, months=6, of_run={"plan_months": 1}, of_service=signed))
-    )  # ahead from day 22, behind at the end
+    # Ahead from day 22, behind at the end.
+    assert np.isnan(day_of(plan(20, months=6, of_run={"plan_months": 1}, of_service=signed)))
 
 
 def test_a_plan_that_never_costs_less_says_from_which_load_on():

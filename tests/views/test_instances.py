@@ -59,9 +59,10 @@ def test_it_opens_on_what_runs_the_job_as_it_isranked_candidates(board):
     assert shown == board["instance"].tolist()
     assert listed(app)["usd"].iloc[: len(able)].tolist() == pytest.approx(able["usd"].tolist())
     assert listed(app)["verdict"].str.startswith("✓").tolist()[: len(able)] == [True] * len(able)
+    # Of all instances that the row names.
     assert listed(app)["on_demand_usd_per_hour"].tolist() == pytest.approx(
         board["usd_per_hour_on_demand"].tolist(), nan_ok=True
-    )  # of all instances that the row names
+    )
 
 
 def test_search_prices_region_and_all_types(catalogs):

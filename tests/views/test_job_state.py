@@ -239,9 +239,8 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
         }
         assert {name for name, values in loads.items() if values != [""]} == {*fields} - {"users"}
         assert all(address(app)[name] == [value] for name, value in fields.items())
-    run(
-        app.text_input(key="request_tokens_written").set_value("2")
-    )  # one token in and one out: nothing to split
+    # One token in and one out: nothing to split.
+    run(app.text_input(key="request_tokens_written").set_value("2"))
     assert "split" not in {slider.key for slider in app.slider}
 
 

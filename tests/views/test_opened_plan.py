@@ -126,10 +126,11 @@ def test_every_ready_job_is_understood_whole_and_answered(kind):
         row = answered.rows[0]
         assert row["answer"].startswith("least-money")
         choices, complaints = link.parse(link.compose(job.asks), the_catalogs())
+        # A name that nobody knows would be left out in silence.
         assert (choices.keys(), complaints) == (
             job.asks.keys(),
             [],
-        )  # a name that nobody knows would be left out in silence
+        )
         named = [name for name in job.asks if name in row]
         assert {name: row[name] for name in named} == {name: job.asks[name] for name in named}
     assert len({repr(job.asks) for job in jobs}) == len(jobs)

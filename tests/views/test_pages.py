@@ -29,9 +29,8 @@ BANNED = re.compile(
     ),
     re.IGNORECASE,
 )
-REGION = re.compile(
-    r"\b[a-z]{2}-(north|south|east|west|central)+-\d\b"
-)  # on screen a region has its name
+# On screen a region has its name.
+REGION = re.compile(r"\b[a-z]{2}-(north|south|east|west|central)+-\d\b")
 LABELED = (
     "button",
     "expander",

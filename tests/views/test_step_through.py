@@ -314,9 +314,8 @@ def test_two_sizes_stand_side_by_side_by_card():
     cells = frame(page_of("training"), "13B, AdamW")
     assert list(cells.columns) == [job.name for job in ready_jobs().sizes]
     room = {name.split(" ·")[0]: row for name, row in cells.fillna(0).to_dict("index").items()}
-    assert all(
-        room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2]
-    )  # 16 bytes a parameter
+    # 16 bytes a parameter.
+    assert all(room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2])
     assert room["H200"]["7B, AdamW"] > room["H200"]["13B, AdamW"] == 0
     assert (
         1

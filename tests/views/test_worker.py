@@ -42,9 +42,8 @@ def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_not
     for name in ("answers", "board", "edge"):
         assert getattr(there, name).equals(getattr(here, name))
     with monkeypatch.context() as here_only:
-        here_only.setattr(
-            os, "_exit", lambda _: None
-        )  # what is asked ends the other process, and then runs in this one
+        # What is asked ends the other process, and then runs in this one.
+        here_only.setattr(os, "_exit", lambda _: None)
         assert worked_out(end) is None
     assert worked_out(process_of) not in (first, os.getpid())
 

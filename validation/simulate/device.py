@@ -56,9 +56,8 @@ import torch.utils.checkpoint  # noqa: E402
 torch.set_num_threads(1)
 torch.cuda.amp.common.amp_definitely_not_available = lambda: False
 torch.cuda.is_bf16_supported = lambda *arguments, **options: True
-torch.utils.checkpoint.DefaultDeviceType.set_device_type(
-    "cuda"
-)  # of a layer whose tensors are all given by name
+# Of a layer whose tensors are all given by name.
+torch.utils.checkpoint.DefaultDeviceType.set_device_type("cuda")
 torch.cuda.get_device_capability = lambda *arguments, **options: (9, 0)
 aten = torch.ops.aten
 real_attention = torch.nn.functional.scaled_dot_product_attention

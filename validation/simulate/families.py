@@ -8,12 +8,13 @@ from validation.simulate import kinds, sizes, towers
 from validation.simulate.family import Family
 
 DATA = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text())
+# Attributes that may name an entry of their table.
 NAMED = (
     "fields",
     "sizes",
     "attentions",
     "widths",
-)  # attributes that may name an entry of their table
+)
 TUPLES = ("sizes", "attentions", "layers", "types")
 
 

@@ -163,9 +163,8 @@ class SplitConvolutionScan(torch.autograd.Function):
         of_scan = torch.empty_like(of_result)
         Scan(x, groups, state, chunk).backward(of_scan)
         del x
-        of_weight = torch.einsum(
-            "bso,bsd->od", gradient, again.to(gradient.dtype)
-        )  # as autocast does
+        # As autocast does.
+        of_weight = torch.einsum("bso,bsd->od", gradient, again.to(gradient.dtype))
         made = [
             None if tensor is None else torch.empty_like(tensor)
             for tensor in (convolution, convolution_bias, step_bias, decay, skip, norm)

@@ -32,6 +32,7 @@ from validation.simulate.observe import build
 PROMPT_TOKENS, ANSWER_TOKENS, RANK = 128, 896, 16
 PAIRS = ("dpo", "reward")  # two sequences of each example
 ROLLED_OUT = ("grpo", "rloo")
+# Of trainers and configs.
 NAMES = {
     "dpo": "DPO",
     "kto": "KTO",
@@ -39,7 +40,7 @@ NAMES = {
     "rloo": "RLOO",
     "reward": "Reward",
     "sft": "SFT",
-}  # of trainers and configs
+}
 HEAD_OUTPUTS = {  # what the trainers ask of a fused head beside log-probabilities
     "dpo": ("entropy", "mean_logits", "is_top1"),
     "kto": ("entropy", "mean_logits"),

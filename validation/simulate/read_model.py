@@ -22,13 +22,14 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # isort: skip
 from torch.utils.checkpoint import checkpoint  # isort: skip
 
 BATCHES, LENGTHS = (2, 3), (160, 288, 416)  # no multiple of them is a width
+# Bytes per token, per pair of tokens, the same once for a batch, and at all.
 EACH = (
     "one",
     "mask",
     "shared_mask",
     "position",
     "fixed",
-)  # bytes per token, per pair of tokens, the same once for a batch, and at all
+)
 KEPT = {"saved": {}, "frozen": {"frozen": True}, "checkpoint": {"recompute": True}}
 ATTENTIONS, WINDOW = ("sdpa", "eager"), "sdpa-window"
 WINDOW_TOKENS = 64  # shorter than every length: SDPA takes a mask then, and keeps it

@@ -36,7 +36,11 @@ from views.shared.sources import source_table, to_method
 from views.shared.theme import INKS, Ink
 
 KEY = "instance_list"
-TANK, ROW, SHOWN = (150, 28), 34, 14  # pixels of a tank and of a row; rows before the table scrolls
+TANK, ROW, ROWS_IN_VIEW = (
+    (150, 28),
+    34,
+    14,
+)  # pixels of a tank and of a row; rows before the table scrolls
 # Numbers that are worked out, not looked up.
 OF_THE_JOB = ("usd", "hours", "time_per_output_token_ms")
 WHICH = {"job": "that run the job", "all": "all types"}
@@ -60,9 +64,9 @@ def draw(title: DeltaGenerator) -> None:
         filters = _filters(answered, catalogs)
         compare = st.container(width="content")
     regions = job_state.current().fields["regions"]
-    elsewhere = (
-        filters.region if answered and filters.region and [filters.region] != list(regions) else ""
-    )
+    elsewhere = ""
+    if answered and filters.region and [filters.region] != list(regions):
+        elsewhere = filters.region
     result = (
         options({**job_state.current().job, "regions": [elsewhere]}, catalogs)
         if elsewhere
@@ -196,7 +200,7 @@ def _instance_list(
         catalogs,
         ticks="multi-row",
         row_height=ROW,
-        height=36 + ROW * min(len(frame), SHOWN) + 2,
+        height=36 + ROW * min(len(frame), ROWS_IN_VIEW) + 2,
     )
     row = _of_job(table, rows)[tables.chosen_in(KEY, "cells")[0][0]] if column else None
     if row:
@@ -213,29 +217,32 @@ def _cells(
     table: pd.DataFrame, rows: list[Row], result: Answer, market: str, ink: Ink, catalogs: Catalogs
 ) -> pd.DataFrame:
     """Return the cells that are computed for the job, and those in words."""
-    of_job, whole = _of_job(table, rows), of_whole_rows(table, result.board)
+    whole = of_whole_rows(table, result.board)
     time = "hours" if ends_of(result.job) else "time_per_output_token_ms"
-    quotas = [
-        row or {"instance": name, "market": market, "instances_needed": 1}
-        for row, name in zip(of_job, table["instance"], strict=True)
+    cells: dict[str, list] = {name: [] for name in ("instance", "tank", "verdict", "misses")}
+    quotas = []
+    for row, name in zip(_of_job(table, rows), table["instance"], strict=True):
+        if row:
+            cells["instance"].append(place(row))
+            cells["tank"].append(data_uri(tank_svg(row, ink, *TANK)))
+            cells["verdict"].append(row_words.verdict(row))
+            cells["misses"].append(row["misses"])
+            quotas.append(row_words.quota(row, catalogs))
+        else:
+            cells["instance"].append(name)
+            cells["tank"].append(None)
+            cells["verdict"].append("")
+            cells["misses"].append("")
+            one = {"instance": name, "market": market, "instances_needed": 1}
+            quotas.append(row_words.quota(one, catalogs))
+    cells["gpus"] = [
+        f"{gpus:.0f} × {short_card(gpu, catalogs)}"
+        for gpus, gpu in zip(whole["gpus"], whole["gpu"], strict=True)
     ]
-    cells = {
-        "instance": [
-            place(row) if row else name for row, name in zip(of_job, table["instance"], strict=True)
-        ],
-        "gpus": [
-            f"{gpus:.0f} × {short_card(gpu, catalogs)}"
-            for gpus, gpu in zip(whole["gpus"], whole["gpu"], strict=True)
-        ],
-        "tank": [data_uri(tank_svg(row, ink, *TANK)) if row else None for row in of_job],
-        "verdict": [row_words.verdict(row) if row else "" for row in of_job],
-        "misses": [row["misses"] if row else "" for row in of_job],
-        "vcpus": [row_words.quota(row, catalogs) for row in quotas],
-        "obtainable": [OBTAINABLE.get(word, "") for word in table["obtainable"]],
-    }
-    numbers = for_screen(
-        result.board.reindex(table["board_row"]).reset_index(drop=True), ["usd", time]
-    )
+    cells["vcpus"] = quotas
+    cells["obtainable"] = [OBTAINABLE.get(word, "") for word in table["obtainable"]]
+    of_board = result.board.reindex(table["board_row"]).reset_index(drop=True)
+    numbers = for_screen(of_board, ["usd", time])
     return numbers.assign(**{name: word_column(values) for name, values in cells.items()})
 
 

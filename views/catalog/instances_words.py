@@ -26,7 +26,7 @@ HISTORY = (
 
 
 def heading(result: Answer, every: int) -> str:
-    """13 types run the job, from $49 to $101; 7 more are tight."""
+    """The heading: 13 types run the job, from $49 to $101; 7 more are tight."""
     board = result.board.assign(runs_job=qualifies(result.board)).sort_values(
         "runs_job", ascending=False, kind="stable"
     )
@@ -44,7 +44,7 @@ def heading(result: Answer, every: int) -> str:
 
 
 def _others(board: pd.DataFrame) -> Iterator[str]:
-    """7 more are tight; 2 more are emulated or not known to run."""
+    """The types that do not fit with certainty: 7 more are tight; 2 more are emulated."""
     tight, sure = board["fits"] == "tight", board["runs"] == "yes"
     past = board["misses"] != ""
     reasons = {
@@ -59,7 +59,7 @@ def _others(board: pd.DataFrame) -> Iterator[str]:
 
 
 def of_all(count: int) -> str:
-    """69 instance types with GPUs."""
+    """The heading without a job: 69 instance types with GPUs."""
     return f"{with_noun(count, 'instance type')} with GPUs"
 
 
@@ -70,11 +70,9 @@ def for_job(sentence: str, elsewhere: str, answered: bool, problem: str) -> str:
             f"Prices and sizes of each. "
             f"{problem or 'The job runs on what you have, so nothing is ranked here.'}"
         )
-    where = (
-        f" These are the answers of the same job in {elsewhere}; the plan is elsewhere."
-        if elsewhere
-        else ""
-    )
+    where = ""
+    if elsewhere:
+        where = f" These are the answers of the same job in {elsewhere}; the plan is elsewhere."
     return f"For: {sentence[0].lower()}{sentence[1:]}{where}" + (f" {problem}" if problem else "")
 
 
@@ -103,7 +101,10 @@ def caption(table: pd.DataFrame, market: str) -> str:
 def facts(
     rows: list[Row], of_job: list[Row | None], catalogs: Catalogs
 ) -> list[tuple[str, list[str]]]:
-    """Label and one cell per ticked instance type."""
+    """Label and one cell per ticked instance type; the figures of the job come first.
+
+    `of_job`: the row of the job on each type, None where the job does not run on it.
+    """
     table = [
         ("Card", [f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" for row in rows]),
         ("GPU memory", [gib(row["gpu_gib"]) for row in rows]),
@@ -117,19 +118,30 @@ def facts(
         ("Quota on demand", [row["on_demand_quota"] for row in rows]),
         ("Host memory", [gib(row["host_gib"]) for row in rows]),
         ("Between the GPUs", [row["interconnect"] for row in rows]),
-        ("Processor", ["Arm" if row["arm"] else "x86" for row in rows]),
+        ("Processor", [_processor(row) for row in rows]),
     ]
-    job = [
-        (
-            "The job needs",
-            [
-                f"{row['instances_needed']:.0f}, {verdict(row['fits'], row['runs'])}" if row else ""
-                for row in of_job
-            ],
-        ),
-        ("The job costs", [usd(row["usd"]) if row else "" for row in of_job]),
-    ]
-    return [
-        (label, [cell or "–" for cell in cells])
-        for label, cells in (job + table if any(of_job) else table)
-    ]
+    if any(of_job):
+        needs = ("The job needs", [_needs_of_job(row) for row in of_job])
+        costs = ("The job costs", [_cost_of_job(row) for row in of_job])
+        table = [needs, costs, *table]
+    return [(label, _dashed(cells)) for label, cells in table]
+
+
+def _processor(row: Row) -> str:
+    return "Arm" if row["arm"] else "x86"
+
+
+def _needs_of_job(row: Row | None) -> str:
+    """The instances that the job takes, and whether it fits: 2, fits; empty if it does not run."""
+    if row is None:
+        return ""
+    return f"{row['instances_needed']:.0f}, {verdict(row['fits'], row['runs'])}"
+
+
+def _cost_of_job(row: Row | None) -> str:
+    return "" if row is None else usd(row["usd"])
+
+
+def _dashed(cells: list[str]) -> list[str]:
+    """The cells with a dash in each empty one."""
+    return [cell or "–" for cell in cells]

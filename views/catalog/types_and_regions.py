@@ -38,9 +38,8 @@ def side_by_side(ticked: list[Row], of_job: list[Row | None], catalogs: Catalogs
 
 def regions(instance: str, here: str, catalogs: Catalogs) -> None:
     """One type in every region that sells it; a ticked region goes into the plan."""
-    if (
-        st.session_state.get("regions_offered") != instance
-    ):  # what was ticked or is in the plan comes first
+    # What was ticked or is in the plan comes first.
+    if st.session_state.get("regions_offered") != instance:
         st.session_state["regions_offered"] = st.session_state["instance_of_regions"] = instance
     chosen = st.selectbox(
         "Type", list(catalogs.instances.index), key="instance_of_regions", width=320, **SESSION

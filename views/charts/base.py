@@ -17,12 +17,13 @@ THREE = ",.3~r"
 DOLLARS = "$,.3~r"
 POINT = 90
 SIZE = 13  # pixels of names and values
+# Streamlit's own leaves 20 px below a legend.
 PADDING = {
     "left": 0,
     "top": 0,
     "right": 8,
     "bottom": 4,
-}  # Streamlit's own leaves 20 px below a legend
+}
 ROWS = alt.Chart(alt.NamedData("rows"))
 # The ticks of an axis, in words; while there is no table yet, as of an empty chart. `source`:
 # Streamlit's name of the table.
@@ -155,9 +156,8 @@ def as_spec(chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size
     with_title = chart.properties(
         title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size
     )
-    spec = with_title.to_dict(
-        validate=False
-    )  # tests/studies/test_comparisons.py holds every chart against the schema
+    # tests/studies/test_comparisons.py holds every chart against the schema.
+    spec = with_title.to_dict(validate=False)
     layers = [
         {key: value for key, value in layer.items() if value != {"name": "rows"}}
         for layer in spec["layer"]

@@ -28,10 +28,11 @@ EACH = (
     "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length "
     "* datum.length"
 )
+# Sequences on the axis: those of now, and the cliff.
 REACH = (
     "pow(2, ceil(log(max(8, 1.25 * take_batch, datum.most < 1e9 ? 1.1 * (datum.most + 1) : 0)) / "
     "LN2))"
-)  # sequences on the axis: those of now, and the cliff
+)
 MOST_BUTTONS = 8  # of a dial, which is a list beyond
 BAND = 0.25  # opacity of the range
 
@@ -123,13 +124,17 @@ def _bind(number: Slider | Choice) -> Any:
     return bind(options=numbers, labels=names, name=number.label)
 
 
-def _parts(rows: alt.Chart) -> alt.Chart:
-    """The parts of all moments at this length: what they hold of no sequence, and of each."""
+def _part_rows(rows: alt.Chart) -> alt.Chart:
+    """The components of all moments at the length and batch that the sliders set, in GiB.
+
+    A component is fixed + each · batch, with the coefficients of the piece of lengths in which the
+    slider stands.
+    """
+    at_this_length = (
+        "datum.kind == 'part' && datum.over_tokens < take_tokens && take_tokens <= datum.to_tokens"
+    )
     return (
-        rows.transform_filter(
-            "datum.kind == 'part' && datum.over_tokens < take_tokens && take_tokens <= "
-            "datum.to_tokens"
-        )
+        rows.transform_filter(at_this_length)
         .transform_calculate(length=LENGTH)
         .transform_calculate(fixed=FIXED, each=EACH)
         .transform_calculate(gib="datum.fixed + datum.each * take_batch")
@@ -139,7 +144,7 @@ def _parts(rows: alt.Chart) -> alt.Chart:
 def _peaks(rows: alt.Chart) -> alt.Chart:
     """The moments as lines over the batch, and the batch at which each leaves the card."""
     return (
-        _parts(rows)
+        _part_rows(rows)
         .transform_aggregate(
             fixed="sum(fixed)",
             each="sum(each)",
@@ -220,7 +225,7 @@ def _moments(
 def _largest_moments(words: Words, rows: alt.Chart) -> alt.Chart:
     """Return the parts of the largest moment of each stop that is reached."""
     return (
-        _parts(rows)
+        _part_rows(rows)
         .transform_joinaggregate(total="sum(gib)", groupby=["moment"])
         .transform_joinaggregate(largest="max(total)", groupby=["stop"])
         .transform_filter("datum.total == datum.largest && datum.stop <= take_stop")

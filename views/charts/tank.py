@@ -31,11 +31,9 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, margin: str = "0")
     """Return the tank as HTML, as wide as its container: `st.html` draws no SVG."""
     card, low, high, most = _ends(row)
     percent = 100 / most
-    drawn = (
-        [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")]
-        if card > 0
-        else []
-    )
+    drawn = []
+    if card > 0:
+        drawn = [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")]
     left, hollow = 0.0, row["fits"] == "no"
     for name, size in needed_parts(row).items():
         wide = size * percent

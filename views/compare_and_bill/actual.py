@@ -145,7 +145,7 @@ def _money(value: float) -> str:
 def _questions(result: Actual, catalogs: Catalogs) -> None:
     """Whose lines they are, where several plans may have caused them."""
     regions = catalogs.regions["name"].to_dict()
-    for place, group in enumerate(result.matched.open_groups[: actual_words.SHOWN]):
+    for place, group in enumerate(result.matched.open_groups[: actual_words.MOST_GROUPS]):
         st.selectbox(
             plain(actual_words.open_question(group, regions)),
             [*group.plans, NONE_OF_THEM],

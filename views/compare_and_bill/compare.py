@@ -67,7 +67,7 @@ def draw(title: DeltaGenerator) -> None:
 
 
 def _count_words(every: ComparedAnswers) -> str:
-    """2 jobs, 4 kept answers; the ticked one of each job is in the bill."""
+    """The line below the heading: 2 jobs, 4 kept answers; the ticked one of each job is billed."""
     of = (
         "the ticked one of each job is"
         if len(every.records) > len(every.jobs)

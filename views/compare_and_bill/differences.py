@@ -1,6 +1,6 @@
 """Differences of answers: against the ticked one in a line, and every figure side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 
 import pandas as pd
@@ -72,7 +72,7 @@ def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
 
 
 def _time(longer_seconds: float, first: Row) -> str:
-    """26 min less; 12 ms a token more."""
+    """The difference of two times: 26 min less; 12 ms a token more."""
     return (
         f"{duration(abs(longer_seconds))} "
         f"{'' if ends_of(first) else 'a token '}{'more' if longer_seconds > 0 else 'less'}"
@@ -85,9 +85,9 @@ def _cause_of_money(
     """Speed and price where both differ, else what mostly makes the difference."""
     hourly, speed = result["usd_per_hour"].ratio, speed_ratio(first, other)
     if "hours" in result and abs(hourly) > SAME_RATIO and abs(speed - 1) > SAME_RATIO:
-        market = (
-            f"{MARKETS[other['market']].phrase}, " if first["market"] != other["market"] else ""
-        )
+        market = ""
+        if first["market"] != other["market"]:
+            market = f"{MARKETS[other['market']].phrase}, "
         return (
             f"{market}{speed:.2g} times the tokens a second at {1 + hourly:.2g} times the price "
             f"of an hour"
@@ -203,11 +203,9 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
     """Return the main cause of a difference, in words."""
     before, after = first["instances"], other["instances"]
     if name == "instances":
-        return (
-            "a second instance"
-            if (before, after) == (1, 2)
-            else f"{after:.0f} instance{'s' * (after > 1)} instead of {before:.0f}"
-        )
+        if (before, after) == (1, 2):
+            return "a second instance"
+        return f"{after:.0f} instance{'s' * (after > 1)} instead of {before:.0f}"
     if name == "speed":
         return (
             f"{three(other['tokens_per_second'])} tokens per second instead of "
@@ -229,21 +227,10 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
 
 def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
     """Label and a cell per row: memory by component, cost, speed; no empty lines."""
-    works = {row["work"] for row in rows}
-    components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
-    table: list[tuple[str, Sequence[str]]] = [
+    table = [
         ("What must fit, per GPU", [gib(row["needed_bytes"] / GIB) for row in rows]),
         ("With cached memory, per GPU", [gib(row["memory_bytes"] / GIB) for row in rows]),
-    ]
-    for name in components:
-        mark = f':color[■]{{foreground="{COMPONENT_COLORS[name]}"}}'
-        table.append(
-            (
-                f"{mark} {COMPONENT_LABELS[name]}",
-                [gib(row[name] / GIB) if row[name] > 0 else "–" for row in rows],
-            )
-        )
-    table += [
+        *[_component_line(name, rows) for name in _components_of_any(rows)],
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_money(row) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
@@ -251,11 +238,26 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
         ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
     ]
-    return [
-        (label, [plain(cell) for cell in cells])
-        for label, cells in table
-        if any(cell != "–" for cell in cells)
-    ]
+    lines = []
+    for label, cells in table:
+        if any(cell != "–" for cell in cells):
+            lines.append((label, [plain(cell) for cell in cells]))
+    return lines
+
+
+def _components_of_any(rows: list[Row]) -> list[str]:
+    """The components of memory that the work of some row has, in the order of the charts."""
+    needed: set[str] = set()
+    for row in rows:
+        needed |= {*components_of(row["work"])}
+    return [name for name in COMPONENTS if name in needed]
+
+
+def _component_line(name: str, rows: list[Row]) -> tuple[str, list[str]]:
+    """The label of a component in its color, and its memory in each row."""
+    mark = f':color[■]{{foreground="{COMPONENT_COLORS[name]}"}}'
+    cells = [gib(row[name] / GIB) if row[name] > 0 else "–" for row in rows]
+    return f"{mark} {COMPONENT_LABELS[name]}", cells
 
 
 def _money(row: Row) -> str:

@@ -14,7 +14,6 @@ from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS
 from calc.files.traces import curve_of, load_curves, trace_of
-from calc.mappings import Arguments
 from calc.plan.figures import records
 from calc.plan.lending import free_windows, lent_pools
 from calc.plan.load_day import Load, LoadDay, Trace, load_day
@@ -120,26 +119,26 @@ def _service(services: list[Row], catalogs: Catalogs) -> Row:
 
 
 def _load(catalogs: Catalogs) -> Load | None:
-    """The load that is chosen, typed or read; None while it is not there or not understood."""
-    curves = {name: curve.name.capitalize() for name, curve in load_curves().curves.items()}
+    """Draw the inputs of the load; return it, or None while it is missing or cannot be read."""
+    curves = load_curves().curves
+    names = {name: curve.name.capitalize() for name, curve in curves.items()}
     st.session_state.setdefault("load_curve", "office")
-    look: Arguments = {"width": 200, **SESSION}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = segments(
             "Load",
-            {**curves, OWN: "Numbers", TRACE: "A trace"},
+            {**names, OWN: "Numbers", TRACE: "A trace"},
             "load_curve",
             **SESSION,
         )
-        growth = st.number_input(
-            "Growth a month, %", -50.0, 1000.0, value=0.0, key="load_growth", **look
+        growth_percent = st.number_input(
+            "Growth a month, %", -50.0, 1000.0, value=0.0, key="load_growth", width=200, **SESSION
         )
         of_week = st.toggle("A week", key="load_week", **SESSION)
     hours = _trace_hours(catalogs, of_week) if chosen == TRACE else _typed_hours(chosen, of_week)
     if chosen in curves:
-        curve = load_curves().curves[chosen]
+        curve = curves[chosen]
         st.caption(plain(f"{curve.about.capitalize()} ({curve.basis})."))
-    return Load(hours, growth / PERCENT) if hours else None
+    return Load(hours, growth_percent / PERCENT) if hours else None
 
 
 def _typed_hours(chosen: str, of_week: bool) -> tuple[float, ...]:

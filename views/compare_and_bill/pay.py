@@ -16,7 +16,7 @@ from calc.plan import bill, break_even, run_length
 from calc.plan.bill import billed
 from calc.say.job import short_job
 from calc.say.numbers import about, is_missing, usd
-from views.compare_and_bill import neuron, prices, quota, sure, use
+from views.compare_and_bill import bill_lines, neuron, prices, quota, usage
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, present
 from views.shared import answer_words as plan_words
@@ -70,7 +70,7 @@ def _prices(
     left, right = st.columns(2, gap="large")
     with left:
         st.header("How sure it is", anchor=False)
-        points(sure.how_sure(row, market_line, today))
+        points(bill_lines.how_sure(row, market_line, today))
     with right:
         st.header("Not in it", anchor=False)
         points([*prices.not_in_it(row), prices.energy(row, catalogs)])
@@ -90,7 +90,7 @@ def _details(
     expander(
         "When signing pays",
         "break_even",
-        lambda: use.over_use(row, break_even.over_use(row, markets), ink),
+        lambda: usage.over_use(row, break_even.over_use(row, markets), ink),
     )
     if market_line["basis"] and not MARKETS[plan.market].work:
         expander(
@@ -105,10 +105,10 @@ def _details(
         expander(
             "A longer or shorter run",
             "run_length",
-            lambda: use.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink),
+            lambda: usage.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink),
         )
     if row["work"] == "training":
-        expander("Spot and its interruptions", "spot_details", partial(use.spot, row))
+        expander("Spot and its interruptions", "spot_details", partial(usage.spot, row))
     elif not ends:
         expander(
             "Speed, and what tokens cost",
@@ -132,22 +132,22 @@ def _downloads(row: Row, markets: pd.DataFrame, catalogs: Catalogs) -> None:
 
 
 def _run_panel(row: Row, market_line: Row, catalogs: Catalogs) -> None:
-    st.markdown(plain(sure.summary(row, market_line)))
-    sure.line_by_line(row, bill.lines(row), catalogs)
+    st.markdown(plain(bill_lines.summary(row, market_line)))
+    bill_lines.line_by_line(row, bill.lines(row), catalogs)
     st.markdown(plain(prices.commitment_words(market_line)))
-    st.caption(plain(sure.idle(row)))
+    st.caption(plain(bill_lines.idle(row)))
 
 
 def _service_panel(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> None:
     """Draw what a service costs by concurrency and by load, and against an endpoint."""
-    use.serving(row)
-    use.over_concurrency(
+    usage.serving(row)
+    usage.over_concurrency(
         row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink
     )
-    st.markdown(plain(use.per_token(row, bill.endpoint_facts(row, catalogs), catalogs)))
+    st.markdown(plain(usage.per_token(row, bill.endpoint_facts(row, catalogs), catalogs)))
     if row["endpoint_usd_per_million_tokens"] > 0:
-        use.over_load(row, break_even.over_load(row), ink)
-    st.caption(use.load(row))
+        usage.over_load(row, break_even.over_load(row), ink)
+    st.caption(usage.load(row))
 
 
 def heading(row: Row, job: str, machines: str = "") -> str:
@@ -164,9 +164,9 @@ def heading(row: Row, job: str, machines: str = "") -> str:
 
 def outside(row: Row, problem: str) -> str:
     """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
-    return (
-        problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
-    )
+    if row["answer"] == "nearest":
+        return problem
+    return f"Outside a limit of the job: {row['misses']}."
 
 
 def renting(plan: Present, catalogs: Catalogs) -> str:

@@ -13,7 +13,7 @@ from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
 from calc.say.numbers import about, gib, is_missing, percent, three, usd, with_noun
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
-from views.compare_and_bill.sure import TEXTS, price_day_words
+from views.compare_and_bill.bill_lines import TEXTS, price_day_words
 from views.session import job_state
 from views.session.present_plan import Present
 from views.shared.elements import use_in_plan
@@ -32,23 +32,27 @@ def markets(table: pd.DataFrame, today: date) -> None:
 
 def _lines(table: pd.DataFrame, today: date) -> list[Row]:
     """A line for each way to pay."""
-    return [
-        {
-            "Paid as": MARKETS[row["market"]].title,
-            "$ an hour": row["usd_per_hour"],
-            "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
-            "GPU-hours": row["billed_gpu_hours"] if row["basis"] else float("nan"),
-            "Cost": row["usd"],
-            "Price of": price_day_words(row["as_of"], row["market"], today),
-            "You sign for, $": row["committed_usd"],
-            "Term": over(row["committed_hours"]),
-            "Breaks even from, hours a month": row["break_even_hours_per_month"],
-            "Basis": row["basis"] or "not known here",
-            "Limits of it": MARKETS[row["market"]].binds + _zones(row),
-            "Source": row["source"],
-        }
-        for row in table.to_dict("records")
-    ]
+    return [_line(row, today) for row in table.to_dict("records")]
+
+
+def _line(row: Row, today: date) -> Row:
+    """The line of one way to pay; without a price its hours are empty."""
+    has_price = bool(row["basis"])
+    market = MARKETS[row["market"]]
+    return {
+        "Paid as": market.title,
+        "$ an hour": row["usd_per_hour"],
+        "Hours billed": row["billed_hours"] if has_price else float("nan"),
+        "GPU-hours": row["billed_gpu_hours"] if has_price else float("nan"),
+        "Cost": row["usd"],
+        "Price of": price_day_words(row["as_of"], row["market"], today),
+        "You sign for, $": row["committed_usd"],
+        "Term": over(row["committed_hours"]),
+        "Breaks even from, hours a month": row["break_even_hours_per_month"],
+        "Basis": row["basis"] or "not known here",
+        "Limits of it": market.binds + _zones(row),
+        "Source": row["source"],
+    }
 
 
 def over(hours: float) -> str:
@@ -56,11 +60,9 @@ def over(hours: float) -> str:
     if is_missing(hours):
         return ""
     years = hours / YEAR_HOURS
-    return (
-        with_noun(int(years), "year")
-        if years == int(years) and years > 0
-        else with_noun(round(hours / DAY_HOURS), "day")
-    )
+    if years == int(years) and years > 0:
+        return with_noun(int(years), "year")
+    return with_noun(round(hours / DAY_HOURS), "day")
 
 
 def commitment_words(market_line: Row) -> str:
@@ -89,24 +91,20 @@ def no_commitments(table: pd.DataFrame) -> str:
             "reserved terms."
         )
     plans = any("Savings Plan" in MARKETS[row].label for row in commitments)
+    if plans:
+        return ""
     return (
-        ""
-        if plans
-        else (
-            "No price of a Savings Plan is known for it, which often is the cheapest: `make "
-            "prices` reads them."
-        )
+        "No price of a Savings Plan is known for it, which often is the cheapest: `make "
+        "prices` reads them."
     )
 
 
 def _zones(row: Row) -> str:
     """The range of prices by zone; empty where it is not known."""
     low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
-    return (
-        ""
-        if is_missing(low) or is_missing(high)
-        else f" An instance asked {usd(low)} to {usd(high)}, by zone."
-    )
+    if is_missing(low) or is_missing(high):
+        return ""
+    return f" An instance asked {usd(low)} to {usd(high)}, by zone."
 
 
 def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
@@ -178,26 +176,25 @@ def _storage_words(row: Row) -> str:
     """Return the cost of storage a month, and of a GiB."""
     month, stored = row["storage_usd_per_month"], row["stored_bytes"] / GIB
     where = "as set" if row["storage_usd_per_gib_month"] > 0 else "on S3"
-    return (
-        ""
-        if is_missing(month) or not stored > 0
-        else f", {usd(month)} a month {where} at ${month / stored:.4g} a GiB"
-    )
+    if is_missing(month) or not stored > 0:
+        return ""
+    return f", {usd(month)} a month {where} at ${month / stored:.4g} a GiB"
 
 
 def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
     """Each line beside the bill on a line: what it is, how much, USD, of when."""
-    return [
-        {
-            "What": f"{line['label']}, "
-            f"{'once' if line['kind'].startswith('traffic') else 'a month'}",
-            "GiB": f"{line['gib']:,.0f}" if line["gib"] >= 10 else f"{line['gib']:.2g}",
-            "USD": "not known here" if is_missing(line["usd"]) else usd(line["usd"]),
-            "Price of": line["as_of"],
-            "Source": line["source"],
-        }
-        for line in table.to_dict("records")
-    ]
+    return [_small_line(line) for line in table.to_dict("records")]
+
+
+def _small_line(line: Row) -> dict[str, str]:
+    period = "once" if line["kind"].startswith("traffic") else "a month"
+    return {
+        "What": f"{line['label']}, {period}",
+        "GiB": f"{line['gib']:,.0f}" if line["gib"] >= 10 else f"{line['gib']:.2g}",
+        "USD": "not known here" if is_missing(line["usd"]) else usd(line["usd"]),
+        "Price of": line["as_of"],
+        "Source": line["source"],
+    }
 
 
 def small(table: pd.DataFrame) -> None:

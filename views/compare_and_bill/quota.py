@@ -11,7 +11,7 @@ from calc.plan.bill import answers_of_aws
 from calc.say.numbers import usd, with_noun
 from calc.say.place import region_name
 from calc.units import DAY_HOURS
-from views.compare_and_bill.sure import TEXTS
+from views.compare_and_bill.bill_lines import TEXTS
 from views.shared.elements import points
 from views.shared.markdown import plain
 
@@ -60,16 +60,14 @@ def _answer(row: Row, quota: Quota) -> str:
             f"({row['error']}), which is not a no"
         )
     if row["signal"] == "quota":
-        means = (
-            f", {with_noun(int(row['instances']), 'instance')} of this type"
-            if quota.counts == "vCPUs"
-            else ""
-        )
+        means = ""
+        if quota.counts == "vCPUs":
+            means = f", {with_noun(int(row['instances']), 'instance')} of this type"
         return f"Quota {row['of']} of the account: {row['value']:,.0f} {quota.counts}{means}"
     if row["signal"] == "score":
-        place = (
-            f", zone {row['zone']}" if row["answer"] == "yes" and row["zone"] == row["zone"] else ""
-        )
+        place = ""
+        if row["answer"] == "yes" and row["zone"] == row["zone"]:
+            place = f", zone {row['zone']}"
         value = f"{row['value']:.0f} of 10{place}" if row["answer"] == "yes" else "none here"
         return f"Spot placement score of {row['of'].replace('+', ', ')} together: {value}"
     if row["answer"] == "none":

@@ -60,22 +60,29 @@ def name() -> str:
         plans = shelf_plans.newest(store())
     except ShelfError:
         return "Shelf"
-    moves = [
-        change.ratio
-        for row in _rows_now(plans, session_catalogs.catalogs())
-        if (change := _move(row))
-    ]
+    if not plans:
+        return "Shelf"
+    moves = []
+    for row in _rows_now(plans, session_catalogs.catalogs()):
+        change = _move(row)
+        if change:
+            moves.append(change.ratio)
+    return f"Shelf ({len(plans)}){_moves_words(moves)}"
+
+
+def _moves_words(moves: list[float]) -> str:
+    """The costs that moved, and the largest move: one is up 12 %; 3 are down, most by 8 %.
+
+    It starts with a colon, and is empty if no cost has moved.
+    """
     most = max(moves, key=abs, default=0.0)
     alike = sum(ratio * most > 0 for ratio in moves)
+    if not alike:
+        return ""
     direction, size = "up" if most > 0 else "down", percent(abs(most))
-    moved = (
-        ""
-        if not alike
-        else f": one is {direction} {size}"
-        if alike == 1
-        else f": {alike} are {direction}, most by {size}"
-    )
-    return f"Shelf ({len(plans)}){moved}" if plans else "Shelf"
+    if alike == 1:
+        return f": one is {direction} {size}"
+    return f": {alike} are {direction}, most by {size}"
 
 
 def draw(title: DeltaGenerator) -> None:
@@ -208,36 +215,44 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
 def list_plans(
     plans: list[Plan], states: dict[str, State], catalogs: Catalogs
 ) -> tuple[Plan, Row | None]:
-    """Lists the plans; returns the chosen or newest plan and its row of today."""
+    """Draw the table of plans; return the chosen or newest plan and its row of today."""
     st.session_state["shelf_seen"] = max(plan.saved_at for plan in plans)
     rows = _rows_now(plans, catalogs)
     of_rows(KEY, [plan.id for plan in plans])
     table = {
         "name": [plan.name for plan in plans],
         "state": [shelf_states.state_of(states, plan) for plan in plans],
-        "team": [states[plan.name].team if plan.name in states else "" for plan in plans],
+        "team": [_team_of(plan, states) for plan in plans],
         "then": [plan.usd for plan in plans],
-        "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
+        "now": [_usd_today(row) for row in rows],
         "moved": [_move_words(row) for row in rows],
         "saved_by": [plan.saved_by for plan in plans],
         "saved_at": [_when(plan.saved_at) for plan in plans],
         "versions": [plan.versions for plan in plans],
         "answer": [plan.answer for plan in plans],
     }
-    look: Arguments = {
-        "on_select": "rerun",
-        "selection_mode": "single-row",
-        "height": TALLEST if len(plans) > 12 else "content",
-    }
     grid(
         table,
         columns_of("shelf"),
         "The plans on the shelf, what they cost then and cost now",
         KEY,
-        **look,
+        on_select="rerun",
+        selection_mode="single-row",
+        height=TALLEST if len(plans) > 12 else "content",
     )
     index = next((plan for plan in chosen_in(KEY) if plan < len(plans)), 0)
     return plans[index], rows[index]
+
+
+def _team_of(plan: Plan, states: dict[str, State]) -> str:
+    return states[plan.name].team if plan.name in states else ""
+
+
+def _usd_today(row: Row | None) -> float | None:
+    """The cost of a plan today; None where it cannot be estimated or has no price. [USD]"""
+    if row is None or is_missing(row["usd"]):
+        return None
+    return row["usd"]
 
 
 def plan_panel(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
@@ -304,12 +319,12 @@ def _query(plan: Plan) -> dict[str, list[str]]:
 
 
 def heading(plans: list[Plan]) -> str:
-    """3 plans on the shelf."""
+    """The heading: 3 plans on the shelf."""
     return f"{with_noun(len(plans), 'plan')} on the shelf" if plans else "The shelf is empty"
 
 
 def _when(saved_at: str) -> str:
-    """22 November 2026, 11:02 UTC."""
+    """The moment in which a plan was saved: 22 November 2026, 11:02 UTC."""
     try:
         return f"{day_text(saved_at[:10])}, {datetime.fromisoformat(saved_at):%H:%M} UTC"
     except ValueError:
@@ -317,7 +332,7 @@ def _when(saved_at: str) -> str:
 
 
 def _move_words(row: Row | None) -> str:
-    """9 % more; the same; empty where one of the two is not known."""
+    """The move of the cost of a plan: 9 % more; the same; empty if one of the two is unknown."""
     if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
         return ""
     change = _move(row)
@@ -331,18 +346,14 @@ def _move(row: Row | None) -> FigureChange | None:
 
 def _save_message(plan: Plan, stand: list[Plan], seen: str) -> str:
     """Return the result of saving, and the versions of others that were saved in between."""
-    others = (
-        [version for version in stand if version.id != plan.id and version.saved_at > seen]
-        if seen
-        else []
-    )
+    others = []
+    if seen:
+        others = [version for version in stand if version.id != plan.id and version.saved_at > seen]
     sentence = f"**{plan.name}** is on the shelf, version {stand[0].versions}."
     names = ", ".join(dict.fromkeys(version.saved_by for version in others))
-    return (
-        f"{sentence} {names} saved this name too since you looked: both stand."
-        if others
-        else sentence
-    )
+    if others:
+        return f"{sentence} {names} saved this name too since you looked: both stand."
+    return sentence
 
 
 def _version(plan: Plan, number: int) -> str:

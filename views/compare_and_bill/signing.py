@@ -39,23 +39,23 @@ def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
 
 def _lines(row: Row, signed: pd.DataFrame) -> list[dict[str, str]]:
     """On demand first, then each that costs less."""
-    return [
-        {
-            plain(
-                f"For {row['scenario']}"
-            ): f"{MARKETS[line['market']].title}, {day_text(line['as_of'][:10]) or line['basis']}",
-            "Once" if ends_of(row) else "A month": plain(billed_usd(line["usd"])),
-            "You sign for": "nothing"
-            if is_missing(line["committed_usd"])
-            else plain(billed_usd(line["committed_usd"])),
-            "Breaks even from": _breaks_even(line),
-        }
-        for line in signed.to_dict("records")
-    ]
+    return [_line(row, line) for line in signed.to_dict("records")]
+
+
+def _line(row: Row, line: Row) -> dict[str, str]:
+    """One way to pay for a row: its price, what is signed for, and when that breaks even."""
+    day = day_text(line["as_of"][:10]) or line["basis"]
+    committed = line["committed_usd"]
+    return {
+        plain(f"For {row['scenario']}"): f"{MARKETS[line['market']].title}, {day}",
+        "Once" if ends_of(row) else "A month": plain(billed_usd(line["usd"])),
+        "You sign for": "nothing" if is_missing(committed) else plain(billed_usd(committed)),
+        "Breaks even from": _breaks_even(line),
+    }
 
 
 def _breaks_even(line: Row) -> str:
-    """460 of 730 h a month; of a block that it ends on a date."""
+    """When signing pays: from 460 of 730 h a month; for a block, the day on which it ends."""
     if MARKETS[line["market"]].block_hours:
         return "paid up front, ends on a date"
     hours = line["break_even_hours_per_month"]

@@ -22,7 +22,7 @@ from calc.schedule.schedule import Schedule, next_to_buy, schedule
 from calc.schedule.team_tables import (
     EVERY,
     JOB_DATES,
-    OWNED,
+    OWNED_MARKET,
     POOL_COLUMNS,
     as_text,
     first_pool,
@@ -127,14 +127,16 @@ def _heading(placed: Schedule) -> str:
 
 
 def _show_schedule(placed: Schedule) -> None:
-    """The chart, the runs without a place, and the machines."""
+    """Draw the chart of the runs, the problems of those without a place, and the machines."""
     st.caption(plain(f"{placed.how[:1].upper()}{placed.how[1:]}."))
     table = on_chart(placed.runs)
     if len(table):
-        alt = "; ".join(f"{row['label']} on {row['where']}" for row in table.to_dict("records"))
-        elements.draw(team_chart(INKS[st.context.theme.type or "light"]), table, alt, "team_chart")
-    for sentence in placed.runs.loc[placed.runs["problem"] != "", "problem"]:
-        st.warning(plain(sentence), icon=":material/rule:")
+        places = [f"{row['label']} on {row['where']}" for row in table.to_dict("records")]
+        ink = INKS[st.context.theme.type or "light"]
+        elements.draw(team_chart(ink), table, "; ".join(places), "team_chart")
+    problems = placed.runs["problem"]
+    for problem in problems[problems != ""]:
+        st.warning(plain(problem), icon=":material/rule:")
     columns = tables.columns_of("team_pools")
     tables.grid(
         placed.pools[list(columns)],
@@ -273,7 +275,7 @@ def _pool_columns(catalogs: Catalogs) -> Row:
         "instance": choice("Instance", options=list(catalogs.instances.index)),
         "region": choice("Region", options=list(catalogs.regions.index)),
         "instances": text("At most", help="Instances at once."),
-        "market": choice("Paid as", options=[OWNED, *BY_USE]),
+        "market": choice("Paid as", options=[OWNED_MARKET, *BY_USE]),
         "starts": text("From"),
         "ends": text("To"),
         "usd": text(

@@ -34,7 +34,7 @@ On-Demand, keep the service twice, each with its own hours and copies."""
 
 
 def heading(bill: pd.DataFrame) -> str:
-    """$49 once, and $1,359 a month, as the last line of the bill says."""
+    """The sum of the bill, as in its last line: $49 once, and $1,359 a month."""
     if (bill["have"] != "").all():
         return "Nothing to pay: the machines are yours"
     sums = {
@@ -87,26 +87,25 @@ def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[
     """
     names_job = "job" in bill and bill["job"].nunique() > 1
     amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
-    result = [
-        {
-            "": write(_what(row, names_job)),
-            **{label: write(texts[place]) for label, (texts, _) in amounts.items()},
-            HOURS: _gpu_hours(row["once_gpu_hours"], row["monthly_gpu_hours"]),
-        }
-        for place, row in enumerate(records(bill))
-    ]
+    result, sums = [], {"": "**Together**"}
+    for place, row in enumerate(records(bill)):
+        line = {"": write(_what(row, names_job))}
+        for label, (texts, _) in amounts.items():
+            line[label] = write(texts[place])
+        line[HOURS] = _gpu_hours(row["once_gpu_hours"], row["monthly_gpu_hours"])
+        result.append(line)
     if len(result) > 1:
-        sums = {
-            label: f"**{write(total)}**" if total else "" for label, (_, total) in amounts.items()
-        }
+        for label, (_, total) in amounts.items():
+            sums[label] = f"**{write(total)}**" if total else ""
         hours = (bill[name].sum(min_count=1) for name in ("once_gpu_hours", "monthly_gpu_hours"))
         together = _gpu_hours(*hours)
-        result.append({"": "**Together**", **sums, HOURS: f"**{together}**" if together else ""})
+        sums[HOURS] = f"**{together}**" if together else ""
+        result.append(sums)
     return result
 
 
 def _gpu_hours(once: float, monthly: float) -> str:
-    """117 once, 5,840 a month; empty where neither is known."""
+    """The GPU-hours of a line: 117 once, 5,840 a month; empty if neither is known."""
     words = {"once": once, "a month": monthly}
     known = {when: hours for when, hours in words.items() if not is_missing(hours)}
     return ", ".join(f"{three(hours)} {when}" for when, hours in known.items())
@@ -184,7 +183,7 @@ def said_of(bill: pd.DataFrame) -> list[str]:
 
 
 def _against(against: AgainstBudget) -> str:
-    """82 % of the budget; $3,650 left."""
+    """The bill beside the budget: 82 % of the budget; $3,650 left."""
     left = against.left_usd
     return (
         f"{percent(against.used_ratio)} of the budget; "

@@ -1,5 +1,6 @@
 """Minutes and report of a meeting: decision, answers, bill, cases, budget, then each job."""
 
+from collections.abc import Iterable
 from datetime import date
 from html import escape
 
@@ -24,10 +25,14 @@ def markdown(
 ) -> str:
     """The minutes; `said` are the decision, the cases and the budget in sentences."""
     bill = every.rows.iloc[every.ticked]
-    lines = [f"## {the_bill.heading(bill)}", "", *(f"**{text}**\n" for text in said[:1])]
+    lines = [f"## {the_bill.heading(bill)}", ""]
+    if said:
+        lines.append(f"**{said[0]}**\n")
     lines += _table(HEADS, [_answer(row) for row in every.records])
-    lines += ["", "### The bill", "", *_table(the_bill.HEADS, _bill(every, catalogs))]
-    lines += ["", *(f"- {text}" for text in said[1:])]
+    lines += ["", "### The bill", ""]
+    lines += _table(the_bill.HEADS, _bill(every, catalogs))
+    lines.append("")
+    lines += [f"- {text}" for text in said[1:]]
     lines += ["", "### How each is set", ""]
     lines += [f"- {row['scenario']}: {_set(row, catalogs)}" for row in every.records]
     lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. The comparison: {link}", ""]
@@ -40,23 +45,27 @@ def html(
     """The report in one file, with a bar for every measure of every answer."""
     bill = every.rows.iloc[every.ticked]
     title = the_bill.heading(bill)
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        *(f"<p><b>{escape(text)}</b></p>" for text in said[:1]),
-        table_of(HEADS, [[*map(escape, _answer(row))] for row in every.records]),
-    ]
+    parts = [f"<h1>{escape(title)}</h1>"]
+    if said:
+        parts.append(f"<p><b>{escape(said[0])}</b></p>")
+    parts.append(table_of(HEADS, [_escaped(_answer(row)) for row in every.records]))
     for name in measures(every.records):
         parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name, catalogs)]
-    rows = [[escape(cell.strip("*")) for cell in row] for row in _bill(every, catalogs)]
-    parts += ["<h2>The bill</h2>", table_of(the_bill.HEADS, rows)]
+    bill_rows = [_escaped([cell.strip("*") for cell in row]) for row in _bill(every, catalogs)]
+    parts += ["<h2>The bill</h2>", table_of(the_bill.HEADS, bill_rows)]
     parts += [f"<p>{escape(text)}</p>" for text in said[1:]]
-    settings = [[escape(row["scenario"]), escape(_set(row, catalogs))] for row in every.records]
+    settings = [_escaped([row["scenario"], _set(row, catalogs)]) for row in every.records]
     parts += ["<h2>How each is set</h2>", table_of(("Answer", "Set so"), settings)]
     parts += [
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom.</p>",
         f"<p><a href='{escape(link, quote=True)}'>Open the comparison</a></p>",
     ]
     return page_of(title, STYLE, parts)
+
+
+def _escaped(cells: Iterable[str]) -> list[str]:
+    """The cells as HTML shows them as plain text."""
+    return [escape(cell) for cell in cells]
 
 
 def _answer(row: Row) -> list[str]:

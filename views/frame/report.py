@@ -36,7 +36,12 @@ CHOSEN = "Chosen"  # a row of the board that is no answer
 HEADS = ("Answer", "Machines", "Cost", "GPU-hours", "USD per hour", "Memory per GPU", "How set")
 MEMORY = HEADS.index("Memory per GPU")
 BOARD_HEADS = (
-    *("Machines", "Verdict", "Cost", "GPU-hours", "USD per hour", "Memory in its card"),
+    "Machines",
+    "Verdict",
+    "Cost",
+    "GPU-hours",
+    "USD per hour",
+    "Memory in its card",
     "How set",
 )
 PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basis", "Source")

@@ -23,9 +23,8 @@ def draw(catalogs: Catalogs, page: str) -> None:
         f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; --link: {ink.link}; "
         f"}}\n{STYLE}</style>"
     )
-    place = st.container(
-        height=1, border=False, horizontal=True, horizontal_alignment="right"
-    )  # its style moves it a little way up
+    # Its style moves it a little way up.
+    place = st.container(height=1, border=False, horizontal=True, horizontal_alignment="right")
     with (
         place,
         st.container(

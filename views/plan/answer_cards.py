@@ -28,13 +28,14 @@ HEIGHT, PHONE_HEIGHT, NARROWEST = 268, 230, 236
 GAP = "1em"  # between parts of a line
 MOST = 3  # cards; of a service the last is the other width
 NEW_ACCOUNT = ", a new account has 0"
+# The sign beside the words for how easily a machine is obtained.
 MARKS = {
     "at-once": "●",
     "usually": "◐",
     "unknown": "◌",
     "wait-or-quota": "○",
     "by-agreement": "◇",
-}  # beside the words
+}
 
 
 def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
@@ -159,11 +160,9 @@ def _money_and_time(row: Row) -> tuple[str, str]:
     if not ends_of(row):
         return (time, "") if is_missing(row["usd"]) else (about(row["usd"]), "a month")
     within = f" <span style='font-size:13px'>({escape(ends)}</span>" if ends else ""
-    return (
-        (time, within)
-        if is_missing(row["usd"])
-        else (about(row["usd"]), f"in {escape(time)}{within}")
-    )
+    if is_missing(row["usd"]):
+        return (time, within)
+    return (about(row["usd"]), f"in {escape(time)}{within}")
 
 
 def _in_line(parts: list[str]) -> str:
@@ -173,7 +172,7 @@ def _in_line(parts: list[str]) -> str:
 
 
 def _speed(row: Row) -> str:
-    """2.6 s, then 64 ms a token; empty for a run."""
+    """The speed of a service: 2.6 s, then 64 ms a token; empty for a run."""
     if (
         row["work"] != "inference"
         or ends_of(row)

@@ -26,7 +26,12 @@ from views.shared.elements import button, segments
 from views.shared.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows
 from views.shared.theme import FITS, Ink
 
-ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
+# Pixels of a row and of the head; rows before the table scrolls.
+ROW, HEADER, ROWS_IN_VIEW = (
+    34,
+    36,
+    12,
+)
 TANK = (150, 28)  # as high as a cell draws it
 # Pixels of columns: all but how it is set stand side by side on a wide screen.
 NARROW, MONEY, CARD = 62, 84, 150
@@ -41,14 +46,13 @@ COLUMNS = {
         "carbon_kg",
     ],
     "inference": [
-        *(
-            "usd",
-            "time_to_first_token_seconds",
-            "time_per_output_token_ms",
-            "usd_per_hour",
-            "usd_per_hour_spot",
-        ),
-        *("tokens_per_second", "carbon_kg"),
+        "usd",
+        "time_to_first_token_seconds",
+        "time_per_output_token_ms",
+        "usd_per_hour",
+        "usd_per_hour_spot",
+        "tokens_per_second",
+        "carbon_kg",
     ],
 }
 ORDER_WORDS = {
@@ -104,7 +108,7 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
         alt,
         KEY,
         row_height=ROW,
-        height=HEADER + ROW * min(len(rows), SHOWN) + 2,
+        height=HEADER + ROW * min(len(rows), ROWS_IN_VIEW) + 2,
         on_select=lambda: _look_at_cell(rows),
         selection_mode=["multi-row", "single-cell"],
     )
@@ -124,9 +128,8 @@ def _cells(
     """Return the cells of the table."""
     table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
-    table.insert(
-        2, "verdict", word_column([row_words.verdict(row) for row in rows])
-    )  # after the money: both are seen on a phone
+    # After the money: both are seen on a phone.
+    table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))
     table.insert(3, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
     for name in reversed(_compared_columns(job)):
         table.insert(1, name, word_column([_value(name, row[name], catalogs) for row in rows]))
@@ -203,18 +206,16 @@ def _value(name: str, value: float | str, catalogs: Catalogs) -> str:
 
 
 def _gpus(row: Row, catalogs: Catalogs) -> str:
-    """8 × H100 SXM5 80GB; 4 of 8 × A100 where the others stay idle."""
+    """The GPUs of a row: 8 × H100 SXM5 80GB; 4 of 8 × A100 if the others stay idle."""
     idle = "" if row["gpus"] == row["gpus_paid"] else f" of {row['gpus_paid']:.0f}"
     return f"{row['gpus']:.0f}{idle} × {card_name(row['gpu'], catalogs)}"
 
 
 def _caption(rows: list[Row], is_owned: bool) -> str:
     """Return how to read and use the table."""
-    below = (
-        " Below them, what is tight, emulated or outside a limit."
-        if any(row["misses"] or row["fits"] != "yes" for row in rows)
-        else ""
-    )
+    below = ""
+    if any(row["misses"] or row["fits"] != "yes" for row in rows):
+        below = " Below them, what is tight, emulated or outside a limit."
     best = "fastest" if is_owned else "lowest cost"
     return (
         f"One row per instance type, at its {best}.{below} Click a cell to look at a row; tick "

@@ -10,7 +10,7 @@ from calc.say.choices import TITLES, cell_name
 from calc.say.place import place
 from calc.studies.choices import Cell, Comparison
 from views.session import kept_answers
-from views.session.owners import owned
+from views.session.owners import with_owners
 from views.shared.elements import button, expander
 from views.shared.tables import TEXT, chosen_in, grid, of_rows, scenarios
 
@@ -67,4 +67,4 @@ def _table(
             key="choices_keep",
         )
         name = f"headroom-{comparison.id}"
-        scenarios(f"CSV, {len(plans)} scenarios", owned(plans), name, "choices_csv", catalogs)
+        scenarios(f"CSV, {len(plans)} scenarios", with_owners(plans), name, "choices_csv", catalogs)

@@ -59,11 +59,9 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 def _part(text: str, warns: bool, ink: Ink) -> str:
     """A part of the small line; a warning has its mark beside its color."""
-    return (
-        f':color[:material/warning: {plain(text)}]{{foreground="{ink.amber}"}}'
-        if warns
-        else f":gray[{plain(text)}]"
-    )
+    if warns:
+        return f':color[:material/warning: {plain(text)}]{{foreground="{ink.amber}"}}'
+    return f":gray[{plain(text)}]"
 
 
 def since_then(first: Row, catalogs: Catalogs) -> None:

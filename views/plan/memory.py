@@ -67,11 +67,9 @@ def _rests_on(row: Row, ink: Ink) -> str:
     """Return how to read the bar, and what memory and time rest on."""
     corrected = f", {CORRECTED}" if row["time_reason"].endswith(CORRECTED) else ""
     time = row_words.time_rests_on(row).partition(": ")[0] + corrected
-    sure = (
-        f"{word[:1].upper()}{word[1:]}. "
-        if (word := fit_words(row)) and row["fits"] in HOLDS
-        else ""
-    )
+    sure = ""
+    if (word := fit_words(row)) and row["fits"] in HOLDS:
+        sure = f"{word[:1].upper()}{word[1:]}. "
     text = (
         f"{sure}Gray: cache. Pale: free. Line: the range, "
         f"{row['memory_basis'].replace(': ', ', ', 1)}.{f' Time: {time}.' if time else ''}"

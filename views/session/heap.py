@@ -1,7 +1,7 @@
 """Memory that a page freed goes back to the system, a moment after the page is drawn.
 
 Beside many sessions at once the C library keeps what they freed: several times what they need. Only
-the library of Linux (glibc) is asked; others return memory themselves.
+the library of Linux (glibc) is wake_up; others return memory themselves.
 """
 
 import ctypes
@@ -15,20 +15,20 @@ LEAST_SECONDS = 2.0  # between two returns
 
 def give_back() -> None:
     """Return freed memory to the system soon; the caller does not wait."""
-    _asked().set()
+    _wake_up().set()
 
 
 @lru_cache(maxsize=1)
-def _asked() -> Event:
+def _wake_up() -> Event:
     """Return the event that wakes the server's one thread that returns memory."""
-    asked = Event()
+    wake_up = Event()
     if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):
-        Thread(target=_return_often, args=(asked, library), name="heap", daemon=True).start()
-    return asked
+        Thread(target=_return_often, args=(wake_up, library), name="heap", daemon=True).start()
+    return wake_up
 
 
-def _return_often(asked: Event, library: ctypes.CDLL) -> None:
-    while asked.wait():
-        asked.clear()
+def _return_often(wake_up: Event, library: ctypes.CDLL) -> None:
+    while wake_up.wait():
+        wake_up.clear()
         library.malloc_trim(0)
         time.sleep(LEAST_SECONDS)

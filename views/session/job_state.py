@@ -39,19 +39,19 @@ from calc.table import is_missing
 from views.session import extra_state
 
 LISTS = (*SEVERAL, *COMPARED)
+# As number fields hold them, which mix no int and float.
 HELD_AS = {
     "count": int,
     "number": float,
     "amount": float,
-}  # as number fields hold them, which mix no int and float
+}
 FIRST_VISIT = {
     name: str(field.default).split("+") if name in SEVERAL else field.default
     for name, field in JOB.items()
 }
 AUTO: Row = {name: [] if name in COMPARED else None for name in BY_HAND}
-KEYS = SimpleNamespace(
-    **{name: name for name in (*JOB, *BY_HAND)}
-)  # where the session holds each value, and its widget's key
+# Where the session holds each value, and its widget's key.
+KEYS = SimpleNamespace(**{name: name for name in (*JOB, *BY_HAND)})
 LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
@@ -184,7 +184,7 @@ def job_of_scenario(scenario: Row, market: str, catalogs: Catalogs) -> Row:
 
 
 def reset() -> None:
-    """Callback: the first visit again; models that were added and scenarios that were kept stay."""
+    """Callback: return to the job of the first visit; added models and kept answers stay."""
     start({})
     extra_state.forget()
 
@@ -292,11 +292,9 @@ def _fit_lengths(catalogs: Catalogs) -> list[str]:
         f"{LENGTHS.get(name, 'context')} {fitted:,}, not {wanted:,}"
         for name, (wanted, fitted) in state["shortened"].items()
     )
-    return (
-        [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."]
-        if used
-        else []
-    )
+    if used:
+        return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."]
+    return []
 
 
 def _fit_images(catalogs: Catalogs) -> list[Any]:
@@ -306,11 +304,10 @@ def _fit_images(catalogs: Catalogs) -> list[Any]:
         return []
     asked_for = state.get(KEYS.images_per_sequence)
     to_auto(KEYS.images_per_sequence, KEYS.image_tokens)
-    return (
-        [f"{catalogs.models['name'][state['model']]} takes no images or sounds; none are counted."]
-        if asked_for
-        else []
-    )
+    if asked_for:
+        model = catalogs.models["name"][state["model"]]
+        return [f"{model} takes no images or sounds; none are counted."]
+    return []
 
 
 def _keep_possible(name: str, values: list[str]) -> list[str]:

@@ -20,6 +20,6 @@ def take(named: Mapping[str, str]) -> None:
     st.session_state.update({name: named[name] for name in OWNERSHIP if name in named})
 
 
-def owned(rows: pd.DataFrame) -> pd.DataFrame:
+def with_owners(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of the present plan with its team, owner and project."""
     return rows.assign(**owners())

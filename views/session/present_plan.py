@@ -183,9 +183,8 @@ def _other_bits(result: Answer, catalogs: Catalogs) -> str:
         and row["work"] == "inference"
         and job["fewest_bits"] == PUBLISHED
     ):
-        as_made = catalogs.models["published_precision"].get(
-            row["model"]
-        )  # nobody has more bits of it
+        # Nobody publishes the weights in more bits.
+        as_made = catalogs.models["published_precision"].get(row["model"])
         is_narrow = catalogs.precisions["matrix_bytes_each"][row["precision"]] < 2
         bits = 16 if is_narrow and row["precision"] not in (as_made, job.get("precision")) else 0
     return str(bits) if bits else ""

@@ -16,12 +16,13 @@ from calc.rules.layouts import least_prompt_tokens
 from views.session import first_run, job_state
 
 MY_GPUS, FIRST_MACHINES = "mine", "8 x h100-80gb-sxm"
+# Field: what it begins with.
 LOADS = {
     "people": 20,
     "users": 8,
     "requests_per_second": 1.0,
     "tokens_total": "",
-}  # field: what it begins with
+}
 OFFLINE = {TOKENS: "1e9 tokens", IMAGES: "1e6 images", SOUND: "1000 hours"}
 Kinds = list[tuple[str | None, int]]
 

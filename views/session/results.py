@@ -59,7 +59,7 @@ def results() -> Results | None:
 @st.cache_resource(max_entries=2, show_spinner="Reading the comparison")
 def _results(stamp: tuple[int, ...]) -> Results:
     """Read all results of validation; `stamp` tells when a file has changed."""
-    tables = {name: _table(path) for name, path in FILES.items()}
+    tables = {name: _read_results(path) for name, path in FILES.items()}
     errors = tables["errors"]
     for name in NUMBERS:
         errors[name] = pd.to_numeric(errors[name], errors="coerce")
@@ -88,13 +88,11 @@ def _results(stamp: tuple[int, ...]) -> Results:
     )
 
 
-def _table(path: Path) -> pd.DataFrame:
+def _read_results(path: Path) -> pd.DataFrame:
     """A file of results as text and numbers; an empty table where there is none."""
-    return (
-        pd.read_csv(path, keep_default_na=False, low_memory=False)
-        if path.exists()
-        else pd.DataFrame()
-    )
+    if path.exists():
+        return pd.read_csv(path, keep_default_na=False, low_memory=False)
+    return pd.DataFrame()
 
 
 def _as_numbers(table: pd.DataFrame) -> pd.DataFrame:

@@ -50,13 +50,13 @@ def money_and_time(row: Row) -> str:
 
 
 def _costs(row: Row) -> str:
-    """$245; $6,050 a month, 12 % less (signed for 1 year)."""
+    """The cost of an answer: $245; $6,050 a month, 12 % less (signed for 1 year)."""
     period = "" if ends_of(row) else " a month"
     return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{commitment_length(row)}"
 
 
 def pace(row: Row) -> str:
-    """36 min of a run, with its range; 46.9 ms a token of a service, or a batch of an encoder."""
+    """The time of a run with its range, or of one token or batch of a service: 36 min; 46.9 ms."""
     if ends_of(row):
         return span(row["hours"], *hours_range(row))
     return service_pace(row)
@@ -173,10 +173,10 @@ def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
 
 
 def tried_words(options: Answer) -> str:
-    """42,835 of 121,928 combinations possible."""
-    return (
-        f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""
-    )
+    """The size of the search: 42,835 of 121,928 combinations possible."""
+    if options.tried:
+        return f"{options.possible:,} of {options.tried:,} combinations possible"
+    return ""
 
 
 def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
@@ -214,11 +214,9 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
     )
     change = offers.price_change(catalogs, row["instance"], row["region"], made)
     if not change.then_usd > 0 or not change.now_usd > 0:
-        return (
-            f"{sentence} The history has no price of that day for {row['instance']}."
-            if row["instance"]
-            else sentence
-        )
+        if row["instance"]:
+            return f"{sentence} The history has no price of that day for {row['instance']}."
+        return sentence
     moved = changed_by(change.ratio) if change.ratio else "the same"
     hourly = f"{usd(change.then_usd)} per hour then and {usd(change.now_usd)} now"
     return f"{sentence} On demand, one {row['instance']} cost {hourly}: {moved}."

@@ -43,31 +43,32 @@ def change_sentences(row: Row, catalogs: Catalogs) -> list[str]:
 def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """Return what has changed among rows: prices, the largest moves, verdicts and causes."""
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
-    every = [(row, change) for row, those in moved for change in those]
-    paid = [pair for pair in every if pair[1].figure == "usd_per_hour"]
-    prices = {
-        (place(row, catalogs), change.then): _price(change, row, catalogs) for row, change in paid
-    }
+    every = [(row, change) for row, changes_of_row in moved for change in changes_of_row]
+    prices = {}
+    for row, change in every:
+        if change.figure == "usd_per_hour":
+            prices[place(row, catalogs), change.then] = _price(change, row, catalogs)
     sentences = _first(list(prices.values()), "prices")
     for figure, (label, _) in SAID.items():
         matches = [(row, change) for row, change in every if change.figure == figure]
         if matches:
-            row, most = max(matches, key=lambda pair: abs(pair[1].ratio))
+            row, most = max(matches, key=_size_of_change)
             sentences.append(
                 f"{label} has moved in {with_noun(len(matches), 'scenario')}, most in "
                 f"{_name(row, catalogs)}: {_figure(most)}."
             )
-    sentences += _first(
-        [
-            _verdict(f"The verdict of {_name(row, catalogs)}", row)
-            for row, _ in moved
-            if _verdict_change(row)
-        ],
-        "verdicts",
-    )
-    return sentences + _because(
-        [row for row, those in moved if _is_estimated(row, those)], catalogs
-    )
+    verdicts = [
+        _verdict(f"The verdict of {_name(row, catalogs)}", row)
+        for row, _ in moved
+        if _verdict_change(row)
+    ]
+    estimated = [row for row, changes_of_row in moved if _is_estimated(row, changes_of_row)]
+    return [*sentences, *_first(verdicts, "verdicts"), *_because(estimated, catalogs)]
+
+
+def _size_of_change(pair: tuple[Row, FigureChange]) -> float:
+    """The size of a change, whatever its direction. [ratio]"""
+    return abs(pair[1].ratio)
 
 
 def link_lines(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
@@ -92,15 +93,14 @@ def place(row: Row, catalogs: Catalogs) -> str:
 
 def _answer_then(row: Row, catalogs: Catalogs) -> str:
     """The answer as it was recorded: cost, machines and price."""
-    hourly = (
-        "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
-    )
-    money = (
-        "no price"
-        if is_missing(row["then_usd"])
-        else f"about {about(row['then_usd'])}{'' if ends_of(row) else ' a month'}"
-    )
-    count = "" if is_missing(row["instances_needed"]) else f"{row['instances_needed']:.0f} × "
+    money, hourly, count = "no price", "", ""
+    if not is_missing(row["then_usd"]):
+        period = "" if ends_of(row) else " a month"
+        money = f"about {about(row['then_usd'])}{period}"
+    if not is_missing(row["then_usd_per_hour"]):
+        hourly = f", {usd(row['then_usd_per_hour'])} an hour"
+    if not is_missing(row["instances_needed"]):
+        count = f"{row['instances_needed']:.0f} × "
     return f"{money} on {count}{place(row, catalogs)}{hourly}"
 
 

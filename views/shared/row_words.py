@@ -34,10 +34,13 @@ def capital(text: str) -> str:
 
 
 def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
-    """The instances of a row; without any the cards by name: 8 × A100 SXM4 80GB."""
-    return (
-        place(row, catalogs if with_region else None) if row["instance"] else cards(row, catalogs)
-    )
+    """The instances that a row runs on, or its cards by name if it has none.
+
+    For example 2 × p4d.24xlarge, or 8 × A100 SXM4 80GB. `with_region` adds the region.
+    """
+    if not row["instance"]:
+        return cards(row, catalogs)
+    return place(row, catalogs if with_region else None)
 
 
 def obtainable(row: Row, catalogs: Catalogs) -> str:
@@ -68,11 +71,9 @@ def verdict(row: Row) -> str:
         return "✗ refused"
     runs = RUNS.get(row.get("runs", ""), "")
     if runs:
-        return (
-            f"✗ {runs}"
-            if row["runs"] == "no"
-            else f"? {runs}, uses {percent(figures(row).used_ratio)} of the card"
-        )
+        if row["runs"] == "no":
+            return f"✗ {runs}"
+        return f"? {runs}, uses {percent(figures(row).used_ratio)} of the card"
     if not row["fits"]:
         return "no card named"
     word, mark, *_ = FITS[row["fits"]]
@@ -99,11 +100,9 @@ def first_token(row: Row) -> str:
     if row["work"] == "inference" and ends_of(row):
         return f"{three(row['run_tokens_per_second'])} tokens a second"
     if is_missing(row["time_per_output_token_seconds"]):  # an encoder answers no token
-        return (
-            ""
-            if is_missing(row["burst_first_token_seconds"])
-            else f"{duration(row['burst_first_token_seconds'])} a batch"
-        )
+        if is_missing(row["burst_first_token_seconds"]):
+            return ""
+        return f"{duration(row['burst_first_token_seconds'])} a batch"
     first = (
         ""
         if is_missing(row["time_to_first_token_seconds"])
@@ -113,7 +112,7 @@ def first_token(row: Row) -> str:
 
 
 def time_rests_on(row: Row | pd.Series) -> str:
-    """The basis of the row's times, and the reason."""
+    """The basis of a row's times and the reason for it; your own utilization if you set one."""
     if row["work"] == "training" and not is_missing(row["utilization"]):
         return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
     text = TIME_RESTS_ON.get(row["time_basis"], "")
@@ -121,20 +120,17 @@ def time_rests_on(row: Row | pd.Series) -> str:
 
 
 def own_share(row: Row) -> str:
-    """12 % less, 19 % more: the private discount and tax; empty without them."""
+    """The private discount or tax of a row: 12 % less, 19 % more; empty without one."""
     ratio = row["paid_ratio"]
-    return (
-        ""
-        if is_missing(ratio) or ratio == 1
-        else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
-    )
+    if is_missing(ratio) or ratio == 1:
+        return ""
+    direction = "less" if ratio < 1 else "more"
+    return f"{100 * abs(ratio - 1):.3g} % {direction}"
 
 
 def own_terms(row: Row) -> str:
     """The terms of a cost that differs from list price: at your own price, 12 % less."""
-    private = (
-        "at your own price"
-        if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0
-        else ""
-    )
+    private = ""
+    if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0:
+        private = "at your own price"
     return "".join(f", {part}" for part in (private, own_share(row)) if part)

@@ -23,11 +23,9 @@ def words(name: str, value: Any, catalogs: Catalogs) -> str:
         return f"{value:,.12g}"
     if name == "implementation":
         return str(catalogs.implementations["name"].get(value, value)).replace("Hugging Face ", "")
-    return (
-        str(value)
-        if name == "kv_precision" or name not in inputs_by_name()
-        else name_of(name, value, catalogs)
-    )
+    if name == "kv_precision" or name not in inputs_by_name():
+        return str(value)
+    return name_of(name, value, catalogs)
 
 
 def label_of(name: str, work: str) -> str:
@@ -80,12 +78,8 @@ def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
     column = inputs_by_name()[key]
     label = label_of(key, chosen["work"])
     look = {"key": key, "placeholder": auto(key, chosen, catalogs), **SESSION}
-    options = (
-        TARGETS
-        if key == "lora_targets"
-        else column.choices or (catalogs.gpus.index if key == "gpu" else ())
-    )
-    if len(options):
+    options = _options_of(key, catalogs)
+    if options:
         present = {st.session_state.get(key)} - {None}  # of a link, which may have another
         several = [*options, *present.difference(options)]
         st.selectbox(
@@ -101,3 +95,13 @@ def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
         st.number_input(label, 1, value=None, step=1, **look)
     else:
         st.number_input(label, 0.0, value=None, format="%g", **look)
+
+
+def _options_of(key: str, catalogs: Catalogs) -> list[str]:
+    """The values that a column is chosen from; empty for a text or a number."""
+    if key == "lora_targets":
+        return [*TARGETS]
+    choices = inputs_by_name()[key].choices
+    if key == "gpu" and not choices:
+        return [*catalogs.gpus.index]
+    return [*choices]

@@ -26,9 +26,8 @@ def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
     """A button that says place and market; the fields exist while it is open."""
     names = catalogs.regions["name"].to_dict()
     sold = [market for market in BY_USE if sold_for(market, work_of(fields), is_offline(fields))]
-    signed = [
-        market for market in fields["markets"] if market not in BY_USE
-    ]  # chosen on Bill, or by the link
+    # A market may also come from Compare & bill, or from the link.
+    signed = [market for market in fields["markets"] if market not in BY_USE]
     paid = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
     regions = _list_words([names[region] for region in fields["regions"]], "regions") or "Anywhere"
     st.markdown(":small[Where and how you pay]")

@@ -29,11 +29,12 @@ TASK_HELP = (
     "pool."
 )
 METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
+# Question of the guide -> the machines that it asks about.
 PLACES = {
     "gpus": "one GPU",
     "instances_most": "one instance",
     "several": "two or more instances",
-}  # where a question of the guide asks
+}
 SENT = {
     "DDP": "gradients, all-reduced once a step",
     "ZeRO 1": "gradients scattered once a step, updated weights gathered",
@@ -109,7 +110,7 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
 
 
 def task(row: Row) -> str:
-    """16.2 GiB · the cache is 12 % of it."""
+    """The memory of a task: 16.2 GiB · the cache is 12 % of it."""
     numbers = figures(row)
     return f"{gib(numbers.memory_gib)} · cache {gib(row['kv_cache_bytes'] / GIB)}"
 
@@ -162,7 +163,7 @@ def branch(answered: Leaf, plan_row: Row) -> Branch:
 
 
 def _money(row: Row) -> str:
-    """$49 in 2.2 h; $1,360 a month; no price."""
+    """The cost of a task: $49 in 2.2 h; $1,360 a month; no price."""
     if is_missing(row["usd"]):
         return "no price"
     return about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")

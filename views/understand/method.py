@@ -13,7 +13,13 @@ from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
 from calc.explain.bill_formulas import explain_bill
-from calc.explain.derivation import NEEDED, SHOWN, Explanation, explain, rules_that_apply
+from calc.explain.derivation import (
+    NEEDED,
+    NVIDIA_SMI_MEMORY,
+    Explanation,
+    explain,
+    rules_that_apply,
+)
 from calc.explain.times import explain_times
 from calc.memory import overhead
 from calc.memory.moments import components_of
@@ -183,7 +189,7 @@ def _rollout(plan: Present, catalogs: Catalogs) -> None:
 def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
     """Draw the range, its formulas, and the meaning of each verdict."""
     low, high, shown, shown_low, shown_high = (
-        row[name] / GIB for name in ("needed_low_bytes", "needed_high_bytes", *SHOWN)
+        row[name] / GIB for name in ("needed_low_bytes", "needed_high_bytes", *NVIDIA_SMI_MEMORY)
     )
     st.markdown(
         f"Expect that {range_text(low, high)} must fit: the 5th and the 95th percentile. On a "
@@ -200,7 +206,7 @@ def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
         f"one may differ."
     )
     st.caption(panel.prose(overhead.__doc__.split("\n\n")[1]))
-    for name in (*NEEDED[1:], "overhead_bytes", *SHOWN):
+    for name in (*NEEDED[1:], "overhead_bytes", *NVIDIA_SMI_MEMORY):
         panel.formulas(why.formulas[why.formulas["component"] == name], why.facts)
     st.markdown(
         "\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items())

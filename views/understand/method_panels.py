@@ -45,22 +45,25 @@ def rules(table: pd.DataFrame) -> None:
 def formulas(chain: pd.DataFrame, facts: pd.DataFrame) -> None:
     """The formulas of a figure, and the source of each column that they read."""
     st.code(derivation(chain), language="python", wrap_lines=True)
-    reads = {name for names in chain["reads"] for name in names}
+    reads: set[str] = set()
+    for names in chain["reads"]:
+        reads |= {*names}
     rows = facts[facts["column"].isin(reads)]
     if len(rows):
-        lines = [
-            {
-                "Column": f"`{row['column']}`",
-                "Meaning": row["means"],
-                "Today": value_text(row["column"], row["value"], row["unit"]),
-                "From": row["from"],
-                "Source": row["source"]
-                if row["source"] in NO_SOURCE
-                else with_links(row["source"]),
-            }
-            for row in rows.to_dict("records")
-        ]
+        lines = [_fact_line(row) for row in rows.to_dict("records")]
         text_table(lines, "Columns that the formulas read")
+
+
+def _fact_line(row: Row) -> dict[str, str]:
+    """A column that a formula reads: its name, meaning, value, origin and source."""
+    source = row["source"]
+    return {
+        "Column": f"`{row['column']}`",
+        "Meaning": row["means"],
+        "Today": value_text(row["column"], row["value"], row["unit"]),
+        "From": row["from"],
+        "Source": source if source in NO_SOURCE else with_links(source),
+    }
 
 
 def block(forms: pd.DataFrame) -> None:
@@ -73,29 +76,23 @@ def block(forms: pd.DataFrame) -> None:
             f"kernel {attention} "
             "(`catalogs/read_off/blocks.yaml`), bytes per token as coefficient · size."
         )
-        terms = {
-            vector: " + ".join(f"{term.coefficient:g} · {term.size}" for term in part.itertuples())
-            for vector, part in rows.groupby("vector", sort=False)
-        }
-        totals = rows.groupby("vector", sort=False)["bytes_per_token"].sum()
-        here = set(rows.loc[rows["kept"], "vector"])
-        text_table(
-            [
-                {
-                    "What": f"**{VECTORS[vector]}: here**" if vector in here else VECTORS[vector],
-                    "Per token and block": f"`{terms[vector]}`",
-                    "Bytes": f"{total:,.0f}",
-                }
-                for vector, total in totals.items()
-            ],
-            "Bytes per token that a block keeps and needs",
-        )
-        sizes = rows.drop_duplicates("size")
-        st.caption(
-            "Sizes: "
-            + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples())
-            + "."
-        )
+        lines = [_vector_line(vector, part) for vector, part in rows.groupby("vector", sort=False)]
+        text_table(lines, "Bytes per token that a block keeps and needs")
+        sizes = [
+            f"{row.size} {row.size_value:,.0f}" for row in rows.drop_duplicates("size").itertuples()
+        ]
+        st.caption(f"Sizes: {', '.join(sizes)}.")
+
+
+def _vector_line(vector: str, terms: pd.DataFrame) -> dict[str, str]:
+    """The bytes per token that a block keeps or needs in one way of running, and their terms."""
+    label = VECTORS[vector]
+    form = " + ".join(f"{term.coefficient:g} · {term.size}" for term in terms.itertuples())
+    return {
+        "What": f"**{label}: here**" if terms["kept"].any() else label,
+        "Per token and block": f"`{form}`",
+        "Bytes": f"{terms['bytes_per_token'].sum():,.0f}",
+    }
 
 
 def moments(rows: pd.DataFrame) -> None:

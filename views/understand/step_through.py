@@ -42,9 +42,8 @@ def draw(title: DeltaGenerator) -> None:
     catalogs = session_catalogs.catalogs()
     ink = INKS[st.context.theme.type or "light"]
     plan = as_set(present(catalogs), catalogs)
-    work = plan.scenario["work"] or plan.job.get(
-        "work", "training"
-    )  # a job that is refused has no row
+    # A job that is refused has no row.
+    work = plan.scenario["work"] or plan.job.get("work", "training")
     title.title(words.TITLE[work], anchor=False)
     if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
         st.info(comparisons_words.NOTHING, icon=":material/info:")
@@ -121,13 +120,11 @@ def _slower(plan: Present, catalogs: Catalogs) -> float:
     """Return how much longer a step takes with everything recomputed."""
     key = (plan.scenario, plan.market, catalogs.version)
     trains = plan.scenario["work"] == "training"
-    return (
-        recent_result(
+    if trains:
+        return recent_result(
             "slower", key, lambda: recompute_time_ratio(plan.scenario, plan.market, catalogs)
         )
-        if trains
-        else 1.0
-    )
+    return 1.0
 
 
 def _state_bytes_each(plan: Present, catalogs: Catalogs) -> float:

@@ -34,7 +34,7 @@ DIALS = {
 }
 METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
 TRAINED = {"full": "in full", "lora": "by LoRA", "qlora": "by QLoRA"}
-KEPT = {"none": "keep all", "full": "recompute all"}
+RECOMPUTE_WORDS = {"none": "keep all", "full": "recompute all"}
 OTHERS = (
     "Each calculator's own formula for this model's exact parameters and sizes. They print GB of "
     "10^9 bytes."
@@ -53,19 +53,15 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     how = f" {TRAINED[method_name(row, catalogs).lower()]}" if row["work"] == "training" else ""
     model = f"{name_of('model', row['model'], catalogs)} ({model_size(row['model'], catalogs)})"
     plan = f"{model}{how}{where}, {arrangement(row, catalogs)}"
-    within = (
-        f", within {percent(walk.miss_ratio)} of the estimate"
-        if walk.miss_ratio > MOST_MISS
-        else ""
-    )
-    walked = (
-        (
+    within = ""
+    if walk.miss_ratio > MOST_MISS:
+        within = f", within {percent(walk.miss_ratio)} of the estimate"
+    walked = ""
+    if scores(row):
+        walked = (
             f" It walks {spoken('objective', row['objective'])}'s update; rollout and scoring "
             f"stand on Method."
         )
-        if scores(row)
-        else ""
-    )
     return f"Around the plan: {plan}. Move a slider: the picture follows{within}.{walked}"
 
 
@@ -113,11 +109,16 @@ def dials(walk: Walk, catalogs: Catalogs) -> tuple[Choice, ...]:
 
 
 def _value(name: str, value: str, catalogs: Catalogs) -> str:
+    """The words for a value of a slider."""
     if name == "model":
         return parameter_count(float(catalogs.models["parameters"][value]))
     if name == "kv_precision":
-        return f"{8 if value else 16} bits" if value in ("", "fp8") else value
-    return KEPT.get(value, "recompute some") if name == "recompute" else METHODS.get(value, value)
+        if value not in ("", "fp8"):
+            return value
+        return "8 bits" if value else "16 bits"
+    if name == "recompute":
+        return RECOMPUTE_WORDS.get(value, "recompute some")
+    return METHODS.get(value, value)
 
 
 def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
@@ -212,9 +213,9 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
     """Return what the table of largest batches counts."""
     model = name_of("model", row["model"], catalogs)
     tokens = with_noun(int(row["sequence_tokens"]), "token")
-    recompute_words = (
-        ", activations recomputed as far as it helps" if row["work"] == "training" else ""
-    )
+    recompute_words = ""
+    if row["work"] == "training":
+        recompute_words = ", activations recomputed as far as it helps"
     return (
         f"{model}, {tokens}{recompute_words}; the last of them may be tight. 0: not even one fits. "
         f"–: does not run there. A cell becomes the plan."

@@ -47,7 +47,9 @@ MUCH = 1.005  # half a per cent is as estimated
 def of_memory_alone(logs: list[bytes], catalogs: Catalogs) -> list[bytes]:
     """The texts that are explained by their memory: all but those that tell a run's speed alone."""
     return [
-        content for content in logs if _tells(content, catalogs) or not _runs(content, catalogs)
+        content
+        for content in logs
+        if _is_failure(content, catalogs) or not _runs(content, catalogs)
     ]
 
 
@@ -123,7 +125,11 @@ def _runs(content: bytes, catalogs: Catalogs) -> list[LoggedRun]:
     return []
 
 
-def _tells(content: bytes, catalogs: Catalogs) -> bool:
+def _is_failure(content: bytes, catalogs: Catalogs) -> bool:
+    """Return whether a log says why a run failed; such logs are explained, not compared.
+
+    A log that cannot be read counts as one, so that its refusal is shown.
+    """
     with suppress(*REFUSALS):
         return reading.read(tells, content, catalogs=catalogs)
     return True
@@ -146,22 +152,22 @@ def _read(
 
 def _line(entry: Json, catalogs: Catalogs) -> dict[str, str]:
     """One reading as a row of the table."""
-    ratio = entry["ratio"]
-    card = (
-        f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}, batch {entry['batch']:,.0f}"
-    )
-    deviation = (
-        "as estimated"
-        if 1 / MUCH < ratio < MUCH
-        else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'}".replace("%", " %")
-    )
+    card = short_card(entry["gpu"], catalogs)
     model = str(catalogs.models["name"].get(entry["model"], entry["model"]))
     cells = (
         day_text(entry["made_on"]),
         entry["tool"],
         measured_words(entry["quantity"], entry["work"]),
-        deviation,
+        _deviation_words(entry["ratio"]),
         model,
-        card,
+        f"{entry['gpus']:.0f} × {card}, batch {entry['batch']:,.0f}",
     )
     return dict(zip(HEADINGS, cells, strict=True))
+
+
+def _deviation_words(ratio: float) -> str:
+    """The difference of a measurement from its estimate: 12.0 % more."""
+    if 1 / MUCH < ratio < MUCH:
+        return "as estimated"
+    direction = "more" if ratio > 1 else "less"
+    return f"{100 * abs(ratio - 1):.1f} % {direction}"

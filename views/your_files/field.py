@@ -21,11 +21,12 @@ from views.shared.markdown import plain
 from views.your_files.simulate import SIMULATES, is_bounded
 
 LABEL = "Paste or say anything"
+# The field in the sidebar, which must leave room for the whole job.
 SMALL: Arguments = {
     "height": 68,
     "width": 226,
     "label_visibility": "collapsed",
-}  # in the sidebar, whose job is on one screen
+}
 EXAMPLES = "Paste anything, or say:\nqwen3 32b for 20 people"
 CANCELED = "The last text was not read to its end; put it into the field again."
 PLAN, FILES = "views/plan/page.py", "views/your_files/page.py"

@@ -240,7 +240,7 @@ def _becomes(run: ImportedRun) -> str:
 
 
 def _summary(lines: list[Line]) -> str:
-    """8 fields in the files: 6 read, 2 not used by the estimate. Not in them: 12 left open."""
+    """Count what the files say: 8 fields in the files: 6 read, 2 not used by the estimate ..."""
     inside, outside = [
         [line.standing for line in lines if bool(line.file) is in_file] for in_file in (True, False)
     ]

@@ -34,7 +34,7 @@ LAYOUT = (
     "accumulation_steps",
 )
 PRESS = "Press a change to use it in Plan. Each is estimated by itself; the rest of the run stays."
-SHOWN = 4  # changes under each heading
+MOST_SHOWN = 4  # changes under each heading
 NO_ESTIMATE = (
     "Nothing can be compared yet: paste the config of the run, or answer a job on Plan first."
 )
@@ -132,7 +132,7 @@ def _remedies(
         tried = tried[tried["same_machine"]]
     if not len(tried) and not result.cures:
         st.markdown(NOTHING_FITS)
-    first = tried.groupby("same_machine", sort=False).head(SHOWN)
+    first = tried.groupby("same_machine", sort=False).head(MOST_SHOWN)
     for stays, title in MACHINES.items():
         part = first[first["same_machine"] == stays]
         if len(part):

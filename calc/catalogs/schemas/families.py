@@ -21,7 +21,14 @@ TraitValue = Annotated[
 
 KINDS = ["decoder", "encoder", "encoder-decoder", "vision", "sound", "audio", "dual"]
 MIXERS = [
-    *("delta", "kimi_delta", "ling_delta", "lightning", "mamba2", "mamba", "convolution", "mlstm"),
+    "delta",
+    "kimi_delta",
+    "ling_delta",
+    "lightning",
+    "mamba2",
+    "mamba",
+    "convolution",
+    "mlstm",
 ]
 Traits = Annotated[
     FilledMap[str, TraitValue],

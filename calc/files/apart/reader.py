@@ -30,9 +30,10 @@ STOPPED = (
 )
 BUSY = "Many other texts are being read at this moment; try again in a minute."
 RESTARTED = "The reader of texts has just been started anew; try again."
+# A process with threads must not fork.
 ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)  # a process with threads must not fork
+)
 CAN_FORK = hasattr(os, "fork")
 
 

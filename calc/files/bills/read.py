@@ -33,8 +33,16 @@ BILLING_PERIODS = (
     ("BillingPeriodStart", "BillingPeriodEnd"),
 )
 NUMBERS = (  # fields that hold numbers
-    *("quantity", "cost", "net", "list_cost", "reserved_cost", "unused_upfront"),
-    *("unused_recurring", "plan_cost", "committed", "commitment_used"),
+    "quantity",
+    "cost",
+    "net",
+    "list_cost",
+    "reserved_cost",
+    "unused_upfront",
+    "unused_recurring",
+    "plan_cost",
+    "committed",
+    "commitment_used",
 )
 
 
@@ -215,6 +223,7 @@ def _nested_texts(values: Any) -> pd.Series:
 
 
 def _columns_to_read(header: list[str], form: BillForm) -> list[str]:
+    """The columns of the format, and those of the file that say the period of a bill."""
     periods = [column for pair in BILLING_PERIODS for column in pair if column in header]
     return list(dict.fromkeys([*form.columns, *periods]))
 

@@ -124,9 +124,8 @@ def _run(text: str) -> LoggedRun:
         | _snapshot(text)
     )
     if failed := failures(text):
-        memory = {
-            "card": fullest(failed).total or memory.get("card", 0.0)
-        }  # of a run that failed no peak is known
+        # Of a run that failed no peak is known.
+        memory = {"card": fullest(failed).total or memory.get("card", 0.0)}
     if memory.get("card"):
         facts["card"] = memory.pop("card")
     return LoggedRun(tuple(tools), figures | memory, _with_rates(facts, figures), _day(text))

@@ -88,11 +88,12 @@ WORK = {  # the kind of work -> the figures that only it has
         "kv_pool",
     },
 }
+# Facts that together say how a service was asked.
 LOAD = {
     "users",
     "prompt_tokens",
     "answer_tokens",
-}  # facts that together say how a service was asked
+}
 WORK_WORDS = {"training": "training", "inference": "serving"}
 FACTS: dict[
     str, tuple[str, str, Callable[[Row], float], float]

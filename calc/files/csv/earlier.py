@@ -119,9 +119,9 @@ def _no_market(market: str) -> str:
 
 
 def _cell_of(cells: pd.DataFrame, name: str) -> pd.Series:
-    return (
-        cells[name].astype(str).str.strip() if name in cells else pd.Series("", index=cells.index)
-    )
+    if name in cells:
+        return cells[name].astype(str).str.strip()
+    return pd.Series("", index=cells.index)
 
 
 def _of_market(name: str, market: pd.Series, cells: pd.DataFrame) -> np.ndarray:

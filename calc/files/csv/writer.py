@@ -8,9 +8,8 @@ from typing import TextIO
 import numpy as np
 import pandas as pd
 
-FORMULA = re.compile(
-    "'*[=+@\t\r-]"
-)  # begins what a spreadsheet runs, or what is set apart from that
+# A cell that begins like this would be run by a spreadsheet, or was escaped against that.
+FORMULA = re.compile("'*[=+@\t\r-]")
 SPECIAL = re.compile('[,"\r\n]')
 REPEATED = 4  # rows per combination from which columns are joined before the rows are
 
@@ -43,18 +42,17 @@ def _codes(column: pd.Series) -> Coded:
     elif column.dtype.kind == "f":
         codes, values = pd.factorize(np.where(np.isfinite(column), column, np.nan))
     elif column.dtype == object and not set(map(type, column)) <= {str, float}:
+        # 1, 1.0 and True are equal and written differently.
         codes, values = (
             np.arange(len(column)),
             column,
-        )  # 1, 1.0 and True are equal and written differently
+        )
     else:
         codes, values = pd.factorize(column)
     words = _numbers(values) if column.dtype.kind == "f" else list(map(_text, values.tolist()))
-    return (
-        (np.where(codes < 0, len(words), codes), [*words, ""])
-        if (codes < 0).any()
-        else (codes, words)
-    )
+    if (codes < 0).any():
+        return (np.where(codes < 0, len(words), codes), [*words, ""])
+    return (codes, words)
 
 
 def _merge_columns(columns: Iterable[Coded]) -> Iterator[Coded]:
@@ -64,9 +62,8 @@ def _merge_columns(columns: Iterable[Coded]) -> Iterator[Coded]:
         if not len(codes):
             codes, words = own_codes, own_words
             continue
-        few = REPEATED * max(len(words), len(own_words)) <= len(
-            codes
-        )  # both together have no fewer combinations
+        # Both together have no fewer combinations.
+        few = REPEATED * max(len(words), len(own_words)) <= len(codes)
         if few:
             both, distinct = pd.factorize(codes * len(own_words) + own_codes)
             few = REPEATED * len(distinct) <= len(both)
@@ -84,9 +81,8 @@ def _merge_columns(columns: Iterable[Coded]) -> Iterator[Coded]:
 
 def _numbers(values: np.ndarray) -> list[str]:
     """Finite numbers as they stand in a CSV."""
-    return [
-        text.removesuffix(".0") for text in map(repr, (values + 0.0).tolist())
-    ]  # + 0.0: no minus before a zero
+    # + 0.0: no minus before a zero.
+    return [text.removesuffix(".0") for text in map(repr, (values + 0.0).tolist())]
 
 
 def without_mark(text: str) -> str:

@@ -74,11 +74,12 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[Json, set[s
 
 def _kit(spec: KitSpec, row: Row, values: Json, catalogs: Catalogs) -> Kit:
     """The files of one tool for a row, and what differs when they are read back."""
+    # A notice is for one node.
     saves = (
         "yes"
         if spec.saves == values["watched"] == "yes" and values["several_nodes"] == "no"
         else "no"
-    )  # a notice is for one node
+    )
     values = {
         **values,
         "kit": spec.id,
@@ -102,11 +103,9 @@ def _kit(spec: KitSpec, row: Row, values: Json, catalogs: Catalogs) -> Kit:
     ]
     missing = [comment(difference, spec.name) for difference in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
-    tight = (
-        ["TIGHT: it fits as estimated, and may run out of memory all the same."]
-        if row["fits"] == "tight"
-        else []
-    )
+    tight = []
+    if row["fits"] == "tight":
+        tight = ["TIGHT: it fits as estimated, and may run out of memory all the same."]
     head = [
         *tight,
         f"{_what(row, values)}. Brought back by `python -m calc import` {same}.",
@@ -164,9 +163,8 @@ def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     ):
         # the software's default, written or not
         return True
-    if (
-        name == "train_tokens" and wanted == wanted and got == got and wanted and got
-    ):  # whole steps, of pairs or of rollouts
+    # Whole steps, of pairs or of rollouts.
+    if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
         sequences = max(
             2 * row["batch"] * row["accumulation_steps"] * row["gpus"],
             np.nan_to_num(row["prompts_per_step"] * row["generations"]),

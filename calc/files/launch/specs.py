@@ -62,9 +62,8 @@ class KitSpec:
     settings: tuple[Spec, ...] = ()  # a.field=value
     resume: str = ""  # the file that names the checkpoint to resume from; empty: the tool finds it
     saves: str = "no"  # yes: it saves when it is asked to end
-    files: Mapping[str, tuple[str, tuple[Spec, ...]]] = dataclasses.field(
-        default_factory=dict
-    )  # name -> form, fields
+    # Name -> form, fields.
+    files: Mapping[str, tuple[str, tuple[Spec, ...]]] = dataclasses.field(default_factory=dict)
 
 
 @read_once

@@ -31,9 +31,8 @@ MODULES = {
 }
 TARGETS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
 NO_ALIBI = ("bloom", "mpt")  # families whose positions Megatron-LM has no word for
-FAMILY = re.compile(
-    r"(llama3_[123]|qwen2_5|[a-z]+\d*)_"
-)  # torchtune's module of a builder: how its name begins
+# Torchtune's module of a builder: how its name begins.
+FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")
 RENDEZVOUS = Script('--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" ')
 NOT_IN_A_LABEL = re.compile(r"[^a-z0-9]+")
 LONGEST_LABEL = 40  # characters; a namespace and a queue name have 63 with what stands around them
@@ -64,7 +63,7 @@ class _Counts:
         return cls(values["gpus"], nodes, rollout_gpus, copies, values["generations"] or 1)
 
     @property
-    def trainers(self) -> int:
+    def training_gpus(self) -> int:
         """The GPUs that train."""
         return self.gpus - self.rollout_gpus
 
@@ -90,7 +89,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> Js
 
 def _machines(values: Json, counts: _Counts) -> Json:
     """Return the GPUs, the machines, and how the processes on them find each other."""
-    gpus, nodes, trainers = counts.gpus, counts.nodes, counts.trainers
+    gpus, nodes, trainers = counts.gpus, counts.nodes, counts.training_gpus
     extent = "single_device" if gpus == 1 else "distributed"
     return {
         "nodes": nodes,
@@ -255,11 +254,9 @@ def _label(name: str) -> str:
 
 def _generation_steps(sequences: int, accumulation_steps: int, generations: int) -> int | None:
     """Micro-batches of one generation, where those of one step hold no whole prompts."""
-    return (
-        None
-        if sequences * accumulation_steps % generations == 0
-        else lcm(sequences, generations) // sequences
-    )
+    if sequences * accumulation_steps % generations == 0:
+        return None
+    return lcm(sequences, generations) // sequences
 
 
 def _devices(cards: range) -> str:
@@ -284,11 +281,11 @@ def _names(values: Json) -> dict[str, str]:
     component = f"torchtune.models.{family[1]}.{method}{builder}" if family else ""
     size = builder.removeprefix(family[0]).removesuffix("_base").replace("_", ".") if family else ""
     alone = "_single_device" if values["gpus"] == 1 else ""
-    recipe = (
-        f"{family[1]}/{size if size == 'mini' else size.upper()}_{method[:-1] or 'full'}{alone}"
-        if family
-        else ""
-    )
+    recipe = ""
+    if family:
+        recipe = (
+            f"{family[1]}/{size if size == 'mini' else size.upper()}_{method[:-1] or 'full'}{alone}"
+        )
     kin = family[1].rstrip("_0123456789") if family else ""
     return {
         "component": component,

@@ -28,23 +28,21 @@ from calc.units import DAY_HOURS
 
 VERSION = "3"
 VIEWS = (  # tabs of pages
-    *(
-        "compare",
-        "pay",
-        "tuned",
-        "team",
-        "load",
-        "teams",
-        "actual",
-        "shelf",
-        "step",
-        "explore",
-        "method",
-        "instances",
-        "models",
-        "prices",
-        "accuracy",
-    ),
+    "compare",
+    "pay",
+    "tuned",
+    "team",
+    "load",
+    "teams",
+    "actual",
+    "shelf",
+    "step",
+    "explore",
+    "method",
+    "instances",
+    "models",
+    "prices",
+    "accuracy",
 )
 VIEW_CHOICES = {
     "sort": tuple(ORDERS),
@@ -64,12 +62,13 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 ONE_VALUE = ("v", "prices_as_of", "looked", "then")
 LONGEST_VALUE = 200
 MOST_VALUES = 64
+# A field of the job stands for the column of its name.
 COLUMNS: dict[str, Input] = {
     **BY_HAND,
     **ASSUMED,
     **JOB,
     **VIEW_INPUTS,
-}  # a field of the job stands for the column of its name
+}
 
 
 # Columns of a job that the page has as a field of another name.
@@ -125,9 +124,8 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[st
             complaints += wrong
             if values:
                 choices[name] = values[0] if len(values) == 1 else values
-    on_one_line = [
-        " ".join(complaint.split()) for complaint in complaints
-    ]  # a name or a value may hold a line break
+    # A name or a value may hold a line break.
+    on_one_line = [" ".join(complaint.split()) for complaint in complaints]
     return choices | ({"custom_models": custom} if custom else {}), on_one_line
 
 
@@ -159,11 +157,9 @@ def link_word(value: Any) -> str:
     """A value as the link writes it."""
     if is_missing(value):
         return ""
-    return (
-        str(int(value))
-        if isinstance(value, float) and value.is_integer() and abs(value) < 1e16
-        else str(value)
-    )
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    return str(value)
 
 
 def in_short(complaints: list[str]) -> str:

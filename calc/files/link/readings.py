@@ -47,11 +47,9 @@ def read_readings(texts: list[str], complaints: list[str]) -> dict[str, Row]:
 def _value(name: str, text: str) -> Any:
     """The value of a field of a reading in a link; None where it is not allowed."""
     if name not in NUMBERS:
-        return (
-            linkable(text, LONGEST_TEXT)
-            if name not in WORDS or WORDS[name].fullmatch(text)
-            else None
-        )
+        if name not in WORDS or WORDS[name].fullmatch(text):
+            return linkable(text, LONGEST_TEXT)
+        return None
     low, high = NUMBERS[name]
     value = number(text)
     return value if low <= value <= high else None

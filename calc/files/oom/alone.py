@@ -32,6 +32,7 @@ PRINTED_ARGUMENTS = (
     Arguments("with config: ", "settings", "vllm serve"),
 )
 RENAMED = {"model_tag": "model", "max_seq_len": "max_model_len"}  # of vLLM's configuration
+# Arguments that change memory, as the engines spell them.
 PASSED = frozenset(
     {
         *("model", "model_path", "model_id", "model_tag", "max_model_len", "max_seq_len", "dtype"),
@@ -42,15 +43,16 @@ PASSED = frozenset(
         *("max_batch_prefill_tokens", "max_input_tokens", "cuda_memory_fraction", "quantize"),
         *("enforce_eager", "cpu_offload_gb", "block_size", "load_format", "max_input_length"),
     }
-)  # arguments that change memory, as the engines spell them
+)
 
 
+# A command that somebody pasted with its output.
 COMMAND_LINE = re.compile(
     r"^[ \t]*(?:[$>#%+]+[ \t]*)?((?:[A-Za-z_]\w*=\S+[ \t]+)*(?:sudo |nohup )?"
     r"(?:vllm|sglang|python3?|trtllm-serve|text-generation-launcher|docker|podman|torchrun|"
     r"accelerate|deepspeed|llamafactory-cli|swift|axolotl|tune)[ \t](?:[^\n]*\\\n)*[^\n]*)",
     re.M,
-)  # a command that somebody pasted with its output
+)
 
 
 def command_in_log(text: str) -> str:
@@ -110,14 +112,12 @@ def _settings(inside: str, form: str) -> Json:
         pairs: Iterable[tuple[Any, ast.expr]] = [(one.arg, one.value) for one in call.keywords]
     else:
         mapping = call.keywords[0].value
-        pairs = (
-            [
+        pairs = []
+        if isinstance(mapping, ast.Dict):
+            pairs = [
                 (getattr(key, "value", None), value)
                 for key, value in zip(mapping.keys, mapping.values, strict=True)
             ]
-            if isinstance(mapping, ast.Dict)
-            else []
-        )
     return {str(name): node.value for name, node in pairs if isinstance(node, ast.Constant)}
 
 

@@ -8,10 +8,17 @@ from calc.files.oom.causes import NO_ROOM, cures_by_cause
 from calc.files.oom.engine import engine_cures, takes_a_share
 from calc.files.oom.failures import Failure
 
+# Causes that changes of a plan's columns mend.
 BY_COLUMNS = (
-    *("logits", "attention scores", "optimizer state", "gradients", "gathered weights"),
-    *("training", "inference", "any"),
-)  # causes that changes of a plan's columns mend
+    "logits",
+    "attention scores",
+    "optimizer state",
+    "gradients",
+    "gathered weights",
+    "training",
+    "inference",
+    "any",
+)
 
 
 def cures_of(

@@ -7,12 +7,13 @@ from calc.files.oom.sizes import MOST_CHARACTERS, one_line, printed_lines
 ERROR = re.compile(r"[ \t]*(?:[A-Za-z_]\w{0,60}\.){0,8}\w{0,60}(?:Error|Exception)\b(?::[ \t].*)?$")
 LONGEST_ERROR, MOST_OPTIONS = 160, 3  # characters; options of one message
 OPTION = r"[`'\"]?(--?[a-z][\w-]{2,60}|[a-z]{2,30}(?:_[a-z0-9]{1,30}){1,6})(?![\w(./])[`'\"]?"
+# Decrease `--max-batch-total-tokens` or `--max-batch-prefill-tokens`.
 WANTED = re.compile(
     r"\b(?P<way>decreas\w{1,3}|reduc\w{1,3}|lower(?:ing)?|smaller(?: \w{1,10})? for|"
     r"increas\w{1,3}|rais\w{1,3}|larger(?: \w{1,10})? for)"
     rf"(?P<options> (?:(?:the|either|your) )?{OPTION}(?:,? (?:or|and) {OPTION})?)",
     re.I,
-)  # decrease `--max-batch-total-tokens` or `--max-batch-prefill-tokens`
+)
 MORE = ("incr", "rais", "larg")
 
 

@@ -107,11 +107,9 @@ def origin(result: OomExplanation, catalogs: Catalogs) -> str:
     if result.failure is None:
         return f"From a card of {cards}'s capacity." if cards else "The log names no card."
     gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
-    several = (
-        f"{with_noun(result.messages, 'message')}; this one is the fullest card's, "
-        if result.messages > 1
-        else ""
-    )
+    several = ""
+    if result.messages > 1:
+        several = f"{with_noun(result.messages, 'message')}; this one is the fullest card's, "
     release = f"; written by PyTorch {result.failure.release}" if result.failure.release else ""
     start = f"{several}from" if several else "From"
     return f"{start} {gpu}{by_capacity}{release}."

@@ -43,11 +43,9 @@ class Failure(NamedTuple):
     @property
     def reserved(self) -> float | None:
         """Allocated memory, and what the allocator has cached. [B]"""
-        return (
-            None
-            if self.allocated is None or self.unallocated is None
-            else self.allocated + self.unallocated
-        )
+        if self.allocated is None or self.unallocated is None:
+            return None
+        return self.allocated + self.unallocated
 
     @property
     def others_bytes(self) -> float:

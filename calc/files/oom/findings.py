@@ -158,11 +158,9 @@ def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
     tokens, estimated = figures.get("kv_tokens"), row.get("kv_pool_tokens")
     if not tokens:
         return _usage(figures)
-    beside = (
-        f", {estimated:,.0f} by the estimate ({estimated / tokens - 1:+.0%})"
-        if estimated and not is_missing(estimated)
-        else ""
-    )
+    beside = ""
+    if estimated and not is_missing(estimated):
+        beside = f", {estimated:,.0f} by the estimate ({estimated / tokens - 1:+.0%})"
     requests = figures.get("concurrency")
     length = f": {requests:g} requests of the full length" if requests else ""
     return [f"The engine's cache holds {tokens:,.0f} tokens{beside}{length}.", *_usage(figures)]

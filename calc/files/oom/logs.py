@@ -16,9 +16,10 @@ STARTUP = re.compile(
     r"Free memory on device(?: [\w:]{1,20})? \(([\d.]{1,12})/([\d.]{1,12}) GiB\) on startup "
     r"is less than desired GPU memory utilization \(([\d.]{1,12})"
 )
+# A line of DeepSpeed, in GiB.
 HOST_SHARE = re.compile(
     r"CPU Virtual Memory: {1,4}used = ([\d.]{1,12}) GB, percent = ([\d.]{1,6})%"
-)  # of DeepSpeed, in GiB
+)
 HOST_USE = re.compile(r"was running was ([\d.]{1,12})GB ?/ ?([\d.]{1,12})GB")  # of Ray, in GiB
 SIZED = "Tried to allocate"  # torch's message with its sizes
 STATED = re.compile(r"\d{3}")  # a count or a size in a message
@@ -139,14 +140,12 @@ def _summary(text: str) -> dict[str, float]:
     names, counts = log_patterns().summary.rows, log_patterns().summary.counts
     rows = re.findall(rf"\|\s{{0,40}}({'|'.join(names)})\s{{0,40}}\|{CELL}\|{CELL}\|", text)
     peaks = {names[name]: in_bytes(number, unit) for name, _, _, number, unit in rows}
-    matches = (
-        {
+    matches = {}
+    if peaks:
+        matches = {
             name: re.search(pattern.replace("{count}", COUNT), text)
             for name, pattern in counts.items()
         }
-        if peaks
-        else {}
-    )
     return peaks | {
         name: float(match[1].replace(",", "")) for name, match in matches.items() if match
     }

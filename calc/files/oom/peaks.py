@@ -4,10 +4,11 @@ import re
 
 from calc.files.oom.sizes import in_bytes, printed_lines
 
+# memory/max_reserved: 57466159104, or allocated was 31 GB.
 STATED = re.compile(
     r"(?:[:=|]|\bwas|\bis)[ '\"]{0,3}(?P<number>\d{1,15}(?:\.\d{1,20})?)"
     r"[ ]?(?P<unit>bytes\b|[KMGT]i?B\b)?"
-)  # memory/max_reserved: 57466159104, or allocated was 31 GB
+)
 UNIT_IN_NAME = re.compile(r"(?<![a-z])([kmgt]i?b)(?![a-z])")
 LONGEST_NAME, MOST_STATED = 60, 4000  # characters; statements of one text
 LEAST_BYTES = 1e7  # a number without a unit that is as large is one of bytes

@@ -11,12 +11,13 @@ from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
 from calc.units import GIB
 
+# Phase of a step -> the phases of memory in it.
 PHASES = {
     "generation": ("rollout",),
     "scoring": ("log-probs",),
     "update": ("forward", "backward", "step"),
-}  # of a step, of memory
-NAMED = {
+}
+PHASE_WORDS = {
     "generation": "while answers were generated",
     "scoring": "while log-probabilities were taken",
     "update": "in the update",
@@ -48,13 +49,13 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     used = _allocated_by_phase(row, catalogs)
     largest, phase = max(used, key=used.__getitem__), phase_of(text)
     sentences = [
-        f"It failed {NAMED[phase]}."
+        f"It failed {PHASE_WORDS[phase]}."
         if phase
-        else f"The trace names no phase; by the estimate most is held {NAMED[largest]}."
+        else f"The trace names no phase; by the estimate most is held {PHASE_WORDS[largest]}."
     ]
     if phase and phase != largest:
         sentences.append(
-            f"By the estimate most is held {NAMED[largest]}: {size(used[largest])}, and "
+            f"By the estimate most is held {PHASE_WORDS[largest]}: {size(used[largest])}, and "
             f"{size(used.get(phase, 0.0))} here."
         )
     phase = phase or largest

@@ -12,6 +12,7 @@ from calc.models.huggingface.values import ConfigError
 # Names of the text part in a config, outermost first; a thinker has a text part of its own.
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
 PARTS = {"vision_config": "vision", "audio_config": "audio"}
+# Fields of which a part of a model has some.
 LAYERED = {
     "num_hidden_layers",
     "num_layers",
@@ -21,7 +22,7 @@ LAYERED = {
     "depths",
     "encoder_layers",
     "model_type",
-}  # a part has some
+}
 
 
 class TextPart(NamedTuple):

@@ -44,11 +44,12 @@ OF_PAIR = (
 # These run in one kernel, which saves only its input; other activation functions are several
 # operations that each save something.
 ONE_KERNEL = {"gelu", "gelu_pytorch_tanh", "silu", "swish", "mish", "sigmoid", "tanh"}
+# The substitute where no block was simulated with it.
 LIKE = {
     "relu": "gelu",
     "gelu_fast": "gelu_new",
     "gelu_new": "gelu",
-}  # the substitute where no block was simulated with it
+}
 
 
 def config_entry(
@@ -163,9 +164,8 @@ def _layer_sizes(config, model_type, entry):
         raise ConfigError("the fields that describe its layers contradict num_hidden_layers.")
     check_unread_layer_types(types, model_type, [kind for kind, _ in kinds])
     for name, value in (size for _, of_layer in counts for size in of_layer):
-        most = (
-            LARGEST**2 if name.startswith("further_") else LARGEST
-        )  # a count of weights, or a size
+        # A count of weights, or a size.
+        most = LARGEST**2 if name.startswith("further_") else LARGEST
         whole_number(value, 0, f"the {name} of some of its layers", most)
     if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
         raise ConfigError(

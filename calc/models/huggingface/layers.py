@@ -65,11 +65,9 @@ def windowed_layers(config: Cells, model_type: ModelType, layers: int) -> list[b
     types = config.get("layer_types") if model_type.layer_types == "read" else None
     if types:
         return [LAYER_TYPES[name] for name in types]
-    return (
-        _by_layer(model_type.windowed_layers, config, layers)
-        if model_type.windowed_layers
-        else [True] * layers
-    )
+    if model_type.windowed_layers:
+        return _by_layer(model_type.windowed_layers, config, layers)
+    return [True] * layers
 
 
 def _by_layer(
@@ -113,11 +111,9 @@ def _dense(config: Cells, model_type: ModelType, layers: int) -> list[bool]:
     """Return whether each layer of a model with experts has none."""
     if model_type.dense_listed and config.get("mlp_layer_types"):
         return [kind == "dense" for kind in config["mlp_layer_types"]]
-    return (
-        _by_layer(model_type.dense_layers, config, layers)
-        if model_type.dense_layers
-        else [False] * layers
-    )
+    if model_type.dense_layers:
+        return _by_layer(model_type.dense_layers, config, layers)
+    return [False] * layers
 
 
 def layer_kinds(

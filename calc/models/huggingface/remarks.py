@@ -9,16 +9,15 @@ from calc.models.huggingface.type_rules import ModelType
 from calc.models.huggingface.values import labels_of, short_value, whole_number
 
 PLAIN = (
-    *(
-        "ForCausalLM",
-        "LMHeadModel",
-        "ForConditionalGeneration",
-        "ForMaskedLM",
-        "ForImageClassification",
-        "ForPreTraining",
-        "ForCTC",
-    ),
-    *("MTModel", "GenerationDecoder"),
+    "ForCausalLM",
+    "LMHeadModel",
+    "ForConditionalGeneration",
+    "ForMaskedLM",
+    "ForImageClassification",
+    "ForPreTraining",
+    "ForCTC",
+    "MTModel",
+    "GenerationDecoder",
 )
 TWO_SIDED = ("encoder-decoder", "audio")
 # Suffixes of classes with only the vision side of a pair.

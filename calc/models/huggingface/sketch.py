@@ -16,7 +16,11 @@ from calc.models.huggingface.config_parts import TextPart, named_parts, parts_be
 from calc.models.huggingface.type_rules import ModelTypes
 from calc.models.huggingface.values import OWN_SIZES, ConfigError
 
-KEPT = ("quantization_config", "compression_config")  # fields that say the same of any type
+# Fields that say the same of any type.
+FIELDS_OF_ANY_TYPE = (
+    "quantization_config",
+    "compression_config",
+)
 USUAL_HEAD = 64  # width of a head where none is stated
 WRITERS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "Decoder")
 OF_WRITERS = ("rope_parameters", "rope_theta", "rms_norm_eps", "num_key_value_heads")
@@ -48,7 +52,7 @@ def sketch(
             return {
                 "model_type": plain["type"],
                 **stated,
-                **{name: config[name] for name in KEPT if config.get(name)},
+                **{name: config[name] for name in FIELDS_OF_ANY_TYPE if config.get(name)},
             }
     return None
 
@@ -168,11 +172,9 @@ def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> J
         name: counted_parameters(entry, catalogs)
         for name, entry in read_parts(parts, catalogs, read).items()
     }
-    return (
-        {**_left_out(counts, [name for name in parts if name not in counts]), "sized": 1}
-        if counts
-        else {}
-    )
+    if counts:
+        return {**_left_out(counts, [name for name in parts if name not in counts]), "sized": 1}
+    return {}
 
 
 def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> Json:

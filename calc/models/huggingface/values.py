@@ -23,11 +23,12 @@ FLAGS = {
 FLAGS |= {"router_bias", "learned_positions", "embedding_norms", "head_gate"}
 FLAGS |= {"masked_head_bias", "pool_head", "mask_tokens", "stem_bias"}
 WORDS = {"activation"}
+# Fields that count as on if the config sets them above zero.
 SWITCHES = {
     "hidden_dropout",
     "attention_dropout",
     "softcap",
-}  # on where the config sets them above zero
+}
 MAY_BE_ZERO = {
     "registers",
     "token_types",
@@ -47,18 +48,18 @@ MAY_BE_NULL = {
 MAY_BE_NULL |= {"expert_latent", "state_heads", "state_groups", "state_size", "state_head_dim"}
 EXPERTS = {"experts", "experts_per_token", "expert_ffn"}
 NEEDED = (
-    *(
-        "layers",
-        "encoder_layers",
-        "decoder_layers",
-        "hidden",
-        "heads",
-        "encoder_heads",
-        "ffn",
-        "encoder_ffn",
-        "vocab",
-    ),
-    *("experts", "experts_per_token", "expert_ffn"),
+    "layers",
+    "encoder_layers",
+    "decoder_layers",
+    "hidden",
+    "heads",
+    "encoder_heads",
+    "ffn",
+    "encoder_ffn",
+    "vocab",
+    "experts",
+    "experts_per_token",
+    "expert_ffn",
 )
 # Sizes that a config must state itself: no default of its class replaces them.
 OWN_SIZES = {

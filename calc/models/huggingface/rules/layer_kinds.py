@@ -87,9 +87,8 @@ def gemma4_layers(config: Cells, values: Cells) -> Kinds:
         "head_dim": config.get("global_head_dim") or 512,
         "num_key_value_heads": config.get("num_global_key_value_heads"),
     }
-    if (
-        "per_layer_config" in config
-    ):  # the form of transformers 5, which leaves out what equals the windowed layers
+    # The form of transformers 5, which leaves out what equals the windowed layers.
+    if "per_layer_config" in config:
         full = {
             "head_dim": values["head_dim"],
             **next(iter((config["per_layer_config"] or {}).values()), {}),
@@ -191,9 +190,8 @@ def dots3_layers(config: Cells, values: Cells) -> Kinds:
         "kv_heads": sizes["heads"],
         "index_ratio": 0,
     }
-    chosen = config.get(
-        "use_dsa", None if listed else True
-    )  # without the field, the list names the layers without an indexer
+    # Without the field, the list names the layers without an indexer.
+    chosen = config.get("use_dsa", None if listed else True)
     kinds = []
     for flat, kind in zip(dense, types, strict=True):
         network = "dense" if flat else "moe"

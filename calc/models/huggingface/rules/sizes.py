@@ -200,19 +200,18 @@ def dinov2_sizes(config, values):
 
 def dinov3_sizes(config, values):
     """Keys without a bias, or no bias at all; a gated network is another family."""
-    queries = bool(config["query_bias"])
-    keys = bool(config["key_bias"])
-    of_values = bool(config["value_bias"])
-    if queries != of_values or (keys and not queries):
+    has_query_bias = bool(config["query_bias"])
+    has_key_bias = bool(config["key_bias"])
+    has_value_bias = bool(config["value_bias"])
+    if has_query_bias != has_value_bias or (has_key_bias and not has_query_bias):
         raise ConfigError(
-            "a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or "
-            "false; correct one of them."
+            "a dinov3_vit is estimated with query_bias equal to value_bias, and with key_bias only "
+            "beside them; correct these fields."
         )
-    return {
-        **({"model_type": "dinov3_vit_gated"} if config["use_gated_mlp"] else {}),
-        "keyless_bias": int(not keys),
-        **vit_sizes(config, values),
-    }
+    sizes = {"keyless_bias": int(not has_key_bias), **vit_sizes(config, values)}
+    if config["use_gated_mlp"]:
+        sizes["model_type"] = "dinov3_vit_gated"
+    return sizes
 
 
 # The seven convolutions of wav2vec 2.0 over a waveform: widths, strides and kernels.

@@ -11,7 +11,7 @@ from calc.say.fine_tune_then_serve import endpoint_price, not_sold
 from calc.say.numbers import count, duration, gib, is_missing, percent, span, three, usd, with_noun
 from calc.units import GIB
 from views.charts.base import DOLLARS, THREE
-from views.compare_and_bill.sure import TEXTS, tokens
+from views.compare_and_bill.bill_lines import TEXTS, tokens
 from views.shared.markdown import plain
 from views.shared.tables import metric, text_table
 from views.shared.theme import Ink
@@ -63,7 +63,7 @@ def _spot(row: Row) -> tuple[tuple[str, str], ...]:
 
 
 def _rate_words(interruptions: float) -> str:
-    """0.0123; under 1 in 1,000."""
+    """A number of interruptions: 0.0123; under 1 in 1,000."""
     return "under 1 in 1,000" if interruptions < 0.001 else three(interruptions)
 
 

@@ -32,7 +32,7 @@ def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
 
 
 def place(row: Row, catalogs: Catalogs) -> str:
-    """2 × p5.48xlarge in N. Virginia; 8 × H100 SXM5 80GB where a card alone is named."""
+    """The working machines of a bill: 2 × p5.48xlarge in N. Virginia, or its cards by name."""
     return row_words.where(
         {**row, "instances_needed": working_instances(row), "market": ""},
         catalogs,
@@ -44,11 +44,11 @@ def summary(row: Row, market_line: Row) -> str:
     """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
     if not ends_of(row):
         working = working_instances(row)
-        load = (
-            f"{working - row['resting_instances']:,.0f} of {working:,.0f} instances on average"
-            if row["resting_instances"]
-            else ""
-        )
+        load = ""
+        if row["resting_instances"]:
+            load = (
+                f"{working - row['resting_instances']:,.0f} of {working:,.0f} instances on average"
+            )
         return f"For {row['hours']:,.0f} hours of the month, {load or 'whatever the load'}."
     if market_line["low_usd"] == market_line["high_usd"]:
         return (
@@ -79,7 +79,7 @@ def _bill_table(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple
 
 
 def time(row: Row, hours: float) -> str:
-    """18.5 min of a run; 730 h of a month."""
+    """The time of a line of the bill: 18.5 min of a run; 730 h of a month."""
     return span(hours) if ends_of(row) else f"{hours:,.0f} h"
 
 
@@ -151,7 +151,7 @@ def _time(row: Row) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """3.6 to 6.9 h; 40 min to 1.5 h."""
+    """A range of times: 3.6 to 6.9 h; 40 min to 1.5 h."""
     first, second = span(low), span(high)
     unit = second.split(" ")[1]
     return f"{first.removesuffix(' ' + unit)} to {second}"
