@@ -3,6 +3,8 @@
 import pytest
 from examples import catalogs
 
+from calc.cost.markets import USUAL_MARKETS
+from calc.files.words.name_parts import of_size
 from calc.files.words.read import read_words
 
 SAID = [
@@ -45,6 +47,16 @@ SAID = [
     ("phi-4, 9k requests per working day", {"requests_per_second": 9000 / 86400}),
     ("phi-4, 9 rps, 1 year vs 3 year savings plan", {"markets": ["commit-3y", "commit-1y"]}),
     ("Current setup: phi-4, 9 rps on 2 L4. New: qwen3-8b, 20 rps", {"requests_per_second": 20}),
+    ("phi-4: We estimate that 12 of our 90 staff chat at once.", {"users": 12, "people": 90}),
+    ("Currently it is on one g5.xlarge. phi-4, 9 users", {"instance": None, "gpu": None}),
+    ("| model | phi-4 |\n| concurrent users | 40 |", {"model": "phi-4", "users": 40}),
+    ("1. phi-4? 2. We need 9 rps. 3. 900 tokens in.", {"prompt_tokens": 900}),
+    ("embed 5M texts of 90 tokens, 7M texts, 9M texts, bge-m3", {"tokens_total": None}),
+    # Sums and commitments
+    ("mehr als 20 Dollar kann ich nicht zahlen: phi-4 voll, 9M Tokens", {"usd_most": 20}),
+    ("phi-4, 9 users, over $500 a month", {"usd_most": None}),
+    ("phi-4, 9 rps, a commitment for one year is OK", {"markets": [*USUAL_MARKETS, "commit-1y"]}),
+    ("phi-4, 9 users in US East", {"regions": ["us-east-1", "us-east-2"]}),
     # Memory that is not the card's
     ("our two RTX 4090 and 128 GB of RAM: lora qwen3-8b", {"gpu_memory_gb": None}),
     ("our RTX 4070, they say 24 GB: lora qwen3-8b", {"gpu_memory_gb": None}),
@@ -77,3 +89,7 @@ def test_a_date_and_a_card_that_aws_lacks_are_asked_about(text, words):
 
 def test_a_date_without_effect_is_named():
     assert "march 15" in read_words("live on March 15: phi-4 for 9 users", catalogs()).not_counted
+
+
+def test_a_size_alone_offers_models_whose_name_says_it():
+    assert of_size(70, catalogs())[:2] == ("llama-3.3-70b", "llama-3.1-70b")

@@ -93,6 +93,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         return replace(item, tags=frozenset({"ALONE"}), value=1.0)
     if item.text in PAIRS and before is not None and "CARD" in before.tags:
         return replace(item, tags=frozenset({"PAIR"}), value=2.0)  # an H100 pair
+    if "N" in item.tags and _is_heading(items, place):
+        return replace(item, tags=frozenset({"silent"}))  # two corrections: ...
     if "N" in item.tags and _is_adjective(items, place):
         return replace(item, tags=frozenset())
     mark = items[place + 1] if place + 1 < len(items) else item
@@ -229,6 +231,13 @@ def _is_kind_of_next(items: list[Item], place: int) -> bool:
         and not items[place].text.endswith("s")
         and following.text.endswith("s")
     )
+
+
+def _is_heading(items: list[Item], place: int) -> bool:
+    """Return whether a small number says how many things a list behind a colon has."""
+    behind = items[place + 1 : place + 3]
+    has_colon = len(behind) == 2 and behind[1].text == ":"
+    return has_colon and is_noun(behind[0]) and items[place].value <= MOST_PARTS
 
 
 def _is_adjective(items: list[Item], place: int) -> bool:

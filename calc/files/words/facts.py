@@ -26,6 +26,7 @@ class Facts:
     questions: list[Question] = field(default_factory=list)
     not_counted: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
+    disputed: set[str] = field(default_factory=set)  # columns of which a text says two values
 
     def put(self, column: str, value: Any, words: str, scale: str = "") -> None:
         """Set a column by words.
@@ -37,6 +38,9 @@ class Facts:
                 value * 1.024 if scale == "k" and _is_power(column, value) else value
             )
         words = words.strip(" ,.;:")
+        if column in self.disputed:
+            self.ask(column, words)
+            return
         if self.columns.get(column, value) == value:
             self.columns[column] = value
             self.words.setdefault(column, words)
@@ -52,6 +56,7 @@ class Facts:
                 self.columns[column], self.words[column] = value, words
             return
         first = self.words[column]
+        self.disputed.add(column)
         self.ask(column, f"{first} and {words}", (first, words))
         self.drop(column)
 

@@ -42,7 +42,12 @@ PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
 OF_MONEY = frozenset({"usd_bare", "usd_paid"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
-OF_CUES = {"answer": "answer_tokens", "prompt": "prompt_tokens", "context": "context_tokens"}
+OF_CUES = {
+    "latency": "answer_tokens",
+    "answer": "answer_tokens",
+    "prompt": "prompt_tokens",
+    "context": "context_tokens",
+}
 DESCRIPTIONS = frozenset({"short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"})
 FARTHEST_DESCRIBED = 8  # items between a word such as answers and its number
 NAMES = frozenset({"name", "MODEL", "PLACE"})

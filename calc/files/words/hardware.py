@@ -15,7 +15,7 @@ from calc.files.words.instance_cards import (
 )
 from calc.files.words.items import Item
 from calc.files.words.machines import of_memory
-from calc.files.words.scopes import Scopes, name_entry
+from calc.files.words.scopes import Scopes, is_allowed_behind, name_entry
 from calc.job.cells import MOST_MACHINES
 
 GPUS_OF_DGX = 8  # of a DGX or HGX A100, H100, H200 or B200 (NVIDIA's data sheets)
@@ -265,7 +265,9 @@ def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
         facts.columns["regions"] = regions
         facts.words["regions"] = ", ".join(words)
     markets = [_ids(item)[0] for item in scopes.taken["markets"]]
-    markets += _commitments(amounts, scopes)
+    commitments = _commitments(amounts, scopes)
+    is_allowed = any(is_allowed_behind(items, claim.end) for claim in amounts.of("commit_seconds"))
+    markets = [*(markets or USUAL_MARKETS), *commitments] if is_allowed else markets + commitments
     for market, _ in scopes.allowed:
         markets = [*(markets or USUAL_MARKETS), market]
     if markets:

@@ -17,7 +17,7 @@ from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabular
 
 STRONG = re.compile(
     r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n|^\s*\(?\d{1,2}[.)]\s"
-    r"|(?<=[:,;.]\s)\(?\d\)\s",  # 1) one thing, 2) another
+    r"|(?<=[:,;.]\s)\(?\d\)\s|(?<=[.?!;]\s)\d\.\s(?=[a-z\d])",  # 1) one thing, 2) another
     re.MULTILINE,
 )
 WEAK = re.compile(r"[,，、]")
@@ -38,6 +38,7 @@ CONTINENT = r"(?:eu|EU|[Ee]urope|[Aa]sia|apac|APAC)\b"
 JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
 US_BESIDE = re.compile(rf"\bus(?={JOINED}{CONTINENT})|(?<=\beu or )us\b|(?<=\beurope or )us\b")
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
+TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
 APOSTROPHES = str.maketrans("’‘`", "'''")
 SOFT = frozenset(
     {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"}
@@ -74,6 +75,7 @@ def normalize(text: str) -> str:
     text = US_BESIDE.sub("USA", text)  # us or eu
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
+    plain = TABLE_LINE.sub(r"\1: \2", plain)
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
     plain = re.sub(r"[^\S\n]+", " ", plain)

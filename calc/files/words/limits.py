@@ -28,6 +28,12 @@ PERCENTILES = {  # role -> the column of the limit that the share is of
     "percentile_token": "token_percentile",
     "percentile_answer": "first_token_percentile",
 }
+MORE_THAN = re.compile(r"\b(?:more than|over|above|mehr als|über|plus de|más de) $")
+CLAUSE, CLAUSE_END = re.compile(r"[^.;:!?\n]*$"), re.compile(r"[^.;:!?\n]*")
+DENIES = re.compile(
+    r"\b(?:no[tn]?|n't|never|cannot|nothing|anything|everything|refused?|too|nicht|kein\w*|zu viel"
+    r"|ne|pas|jamais|nunca|nada|demasiado)\b|n't\b"
+)
 LIMITING = frozenset({"budget", "most"})
 LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"})
 
@@ -47,7 +53,12 @@ def _put_money(amounts: Amounts) -> None:
     for claim in _sums_beside_limits(amounts):
         amounts.leave_out(claim)
     for claim in amounts.of("usd", "usd_rate"):
-        if amounts.is_open(claim) and _is_behind_unread(amounts, claim):
+        if not amounts.is_open(claim):
+            continue
+        if MORE_THAN.search(amounts.text[: claim.item.start]):
+            if not _is_denied(amounts, claim):
+                amounts.ask("usd_most", claim)
+        elif _is_behind_unread(amounts, claim):
             amounts.ask("usd_most", claim, choices=("what it may cost", "what is paid today"))
     for claim in amounts.of("usd"):
         if amounts.is_open(claim):
@@ -96,6 +107,14 @@ def _sums_beside_limits(amounts: Amounts) -> list[Claim]:
     sums = amounts.of("usd", "usd_rate")
     limits = [claim for claim in [*sums, *amounts.of("usd_most")] if claim.cues & LIMITING]
     return [claim for claim in sums if limits and not claim.cues & LIMITING]
+
+
+def _is_denied(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether the clause of a sum denies it: more than 20 dollars I can not pay."""
+    before = CLAUSE.search(amounts.text[: claim.start])
+    behind = CLAUSE_END.match(amounts.text, claim.end)
+    words = f"{before[0] if before else ''} {behind[0] if behind else ''}"
+    return DENIES.search(words) is not None
 
 
 def _is_behind_unread(amounts: Amounts, claim: Claim) -> bool:

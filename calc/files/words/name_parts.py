@@ -23,6 +23,9 @@ CLOSE = 86  # of 100: a part of a name with one typing error
 # Words of the language that are close to a family's name.
 COMMON_WORDS = frozenset({"mistake", "lama"})
 
+FAMILIES = ("qwen3-", "llama-3", "gemma-", "mistral", "qwen2.5-", "phi", "olmo-")  # most used
+FARTHEST_SIZE = 0.18  # of the parameters of a model from the size that a text says
+
 
 class Part(NamedTuple):
     """A part of a name: letters or a number, with its place."""
@@ -178,18 +181,25 @@ def _version(model: str) -> tuple:
 
 
 def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:
-    """Typical models of about so many billion parameters, the newest of each family first."""
+    """Typical models of about so many billion parameters.
+
+    Models whose name says this size come first, then those of the families most used; within a
+    family the newest is first.
+    """
     models = catalogs.models
-    near = models.index[
-        (models["kind"] == "decoder")
-        & (abs(models["parameters"].astype(float) / (size * 1e9) - 1) < 0.18)
+    ratio = models["parameters"].astype(float) / (size * 1e9)
+    is_near = (models["kind"] == "decoder") & (abs(ratio - 1) < FARTHEST_SIZE)
+    near = [
+        model
+        for model in map(str, models.index[is_near])
+        if re.search(r"-\d", model) and not OF_OTHER_WORK.search(model)
     ]
-    near = [model for model in near if not OF_OTHER_WORK.search(str(model))]
-    preferred = ("qwen3-", "llama-3", "gemma-", "olmo-", "mistral", "phi", "qwen2.5-")
-    ranked = sorted(
-        (str(model) for model in near if re.search(r"-\d", str(model))),
-        key=lambda model: next(
-            (rank for rank, head in enumerate(preferred) if model.startswith(head)), len(preferred)
-        ),
-    )
-    return tuple(ranked[:4])
+    said = f"{size:g}b"
+    parts = parts_of_models(catalogs)
+
+    def rank(model: str) -> tuple[bool, int]:
+        families = (place for place, head in enumerate(FAMILIES) if model.startswith(head))
+        return said not in parts[model], next(families, len(FAMILIES))
+
+    newest_first = sorted(near, key=_version, reverse=True)
+    return tuple(sorted(newest_first, key=rank)[:4])

@@ -5,29 +5,20 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from calc.catalogs.schemas.vocabulary import PlaceWords
+from calc.files.words.asides import HARD, put_aside
 from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
 
 NameEntry = tuple[str, tuple[str, ...], str]
 WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
+PRONOUNS, FARTHEST_PRONOUN = frozenset({"it", "them", "that"}), 14  # items behind a market
 OWNED = frozenset({"own", "our own", "my own", "ours", "mine", "on prem", "on-prem"})
-FARTHEST_NAME = 4  # items behind than
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
-ASIDE = frozenset({"aside", "indifferent"})
-HARD = frozenset({"end"})
-OURS = frozenset({"we", "our", "wir", "nous", "it"})
 OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos", "nuestro"})
 IF = frozenset({"if", "wenn", "falls", "si", "where", "when", "whenever"})
-PAST = frozenset({"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had"})
-TESTERS = frozenset({"we", "i", "they"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
 OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
 ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
-TURNS = frozenset(
-    {"now", "want", "need", "instead", "plan", "would", "should", "can", "could", "enough"}
-)
-NO = frozenset({"no", "nope", "nein", "non"})
-RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 
 
 @dataclass
@@ -46,7 +37,7 @@ class Scopes:
 def scopes_of(items: list[Item]) -> Scopes:
     """Return the scope of each name in the text."""
     scopes = Scopes()
-    scopes.aside = _aside(items)
+    scopes.aside = put_aside(items)
     scopes.negated = _in_negation(items)
     for place, item in enumerate(items):
         if place in scopes.aside:
@@ -127,7 +118,16 @@ def _after(items: list[Item], place: int, tag: str, reach: int) -> bool:
 def _is_allowed(items: list[Item], place: int) -> bool:
     if any(other.text in IF for other in items[place + 1 : place + 3]):
         return True  # spot if it is cheaper
+    for before, other in pairwise(items[place + 1 : place + FARTHEST_PRONOUN]):
+        if "welcome" in before.tags and other.text in PRONOUNS:
+            return True  # spot is cheap, so I'd be happy to use it
     return _after(items, place, "allowed", 3) or _before(items, place, "welcome", 2)
+
+
+def is_allowed_behind(items: list[Item], end: int) -> bool:
+    """Return whether the words behind a place of the text allow what ends there: one year is OK."""
+    place = next((number for number, item in enumerate(items) if item.end == end), None)
+    return place is not None and _after(items, place, "allowed", 3)
 
 
 def _forbidden(items: list[Item], place: int) -> bool:
@@ -272,111 +272,3 @@ def _goes_on(items: list[Item], place: int, kind: str) -> bool:
         if not (entry and entry[0] == kind) and "," not in other.tags and not other.is_silent:
             return False
     return False
-
-
-def _aside(items: list[Item]) -> set[int]:
-    """The numbers of the items of clauses that speak of something else."""
-    aside: set[int] = set()
-    stretch: list[int] = []
-    before: list[int] = []
-    inside = False  # a parenthesis that a clause put aside has opened
-    attempt = False  # the sentence is about an earlier attempt
-    for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
-        if item.tags & {"end", ",", "provided"}:
-            tags = {tag for number in stretch for tag in items[number].tags}
-            words = [items[number].text for number in stretch]
-            opened = words.count("(") - words.count(")")
-            attempt = (attempt or "attempt" in tags) and not _turns_to_plan(words, tags)
-            if inside:
-                aside |= set(stretch)
-                inside = opened >= 0 and "\n" not in item.text
-            elif attempt or tags & ASIDE or _is_of_today(words, tags):
-                aside |= set(stretch if attempt else _of_parenthesis(items, stretch))
-                inside = opened > 0
-                if not any(items[number].tags & {"N", "DUR", "USD", "RATE"} for number in stretch):
-                    aside |= set(before) if _points_back(items, stretch) else set()
-            if "paid" in tags:  # we pay $3 an hour for an H100
-                aside |= {number for number in stretch if items[number].tags & {"CARD", "INST"}}
-            attempt = attempt and "end" not in item.tags
-            before = stretch if "," in item.tags else []
-            stretch = []
-        else:
-            stretch.append(place)
-    return aside | _compared(items) | _answered_no(items)
-
-
-def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:
-    """The numbers of a clause put aside; of one whose parenthesis alone is, those inside it."""
-    opening = next((place for place in stretch if items[place].text == "("), None)
-    if opening is None or any(items[place].tags & ASIDE for place in stretch if place < opening):
-        return stretch
-    return [place for place in stretch if place > opening]
-
-
-def _turns_to_plan(words: list[str], tags: set[str]) -> bool:
-    """Return whether a clause turns from an attempt to what is planned: but now we want 20."""
-    return bool(tags & {"but", "now"} or TURNS & set(words))
-
-
-def _answered_no(items: list[Item]) -> set[int]:
-    """The numbers of the settings of a question that the text answers with no: in int4? No."""
-    denied: set[int] = set()
-    for place, item in enumerate(items[:-1]):
-        if item.text != "?" or items[place + 1].text not in NO:
-            continue
-        for number in range(place - 1, -1, -1):
-            if items[number].tags & {"end", ","}:
-                break
-            if any(tag.startswith("sets:") for tag in items[number].tags):
-                denied.add(number)
-    return denied
-
-
-def _compared(items: list[Item]) -> set[int]:
-    """The numbers of the items up to a name behind than: cheaper than our 4 A100."""
-    compared: set[int] = set()
-    for place, item in enumerate(items):
-        if "than" not in item.tags or _compares_two(items, place):
-            continue
-        for last in range(place + 1, min(place + 1 + FARTHEST_NAME, len(items))):
-            if items[last].tags & {"end", ",", "DUR", "USD"} or items[last].text == ":":
-                break
-            if "name" in items[last].tags:
-                compared |= set(range(place, last + 1))
-                break
-    return compared
-
-
-def _compares_two(items: list[Item], place: int) -> bool:
-    """Return whether machines stand on both sides of than, as a choice: is A cheaper than B."""
-    for other in reversed(items[:place]):
-        if other.tags & {"end", ","} or other.text == ":":
-            return False
-        if other.tags & {"CARD", "INST"}:
-            return True
-    return False
-
-
-def _is_of_today(words: list[str], tags: set[str]) -> bool:
-    """Return whether a clause says what runs today: we run it on two p4d today."""
-    if any(
-        one in TESTERS and PAST & set(words[place + 1 : place + 3])
-        for place, one in enumerate(words)
-    ):
-        return True  # we recently tested it on an A10G
-    return "now" in tags and bool(OURS & set(words)) and bool(RUNS & set(words))
-
-
-def _points_back(items: list[Item], stretch: list[int]) -> bool:
-    """Return whether a clause is about the one before: which is another story."""
-    return bool(stretch) and items[stretch[0]].text in (
-        "which",
-        "that",
-        "but",
-        "das",
-        "was",
-        "ce",
-        "lo",
-        "qui",
-        "aber",
-    )

@@ -1,0 +1,165 @@
+"""Clauses that speak of something else: earlier attempts, what runs today, quotes."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from calc.files.words.items import Item
+
+HARD = frozenset({"end"})
+OURS = frozenset({"we", "our", "wir", "nous", "it"})
+PAST = frozenset({"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had"})
+TESTERS = frozenset({"we", "i", "they"})
+RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
+TURNS = frozenset(
+    {"now", "want", "need", "instead", "plan", "would", "should", "can", "could", "enough"}
+)
+NO = frozenset({"no", "nope", "nein", "non"})
+FARTHEST_NAME = 4  # items behind than
+BACKWARD = frozenset(
+    {"which", "that", "but", "das", "was", "ce", "lo", "qui", "aber"}
+)  # words that begin a clause about the one before
+AMOUNTS = frozenset({"N", "DUR", "USD", "RATE"})
+ASIDE = frozenset({"aside", "indifferent"})
+
+
+class Clause(NamedTuple):
+    """The numbers of the items of a clause, their words and tags, and the mark behind it."""
+
+    places: list[int]
+    words: list[str]
+    tags: frozenset[str]
+    mark: Item
+
+    @property
+    def opened(self) -> int:
+        """Return how many more parentheses the clause opens than it closes."""
+        return self.words.count("(") - self.words.count(")")
+
+
+def put_aside(items: list[Item]) -> set[int]:
+    """The numbers of the items of clauses that speak of something else."""
+    aside: set[int] = set()
+    before: list[int] = []  # the clause before, up to a comma
+    inside = False  # a parenthesis that a clause put aside has opened
+    attempt = False  # the sentence is about an earlier attempt
+    for clause in _clauses(items):
+        attempt = (attempt or "attempt" in clause.tags) and not _turns_to_plan(clause)
+        if inside:
+            aside |= set(clause.places)
+            inside = clause.opened >= 0 and "\n" not in clause.mark.text
+        elif attempt:
+            aside |= set(clause.places)
+            inside = clause.opened > 0
+        elif clause.tags & ASIDE or _is_of_today(clause) or _is_guess(clause):
+            aside |= set(_of_parenthesis(items, clause.places))
+            inside = clause.opened > 0
+            if not clause.tags & AMOUNTS and _points_back(clause):
+                aside |= set(before)
+        if "paid" in clause.tags or _runs_today(clause):  # we pay $3 an hour for an H100
+            aside |= _machines(items, clause.places)
+        attempt = attempt and "end" not in clause.mark.tags
+        before = clause.places if "," in clause.mark.tags else []
+    return aside | _compared(items) | _answered_no(items)
+
+
+def _clauses(items: list[Item]) -> Iterator[Clause]:
+    """The clauses of a text, each up to a comma, the end of a sentence, or a condition."""
+    places: list[int] = []
+    for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
+        if not item.tags & {"end", ",", "provided"}:
+            places.append(place)
+            continue
+        tags = frozenset(tag for number in places for tag in items[number].tags)
+        yield Clause(places, [items[number].text for number in places], tags, item)
+        places = []
+
+
+def _runs_today(clause: Clause) -> bool:
+    """Return whether a clause says where it runs today: currently it is on one g5.xlarge."""
+    says = "it" in clause.words and {"is", "works"} & set(clause.words)
+    return "now" in clause.tags and bool(says)
+
+
+def _machines(items: list[Item], stretch: list[int]) -> set[int]:
+    """The numbers of the machines of a clause and of what counts them: one g5.xlarge."""
+    machines = {number for number in stretch if items[number].tags & {"CARD", "INST"}}
+    counts = {
+        number
+        for machine in machines
+        for number in range(max(machine - 2, 0), machine)
+        if items[number].tags & {"N", "x"}
+    }
+    return machines | counts
+
+
+def _is_guess(clause: Clause) -> bool:
+    """Return whether a clause guesses how long it takes: I'd estimate 10 hours."""
+    return {"estimate", "DUR"} <= clause.tags and not clause.tags & {"N", "USD"}
+
+
+def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:
+    """The numbers of a clause put aside; of one whose parenthesis alone is, those inside it."""
+    opening = next((place for place in stretch if items[place].text == "("), None)
+    if opening is None or any(items[place].tags & ASIDE for place in stretch if place < opening):
+        return stretch
+    return [place for place in stretch if place > opening]
+
+
+def _turns_to_plan(clause: Clause) -> bool:
+    """Return whether a clause turns from an attempt to what is planned: but now we want 20."""
+    return bool(clause.tags & {"but", "now"} or TURNS & set(clause.words))
+
+
+def _answered_no(items: list[Item]) -> set[int]:
+    """The numbers of the settings of a question that the text answers with no: in int4? No."""
+    denied: set[int] = set()
+    for place, item in enumerate(items[:-1]):
+        if item.text != "?" or items[place + 1].text not in NO:
+            continue
+        for number in range(place - 1, -1, -1):
+            if items[number].tags & {"end", ","}:
+                break
+            if any(tag.startswith("sets:") for tag in items[number].tags):
+                denied.add(number)
+    return denied
+
+
+def _compared(items: list[Item]) -> set[int]:
+    """The numbers of the items up to a name behind than: cheaper than our 4 A100."""
+    compared: set[int] = set()
+    for place, item in enumerate(items):
+        if "than" not in item.tags or _compares_two(items, place):
+            continue
+        for last in range(place + 1, min(place + 1 + FARTHEST_NAME, len(items))):
+            if items[last].tags & {"end", ",", "DUR", "USD"} or items[last].text == ":":
+                break
+            if "name" in items[last].tags:
+                compared |= set(range(place, last + 1))
+                break
+    return compared
+
+
+def _compares_two(items: list[Item], place: int) -> bool:
+    """Return whether machines stand on both sides of than, as a choice: is A cheaper than B."""
+    for other in reversed(items[:place]):
+        if other.tags & {"end", ","} or other.text == ":":
+            return False
+        if other.tags & {"CARD", "INST"}:
+            return True
+    return False
+
+
+def _is_of_today(clause: Clause) -> bool:
+    """Return whether a clause says what runs today: we run it on two p4d today."""
+    words = clause.words
+    if any(
+        one in TESTERS and PAST & set(words[place + 1 : place + 3])
+        for place, one in enumerate(words)
+    ):
+        return True  # we recently tested it on an A10G
+    return "now" in clause.tags and bool(OURS & set(words)) and bool(RUNS & set(words))
+
+
+def _points_back(clause: Clause) -> bool:
+    """Return whether a clause is about the one before: which is another story."""
+    return bool(BACKWARD & set(clause.words[:1]))
