@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from examples import SMALL_LLAMA, recorded
-from pages import address, by_hand, job_line, opened, pasted, run, title
+from pages import address, by_hand, job_line, opened, pasted, run, title, with_fields
 
 from calc.catalogs.load import FOLDER
 from calc.charts.result_tables import catalog_table, screen_names
@@ -84,6 +84,15 @@ def test_assumptions_in_words_reach_the_page_and_turns_have_a_field():
     app.number_input(key="conversation_turns").set_value(20)
     run(app)
     assert "5,888 in" in job_line(app)  # the prompt of a mean turn holds the earlier answers
+
+
+def test_turns_are_asked_for_by_hand_and_stand_with_the_load_once_there_are_several():
+    app = opened(goal="serve", model="qwen3-8b")
+    assert not [field for field in app.number_input if field.key == "conversation_turns"]
+    with_fields(app).number_input(key="conversation_turns").set_value(8)
+    assert "conversations of 8 turns" in job_line(run(app))
+    app.session_state["by_hand"] = False
+    assert run(app).number_input(key="conversation_turns").value == 8
 
 
 def test_a_pasted_text_that_says_nothing_is_answered_by_what_it_lacks_and_the_plan_stays():

@@ -6,8 +6,9 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.fields import is_read, work_of
 from calc.job.resolve import takes_images, usable_choices
+from calc.job.software import generates
 from calc.say.numbers import is_missing
-from views.session import SESSION, job_state
+from views.session import SESSION, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.shared.elements import button
@@ -15,6 +16,7 @@ from views.shared.texts import TEXTS
 from views.sidebar.assumptions import ASKED_ABOVE
 from views.sidebar.by_hand_fields import field, label_of, pills, words
 from views.sidebar.fields import choice, instance_names
+from views.sidebar.served import conversation
 
 TEXT = TEXTS["by_hand"]
 
@@ -66,6 +68,9 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
         placeholder=auto,
         **SESSION,
     )
+    is_single = work == "inference" and questions.turns() == 1
+    if is_single and generates(fields["model"], catalogs):
+        conversation(catalogs)  # which stands with the load once it has several turns
     if takes_images(fields["model"], catalogs):
         field(KEYS.images_per_sequence, chosen, catalogs)
         usual_tokens = catalogs.models["usual_image_tokens"][fields["model"]]

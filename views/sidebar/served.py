@@ -57,8 +57,8 @@ def load(fields: Row, catalogs: Catalogs) -> None:
             number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
         lengths(catalogs)
-    if generates(fields["model"], catalogs):
-        _turns(catalogs)
+    if questions.turns() > 1:
+        conversation(catalogs)
     if measured != KEYS.tokens_total:
         with row():
             prompt_tokens = present(catalogs).job.get("prompt_tokens") or 0
@@ -110,7 +110,7 @@ def _in_all(label: str, amount: str) -> None:
     st.text_input(label, **questions.widget_of("in_all", shown, take))
 
 
-def _turns(catalogs: Catalogs) -> None:
+def conversation(catalogs: Catalogs) -> None:
     """The turns of a conversation, and the time between two of them where there are several."""
     turns = questions.turns()
     with row():
