@@ -37,6 +37,7 @@ from calc.say.other_ways import tuned_words
 from calc.say.paid import paid_hours
 from calc.say.place import cards, place
 from calc.say.reading import reading_lines
+from calc.say.replicas import replicas_sentence
 from calc.say.sessions import turns_sentence
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
@@ -96,6 +97,9 @@ def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):
         yield from _estimate_lines(row, bool(result.job.get("have")), catalogs)
+        replicas = request.run.summary.replicas if request.run else 1
+        if sentence := replicas_sentence(row, replicas, catalogs):
+            yield f"Replicas: {sentence}"
         if result.options and (tuned := result.options.ways.tuned_row) is not None:
             yield f"Flags: as shipped; {tuned_words(tuned, row)}"
         yield from _endpoint(result)

@@ -4,6 +4,8 @@ import pytest
 from examples import catalogs
 
 from calc.files.configs.run import read_runs
+from calc.files.imported_run import import_run
+from calc.say.replicas import replicas_sentence
 
 pytestmark = pytest.mark.usefixtures("read_once")
 
@@ -275,3 +277,21 @@ def test_lightning_keeps_four_bits_under_its_precision():
     quantized = "AutoModelForCausalLM.from_pretrained('x', BitsAndBytesConfig(load_in_4bit=True))\n"
     row = row_of(LIGHTNING % "devices=1" + quantized, "train.py")
     assert row["precision"] == "nf4"
+
+
+REPLICATED = """
+kind: Deployment
+spec:
+  replicas: 3
+  containers: [{command: [vllm, serve, Qwen/Qwen3-8B]}]
+"""
+
+
+def test_the_bill_of_all_replicas_stands_beside_that_of_one():
+    assert import_run([("d.yaml", REPLICATED.encode())], catalogs()).summary.replicas == 3
+    row = {"instance": "p5.48xlarge", "gpus": 4, "instances_needed": 1, "usd_per_hour": 50.0}
+    row["usd"] = 36_500.0
+    assert replicas_sentence(row, 3, catalogs()) == (
+        "all 3 take 2 × p5.48xlarge: about $73,000 a month, $100 an hour"
+    )
+    assert not replicas_sentence(row, 1, catalogs())

@@ -43,6 +43,7 @@ class RunSummary(NamedTuple):
     understood: tuple[str, ...]
     assumed: tuple[str, ...]
     not_counted: tuple[str, ...]
+    replicas: int = 1  # of a service, whose figures are of one
 
     @property
     def lacks_memory(self) -> bool:
@@ -75,6 +76,7 @@ def summary_of(
         _understood(run, lines),
         _assumptions(run, lines, estimated, said),
         _unused_fields(run, lines),
+        _replicas(lines),
     )
 
 
@@ -134,6 +136,11 @@ def _assumptions(
     return tuple(items)
 
 
+def _replicas(lines: Sequence[Line]) -> int:
+    """The replicas of a service that its files ask for."""
+    return whole(next((line.text for line in lines if line.field == "copies"), "1")) or 1
+
+
 def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
     """Return the GPUs assumed per node, if the files give only the number of nodes."""
     sources = [line for line in lines if "gpus" in line.columns]
@@ -167,10 +174,9 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         effect = _effect(name, fields.get(name))
         items.append((effect in (MAYBE, UNKNOWN), f"{name} {values.get(name, '')} ({effect})"))
     items = [(is_minor, text.replace("  ", " ")) for is_minor, text in items]
-    copies = next((line.text for line in lines if line.field == "copies"), "1")
     asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
-    if copies not in ("", "1"):
-        items.append((True, COPIES.format(copies)))
+    if (replicas := _replicas(lines)) > 1:
+        items.append((True, COPIES.format(replicas)))
     if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
         nodes = next((line.text for line in lines if line.field == "nodes"), "1")
         total = int(asked) * (whole(nodes) or 1)
