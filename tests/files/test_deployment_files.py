@@ -295,3 +295,9 @@ def test_the_bill_of_all_replicas_stands_beside_that_of_one():
         "all 3 take 2 × p5.48xlarge: about $73,000 a month, $100 an hour"
     )
     assert not replicas_sentence(row, 1, catalogs())
+
+
+def test_a_model_prepared_for_training_in_few_bits_recomputes():
+    prepared = "model = prepare_model_for_kbit_training(model)\n"
+    row = row_of(LOOP + prepared + "TrainingArguments(optim='adamw_torch')\n", "train.py")
+    assert row["recompute"] == "full"
