@@ -8,6 +8,7 @@ from calc.files.request import Request
 from calc.job.cells import JobError, cell_value, listed
 from calc.job.columns import EXAMPLE_TOKENS, EXAMPLES
 from calc.job.fields import JOB, SEVERAL, job_fields_of, job_of
+from calc.job.measure import counts_images, takes_images
 from calc.job.resolve import resolve
 from calc.job.rollouts import rolls_out
 from calc.job.service_classes import with_class_defaults
@@ -111,7 +112,8 @@ def job_choices(columns: Cells, catalogs: Catalogs) -> Row:
     if "hours_most" in columns:
         choices.setdefault("days_most", float(columns["hours_most"]) / DAY_HOURS)
     if serves:
-        return choices | _load_and_lengths(choices)
+        choices |= _load_and_lengths(choices)
+        return choices | _prompt_with_images(choices, catalogs)
     if rolls_out({"objective": listed(choices.get("objective"))}, catalogs):
         choices.setdefault("example_tokens", choices.get("prompt_tokens", EXAMPLE_TOKENS))
     return choices | _amount_of_run(choices, catalogs)
@@ -134,6 +136,19 @@ def _load_and_lengths(choices: Row) -> Row:
         if other > 0:
             filled |= {"context_tokens": None, "prompt_tokens": prompt, "answer_tokens": answer}
     return filled
+
+
+def _prompt_with_images(choices: Row, catalogs: Catalogs) -> Row:
+    """The prompt of a service that sees images, if the usual one is shorter than they are."""
+    names = ("model", "images_per_sequence", "image_tokens", "tokens_total", "answer_tokens")
+    told = {name: choices[name] for name in names if choices.get(name)}
+    sees_images = "images_per_sequence" in told or counts_images(told.get("tokens_total"))
+    is_set = choices.get("prompt_tokens") or choices.get("context_tokens")
+    if is_set or not sees_images or told.get("model") not in catalogs.models.index:
+        return {}
+    if not takes_images(told["model"], catalogs):
+        return {}
+    return {"prompt_tokens": resolve({"work": "inference", **told}, catalogs).prompt_tokens}
 
 
 def _amount_of_run(choices: Row, catalogs: Catalogs) -> Row:

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, blank, cell_value
 from calc.mappings import Cells
@@ -37,15 +39,41 @@ def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Meas
     return Measure(TOKENS, 1.0)
 
 
+def tokens_of_image(model: str, catalogs: Catalogs) -> float:
+    """Return the tokens of an image that a generator reads with its prompt; 0 if it sees none."""
+    return float(np.nan_to_num(catalogs.models["usual_image_tokens"][model]))
+
+
+def takes_images(model: str, catalogs: Catalogs) -> bool:
+    """Return whether a model has a tower for images or sounds that is modeled."""
+    return tokens_of_image(model, catalogs) > 0
+
+
+def counts_images(cell: Any) -> bool:
+    """Return whether an amount of work is a number of images."""
+    return _amount_and_word(cell)[1] in IMAGES
+
+
 def tokens_in_all(cell: Any, job: Cells, catalogs: Catalogs) -> float | None:
-    """The tokens of a cell: a number of tokens, or an amount in words: 1000 hours, 1e6 images."""
-    amount, _, word = ("" if blank(cell) else str(cell)).strip().lower().partition(" ")
+    """The tokens of a cell: a number of tokens, or an amount in words: 1000 hours, 1e6 images.
+
+    Of a generator that sees images, each image has one answer.
+    """
+    amount, word = _amount_and_word(cell)
     words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)
-    if word and word.strip() not in {*words, *TOKENS}:
+    if words == TOKENS and takes_images(job["model"], catalogs):
+        words, unit_tokens = IMAGES, float(job["answer_tokens"])
+    if word and word not in {*words, *TOKENS}:
         takes = " or ".join(dict.fromkeys((words[1], TOKENS[1])))
         raise JobError(
             f"tokens_total '{cell}' is not in what {job['model']} takes",
             f"write a number of {takes}",
         )
     number = cell_value(inputs_by_name()["tokens_total"], amount)
-    return number * unit_tokens if number and word.strip() in words else number
+    return number * unit_tokens if number and word in words else number
+
+
+def _amount_and_word(cell: Any) -> tuple[str, str]:
+    """The number and the unit of an amount of work, as texts."""
+    amount, _, word = ("" if blank(cell) else str(cell)).strip().lower().partition(" ")
+    return amount, word.strip()

@@ -34,7 +34,7 @@ from calc.job.columns import (
 )
 from calc.job.job import Job
 from calc.job.lengths import fill_lengths
-from calc.job.measure import tokens_in_all
+from calc.job.measure import counts_images, tokens_in_all, tokens_of_image
 from calc.job.rollouts import rolls_out, with_rollouts
 from calc.job.service_classes import with_class_defaults
 from calc.job.software import (
@@ -75,6 +75,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     generating = rolls_out(fixed, catalogs)
     columns = _columns(cells, generating, catalogs)
     each = with_rollouts(columns, fixed, cells, catalogs) if generating else 0.0
+    _images(columns, fixed, cells, catalogs)
     _tuning(columns, fixed, cells)
     _private(fixed, catalogs)
     settings = math.prod(
@@ -211,6 +212,25 @@ def _offline_work(job: Row, cells: Cells, catalogs: Catalogs) -> None:
     job["hours_most"] = job["hours_most"] or WEEK_HOURS
 
 
+def _images(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Catalogs) -> None:
+    """Fill in the images of a service whose model sees some.
+
+    Work that is counted in images has one in each request. A prompt that the job does not set is at
+    least as long as its images.
+    """
+    each = tokens_of_image(job["model"], catalogs)
+    if job["work"] == TRAINING or not each:
+        return
+    if counts_images(cells.get("tokens_total")):
+        fixed.setdefault("images_per_sequence", [1])
+    images = float(fixed.get("images_per_sequence", [0])[0])
+    if cells.keys() & {"prompt_tokens", "context_tokens", "sequence_tokens"}:
+        return
+    prompt = max(job["prompt_tokens"], math.ceil(images * fixed.get("image_tokens", [each])[0]))
+    job["sequence_tokens"] += prompt - job["prompt_tokens"]
+    job["prompt_tokens"] = prompt
+
+
 def _own_machines(job: Row, catalogs: Catalogs) -> None:
     """Read the team's own machines. Nothing is paid for them, so limits on the cost go."""
     machines = machines_of(job["have"], [*catalogs.instances.index, *catalogs.gpus.index])
@@ -288,11 +308,6 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
             if longest
             else "allow fewer instances",
         )
-
-
-def takes_images(model: str, catalogs: Catalogs) -> bool:
-    """Return whether a model has a tower for images or sounds that is modeled."""
-    return bool(cells_by_id(catalogs, "models", "usual_image_tokens")[model] > 0)
 
 
 def usable_choices(name: str, work: str, catalogs: Catalogs) -> list[str]:

@@ -30,7 +30,8 @@ from calc.job.fields import (
     work_of,
 )
 from calc.job.lengths import fitted_lengths
-from calc.job.resolve import takes_images, usable_choices
+from calc.job.measure import takes_images
+from calc.job.resolve import usable_choices
 from calc.job.rollouts import OF_ROLLOUTS, rolls_out
 from calc.job.software import generates
 from calc.mappings import Cells

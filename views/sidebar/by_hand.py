@@ -5,7 +5,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.fields import is_read, work_of
-from calc.job.resolve import takes_images, usable_choices
+from calc.job.measure import takes_images
+from calc.job.resolve import usable_choices
 from calc.job.software import generates
 from calc.say.numbers import is_missing
 from views.session import SESSION, job_state, questions
