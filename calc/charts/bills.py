@@ -22,7 +22,7 @@ TITLES = {
     "token": "Time of a token",
     "memory": "Memory per GPU, of its card",
 }
-LINE_BREAK, LONGEST_LINE = "\n", 22  # in a label, characters
+LINE_BREAK, LONGEST_LINE = "\n", 24  # in a label, characters
 Point = tuple[float, float, float, str]  # value, low and high end, and the value in words
 
 

@@ -181,3 +181,6 @@ def test_a_kept_answer_comes_back_from_the_csv_that_people_read_with_its_name_jo
     assert {name: again.rows[name].iloc[0] for name in beside} == beside | {
         "scenario": "Night run, cheap"
     }
+    decided = pd.DataFrame([row | beside | {"decision": "Take it, Ann: it fits the budget"}])
+    shared = earlier_of(people_csv(decided, catalogs()), "it", catalogs())
+    assert (again.decision, shared.decision) == ("", "Take it, Ann: it fits the budget")

@@ -23,7 +23,8 @@ from calc.say.verdict import fit_word
 from calc.scenarios.problems import quote_cell
 from calc.search.row_status import rank
 from views.compare_and_bill.bill_charts import wall_switch
-from views.compare_and_bill.compared_answers import compared_answers
+from views.compare_and_bill.compared_answers import DECISION, compared_answers
+from views.compare_and_bill.moves import LONGEST_DECISION
 from views.session import catalogs as session_catalogs
 from views.session import kept_answers, reading
 from views.shared import drift_words, tables
@@ -149,12 +150,16 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
         result.rows.iloc[wanted].to_dict("records"),
         PurePath(name).stem,
         "plan_months" in result.table,
+        result.decision,
     )
     button(f"Keep {with_noun(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look)
 
 
-def _keep(rows: list[Row], file: str, is_planned: bool) -> None:
-    """Callback: keep the rows, a name in use with the name of the file; close the dialog."""
+def _keep(rows: list[Row], file: str, is_planned: bool, decision: str) -> None:
+    """Callback: keep the rows, a name in use with the name of the file; close the dialog.
+
+    The decision of the file is taken where there is none.
+    """
     catalogs = session_catalogs.catalogs()
     names = {entry.name for entry in kept_answers.entries()}
     for row in rows:
@@ -165,6 +170,8 @@ def _keep(rows: list[Row], file: str, is_planned: bool) -> None:
             row["job"] or short_job(row, catalogs),
             is_planned,
         )
+    if decision and not st.session_state.get(DECISION):
+        st.session_state[DECISION] = decision[:LONGEST_DECISION]
     st.session_state.pop(OPEN, None)
 
 

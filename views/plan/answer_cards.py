@@ -130,7 +130,8 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
     hourly = [] if is_missing(row["usd_per_hour"]) else [f"{usd(row['usd_per_hour'])} an hour"]
     where = f"<b>{escape(row_words.where(row, catalogs, bool(several)))}</b>"
-    parts = (f"<span>{escape(part)}</span>" for part in (*hourly, *paid_hours(row)))
+    whole = "<span style='white-space:nowrap'>{}</span>"
+    parts = (whole.format(escape(part)) for part in (*hourly, *paid_hours(row)))
     paid = _in_line([where, *parts])
     memory_and_speed = " · ".join(filter(None, (memory_in_card(row), _speed(row))))
     lines = [
@@ -166,8 +167,8 @@ def _money_and_time(row: Row) -> tuple[str, str]:
 
 
 def _in_line(parts: list[str]) -> str:
-    """HTML elements that stay whole, with room between two on one line."""
-    look = f"display:flex;flex-wrap:wrap;white-space:nowrap;column-gap:{GAP}"
+    """HTML elements side by side, with room between two on one line."""
+    look = f"display:flex;flex-wrap:wrap;column-gap:{GAP}"
     return f"<div style='{look}'>{' '.join(parts)}</div>"
 
 

@@ -25,6 +25,7 @@ STANDINGS = ("new", "changed", "as kept", "refused")
 class Earlier(NamedTuple):
     """The scenario cells, a billed row for each, and sentences for what could not be read.
 
+    `decision` is that of the meeting that wrote the file, in one line; empty without one.
     `rows` has market, job (in short, of kept answers), have, in_bill, then_prices_as_of and then_*
     (aged.THEN): what the file says, empty where it says nothing. `unread` has a sentence for each
     row with an unreadable cell: nothing is taken from such a file.
@@ -34,6 +35,7 @@ class Earlier(NamedTuple):
     rows: pd.DataFrame
     complaints: list[str]
     unread: list[str]
+    decision: str = ""
 
 
 def earlier_of(content: bytes, name: str, catalogs: Catalogs) -> Earlier:
@@ -74,6 +76,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
         rows,
         complaints,
         [f"Row {row + 1}: {sentences[row]}" for row in np.flatnonzero(unread)],
+        next(filter(None, _cell_of(cells, "decision")), ""),
     )
 
 

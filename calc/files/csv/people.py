@@ -23,7 +23,11 @@ COLUMNS = (
     *("usd", "usd_low", "usd_high", "hours", "needed_gib", "fits"),
 )
 BETWEEN, SETS = "; ", "="  # the columns that a layout sets
-BESIDE = ("scenario", "in_bill", "have", *OWNERSHIP, *DAYS)  # of a kept answer, beside its inputs
+BESIDE = (  # of a kept answer, beside its inputs
+    *("scenario", "in_bill", "have", "decision"),
+    *OWNERSHIP,
+    *DAYS,
+)
 
 
 def people_table(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> pd.DataFrame:
