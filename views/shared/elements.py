@@ -63,7 +63,7 @@ def expander(label: str, key: str, body: Callable[[], Any], **look: Any) -> None
 
 def halves(width: int) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Two parts side by side where each has so many pixels, else one below the other."""
-    with st.grid(2, min_column_width=width, gap="large"):
+    with st.grid(2, min_column_width=width, gap=("small", "large")):
         return st.container(), st.container()
 
 

@@ -173,8 +173,9 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
     """The names by id, those with the longest context first: the models of today.
 
     Behind them are the names of their repositories, for people who type hyphens.
-    The browser's search prefers short names to that order. Spaces, which it does not show, make
-    each name longer than those before it.
+    The browser's search prefers short names to that order. Spaces, which are neither shown nor
+    read aloud, make each name longer than those before it. Streamlit's other search, `contains`,
+    keeps the order but finds nothing for "llama 8b".
     """
     models = catalogs.models.sort_values(
         "max_position", ascending=False, kind="stable", na_position="last"
