@@ -79,6 +79,18 @@ def peak_flops_per_second(
     return np.where(product_bytes_each < 2, narrow, wide_flops_per_second)
 
 
+def block_scaled_limit_flops_per_second(
+    scale_elements, product_bytes_each, release_block_scaled_flops_per_second
+):
+    """Most that 8-bit products with a scale per block reach in an earlier release. [FLOP/s]
+
+    No limit otherwise. Source: catalogs/calibrated/earlier_releases.yaml.
+    """
+    scaled = (scale_elements > 0) & (product_bytes_each == 1)
+    limited = scaled & ~np.isnan(release_block_scaled_flops_per_second)
+    return np.where(limited, release_block_scaled_flops_per_second, np.inf)
+
+
 def products_flops_per_second(
     peak_flops_per_second,
     product_bytes_each,
@@ -86,14 +98,16 @@ def products_flops_per_second(
     card_narrow_matmul_ratio,
     engine_matmul_ratio,
     engine_narrow_matmul_ratio,
+    block_scaled_limit_flops_per_second,
 ):
     """Rate that the blocks' products reach. [FLOP/s]"""
     narrow = card_narrow_matmul_ratio * engine_narrow_matmul_ratio
-    return (
+    reached = (
         peak_flops_per_second
         * engine_matmul_ratio
         * np.where(product_bytes_each < 2, narrow, card_matmul_ratio)
     )
+    return np.minimum(reached, block_scaled_limit_flops_per_second)
 
 
 def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmul_ratio):

@@ -96,6 +96,18 @@ def test_replayed_steps_and_prompts_of_others(catalogs):
     assert interleaved_prefill_seconds(0.01, 100, 0.03, 1.0, 1) == pytest.approx(0.005)
 
 
+def test_block_scaled_products_are_slow_before_deepgemm(catalogs):
+    """DeepSeek R1 has a scale per block of 128 by 128, Llama 3.1 in 8 bits one per matrix: vLLM's
+    Triton kernel limits the first alone (its pull request 23280).
+    """
+    blocks = {**HOPPER, "model": "deepseek-r1", "precision": "fp8", "gpus": 8, "tensor_parallel": 8}
+    rows = [blocks, {**HOPPER, "model": "llama-3.1-8b", "precision": "fp8"}]
+    earlier = [{**row, "software_release": "0.7.3"} for row in rows]
+    rates = timed(catalogs, *rows, *earlier)["products_flops_per_second"]
+    assert rates[2] == 406e12 < rates[0]
+    assert rates[1] == rates[3]
+
+
 def test_releases_engines_and_kinds_of_blocks_have_their_own_fixed_times(catalogs):
     """vLLM before asynchronous scheduling waits between steps; Nemotron's blocks of one part count
     as half; latent attention has kernels of its own on Hopper; experts are launched anew by a pass

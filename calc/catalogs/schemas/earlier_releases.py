@@ -32,6 +32,9 @@ class EarlierRelease(Entry, kw_only=True):
     expert_tile_tokens: Annotated[
         AtLeastOne | None, hint("tokens of a tile of the experts' products")
     ] = None
+    block_scaled_flops_per_second: Annotated[
+        Positive | None, hint("most that 8-bit products with a scale per block reach")
+    ] = None
     tiled_read_ratio: Annotated[Share | None, hint("share of other reads' bandwidth")] = None
     expert_matmul_ratio: Annotated[Share | None, hint("share of the rate of dense products")] = None
     host_seconds_per_expert: Annotated[NotNegative | None, hint("seconds to launch one expert")] = (
