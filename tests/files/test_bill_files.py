@@ -1,15 +1,18 @@
 """Files of bills: the same lines of every format, what counts as what, and bad files."""
 
 import gzip
+import io
 import json
 
 import bills
 import pandas as pd
+import pyarrow as pa
 import pytest
 from bills import as_csv, as_parquet, cur, focus, legacy_parquet, line
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calc.files.bills import read
 from calc.files.bills.formats import tag_of, usage_of
 from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
@@ -274,3 +277,14 @@ def test_files_joined_and_split_by_day_have_the_same_sum(days):
 def test_no_pattern_of_the_catalog_can_take_long():
     """A hostile usage type is not looked at."""
     assert usage_of("Train" * 100_000) == usage_of("BoxUsage:" + "a-" * 50_000) == ("", "", "")
+
+
+def test_arrow_reads_a_file_without_python(tmp_path):
+    """A thread that reads ahead through Python may abort a program that ends with an error."""
+    file = tmp_path / "bill.csv"
+    file.write_bytes(b"a,b\n1,2\n")
+    with file.open("rb") as stream:
+        for source in (stream, io.BytesIO(b"a,b\n1,2\n")):
+            native = read._native(source)
+            assert type(native) in (pa.OSFile, pa.BufferReader)
+            assert native.read() == b"a,b\n1,2\n"

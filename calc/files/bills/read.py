@@ -146,7 +146,7 @@ def _csv_batches(
     types = {column: pa.float64() if column in numbers else pa.string() for column in wanted}
     try:
         with arrow_csv.open_csv(
-            pa.input_stream(stream, compression="gzip" if is_packed else None),
+            pa.input_stream(_native(stream), compression="gzip" if is_packed else None),
             read_options=arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
             parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
@@ -160,6 +160,17 @@ def _csv_batches(
                 yield batch.to_pandas(), form
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise TableError(_arrow_sentence(name, error)) from None
+
+
+def _native(stream: BinaryIO) -> Any:
+    """The file as Arrow reads it by itself.
+
+    Arrow reads ahead in threads. One that calls Python while the program ends aborts it.
+    """
+    import pyarrow as pa
+
+    path = getattr(stream, "name", None)
+    return pa.OSFile(path) if isinstance(path, str) else pa.BufferReader(stream.read())
 
 
 def _parquet_batches(stream: BinaryIO, name: str) -> Batches:
