@@ -90,7 +90,7 @@ def _cause_words(cause: str, usd: float) -> str:
 def cause_label(row: Row) -> str:
     """The main cause of one plan in a table."""
     if not row["lines"]:
-        return "no line in the bill"
+        return "no line in the bill" if row["planned_usd"] else "not planned for these days"
     if row["cause"] == AS_PLANNED:
         return "as planned"
     if row["cause"] == NOT_SPLIT:

@@ -187,6 +187,7 @@ def test_only_the_days_of_a_plan_are_compared(catalogs):
     assert of(result, "chat")["ratio"] == pytest.approx(1)
     assert of(result, "tune")["planned_usd"] == 0
     assert "nothing was planned for these days" in said.plan_sentence(of(result, "tune"))
+    assert said.cause_label(of(result, "tune")) == "not planned for these days"
 
 
 def test_a_tag_that_no_plan_has_is_never_matched_by_machine_alone(catalogs):

@@ -1,5 +1,6 @@
 """Own machines beside a price per token: lines by hand, crossings, what is left out."""
 
+import altair as alt
 import numpy as np
 import pytest
 from examples import billed_row, written
@@ -10,6 +11,8 @@ from calc.__main__ import main
 from calc.plan.bill import month_generated_tokens
 from calc.plan.crossover import MONTH_DAYS, Purchase, crossings, over_volume
 from calc.say.crossover import NO_ENDPOINT, crossing_sentences
+from views.charts.base import LARGE_COUNT, log_axis
+from views.shared.theme import INKS
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +97,10 @@ def test_the_command_and_the_page(tmp_path, capsys):
     app.run()
     assert not app.exception
     assert "Rented all month: " in page_text(app)
+
+
+def test_the_axis_of_tokens_says_billion():
+    """The letter G of d3's number format is a unit of physics."""
+    axis = log_axis(alt.X("x:Q"), INKS["light"], "tokens", LARGE_COUNT).to_dict()["axis"]
+    assert "replace(" in axis["labelExpr"]
+    assert "'G', 'B'" in axis["labelExpr"]

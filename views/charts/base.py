@@ -15,6 +15,7 @@ from views.shared.theme import PALETTE, Ink
 
 THREE = ",.3~r"
 DOLLARS = "$,.3~r"
+LARGE_COUNT = ",.2~s"  # of tokens; d3 writes a billion as G, which people write as B
 POINT = 90
 SIZE = 13  # pixels of names and values
 # Streamlit's own leaves 20 px below a legend.
@@ -54,10 +55,12 @@ def log_axis(
     """A channel on a log axis whose ticks come with the table (with_ticks)."""
     ticks = TICKS.format(channel=type(channel).__name__.lower())
     ends = [alt.ExprRef(f"toNumber({ticks}[0])"), alt.ExprRef(f"toNumber(peek({ticks}))")]
+    label = f"replace(format(datum.value, '{number}'), 'G', 'B')"
     axis = quantity_axis(
         ink,
         title,
         number,
+        **({"labelExpr": label} if number == LARGE_COUNT else {}),
         gridOpacity=0.35,
         labelOverlap="greedy",
         labelSeparation=4,

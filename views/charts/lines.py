@@ -3,9 +3,11 @@
 import altair as alt
 
 from views.charts.base import (
+    LARGE_COUNT,
     POINT,
     ROWS,
     SIZE,
+    THREE,
     Spec,
     as_spec,
     log_axis,
@@ -35,7 +37,7 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
     place = {"x": across, "y": up, "color": color}
     tooltip = [
         alt.Tooltip("line:N", title=" "),
-        alt.Tooltip("x:Q", title=x[0], format=x[1]),
+        alt.Tooltip("x:Q", title=x[0], format=THREE if x[1] == LARGE_COUNT else x[1]),
         alt.Tooltip("y:Q", title=y[0], format=y[1]),
         alt.Tooltip("verdict:N", title="Verdict"),
     ]

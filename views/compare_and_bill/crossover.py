@@ -8,7 +8,7 @@ from calc.evaluate import Row
 from calc.mappings import Arguments
 from calc.plan.crossover import FEW_POINTS, Purchase, crossings, over_volume
 from calc.say.crossover import LINE_WORDS, crossing_sentences
-from views.charts.base import DOLLARS
+from views.charts.base import DOLLARS, LARGE_COUNT
 from views.session import SESSION
 from views.shared.elements import points
 from views.shared.theme import INKS
@@ -29,7 +29,7 @@ def draw(row: Row, catalogs: Catalogs) -> None:
         draw_lines(
             chart_lines(shown, shown["tokens"], shown["usd"], names).table,
             "A month by its tokens",
-            ("generated tokens a month", ",.2~s"),
+            ("generated tokens a month", LARGE_COUNT),
             ("$ a month", DOLLARS),
             " ".join(sentences),
             "crossover",

@@ -10,7 +10,7 @@ from calc.evaluate import Row
 from calc.say.fine_tune_then_serve import endpoint_price, not_sold
 from calc.say.numbers import count, duration, gib, is_missing, percent, span, three, usd, with_noun
 from calc.units import GIB
-from views.charts.base import DOLLARS, THREE
+from views.charts.base import DOLLARS, LARGE_COUNT, THREE
 from views.compare_and_bill.bill_lines import TEXTS, tokens
 from views.shared.markdown import plain
 from views.shared.tables import metric, text_table
@@ -163,7 +163,7 @@ def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 
 def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Own instances against an endpoint over the tokens of a day."""
-    x = ("generated tokens a day; ringed: as dear either way", ",.2~s")
+    x = ("generated tokens a day; ringed: as dear either way", LARGE_COUNT)
     alt = (
         f"own instances and the endpoint cost the same at "
         f"{count(row['endpoint_break_even_tokens'])} generated tokens a day"
