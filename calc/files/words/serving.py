@@ -6,6 +6,7 @@ from dataclasses import replace
 from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
 from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
+from calc.files.words.persons import are_persons
 from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME, USUAL
 from calc.job.lengths import prompt_of_mean_turn
@@ -14,15 +15,6 @@ LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
 MOST_CANDIDATES = 1000  # documents of one request of a reranker
 MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in flight
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
-PERSONS = re.compile(r"(?:er|or|ist|ant|ian|ee|yst)s$")  # plural nouns of what people do
-THINGS = re.compile(  # which end as these do
-    r"\b(?:pap|ord|lett|fold|serv|contain|clust|off|numb|chapt|lay|paramet|cent|quart|comput"
-    r"|print|rout|newslett|head|count|regist|corn|bord|adapt|transform|tim|scann|controll"
-    r"|trail|bann|post|fly|stick|filt|pars|suppli|provid|mark|pictur|caterpill|fing)ers$"
-    r"|\b(?:sens|monit|process|fact|err|do|flo|vend|competit|mirr|react|vect|connect|sect|mot"
-    r"|generat|elevat|indicat|adapt|descript|behavi|col)ors$"
-    r"|\b(?:restaur|pl|vari|merch)ants$|\b(?:committ|tr|f|coff|degr|guarant)ees$"
-)
 ONE = re.compile(r"\b(?:prompt|completion)$")  # of one request: 1.1k prompt
 LOADS = frozenset({"people", "requests_per_second"})
 LENGTHS = ("prompt_tokens", "answer_tokens", "each_tokens", "length_in")
@@ -342,7 +334,7 @@ def _counts(amounts: Amounts) -> list[Claim]:
             counts.append(claim)
         elif not amounts.is_open(claim):
             continue
-        elif _are_persons(amounts.words(claim)) and not LOADS & facts.columns.keys():
+        elif are_persons(amounts.words(claim)) and not LOADS & facts.columns.keys():
             amounts.put("people", claim)
         else:
             amounts.ask("", claim)
@@ -368,11 +360,6 @@ def _counts(amounts: Amounts) -> list[Claim]:
             else:
                 counts.append(claim)
     return counts
-
-
-def _are_persons(words: str) -> bool:
-    """Return whether the noun of a count is of people by its ending: 40 brokers, not 40 orders."""
-    return bool(PERSONS.search(words)) and not THINGS.search(words)
 
 
 def _put_candidates(amounts: Amounts, count: Claim, each: Claim) -> None:
