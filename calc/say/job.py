@@ -375,7 +375,7 @@ def _columns_by_hand(job: Cells, catalogs: Catalogs) -> dict[str, list[str]]:
 
 
 def _readable(name: str, job: Cells) -> list[Any]:
-    """The values of a column without texts where it takes numbers, as a refused job may have."""
+    """The values of a column; a refused job may have texts in place of numbers, left out here."""
     takes_text = BY_NAME[name].kind in ("text", "choice")
     return [value for value in listed(job.get(name)) if takes_text or not isinstance(value, str)]
 

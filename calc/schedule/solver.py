@@ -7,6 +7,7 @@ add_cumulative, best_objective_bound).
 """
 
 from importlib.util import find_spec
+from typing import Any
 
 from calc.schedule.problem import Placed, Problem, total_usd, weights
 
@@ -31,67 +32,86 @@ def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed],
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
-    ways = problem.ways
-    hinted = {one.way: one.start for one in hint}
-    taken, starts, spans = [], [], []
-    for way, (first, last) in zip(ways, problem.windows, strict=True):
-        taken.append(model.new_bool_var(""))
-        starts.append(model.new_int_var(first, last - way.minutes, ""))
-        spans.append(
-            model.new_optional_fixed_size_interval_var(starts[-1], way.minutes, taken[-1], "")
-        )
-        model.add_hint(taken[-1], way in hinted)
-        model.add_hint(starts[-1], hinted.get(way, first))
-    left_out = [model.new_bool_var("") for _ in problem.runs]
-    for run, out in enumerate(left_out):
-        model.add_exactly_one(
-            [out, *(on for way, on in zip(ways, taken, strict=True) if way.run == run)]
-        )
-    most = []  # of each capacity that is ever taken
-    for capacity in problem.capacities:
-        here = [number for number, way in enumerate(ways) if way.pool in capacity.taken]
-        most.append(model.new_int_var(0, capacity.most, ""))
-        model.add_cumulative(
-            [spans[way] for way in here],
-            [ways[way].instances * capacity.taken[ways[way].pool] for way in here],
-            most[-1],
-        )
-    by_the_hour = [round(way.usd * CENTS) * on for way, on in zip(ways, taken, strict=True)]
-    bought = [
-        round(pool.usd * CENTS) * count for pool, count in zip(problem.pools, most, strict=False)
-    ]
-    dearest = sum(
-        max((way.usd for way in ways if way.run == run), default=0) for run in range(len(left_out))
-    )
-    dearest += sum(pool.usd * pool.instances for pool in problem.pools)
-    penalties = [round(weight * CENTS) for weight in weights(problem, dearest)]
+    taken, starts, spans = _add_ways(model, problem, hint)
+    left_out = _add_runs(model, problem, taken)
+    most = _add_capacities(model, problem, spans)
+    penalties = [round(weight * CENTS) for weight in weights(problem, _dearest_usd(problem))]
     if sum(penalties) > LARGEST_SUM:
         return hint, float("nan")
-    model.minimize(
-        sum(
-            [
-                *by_the_hour,
-                *bought,
-                *(penalty * out for penalty, out in zip(penalties, left_out, strict=True)),
-            ]
-        )
+    cost = [round(way.usd * CENTS) * on for way, on in zip(problem.ways, taken, strict=True)]
+    for pool, count in zip(problem.pools, most, strict=False):
+        cost.append(round(pool.usd * CENTS) * count)
+    late = [penalty * out for penalty, out in zip(penalties, left_out, strict=True)]
+    model.minimize(sum([*cost, *late]))
+    solver = _with_limits(cp_model.CpSolver())
+    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return hint, float("nan")
+    placed = []
+    for way, start, on in zip(problem.ways, starts, taken, strict=True):
+        if solver.boolean_value(on):
+            placed.append(Placed(way, solver.value(start)))
+    late_cents = sum(
+        penalty * solver.value(out) for penalty, out in zip(penalties, left_out, strict=True)
     )
-    solver = cp_model.CpSolver()
+    bound_usd = (solver.best_objective_bound - late_cents) / CENTS
+    return placed, max(0.0, min(bound_usd, total_usd(placed, problem)))
+
+
+def _add_ways(
+    model: Any, problem: Problem, hint: list[Placed]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Variables of each way: whether it is taken, the minute of its start, and its interval."""
+    hinted = {one.way: one.start for one in hint}
+    taken, starts, spans = [], [], []
+    for way, (first, last) in zip(problem.ways, problem.windows, strict=True):
+        on = model.new_bool_var("")
+        start = model.new_int_var(first, last - way.minutes, "")
+        spans.append(model.new_optional_fixed_size_interval_var(start, way.minutes, on, ""))
+        model.add_hint(on, way in hinted)
+        model.add_hint(start, hinted.get(way, first))
+        taken.append(on)
+        starts.append(start)
+    return taken, starts, spans
+
+
+def _add_runs(model: Any, problem: Problem, taken: list[Any]) -> list[Any]:
+    """A variable for each run that is left out; a run takes exactly one way, or is left out."""
+    left_out = [model.new_bool_var("") for _ in problem.runs]
+    for run, out in enumerate(left_out):
+        ways = [on for way, on in zip(problem.ways, taken, strict=True) if way.run == run]
+        model.add_exactly_one([out, *ways])
+    return left_out
+
+
+def _add_capacities(model: Any, problem: Problem, spans: list[Any]) -> list[Any]:
+    """The most of each capacity that is ever taken; no moment takes more than there is."""
+    most = []
+    for capacity in problem.capacities:
+        here = [number for number, way in enumerate(problem.ways) if way.pool in capacity.taken]
+        count = model.new_int_var(0, capacity.most, "")
+        demands = []
+        for number in here:
+            way = problem.ways[number]
+            demands.append(way.instances * capacity.taken[way.pool])
+        model.add_cumulative([spans[number] for number in here], demands, count)
+        most.append(count)
+    return most
+
+
+def _dearest_usd(problem: Problem) -> float:
+    """More than any placement costs: the dearest way of each run, and every pool bought. [USD]"""
+    dearest = sum(
+        max((way.usd for way in problem.ways if way.run == run), default=0)
+        for run in range(len(problem.runs))
+    )
+    return dearest + sum(pool.usd * pool.instances for pool in problem.pools)
+
+
+def _with_limits(solver: Any) -> Any:
+    """The solver with limits on its time, and the same result on every call."""
     solver.parameters.max_deterministic_time = SEARCH_SECONDS
     solver.parameters.max_time_in_seconds = LONGEST_SECONDS
     solver.parameters.num_workers = WORKERS
     solver.parameters.interleave_search = True
     solver.parameters.random_seed = 1
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return hint, float("nan")
-    placed = [
-        Placed(way, solver.value(start))
-        for way, start, on in zip(ways, starts, taken, strict=True)
-        if solver.boolean_value(on)
-    ]
-    late = sum(
-        penalty * solver.value(out) for penalty, out in zip(penalties, left_out, strict=True)
-    )
-    return placed, max(
-        0.0, min((solver.best_objective_bound - late) / CENTS, total_usd(placed, problem))
-    )
+    return solver

@@ -259,13 +259,13 @@ def _frame(row: Row, dials: dict[str, Dial]) -> pd.DataFrame:
 
 def _own(dials: dict[str, Dial], row: Row) -> tuple[str, ...]:
     """The plan's own value on each dial."""
-
-    def is_set(change: Row) -> bool:
-        return all((row.get(name) or "") == value for name, value in change.items())
-
-    return tuple(
-        next(value for value, change in dial.items() if is_set(change)) for dial in dials.values()
-    )
+    values = []
+    for dial in dials.values():
+        for value, change in dial.items():
+            if all((row.get(name) or "") == cell for name, cell in change.items()):
+                values.append(value)
+                break
+    return tuple(values)
 
 
 def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, Dial]:

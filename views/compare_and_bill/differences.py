@@ -153,23 +153,26 @@ def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
 def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
     """Return how a row differs from the first: memory, $ per hour, time, cost, and each cause."""
     result, period = differences(first, other), "" if ends_of(first) else " a month"
-    writers: dict[
-        str, tuple[Callable[[float], str], str, str]
-    ] = {  # how each is written, its unit, and the words for no difference
-        "needed_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
+
+    def gib_of(size_bytes: float) -> str:
+        return gib(size_bytes / GIB)
+
+    # How each figure is written, its unit, and the words for no difference.
+    writers: dict[str, tuple[Callable[[float], str], str, str]] = {
+        "needed_bytes": (gib_of, " per GPU", "the same memory per GPU"),
         "usd_per_hour": (usd, " an hour", "the same price of an hour"),
         "hours": (span, "", "the same time"),
         "usd": (usd, period, f"the same cost{period}"),
     }
-    lines = [
-        _line(result[name], *how, (first, other), catalogs)
-        for name, how in writers.items()
-        if name in result
-    ]
-    return [
-        *filter(None, lines),
-        *(["a run and a month: their cost is not compared"] if "usd" not in result else []),
-    ]
+    lines = []
+    for name, how in writers.items():
+        if name in result:
+            line = _line(result[name], *how, (first, other), catalogs)
+            if line:
+                lines.append(line)
+    if "usd" not in result:
+        lines.append("a run and a month: their cost is not compared")
+    return lines
 
 
 def _line(

@@ -131,18 +131,21 @@ def _looked_at(result: Answer) -> Row:
                 return dict(row)
     if not looked or "answer" in looked:
         return dict(result.rows[0])
-    same = [
-        row
-        for row in [*result.rows, *records(result.board)]
-        if all(row.get(name) == looked.get(name) for name in ("instance", "market"))
-    ]
-    if not same:
+    on_same_place = []
+    for row in [*result.rows, *records(result.board)]:
+        if all(row.get(name) == looked.get(name) for name in ("instance", "market")):
+            on_same_place.append(row)
+    if not on_same_place:
         return dict(result.rows[0])
-    return max(same, key=lambda row: sum(row.get(name) == value for name, value in looked.items()))
+
+    def equal_columns(row: Row) -> int:
+        return sum(row.get(name) == value for name, value in looked.items())
+
+    return max(on_same_place, key=equal_columns)
 
 
 def forget_row_of_other_job() -> None:
-    """Before the page is drawn: a row of the board ends with the job in which it was chosen."""
+    """Before the page is drawn: forget a row of the board that was chosen for another job."""
     state, job = st.session_state, job_state.current().job
     if "instance" in (state.get("looked") or {}) and state.setdefault(LOOKED_IN, job) != job:
         look_at(None)

@@ -46,16 +46,14 @@ def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
 def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs) -> None:
     """Draw the first four options, those that are set, and the rest behind `more`."""
     chosen_now = st.session_state.get(key) or []
-    shown = list(dict.fromkeys([*options, *chosen_now]))
-    if len(shown) > USUAL and not st.session_state.get(f"more_{key}"):
-        shown = [
-            *(value for index, value in enumerate(shown) if index < USUAL or value in chosen_now),
-            MORE,
-        ]
+    several = list(dict.fromkeys([*options, *chosen_now]))
+    if len(several) > USUAL and not st.session_state.get(f"more_{key}"):
+        further = [value for value in several[USUAL:] if value in chosen_now]
+        several = [*several[:USUAL], *further, MORE]
     label = label_of(key, chosen["work"])
     st.pills(
         label if chosen_now else f"{label} · {auto(key, chosen, catalogs)}",
-        shown,
+        several,
         selection_mode="multi",
         format_func=lambda value: "more…" if value == MORE else words(key, value, catalogs),
         key=key,

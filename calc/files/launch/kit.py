@@ -158,19 +158,17 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     """Return whether a column means the same after its files were read back."""
     wanted, got = row.get(name), back.get(name)
-    if is_missing(wanted) and all(
-        str(back[cost]) == str(row[cost]) for cost in ("memory_bytes", "step_seconds")
-    ):
-        # the software's default, written or not
-        return True
-    # Whole steps, of pairs or of rollouts.
-    if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
-        sequences = max(
-            2 * row["batch"] * row["accumulation_steps"] * row["gpus"],
-            np.nan_to_num(row["prompts_per_step"] * row["generations"]),
-        )
-        return abs(wanted - got) <= sequences * row["sequence_tokens"]
-    return str(wanted) == str(got) or (wanted != wanted and got != got)
+    if is_missing(wanted):
+        # Files may write the default of the software: that costs nothing.
+        costs = ("memory_bytes", "step_seconds")
+        if all(str(back[cost]) == str(row[cost]) for cost in costs):
+            return True
+    if name == "train_tokens" and wanted and got and wanted == wanted and got == got:
+        # Files hold whole steps, of pairs or of rollouts.
+        pairs = 2 * row["batch"] * row["accumulation_steps"] * row["gpus"]
+        rollouts = np.nan_to_num(row["prompts_per_step"] * row["generations"])
+        return abs(wanted - got) <= max(pairs, rollouts) * row["sequence_tokens"]
+    return str(wanted) == str(got)
 
 
 def not_to_launch(row: Row) -> str:
