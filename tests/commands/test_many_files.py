@@ -65,7 +65,8 @@ def test_a_file_of_results_for_each_file_and_for_each_part_of_a_long_one(files, 
         "more/b.csv",
         "more/d.parquet",
     ]
-    assert capsys.readouterr().err.startswith("44 rows, ")
+    last_line = capsys.readouterr().err.splitlines()[-1]  # a slow machine prints progress before
+    assert last_line.startswith("44 rows, ")
     assert main([f"{files}/a.csv", "-o", f"{tmp_path}/a.csv"]) == 0
     assert (tmp_path / "out" / "a.csv").read_bytes() == (tmp_path / "a.csv").read_bytes()
     results, expected = (
