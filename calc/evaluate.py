@@ -50,7 +50,8 @@ def evaluate_all(formulas: Iterable[Callable], table: Columns) -> Columns:
 
 def resting(columns: Iterable[str], formulas: Iterable[Callable]) -> tuple[Callable, ...]:
     """The formulas that depend on these columns, in order."""
-    names, dependent = set(columns), []
+    names = set(columns)
+    dependent = []
     for formula in formulas:
         if names.intersection(parameters_of(formula)):
             dependent.append(formula)

@@ -36,7 +36,8 @@ def _at_once(
 
 # Of a row: its model replicas, and the sequences of its optimizer step or the requests that they
 # answer at once.
-replicas, at_once = partial(evaluate, _replicas), partial(evaluate, _at_once)
+replicas = partial(evaluate, _replicas)
+at_once = partial(evaluate, _at_once)
 
 
 def shard_gpus(data_parallel, context_parallel, group_gpus):

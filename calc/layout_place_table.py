@@ -118,7 +118,8 @@ def wider(levels: set[int]) -> int:
 @lru_cache(maxsize=64)
 def needed(formulas: tuple[Callable, ...], wanted: tuple[str, ...]) -> tuple[Callable, ...]:
     """The formulas that the wanted columns depend on, in order."""
-    names, required = set(wanted), []
+    names = set(wanted)
+    required = []
     for formula in reversed(formulas):
         if formula.__name__ in names:
             required.append(formula)

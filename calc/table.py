@@ -59,7 +59,8 @@ class Table(Row):
         1,024 rows drawn from n distinct ones about 1,024² / 2 n pairs are equal, 64 where half of
         16,384 rows repeat.
         """
-        rows, columns = self["rows"], [self[name] for name in keys]
+        rows = self["rows"]
+        columns = [self[name] for name in keys]
         if rows < FEWEST_ROWS or (rows >= 4 * SAMPLE_ROWS and not _some_repeat(columns, rows)):
             return None
         first, copies = distinct(columns, rows)
@@ -247,7 +248,8 @@ def cell_codes(cells: pd.Series) -> tuple[np.ndarray, list]:
 
 def distinct(columns: Iterable[Any], rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The first row of each distinct combination of columns, and each row's combination."""
-    code, count = np.zeros(rows, dtype=np.int64), 1
+    code = np.zeros(rows, dtype=np.int64)
+    count = 1
     for values in (line for column in columns for line in _lines(column)):
         if len(values.codes if isinstance(values, Words) else values) == 1:
             continue

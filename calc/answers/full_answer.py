@@ -115,7 +115,9 @@ def _searched(
 
 def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Answer:
     """The answer with the text columns of its tables filled."""
-    job, first, count = answer.resolved, answer.rows[0], len(answer.answers)
+    job = answer.resolved
+    first = answer.rows[0]
+    count = len(answer.answers)
     rented = rented_words(answer.rented)
     problem = ""
     if answer.obstacle:

@@ -123,7 +123,8 @@ def _empty(_error: Any) -> Fault:
 
 
 def _other(error: Any) -> Fault:
-    value, hint = error.instance, _hint(error)
+    value = error.instance
+    hint = _hint(error)
     problem = error.message.replace(repr(value), short_text(value))
     return Fault(problem, f"write {hint}" if hint else "correct it as the schema says")
 

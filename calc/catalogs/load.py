@@ -169,7 +169,8 @@ BESIDE = sorted(ROOM_OF.keys() - IN_TABLES - {READINGS, BUDGETS})
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
     """Every catalog of the folder, checked, as of `today` (ISO date); raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
-    digest, facts = hashlib.sha256(), hashlib.sha256()
+    digest = hashlib.sha256()
+    facts = hashlib.sha256()
     documents = {
         name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts]))
         for name in FILES

@@ -167,7 +167,8 @@ def storage_table(entries: Json, regions: Json) -> pd.DataFrame:
 
 def endpoint_table(entries: Json, models: pd.DataFrame, regions: Json) -> pd.DataFrame:
     """A row per model and region: USD per million tokens in and out, and the name it has there."""
-    file, rows = label_of("endpoints"), []
+    file = label_of("endpoints")
+    rows = []
     for model, by_region in entries.items():
         check_reference(model, models.index, file, (model,), "model")
         for region, price in by_region.items():

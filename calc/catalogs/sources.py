@@ -88,7 +88,8 @@ def _date_prefix(column: str, row: Cells) -> str:
 
 def _source(catalog: str, column: str, name: str, row: Cells, catalogs: Catalogs) -> Source:
     """The source of a column in one row: its own, that of the row, or that of the file."""
-    about, stem = catalogs.about.get(catalog, {}), _date_prefix(column, row)
+    about = catalogs.about.get(catalog, {})
+    stem = _date_prefix(column, row)
     begins = f"{stem}_" if stem else ""
     text = row.get(f"{begins}source") or row.get("source") or about.get("source", "")
     day = row.get(f"{begins}as_of") or next(

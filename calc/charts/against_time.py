@@ -32,7 +32,8 @@ def against_time(rows: pd.DataFrame, trains: bool, cost: str = "usd") -> pd.Data
     """
     rows = rows[(rows["seconds"] > 0) & (rows[cost] > 0)].reset_index(drop=True)
     table = rows[["label", "kind"]].assign(time=pace(rows["seconds"], trains), cost=rows[cost])
-    x_ticks, y_ticks = log_ticks(table["time"]), log_ticks(table["cost"])
+    x_ticks = log_ticks(table["time"])
+    y_ticks = log_ticks(table["cost"])
     across = log_share(table["time"], x_ticks)
     up = log_share(table["cost"], y_ticks)
     left = across > LEFT_SHARE

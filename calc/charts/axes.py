@@ -15,8 +15,10 @@ def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
     sound = [value for value in values if 0 < value < math.inf]
     if not sound:
         return (1.0, 10.0)
-    low, high = min(sound), max(sound)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    low = min(sound)
+    high = max(sound)
+    first = math.floor(math.log10(low))
+    last = math.ceil(math.log10(high))
     ticks = [float(f"{step}e{power}") for power in range(first, last + 1) for step in STEPS]
     below = max(tick for tick in ticks if tick <= low * (1 + 1e-9))
     above = min(
@@ -41,13 +43,15 @@ def _next(tick):
 
 def log_share(values: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
     """The positions of values on a log axis from the first to the last tick. [0 to 1]"""
-    low, high = math.log10(ticks[0]), math.log10(ticks[-1])
+    low = math.log10(ticks[0])
+    high = math.log10(ticks[-1])
     return (np.log10(np.asarray(values, dtype=float)) - low) / (high - low)
 
 
 def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
     """The values at positions of a log axis; the inverse of log_share."""
-    low, high = math.log10(ticks[0]), math.log10(ticks[-1])
+    low = math.log10(ticks[0])
+    high = math.log10(ticks[-1])
     return np.asarray(10.0 ** (low + np.asarray(shares, dtype=float) * (high - low)))
 
 

@@ -39,7 +39,8 @@ def answers_table(
     Columns: name, label (in lines, the model first among several jobs), rank, value, low, high,
     text, is_ticked.
     """
-    several, table = len({row["job"] for row in rows}) > 1, []
+    several = len({row["job"] for row in rows}) > 1
+    table = []
     for place, row in enumerate(rows):
         if _has(row, measure):
             models = [name_of("model", row["model"], catalogs)] if several else []

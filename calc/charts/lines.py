@@ -82,7 +82,8 @@ def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     table = priced[priced["market"].isin(shown)].reset_index(drop=True)
     newest = ~table["market"].duplicated(keep="last").to_numpy()
     usd = table["usd_per_hour"].to_numpy(dtype=float)
-    places, top = np.full(len(table), np.nan), max(usd, default=1.0)
+    places = np.full(len(table), np.nan)
+    top = max(usd, default=1.0)
     places[newest] = spread_names(usd[newest] / top, DAY_GAP) * top
     return pd.DataFrame(
         {

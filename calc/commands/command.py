@@ -80,7 +80,8 @@ def bounded_number(least: int, most: int) -> Callable[[str], int]:
 def columns_of_flags(words: list[str]) -> tuple[dict[str, str], list[str]]:
     """Columns written as flags (--batch 4, --batch=4) by name, and the other words."""
     columns: dict[str, str] = {}
-    others, names = [], inputs_by_name() | JOB_BY_NAME
+    others = []
+    names = inputs_by_name() | JOB_BY_NAME
     rest = iter(words)
     for word in rest:
         flag, equals, value = word.partition("=")

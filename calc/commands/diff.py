@@ -113,7 +113,8 @@ def _row(difference: Difference) -> str:
         ("not known" if is_missing(value) else say(value))
         for value in (difference.first, difference.other)
     ]
-    change, cause = "", cause_in_words(difference.cause)
+    change = ""
+    cause = cause_in_words(difference.cause)
     if not is_missing(difference.change):
         change = with_sign(difference.change, say) if difference.change else "the same"
         change += (

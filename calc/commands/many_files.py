@@ -66,7 +66,9 @@ def estimate_files(
         if cluster
         else (part_estimated(part, columns, catalogs) for part in parts)
     )
-    progress, finished, sentences = Progress("rows"), 0, {""}
+    progress = Progress("rows")
+    finished = 0
+    sentences = {""}
     try:
         for outcome in outcomes:
             for sentence in (*outcome.sentences, outcome.fault):

@@ -25,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each run; pools, the bill and what to buy next go to standard error."""
-    jobs, pools = cells_of(options.jobs), cells_of(options.pools, "pool")
+    jobs = cells_of(options.jobs)
+    pools = cells_of(options.pools, "pool")
     plan = schedule(jobs, pools, catalogs)
     with replacing_stream(options.output) as target:
         write_csv(plan.runs, target)

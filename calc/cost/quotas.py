@@ -38,7 +38,8 @@ def commands(
     row: Row, quota: Quota, interrupted: float, block_hours: float, booked_hours: float
 ) -> list[str]:
     """Read-only commands to run: the account's quota, then offers of a block or scores of spot."""
-    region, count = row["region"], int(row["instances"])
+    region = row["region"]
+    count = int(row["instances"])
     value = (
         f"aws service-quotas get-service-quota --service-code ec2 --quota-code {quota.code} "
         f"--region {region}"

@@ -56,7 +56,9 @@ class Origins:
 
     def _keys(self, read: frozenset[str]) -> set[str]:
         """Follow columns back to those that decide them."""
-        keys, seen, waiting = set(), set(read), list(read)
+        keys = set()
+        seen = set(read)
+        waiting = list(read)
         while waiting:
             name = waiting.pop()
             origins = self.made_of.get(name)

@@ -182,7 +182,8 @@ def _results_of_part(
     part: Part, catalogs: Catalogs, solve: bool, wanted: tuple[str, ...]
 ) -> Columns:
     """The result columns of a part; a row with a problem has its inputs alone."""
-    rows, problems = len(part.rows), part.problems
+    rows = len(part.rows)
+    problems = part.problems
     inputs = {name: part.table[name] for name in (*SECTIONS["inputs"], *ASSUMED)}
     counts = {
         name: np.where(part.table["unknown_model"], np.nan, part.table[name])

@@ -110,7 +110,8 @@ class Results:
 
     def _categories(self, name: str, order: np.ndarray) -> pd.Categorical:
         """A column of words; its categories are the words that occur, in alphabetical order."""
-        codes, vocabulary = self.codes[name], list(self.words[name])
+        codes = self.codes[name]
+        vocabulary = list(self.words[name])
         used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(vocabulary)))
         by_name = sorted(used.tolist(), key=vocabulary.__getitem__)
         renumbered = np.zeros(len(vocabulary), dtype=np.int16 if len(by_name) < 2**15 else np.int32)

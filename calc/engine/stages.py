@@ -184,7 +184,8 @@ FORMULAS_AT_HITS = needed(
     (TURNS,),
 )
 # The columns and the components of a stage for the other kind of work.
-EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)
+EMPTY = np.full(1, np.nan)
+NOTHING = np.zeros(1)
 
 
 @cache
@@ -372,7 +373,8 @@ def _replace_place(first: Table, other: Table, staged: np.ndarray) -> Table:
     rows = first["rows"]
     before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]
     fuller = np.broadcast_to(other["allocated_peak_bytes"], len(staged)) > before
-    here, there = staged[fuller], np.flatnonzero(fuller)
+    here = staged[fuller]
+    there = np.flatnonzero(fuller)
     merged = first | {}
     for name in (name for name in MEMORY_RESULTS if name in makes(PLACES)):
         values = np.broadcast_to(first[name], rows).copy()

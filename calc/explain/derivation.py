@@ -107,7 +107,8 @@ def explain(
     table = walk(one_scenario(scenario, catalogs), VERDICT)
     moments = MOMENTS[work_of(table)]
     peak = int(table["peak_moment"][0])
-    moment, place = moments[peak], _place(moments[peak], table)
+    moment = moments[peak]
+    place = _place(moments[peak], table)
     traced = columns_to_trace(table)
     chains: list[dict] = []
     facts: dict[str, bool] = {}
@@ -265,7 +266,8 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
     # The inputs that the step of the join that makes this column reads.
     read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())}
     for choice, catalog in (CATALOG_OF | LIST_OF | {"model_kind": "model_kinds"}).items():
-        frame, entry = getattr(catalogs, catalog), table[choice].in_row(0)
+        frame = getattr(catalogs, catalog)
+        entry = table[choice].in_row(0)
         if (
             choice not in read | {"model_kind"}
             or name.removeprefix(PREFIXES.get(choice, "")) not in frame.columns
@@ -299,7 +301,8 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.
     A block that was not read off has no coefficients of its own.
     """
-    rows, kinds = [], list(catalogs.blocks)
+    rows = []
+    kinds = list(catalogs.blocks)
     trains = bool(table["trains"][0] > 0)
     every_size = {
         name: np.broadcast_to(values, table["stack_layers"].shape)

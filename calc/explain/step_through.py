@@ -114,9 +114,11 @@ def surfaces(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> Surf
     `batch` and `sequence_tokens` of the variants are not read; lengths that are equal to the
     sequence are to be left out. A piece whose surface misses the estimate is halved.
     """
-    lengths, rng = bounds.lengths, np.random.default_rng(0)
+    lengths = bounds.lengths
+    rng = np.random.default_rng(0)
     pieces = [Piece(variant, 0, len(lengths) - 1) for variant in range(len(variants))]
-    rows, miss_ratio = [], np.zeros(len(variants))
+    rows = []
+    miss_ratio = np.zeros(len(variants))
     while pieces:
         halved: list[Piece] = []
         batch, tokens = _points_of(pieces, bounds, rng)
@@ -197,7 +199,8 @@ def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values
 
 def terms(batch: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     """Factors of the coefficients at some points. Shape (points, 6)."""
-    one, length = np.ones_like(batch), tokens / THOUSAND
+    one = np.ones_like(batch)
+    length = tokens / THOUSAND
     return np.stack([one, batch, length, batch * length, length**2, batch * length**2], axis=-1)
 
 
@@ -273,7 +276,8 @@ def _most_by_stop(totals: np.ndarray, stops: np.ndarray) -> np.ndarray:
 def _ever_largest(totals: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """The moments that are the largest of their stop somewhere; of equals the first."""
     least = 1e-9 * totals.max()
-    ahead, number = totals - totals[:, None], np.arange(len(totals))
+    ahead = totals - totals[:, None]
+    number = np.arange(len(totals))
     exceeds = np.any(ahead > least, axis=2) | (
         np.all(ahead >= -least, axis=2) & (number < number[:, None])
     )

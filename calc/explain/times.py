@@ -73,7 +73,8 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> dict[str, str]:
             place = f"{label_of(catalog)}, {name}"
             return {"from": place, "source": constants.at[name, "source"]}
     for prefix, catalog in PREFIXES:
-        column, frame = name.removeprefix(prefix), getattr(catalogs, catalog)
+        column = name.removeprefix(prefix)
+        frame = getattr(catalogs, catalog)
         if column == name or column not in frame.columns:
             continue
         entry = _entry(catalog, table, catalogs)

@@ -57,7 +57,8 @@ def _budget(identity: str, entry: Json, name: str) -> Budget:
         raise CatalogError(f"{where}: a day does not exist; write it as 2026-12-31.") from None
     if ends < starts:
         raise CatalogError(f"{where}: it ends before it starts; correct one of the two.")
-    usd, gpu_hours = entry.get("usd"), entry.get("gpu_hours")
+    usd = entry.get("usd")
+    gpu_hours = entry.get("gpu_hours")
     if usd is None and gpu_hours is None:
         raise CatalogError(f"{where}: it has neither usd nor gpu_hours; add one of them.")
     return Budget(

@@ -114,7 +114,8 @@ def data_set(name: str, content: bytes) -> DataSet | None:
 
 def _rows(name: str, content: bytes) -> tuple[Sequence[Row], bool]:
     """The examples of a file, none where it has another form, and whether there are more."""
-    suffix, is_part = PurePath(name).suffix.lower(), len(content) > MOST_BYTES
+    suffix = PurePath(name).suffix.lower()
+    is_part = len(content) > MOST_BYTES
     if suffix == ".parquet":
         return _parquet(name, content), False
     text = content[:MOST_BYTES].decode("utf-8-sig", "replace")
@@ -209,7 +210,8 @@ def tokens_in(text: str) -> float:
     """The tokens of a text by its characters: so many of each script make one."""
     if text.isascii():
         return len(text) / LATIN_CHARACTERS
-    cjk, latin = len(CJK.findall(text)), len(LATIN.findall(text))
+    cjk = len(CJK.findall(text))
+    latin = len(LATIN.findall(text))
     return (
         cjk / CJK_CHARACTERS
         + latin / LATIN_CHARACTERS

@@ -103,7 +103,8 @@ def cautious(row: Row, summary: RunSummary) -> Row:
     A field that raises it may undo a fit; one that lowers it may make what does not fit fit.
     """
     if summary.lacks_memory and row["fits"] == HOLDS[0]:
-        probability, why = min(row["fit_probability"], UNSURE), NOT_SURE
+        probability = min(row["fit_probability"], UNSURE)
+        why = NOT_SURE
     elif summary.overstates and row["fits"] == "no":
         probability, why = UNSURE, MAY_FIT
     else:

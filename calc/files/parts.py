@@ -155,7 +155,8 @@ def _write_parquet(part: Part, tables: Iterable[pd.DataFrame]) -> None:
     from pyarrow.parquet import ParquetWriter
 
     types = {name: pa.string() if name in WORDS else pa.float64() for name in COLUMNS}
-    further, writer = _parquet_file(part.source).schema_arrow, None
+    further = _parquet_file(part.source).schema_arrow
+    writer = None
     with replacing_stream(part.target, binary=True) as target:
         try:
             for table in tables:

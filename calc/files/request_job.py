@@ -190,7 +190,8 @@ def assumed_values(job: Cells, request: Request) -> list[str]:
     """Return the values that a job takes where the text says nothing, each in words."""
     if job.get("model") not in request.catalogs.models.index:
         return []
-    columns, values = request.columns, resolve(job, request.catalogs)
+    columns = request.columns
+    values = resolve(job, request.catalogs)
     names = [
         name
         for name in TELLING[values.work]

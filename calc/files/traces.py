@@ -77,7 +77,8 @@ def trace_of(source: bytes | BinaryIO, name: str) -> Trace:
 
 def _trace(hours: pd.DataFrame, form_name: str, name: str) -> Trace:
     """The load of requests, prompt and answer tokens by hour."""
-    first, last = int(hours.index.min()), int(hours.index.max())
+    first = int(hours.index.min())
+    last = int(hours.index.max())
     covered = last - first + 1
     if covered > MOST_HOURS:
         raise TableError(f"{name} covers more than five years; correct its times.")

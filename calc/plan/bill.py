@@ -71,13 +71,15 @@ def lines(row: Row) -> pd.DataFrame:
     block's last day. All lines are before discount and tax, which are the last line where the row
     has any.
     """
-    ends, hours = bool(ends_of(row)), float(row["hours"])
+    ends = bool(ends_of(row))
+    hours = float(row["hours"])
     attempts = float(row["attempts"]) if ends else 1.0
     table = {"work": hours}
     if ends:
         start = float(row["start_hours"])
         table = {"work": float(row["run_hours"]) - start} | ({"start": start} if start > 0 else {})
-    ratio, shares = float(row["paid_ratio"]), {}
+    ratio = float(row["paid_ratio"])
+    shares = {}
     spare = 0.0 if ends else spare_of(row)
     if row["resting_instances"] > 0:
         table["work"] *= 1 - float(row["resting_instances"] / (row["instances"] - spare))

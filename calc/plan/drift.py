@@ -79,7 +79,8 @@ def changes(row: Cells) -> list[FigureChange]:
     """The figures of a row that have moved, memory in GiB; both values must exist."""
     moved = []
     for name in FIGURES:
-        then, today = _number(row.get(f"then_{name}")), _number(row.get(name))
+        then = _number(row.get(f"then_{name}"))
+        today = _number(row.get(name))
         if then > 0 and abs(today / then - 1) > MOVED_RATIO:
             moved.append(
                 FigureChange("memory_gib", then / GIB, today / GIB)

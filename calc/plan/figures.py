@@ -82,7 +82,8 @@ def needed_parts(row: Cells) -> dict[str, float]:
 
 def released_cache_bytes(row: Cells) -> float:
     """Memory that the allocator caches on this card and releases when it is needed. [B]"""
-    card, shown = float(row["gpu_memory_bytes"]), float(row["memory_bytes"])
+    card = float(row["gpu_memory_bytes"])
+    shown = float(row["memory_bytes"])
     within = min(shown, card) if card > 0 else shown
     return max(within - float(row["needed_bytes"]), 0.0)
 

@@ -61,9 +61,11 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
     assigned: plan by the label of a group of lines, NO_PLAN where they are none's.
     """
     lines = bill.lines[~bill.lines["counts_as"].isin(BESIDE)].reset_index(drop=True)
-    groups, rows = lines.groupby(list(GROUP), sort=True), records(plans)
+    groups = lines.groupby(list(GROUP), sort=True)
+    rows = records(plans)
     of_plan = np.full(len(lines), "", dtype=object)
-    basis, open_groups = np.full(len(lines), "", dtype=object), []
+    basis = np.full(len(lines), "", dtype=object)
+    open_groups = []
     is_open = np.zeros(len(lines), dtype=bool)
     for key, places in groups.indices.items():
         group = dict(zip(GROUP, key, strict=True))
@@ -102,7 +104,8 @@ def _on_days(candidates: list[Row], days: np.ndarray) -> np.ndarray:
 
 def _is_at_work(row: Row, day: str) -> bool:
     """Return whether a plan is at work on a day; a plan without days is at work on all."""
-    starts, ends = str(row.get("starts") or ""), str(row.get("ends") or "")
+    starts = str(row.get("starts") or "")
+    ends = str(row.get("ends") or "")
     return starts[: len(day)] <= day and (not ends or day <= ends[: len(day)])
 
 

@@ -23,7 +23,8 @@ def context_notes(table: Columns, catalogs: Catalogs) -> Words:
         & (table["sequence_tokens"] > table["max_position"])
     )
     sentences = _sentences(catalogs)
-    models, trains = len(sentences) // 2, table["trains"] > 0
+    models = len(sentences) // 2
+    trains = table["trains"] > 0
     return Words(
         np.where(beyond, table["model_row"] + models * ~trains, len(sentences) - 1), sentences
     )

@@ -30,7 +30,8 @@ from calc.table import Words, distinct, take, word
 
 RUNS = ("yes", "emulated", "unknown", "no")  # the words of `runs`, from the best to the worst
 WORDS = np.array([*RUNS, ""], dtype=object)  # the last without a card
-UNKNOWN, REFUSED = VERDICTS.index("unknown"), VERDICTS.index("refuses")
+UNKNOWN = VERDICTS.index("unknown")
+REFUSED = VERDICTS.index("refuses")
 TOLD_APART = ("implementation", *CHOICES)
 
 
@@ -78,7 +79,8 @@ def verdicts_on(
     small: Columns, cards: Columns, catalogs: Catalogs
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `verdicts` of every row on every place (gpu_row, instance_row). Shape: (places, rows)."""
-    rows, places = small["rows"], len(cards["gpu_row"])
+    rows = small["rows"]
+    places = len(cards["gpu_row"])
     every = take(small, np.tile(np.arange(rows), places))
     first, copies = distinct_rows(
         every | {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")},
@@ -109,7 +111,8 @@ def _notes(
     applies: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs
 ) -> np.ndarray:
     """The sentences of the rules that apply, worst first; empty without a card."""
-    rules, rows = rules_of(catalogs), small["rows"]
+    rules = rules_of(catalogs)
+    rows = small["rows"]
     speaks = _speaking(applies, small, catalogs)
     unread = np.broadcast_to(_unread(small, catalogs), rows)
     loads = _has_loading_rule(applies, catalogs)

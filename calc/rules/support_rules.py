@@ -32,7 +32,8 @@ EVERY = {
 }  # the word that matches all
 # A condition bounds them from below, as <name>_above.
 BOUNDS = ("gpus", "replica_gpus", "head_size")
-LOADING, HOSTS = "default", np.array(["x86_64", "arm64"], dtype=object)
+LOADING = "default"
+HOSTS = np.array(["x86_64", "arm64"], dtype=object)
 DIVISION_WORDS = np.array(DIVISIONS, dtype=object)
 # Tokens of a sequence, from which on answers divide it over GPUs in all software (NeMo's recipes
 # llama3_8b_16k and llama3_70b_16k); a shorter one that is divided is called short.
@@ -128,7 +129,8 @@ def _sentence(rule: dict) -> str:
 
 def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     """Which rules apply to each row. Shape: (rules, rows)."""
-    rules, model = rules_of(catalogs), table["model_row"]
+    rules = rules_of(catalogs)
+    model = table["model_row"]
     card, instance = table["gpu_row"], table["instance_row"]
     capability, arm_card, arm = _hosts(catalogs)
     host = Words(np.where(instance >= 0, arm[instance], arm_card[card]), HOSTS)

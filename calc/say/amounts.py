@@ -50,7 +50,8 @@ def counts_generated(job: Cells, catalogs: Catalogs) -> bool:
 
 def tokens_through(job: Cells, catalogs: Catalogs) -> float:
     """The tokens that a model generates with the prompts that it reads for them; else 0."""
-    total, context = number_in(job, "tokens_total"), context_tokens_of(job)
+    total = number_in(job, "tokens_total")
+    context = context_tokens_of(job)
     answer = number_in(job, "answer_tokens") or context - number_in(job, "prompt_tokens")
     is_known = total and answer > 0 and counts_generated(job, catalogs)
     return total * context / answer if is_known else 0.0

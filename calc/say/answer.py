@@ -112,7 +112,8 @@ def _of_first(
 ) -> list[str]:
     """The first answer: out of how many, what the next costs, and what ties with it."""
     row, others = reasons.row, reasons.possible
-    how, where = arrangement(row, catalogs), place(row)
+    how = arrangement(row, catalogs)
+    where = place(row)
     is_only = "only" in reasons.codes
     many = "" if is_only else f" of {others:,} options that run, fit and meet the limits"
     only = ", the only option that runs, fits and meets the limits" if is_only else ""
@@ -161,7 +162,8 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     text = (
         f"{title}{f' ({reason})' if reason else ''}: {arrangement(row, catalogs)} on {place(row)}"
     )
-    time, usual = duration(row["seconds"]), duration(least["seconds"])
+    time = duration(row["seconds"])
+    usual = duration(least["seconds"])
     if job.ends:
         unit = ""
     elif job.generates:
@@ -187,7 +189,8 @@ def _people(subject: Subject) -> str:
 
 
 def _spare(subject: Subject) -> str:
-    row, spare = subject.reasons.row, spare_of(subject.reasons.row)
+    row = subject.reasons.row
+    spare = spare_of(subject.reasons.row)
     month = row["usd_per_hour"] / (row["instances_needed"] + spare) * row["hours"]
     return f"{with_noun(int(spare), 'spare machine')} for {usd(spare * month)} a month"
 

@@ -22,7 +22,8 @@ CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
 
 def range_words(cases: Cases, amounts: Sequence[float]) -> str:
     """Return $31 to $95, base $34: the sum of the bill's `amounts`, and ends in its rounding."""
-    base, (low, high) = summands(amounts)[1], _ends(cases.low, cases.high, amounts)
+    base = summands(amounts)[1]
+    low, high = _ends(cases.low, cases.high, amounts)
     return base if low == base == high else f"{low} to {high}, base {base}"
 
 

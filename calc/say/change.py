@@ -104,7 +104,8 @@ def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str,
     notes = {}
     for name, value in change.items():
         entry = {} if serves and name == "batch" else catalogs.quality.get(name, {})
-        note, source = entry.get("note", ""), entry.get("source", "")
+        note = entry.get("note", "")
+        source = entry.get("source", "")
         if name in NOTED and not (value == "bf16" and change.get("tuning") == "lora"):
             table = getattr(catalogs, CATALOG_OF[name])
             trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")

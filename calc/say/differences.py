@@ -28,7 +28,8 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     Choices that differ come first, the place before the setting; a choice that a row does not read
     is empty. An assumption of time and cost is listed only where it differs.
     """
-    records, table = rows.to_dict("records"), []
+    records = rows.to_dict("records")
+    table = []
     for name in dict.fromkeys((*_PLACE, *inputs_by_name())):
         words = [in_words(name, row, catalogs) for row in records]
         differs = len(set(words)) > 1

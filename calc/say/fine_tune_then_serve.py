@@ -94,7 +94,8 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
     if is_missing(plan.endpoint_usd_per_million_tokens):
         return not_sold(row, catalogs)
     table = by_day(plan)
-    day, total = break_even_day(table), float(table[SUM].iloc[-1])
+    day = break_even_day(table)
+    total = float(table[SUM].iloc[-1])
     price = endpoint_price(row, endpoint_facts(row, catalogs), catalogs)
     price = f"Against a price per token: {price[0].lower()}{price[1:]}"
     asks = (

@@ -69,7 +69,8 @@ def say_limit(name: str) -> Callable[[float], str]:
 
 def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Catalogs) -> str:
     """The cost of each limit: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
-    parts, period = [], "" if ends_of(row) else " a month"
+    parts = []
+    period = "" if ends_of(row) else " a month"
     for limit in relaxed:
         month = old_price_month(limit.old_price_days, catalogs)
         of_month = f" ({month})" if month else ""

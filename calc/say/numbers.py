@@ -48,7 +48,8 @@ def usd(value: float | None) -> str:
     """Money with cents below 100 dollars: $3.36, $36.20, $245, $40,200."""
     if value is None or is_missing(value):
         return "no price"
-    sign, size = "-" if value < 0 else "", abs(value)
+    sign = "-" if value < 0 else ""
+    size = abs(value)
     return f"{sign}${size:,.2f}" if size < 100 else f"{sign}${three(size)}"
 
 

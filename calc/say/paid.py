@@ -13,7 +13,8 @@ def gpu_hours_of(row: Row) -> str:
 
 def paid_hours(row: Row) -> list[str]:
     """The hours that are paid: 24 h paid for 14.6 h; 192 GPU-hours; empty without a bill."""
-    billed, gpu_hours = row.get("billed_hours"), row.get("billed_gpu_hours")
+    billed = row.get("billed_hours")
+    gpu_hours = row.get("billed_gpu_hours")
     unused = not is_missing(billed) and ends_of(row) and billed > row["hours"] * (1 + 1e-9)
     parts = [f"{span(billed)} paid for {span(row['hours'])}"] if unused else []
     return parts if is_missing(gpu_hours) else [*parts, f"{three(gpu_hours)} GPU-hours"]

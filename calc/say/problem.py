@@ -157,7 +157,8 @@ def misses_text(misses: tuple[Miss, ...], job: Job) -> str:
 
 def miss_text(miss: Miss, job: Job) -> str:
     """Which limit a row exceeds, and by how much."""
-    name, say = miss.limit, say_limit(miss.limit)
+    name = miss.limit
+    say = say_limit(miss.limit)
     encodes = name == "first_token_seconds" and not job.generates
     has, most, _ = MISSED["batch_seconds" if encodes else name]
     if name == "obtainable":

@@ -23,7 +23,8 @@ def place_numbers(catalogs: Catalogs, card: np.ndarray, instance: np.ndarray) ->
     columns["gpu_memory_bytes"] = np.where(
         instance >= 0, share, numbers_of(catalogs, "gpus", "memory_bytes")[card]
     )
-    of_card, of_class = _card_row(catalogs)[card], _card_class(catalogs)[card]
+    of_card = _card_row(catalogs)[card]
+    of_class = _card_class(catalogs)[card]
     columns |= columns_of(catalogs, "utilization", of_card, "card_")
     columns |= columns_of(catalogs, "serving_steps", of_class, "card_", without=(OF_RELEASE,))
     columns["card_is_of_older_release"] = np.nan_to_num(

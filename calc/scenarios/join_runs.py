@@ -33,7 +33,8 @@ def run_readings(trains, model_row, implementation, precision, catalogs):
 
     Shapes: likeness (runs, rows); set-ups and weights (runs, 1).
     """
-    table, weights = catalogs.readings, _weights(catalogs)
+    table = catalogs.readings
+    weights = _weights(catalogs)
     alike = np.ones((len(table), 1))
     if len(table):
         same = (table["work"].to_numpy()[:, None] == "training") == (trains > 0)

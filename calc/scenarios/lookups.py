@@ -77,7 +77,8 @@ def find(
     catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str
 ) -> np.ndarray:
     """The catalog's row of each word, -1 for an empty one; an unknown word is a problem."""
-    rows, ids = word_rows(catalogs, name, words), row_numbers(catalogs, name)
+    rows = word_rows(catalogs, name, words)
+    ids = row_numbers(catalogs, name)
     names = getattr(catalogs, name).get("name", ())
 
     def unknown(row: int) -> str:

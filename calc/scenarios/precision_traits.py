@@ -23,7 +23,8 @@ WITHOUT_BF16 = {
 
 def default_precision(work: Words, tuning: Words) -> Words:
     """The precision of scenarios that name none: an adapter's frozen weights have 16 bits."""
-    serves, adapts = work.are("inference"), tuning.are("lora")
+    serves = work.are("inference")
+    adapts = tuning.are("lora")
     numbers = np.where(serves, 2, np.where(adapts, 1, 0))
     return Words(numbers, np.array(DEFAULT_PRECISIONS, dtype=object))
 

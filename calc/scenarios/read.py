@@ -173,7 +173,8 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
         blank = np.isnan(values)
     else:
         texts = cell_words(cells)
-        values, blank = texts.mapped(number), texts.are("")
+        values = texts.mapped(number)
+        blank = texts.are("")
     wrong = ~blank & ~column.allows(values)
     problems.add(
         wrong,

@@ -93,7 +93,8 @@ def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> 
     A pool that is as large as a pool may be is left out. `how` says what is known of the larger
     plan, as Schedule.how.
     """
-    runs, those = runs_of(jobs), pools_of(pools, catalogs)
+    runs = runs_of(jobs)
+    those = pools_of(pools, catalogs)
     before = _schedule(runs, those, catalogs, True)
     rows = []
     for place, pool in enumerate(those):
@@ -126,11 +127,14 @@ def _schedule(
     """Place the runs on the pools, and prove the plan where a solver is installed."""
     ways, problems = ways_of(runs, pools, catalogs)
     problem = problem_of(runs, pools, ways, catalogs)
-    placed, least, searched = cheapest_first(problem), float("nan"), False
+    placed = cheapest_first(problem)
+    least = float("nan")
+    searched = False
     if prove and solver.is_installed():
         placed, least = solver.solve_placement(problem, placed)
         placed, searched = pushed_forward(placed, problem), True
-    usd, out = total_usd(placed, problem), len(runs) - len(placed)
+    usd = total_usd(placed, problem)
+    out = len(runs) - len(placed)
     how = how_good(usd, least, out) if searched else HEURISTIC + _left_out(out)
     least = least if out == 0 else float("nan")
     return Schedule(_runs(placed, problems, problem), _pools(placed, problem), usd, least, how)

@@ -191,7 +191,8 @@ def _try_changes(
     present = pd.DataFrame([{name: row[name] for name in _READ}])
     base = job_of_rows(present, [job["markets"]], 0, catalogs)
     changed = job_of_rows(rows, markets, 0, catalogs)
-    rate, present_rate = _rate(rows, markets), _rate(present, [job["markets"]])
+    rate = _rate(rows, markets)
+    present_rate = _rate(present, [job["markets"]])
     numbers = {
         name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
     }

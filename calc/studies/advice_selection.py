@@ -171,7 +171,8 @@ def choices_of(change: Iterable[str]) -> frozenset[str]:
 
 def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
     """The changes in these rows, with what they are compared by."""
-    unsure, candidates = _unsure(tried), []
+    unsure = _unsure(tried)
+    candidates = []
     for row in rows.tolist():
         kind, same_work, change = (tried[name].iat[row] for name in ("kind", "same_work", "set"))
         values = tuple(change.get(name, "") for name in _VALUED.get(kind, ()))

@@ -102,7 +102,8 @@ def differences(first: Row, other: Row) -> dict[str, Difference]:
     ]
     products = QUANTITIES[works[0]] if len(set(works)) == 1 else {"usd_per_hour": PER_HOUR}
     for quantity, factors in products.items():
-        before, after = float(first[quantity]), float(other[quantity])
+        before = float(first[quantity])
+        after = float(other[quantity])
         parts = {}
         if before > 0 and after > 0:
             mean = _logarithmic_mean(before, after)
@@ -127,7 +128,8 @@ def pace_change(first: Row, other: Row) -> float:
 
 def _memory_differences(first: Row, other: Row) -> Difference:
     """The difference of what must fit, by component."""
-    before, after = float(first["needed_bytes"]), float(other["needed_bytes"])
+    before = float(first["needed_bytes"])
+    after = float(other["needed_bytes"])
     if np.isnan(after - before):
         return Difference("needed_bytes", before, after, {})
     of_first = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(first)

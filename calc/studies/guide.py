@@ -54,7 +54,8 @@ def guide(job: Row, plan: Row, catalogs: Catalogs) -> list[Leaf]:
     answer of an earlier one is left out.
     """
     free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
-    jobs, serves = ready_jobs(), job.get("work") == "inference"
+    jobs = ready_jobs()
+    serves = job.get("work") == "inference"
     leaves: list[Leaf] = []
     for question in jobs.serving_questions if serves else jobs.training_questions:
         leaf = _leaf(question, free | question.asks, catalogs)

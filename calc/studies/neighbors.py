@@ -97,7 +97,8 @@ def neighbors(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neigh
         if row["work"] == "training"
         else _serving_changes(row, catalogs)
     )
-    place, elsewhere = _job_on_its_place(row, job, catalogs), _job_elsewhere(row, job, catalogs)
+    place = _job_on_its_place(row, job, catalogs)
+    elsewhere = _job_elsewhere(row, job, catalogs)
     here, others = sound_layouts([place, elsewhere], catalogs)
     changes = [*_laid_out(row, catalogs), *_on_its_place(row, here)]
     if row["work"] == "training" and row["fits"] == "yes":
@@ -194,7 +195,8 @@ def _setup_changes(row: Row, place: Row, near: Row, catalogs: Catalogs) -> Itera
 
     `place`: the job on the scenario's GPUs; `near`: on instance types that may be cheaper.
     """
-    setups, software = _setups(row), _software_jobs(row, place, catalogs)
+    setups = _setups(row)
+    software = _software_jobs(row, place, catalogs)
     jobs = [kind | setup for kind in (place, near) for setup in setups]
     layouts = sound_layouts([*jobs, *software], catalogs)
     for number, setup in enumerate(setups):

@@ -31,7 +31,8 @@ class OwnedOption(NamedTuple):
 
 def own_machines(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
     """Return the job as it is and at its largest; else what would fit; then what renting costs."""
-    row, renting = answered.rows[0], options({**job, "have": ""}, catalogs)
+    row = answered.rows[0]
+    renting = options({**job, "have": ""}, catalogs)
     is_rentable = not renting.obstacle and renting.rows[0]["answer"]
     rented = [OwnedOption("rented", renting.rows[0], {"have": ""})] if is_rentable else []
     if row["answer"] != "fastest":

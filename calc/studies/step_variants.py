@@ -89,10 +89,12 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     }
     row |= {"gpu": row["gpu"] or USUAL_CARD, "instance": ""}
     point = {"batch": float(row["batch"]), "tokens": float(row["sequence_tokens"])}
-    dials, bounds = dials_of(row, catalogs), _bounds(row, catalogs)
+    dials = dials_of(row, catalogs)
+    bounds = _bounds(row, catalogs)
     dials = _possible(dials, next(parts(_frame(row, dials), catalogs)).problems.sound, row)
     surface = surfaces(_frame(row, dials), bounds, catalogs)
-    numbers, cards = _numbers(dials), _cards(row, dials, point, catalogs)
+    numbers = _numbers(dials)
+    cards = _cards(row, dials, point, catalogs)
     needed = with_overhead(surface.rows, cards[cards["card"] == row["gpu"]])
     numbered = dict(
         zip(
@@ -226,7 +228,8 @@ def _width(row: Row, catalogs: Catalogs) -> str:
 
 def _bounds(row: Row, catalogs: Catalogs) -> Bounds:
     """The batches and lengths of the sliders; one length where an image fixes it."""
-    tokens, batch = float(row["sequence_tokens"]), float(row["batch"])
+    tokens = float(row["sequence_tokens"])
+    batch = float(row["batch"])
     longest = float(catalogs.models["longest_sequence_tokens"][row["model"]])
     least = LEAST_BATCHES[row["work"]]
     most_batch = least if batch <= least else int(2 ** np.ceil(np.log2(2 * batch)))
@@ -316,7 +319,8 @@ def _cards(
 
 def _neighbors(row: Row, catalogs: Catalogs) -> list[str]:
     """The card, and the next clearly smaller and larger ones that AWS rents and the row runs on."""
-    card, memory = row["gpu"], catalogs.gpus["memory_bytes"].astype(float)
+    card = row["gpu"]
+    memory = catalogs.gpus["memory_bytes"].astype(float)
     found = over_cards(row, catalogs)
     rented = found.loc[found["runs"] == "yes", "gpu"].astype(str).tolist()
     smaller = [other for other in rented[::-1] if memory[other] * CLEARLY < memory[card]]

@@ -56,7 +56,8 @@ def stricter_speeds(job: Cells) -> dict[str, float]:
 
 def load_limit(job: Cells, options: Options, catalogs: Catalogs) -> LoadLimit | None:
     """Return the load at which the answer of a service gives way to a more expensive one."""
-    row, users = options.rows[0], options.job.get("users")
+    row = options.rows[0]
+    users = options.job.get("users")
     if not _is_service(options) or not users or options.job.get("requests_per_second"):
         return None
     alone = {

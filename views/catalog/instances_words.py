@@ -34,7 +34,8 @@ def heading(result: Answer, every: int) -> str:
     able, others = board[board["runs_job"]], board[~board["runs_job"]]
     if not len(able):
         return f"None of {every} types runs the job within its limits"
-    least, most = about(able["usd"].min()), about(able["usd"].max())
+    least = about(able["usd"].min())
+    most = about(able["usd"].max())
     month = "" if ends_of(result.job) else " a month"
     range_words = f"from {least} to {most}{month}" if least != most else f"for {least}{month}"
     sentence = (

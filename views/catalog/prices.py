@@ -87,7 +87,8 @@ def _priced_offers(region: str, families: list[str], catalogs: Catalogs) -> pd.D
     """The instance types of a region by name, with on_demand_old and spot_old for stale prices."""
     table = offers.offers(catalogs, [region])
     table = table[table["family"].isin(families)] if families else table
-    today, stale = pd.Timestamp.today(), {}
+    today = pd.Timestamp.today()
+    stale = {}
     for name in ("on-demand", "spot"):
         key = MARKETS[name].key
         stale[f"{key}_old"] = offers.is_old(table[f"{key}_as_of"], today, name)

@@ -107,7 +107,8 @@ def line(ink: Ink) -> Spec:
     y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, range=[alt.ExprRef(LOWEST), 26])
     priced = PLANS.transform_filter("isValid(datum.value)")
     color = _color(ink)
-    shown, hidden = _either(IS_SMALL, 0, 1), _either(IS_SMALL, 1, 0)
+    shown = _either(IS_SMALL, 0, 1)
+    hidden = _either(IS_SMALL, 1, 0)
     values: tuple[tuple[str, Any], ...] = (("timed", shown), ("figure", hidden))
     layers = [
         priced.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),

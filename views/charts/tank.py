@@ -51,7 +51,8 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, margin: str = "0")
         pale = f"background:{ink.faint};opacity:.35"
         drawn.append(_box(left, cached, 1, pale, "cache"))
     if high > 0:
-        halo, line = f"box-shadow:0 0 0 1px {ink.paper}", f"background:{ink.text}"
+        halo = f"box-shadow:0 0 0 1px {ink.paper}"
+        line = f"background:{ink.text}"
         drawn.append(
             _box(low * percent, (high - low) * percent, height / 2 - 1, f"{line};{halo}", "range")
         )

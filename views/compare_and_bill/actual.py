@@ -42,7 +42,8 @@ NONE_OF_THEM = "None of them"
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
-    catalogs, state = session_catalogs.catalogs(), st.session_state
+    catalogs = session_catalogs.catalogs()
+    state = st.session_state
     plans = plans_in_bill(catalogs)
     if not len(plans):
         title.title("No plan to compare a bill with", anchor=False)
@@ -64,7 +65,8 @@ def draw(title: DeltaGenerator) -> None:
     _attempts(result, plans)
     with st.container(horizontal=True):
         button("Give another bill", _forget, icon="upload_file", key="actual_forget")
-        name, csv = "headroom-actual", partial(to_csv, result.table)
+        name = "headroom-actual"
+        csv = partial(to_csv, result.table)
         tables.download("Plans and causes as CSV", csv, name, "actual_csv", type="tertiary")
 
 

@@ -148,7 +148,8 @@ def _rename(place: int) -> None:
     """Callback: the name; where the answer is one of six chosen side by side, it stays chosen."""
     before = kept_answers.entries()[place].name
     kept_answers.rename(place, st.session_state["new_name"])
-    after, state = kept_answers.entries()[place].name, st.session_state
+    after = kept_answers.entries()[place].name
+    state = st.session_state
     state["side_by_side"] = [
         after if chosen == before else chosen for chosen in state.get("side_by_side", [])
     ]

@@ -142,7 +142,8 @@ def _time(row: Row) -> str:
             f"{row_words.time_rests_on(row)} (Accuracy, on Catalog). "
             "The bill moves in step with it."
         )
-    slow, fast = three(row["low_tokens_per_second"]), three(row["high_tokens_per_second"])
+    slow = three(row["low_tokens_per_second"])
+    fast = three(row["high_tokens_per_second"])
     rests = f"; the middle is {row_words.time_rests_on(row)}" if row["time_basis"] else ""
     return (
         f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and "
@@ -152,7 +153,8 @@ def _time(row: Row) -> str:
 
 def between(low: float, high: float) -> str:
     """A range of times: 3.6 to 6.9 h; 40 min to 1.5 h."""
-    first, second = span(low), span(high)
+    first = span(low)
+    second = span(high)
     unit = second.split(" ")[1]
     return f"{first.removesuffix(' ' + unit)} to {second}"
 

@@ -31,7 +31,8 @@ NOTHING_TO_BILL = "Nothing is kept, and the job has no plan to bill: change it o
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
-    catalogs, ink = session_catalogs.catalogs(), INKS[st.context.theme.type or "light"]
+    catalogs = session_catalogs.catalogs()
+    ink = INKS[st.context.theme.type or "light"]
     if not kept_answers.entries() and is_missing((plan := present(catalogs)).row["memory_bytes"]):
         title.title(plain(answer_words.heading(plan.options, catalogs)), anchor=False)
         title.markdown(NOTHING_TO_BILL)
@@ -73,7 +74,8 @@ def _count_words(every: ComparedAnswers) -> str:
         if len(every.records) > len(every.jobs)
         else "all of them are"
     )
-    jobs, answers = with_noun(len(every.jobs), "job"), with_noun(len(every.records), "kept answer")
+    jobs = with_noun(len(every.jobs), "job")
+    answers = with_noun(len(every.records), "kept answer")
     return f"{jobs}, {answers}; {of} in the bill."
 
 

@@ -52,10 +52,8 @@ largest is named. All answers are estimated with today's catalogs."""
 def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
     """HTML: +$5, 26 min less: trains adapters only, 2.4 times the tokens a second."""
     result = differences(first, other)
-    money, longer = (
-        result.get("usd"),
-        0.0 if bool(ends_of(first)) != bool(ends_of(other)) else pace_change(first, other),
-    )
+    money = result.get("usd")
+    longer = 0.0 if bool(ends_of(first)) != bool(ends_of(other)) else pace_change(first, other)
     changes = (
         []
         if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO
@@ -83,7 +81,8 @@ def _cause_of_money(
     result: dict[str, Difference], first: Row, other: Row, catalogs: Catalogs
 ) -> str:
     """Speed and price where both differ, else what mostly makes the difference."""
-    hourly, speed = result["usd_per_hour"].ratio, speed_ratio(first, other)
+    hourly = result["usd_per_hour"].ratio
+    speed = speed_ratio(first, other)
     if "hours" in result and abs(hourly) > SAME_RATIO and abs(speed - 1) > SAME_RATIO:
         market = ""
         if first["market"] != other["market"]:
@@ -99,10 +98,8 @@ def _cause_of_money(
 def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> None:
     """Six answers at most: what differs, the causes, every figure, and what is the same in all."""
     places = _places_to_show(records)
-    shown, names = (
-        [records[place] for place in places],
-        [plain(records[place]["scenario"]) for place in places],
-    )
+    shown = [records[place] for place in places]
+    names = [plain(records[place]["scenario"]) for place in places]
     table = choices(rows.iloc[places], catalogs)
     _choices(table[table["differs"]], names, "The choices in which the answers differ")
     first = shown[0]
@@ -122,7 +119,8 @@ def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> 
 
 def _places_to_show(rows: list[Row]) -> list[int]:
     """The places of all, or of the chosen six at most."""
-    names, state = [row["scenario"] for row in rows], st.session_state
+    names = [row["scenario"] for row in rows]
+    state = st.session_state
     if len(rows) <= MOST:
         return list(range(len(rows)))
     state["side_by_side"] = [
@@ -152,7 +150,8 @@ def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
 
 def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
     """Return how a row differs from the first: memory, $ per hour, time, cost, and each cause."""
-    result, period = differences(first, other), "" if ends_of(first) else " a month"
+    result = differences(first, other)
+    period = "" if ends_of(first) else " a month"
 
     def gib_of(size_bytes: float) -> str:
         return gib(size_bytes / GIB)

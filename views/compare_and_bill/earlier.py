@@ -219,7 +219,8 @@ def _prices(rows: pd.DataFrame) -> str:
     if not len(both):
         return ""
     ratio = both["usd_per_hour"] / both["then_usd_per_hour"]
-    more, less = int((ratio > 1 + MOVED_RATIO).sum()), int((ratio < 1 - MOVED_RATIO).sum())
+    more = int((ratio > 1 + MOVED_RATIO).sum())
+    less = int((ratio < 1 - MOVED_RATIO).sum())
     days = sorted(
         {day for day in both["then_made_on"] if day}
         or {day for day in both["then_prices_as_of"] if day}

@@ -47,7 +47,8 @@ LINES = {SUM: "This plan", ENDPOINT: "Paid per token"}
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
-    catalogs, state = session_catalogs.catalogs(), st.session_state
+    catalogs = session_catalogs.catalogs()
+    state = st.session_state
     for name, first in FIRST.items():
         state[name] = state.get(name) or first
     run, run_job, problem = _run(catalogs)
@@ -66,7 +67,8 @@ def draw(title: DeltaGenerator) -> None:
         text = problem_text(obstacle, possible[0].options.resolved, catalogs)
         st.error(plain(row_words.on_screen(text)), icon=":material/block:")
         return
-    models, rounds = state["tuned_models"], int(state["tuned_rounds"])
+    models = state["tuned_models"]
+    rounds = int(state["tuned_rounds"])
     plan = tuned_plan(run, possible[0], models, rounds, state["tuned_months"], catalogs)
     plan = tuned_words.with_names(plan, catalogs)
     heading.title(plain(tuned_words.plan_money(plan)), anchor=False)

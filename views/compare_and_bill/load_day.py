@@ -79,7 +79,8 @@ def draw(title: DeltaGenerator) -> None:
     lending = [sentence] if (sentence := lending_sentence(day, row)) else []
     points([*day_sentences(day, load, most)[1:], *filter(None, [hours_sentence(row)]), *lending])
     with st.container(horizontal=True):
-        name, text = "headroom-load-day", partial(to_csv, day.table)
+        name = "headroom-load-day"
+        text = partial(to_csv, day.table)
         tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
         if lending:
             pools = lent_pools(row, free_windows(day), len(day.table), midnight(), LENT_DAYS)

@@ -31,7 +31,8 @@ def draw(title: DeltaGenerator) -> None:
     """Draw the tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
     plan = present(catalogs)
-    job, is_refused = short_job(plan.job, catalogs), is_missing(plan.row["memory_bytes"])
+    job = short_job(plan.job, catalogs)
+    is_refused = is_missing(plan.row["memory_bytes"])
     machines = "" if is_refused else row_words.where(plan.row, catalogs, True)
     title.title(
         plain(heading(plan.row, job, machines if plan.job.get("have") else "")), anchor=False
@@ -80,7 +81,8 @@ def _details(
     row: Row, plan: Present, markets: pd.DataFrame, market_line: Row, catalogs: Catalogs
 ) -> None:
     """The panels that are closed at first; which ones there are depends on the job."""
-    ink, ends = INKS[st.context.theme.type or "light"], bool(ends_of(row))
+    ink = INKS[st.context.theme.type or "light"]
+    ends = bool(ends_of(row))
     if market_line["basis"]:
         expander(
             "What is paid, line by line",

@@ -155,10 +155,8 @@ def energy(row: Row, catalogs: Catalogs) -> str:
     """Electricity: 7.94 kWh and 3.15 kg CO2e a run, and what that rests on."""
     if is_missing(row["carbon_kg"]):
         return "Electricity: not known for this card and region."
-    grid, often = (
-        catalogs.grids.loc[row["region"]],
-        "a run on demand" if ends_of(row) else "a month",
-    )
+    grid = catalogs.grids.loc[row["region"]]
+    often = "a run on demand" if ends_of(row) else "a month"
     power = percent(
         row["training_power_ratio" if row["work"] == "training" else "serving_power_ratio"]
     )

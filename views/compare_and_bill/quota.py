@@ -34,7 +34,8 @@ def quota_of(row: Row, catalogs: Catalogs) -> Quota:
 
 def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, list[str]]:
     """The quota that the account needs, and the commands that ask AWS."""
-    terms, quota = MARKETS[row["market"]], quota_of(row, catalogs)
+    terms = MARKETS[row["market"]]
+    quota = quota_of(row, catalogs)
     code = f" ({quota.code})" if quota.code else ""
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
     need_text = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"

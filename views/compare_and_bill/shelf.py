@@ -79,7 +79,8 @@ def _moves_words(moves: list[float]) -> str:
     alike = sum(ratio * most > 0 for ratio in moves)
     if not alike:
         return ""
-    direction, size = "up" if most > 0 else "down", percent(abs(most))
+    direction = "up" if most > 0 else "down"
+    size = percent(abs(most))
     if alike == 1:
         return f": one is {direction} {size}"
     return f": {alike} are {direction}, most by {size}"
@@ -157,11 +158,14 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
     if not row["answer"]:
         st.caption(NOTHING_TO_SAVE)
         return
-    answer, money = plan_words.heading(options, catalogs), dict(row)
-    usual, others = short_job(options.job, catalogs), ""
+    answer = plan_words.heading(options, catalogs)
+    money = dict(row)
+    usual = short_job(options.job, catalogs)
+    others = ""
     what = f"{job_sentence(options.job, catalogs)} {answer}."
     if kept_answers.entries() and len(bill := first_month(kept_answers.rows(catalogs))):
-        answer, money = the_bill.heading(bill), {"usd": bill["month_usd"].sum()}
+        answer = the_bill.heading(bill)
+        money = {"usd": bill["month_usd"].sum()}
         what = f"The bill of {with_noun(len(bill), 'kept answer')}: {answer}."
         usual = bill["job"].iloc[0]
         others = f" and {len(bill) - 1} more" if len(bill) > 1 else ""

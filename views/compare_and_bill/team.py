@@ -49,7 +49,8 @@ EMPTY = """Add the job of Plan or the answers of the bill, or open a CSV of jobs
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
-    catalogs, state = session_catalogs.catalogs(), st.session_state
+    catalogs = session_catalogs.catalogs()
+    state = st.session_state
     heading = title.container()
     title.caption(ABOUT)
     plan = present(catalogs)

@@ -55,7 +55,8 @@ def draw(title: DeltaGenerator) -> None:
         title.markdown(NOTHING_TO_BILL)
         return
     bill = with_gpu_hours(owned_rows(rows, rows), catalogs)
-    sums, budgets = by_team(bill), known_budgets()
+    sums = by_team(bill)
+    budgets = known_budgets()
     heading_place = title.container()
     title.caption(ABOUT)
     _owners()

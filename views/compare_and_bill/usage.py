@@ -28,7 +28,8 @@ def spot(row: Row) -> None:
 
 def _spot(row: Row) -> tuple[tuple[str, str], ...]:
     """Return what interruptions do to a run on Spot, as labels and values."""
-    young, overhead = duration(row["young_interval_seconds"]), row["spot_overhead_ratio"]
+    young = duration(row["young_interval_seconds"])
+    overhead = row["spot_overhead_ratio"]
     return (
         ("Interruptions expected in the run", _rate_words(row["expected_interruptions"])),
         ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),

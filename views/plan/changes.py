@@ -64,7 +64,8 @@ def others(rest: pd.DataFrame, row: Row, *look: Any, is_all: bool = False) -> bo
     """
     if not len(rest):
         return False
-    names, unnamed = rest["change"].head(MOST_NAMED), len(rest) - MOST_NAMED
+    names = rest["change"].head(MOST_NAMED)
+    unnamed = len(rest) - MOST_NAMED
     label = "; ".join(names) + (f" and {unnamed} more" if unnamed > 0 else "")
     label = plain(capital(label)) if is_all else with_noun(len(rest), "more change")
     with st.expander(label, on_change="rerun", key="more_changes") as more:

@@ -23,7 +23,8 @@ BITS = ("fewest_bits", *NARROWED, "+".join(NARROWED))
 
 def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     """A row of buttons that each change the job, then what costs nothing."""
-    options, job = plan.options, job_state.current().job
+    options = plan.options
+    job = job_state.current().job
     row = options.rows[0]
     if options.job.get("have") or options.problem:
         _changes(cards)
@@ -64,7 +65,9 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
 
 def _set_by(limit: Relaxed, resolved_job: Row) -> Row:
     """Return the fields of the job that set a limit to its step; none for anything else."""
-    fields, name, step = job_state.current().fields, limit.name, limit.step
+    fields = job_state.current().fields
+    name = limit.name
+    step = limit.step
     if name in ("regions", "markets"):
         return {name: [*fields[name], step]}
     if name in ("instance", "gpu"):

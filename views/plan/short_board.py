@@ -28,7 +28,8 @@ NUMERIC = ("Cost", "A month", "Time", "A token", "A batch")
 
 def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Heading, at most six types, and today's full board behind an expander."""
-    options, job = plan.options, job_state.current().job
+    options = plan.options
+    job = job_state.current().job
     has_machines = bool(options.job.get("have"))
     if has_machines and len(options.board) < 2:
         return

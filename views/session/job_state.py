@@ -214,7 +214,8 @@ def _of_kind(kind: str, value: Any) -> Any:
 
 def possible_precisions(catalogs: Catalogs) -> list[str]:
     """The number formats that the work of this session can use."""
-    table, fields = catalogs.precisions, job_fields()
+    table = catalogs.precisions
+    fields = job_fields()
     method = method_of(fields)
     if work_of(fields) == "inference":
         return list(table.index[table["serves"]])

@@ -200,7 +200,8 @@ def move(index: int, by: int) -> None:
 
 def take(index: int) -> None:
     """Callback: a kept scenario becomes the plan; Undo restores the former one."""
-    entry, catalogs = entries()[index], session_catalogs.catalogs()
+    entry = entries()[index]
+    catalogs = session_catalogs.catalogs()
     row = rows(catalogs).iloc[index]
     # These are set even if they are defaults: an answer would choose them anew.
     chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}

@@ -23,7 +23,8 @@ def then_row(catalogs: Catalogs) -> Row | None:
 
 def is_same(row: Row, first: Row) -> bool:
     """Return whether today's first answer is the scenario of a row."""
-    one, other = kept_answers.link_record(row), kept_answers.link_record(first)
+    one = kept_answers.link_record(row)
+    other = kept_answers.link_record(first)
     return (one.market, one.scenario) == (other.market, other.scenario)
 
 

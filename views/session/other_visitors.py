@@ -20,7 +20,8 @@ def note_question() -> None:
 
 def others_ask() -> bool:
     """Return whether another visitor's page was drawn in the last moments."""
-    now, this = monotonic(), _this_visitor()
+    now = monotonic()
+    this = _this_visitor()
     return any(
         visitor != this and now - moment < RECENT_SECONDS
         for visitor, moment in list(_asked_at.items())

@@ -146,7 +146,8 @@ def _looked_at(result: Answer) -> Row:
 
 def forget_row_of_other_job() -> None:
     """Before the page is drawn: forget a row of the board that was chosen for another job."""
-    state, job = st.session_state, job_state.current().job
+    state = st.session_state
+    job = job_state.current().job
     if "instance" in (state.get("looked") or {}) and state.setdefault(LOOKED_IN, job) != job:
         look_at(None)
 
@@ -178,7 +179,8 @@ def in_other_bits(catalogs: Catalogs) -> tuple[int, Row] | None:
 
 def _other_bits(result: Answer, catalogs: Catalogs) -> str:
     """The bits of weights that the first answer does not take; empty where it has no choice."""
-    job, row = job_state.current().job, result.rows[0]
+    job = job_state.current().job
+    row = result.rows[0]
     bits = published_bits(job, catalogs)
     if (
         not bits

@@ -97,7 +97,8 @@ def take_split(prompt: int, catalogs: Catalogs) -> None:
     A late report of a slider changes no context. It changes nothing in a job without answers, since
     the slider may belong to the job before.
     """
-    context, answer = sum(lengths(catalogs)), lengths(catalogs)[1]
+    context = sum(lengths(catalogs))
+    answer = lengths(catalogs)[1]
     if answer:
         take_prompt(min(prompt, context - 1), context)
 

@@ -79,7 +79,8 @@ def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> s
 
     It names the chosen row, by default the first answer.
     """
-    row, job = chosen or options.rows[0], options.job
+    row = chosen or options.rows[0]
+    job = options.job
     if options.obstacle:
         wrong, _ = problem_and_cure(options.obstacle, options.resolved, catalogs)
         return row_words.on_screen(as_heading(wrong))

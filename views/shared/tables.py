@@ -158,7 +158,8 @@ def of_rows(key: str, what: list[str] | tuple[Any, ...]) -> None:
 
     The table keeps its one key, so that the browser fills it anew and does not build it anew.
     """
-    state, rows_hash = st.session_state, hash(repr(what))
+    state = st.session_state
+    rows_hash = hash(repr(what))
     if state.get(f"{key}_rows") != rows_hash:
         state[f"{key}_rows"] = rows_hash
         state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}

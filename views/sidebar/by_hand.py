@@ -53,7 +53,8 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
     for name, usual in TEXT["usual"][work].items():
         ids = list(able.get(name, usual))
         pills(name, [*(value for value in usual if value in ids), *ids], chosen, catalogs)
-    needed, place = chosen.get("instances_needed"), chosen.get("instance")
+    needed = chosen.get("instances_needed")
+    place = chosen.get("instance")
     if is_missing(place):
         auto = "auto"
     elif is_missing(needed):

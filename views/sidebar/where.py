@@ -89,7 +89,8 @@ def _whose(fields: Row) -> None:
 
 def _take_class(name: str, fields: Row) -> None:
     """Callback: another service class, whose limits, markets and spare take their fields."""
-    work, first = work_of(fields), job_state.first_visit()
+    work = work_of(fields)
+    first = job_state.first_visit()
     catalogs = session_catalogs.catalogs()
     before = job_choices(class_defaults(fields["service_class"], work), catalogs)
     job_state.put({column: first.get(column) for column in before})

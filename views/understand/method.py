@@ -45,7 +45,8 @@ def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
     plan = as_set(present(catalogs), catalogs)
-    row, model = plan.row, name_of("model", plan.row["model"], catalogs)
+    row = plan.row
+    model = name_of("model", plan.row["model"], catalogs)
     with title:
         if is_missing(row["memory_bytes"]):
             title.title(plain(f"{model}: there is no estimate to explain"), anchor=False)

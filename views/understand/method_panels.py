@@ -165,7 +165,8 @@ def time_title(row: pd.Series) -> str:
 
 def cost_title(row: pd.Series) -> str:
     """The bill · $84.63."""
-    value, name = float(row["value"][0]), row["component"]
+    value = float(row["value"][0])
+    name = row["component"]
     if name not in COSTS:
         return "**The other figures of price, spot and storage**"
     if name.endswith("hours_per_month"):

@@ -124,7 +124,8 @@ def _value(name: str, value: str, catalogs: Catalogs) -> str:
 def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
     """Return what the picture shows, in a sentence."""
     figures = walk.figures
-    card, unit = with_article(short_card(walk.card, catalogs)), UNIT[work]
+    card = with_article(short_card(walk.card, catalogs))
+    unit = UNIT[work]
     return (
         f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}: "
         f"{gib(figures.fixed_gib)} fixed and {gib(figures.each_gib)} "

@@ -106,7 +106,8 @@ class Reader:
     def _answer(self, message: bytes, on_wait: Callable[[], object]) -> tuple[bool, Any]:
         """The answer of a child to a message; the child ends with this call at the latest."""
         ours, theirs = socket.socketpair()
-        end, pid = time.monotonic() + PATIENCE_SECONDS, 0
+        end = time.monotonic() + PATIENCE_SECONDS
+        pid = 0
         with ours:
             ours.settimeout(PATIENCE_SECONDS)
             with theirs, self._lock:

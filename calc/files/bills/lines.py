@@ -111,11 +111,13 @@ def _costs(
     counts = np.full(len(kinds), OTHER, dtype=object)
     market = np.full(len(kinds), "", dtype=object)
     for kind in pd.unique(kinds):
-        rule, rows = form.kinds.get(kind, UNKNOWN_KIND), kinds == kind
+        rule = form.kinds.get(kind, UNKNOWN_KIND)
+        rows = kinds == kind
         counts[rows], market[rows] = rule.counts_as, rule.market or ""
         if rule.unless in form.fields:
             continue
-        added, taken = rule.add, rule.subtract or []
+        added = rule.add
+        taken = rule.subtract or []
         for field in (*added, *taken):
             if field not in form.fields:
                 columns = bill_files().formats[form.id].columns[field]

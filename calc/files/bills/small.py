@@ -63,7 +63,8 @@ def cost_explorer_lines(content: bytes, name: str) -> BillLines:
 def _of_row(header: list[str], row: list[str], name: str) -> Iterator[Json]:
     """The dollars of one day or month by value; its total where the report has no dimension."""
     total = bill_files().cost_explorer.total
-    amounts, day = dict(zip(header, row, strict=False)), row[0].strip()[:10]
+    amounts = dict(zip(header, row, strict=False))
+    day = row[0].strip()[:10]
     columns = [column for column in header[1:] if column.endswith(DOLLARS)]
     for column in [column for column in columns if column != total] or columns:
         value = column.removesuffix(DOLLARS).strip()
@@ -124,7 +125,8 @@ def typed_lines(table: pd.DataFrame, form: BillForm, name: str) -> BillLines:
         raise TableError(f"{name} has a first line and no other; give a line for each amount.")
     bill = sum_lines(_complete(pd.DataFrame(lines)))
     days = [str(day) for day in bill["day"] if day]
-    first, last = min(days, default=""), max(days, default="")
+    first = min(days, default="")
+    last = max(days, default="")
     return BillLines(bill, (form.name,), len(lines), first, last)
 
 

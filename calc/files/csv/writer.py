@@ -43,10 +43,8 @@ def _codes(column: pd.Series) -> Coded:
         codes, values = pd.factorize(np.where(np.isfinite(column), column, np.nan))
     elif column.dtype == object and not set(map(type, column)) <= {str, float}:
         # 1, 1.0 and True are equal and written differently.
-        codes, values = (
-            np.arange(len(column)),
-            column,
-        )
+        codes = np.arange(len(column))
+        values = column
     else:
         codes, values = pd.factorize(column)
     words = _numbers(values) if column.dtype.kind == "f" else list(map(_text, values.tolist()))
@@ -57,7 +55,8 @@ def _codes(column: pd.Series) -> Coded:
 
 def _merge_columns(columns: Iterable[Coded]) -> Iterator[Coded]:
     """Neighboring columns as one for as long as few of their combinations occur."""
-    codes, words = np.zeros(0, dtype=np.int64), [""]
+    codes = np.zeros(0, dtype=np.int64)
+    words = [""]
     for own_codes, own_words in columns:
         if not len(codes):
             codes, words = own_codes, own_words

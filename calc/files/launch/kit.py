@@ -157,7 +157,8 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
 
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     """Return whether a column means the same after its files were read back."""
-    wanted, got = row.get(name), back.get(name)
+    wanted = row.get(name)
+    got = back.get(name)
     if is_missing(wanted):
         # Files may write the default of the software: that costs nothing.
         costs = ("memory_bytes", "step_seconds")

@@ -36,7 +36,8 @@ LONGEST_TEXT = 2_000
 
 def compose_kept(choices: Row, word: Callable[[Any], str]) -> dict[str, list[str]]:
     """The query of kept scenarios, the row on view and the answer; `word` writes values."""
-    looked, answer = choices.get("looked"), choices.get("then")
+    looked = choices.get("looked")
+    answer = choices.get("then")
     kept = choices.get("kept") or []
     return {
         "kept": [_join([one.name], _pairs_of(one), word) for one in kept],

@@ -157,7 +157,8 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     )
     failed = bool(worst or meanings or lacking > 0 or sizes.get("ooms"))
     failed = failed or "free_at_start" in sizes or "request" in sizes
-    parts, sentences = [], list(meanings)
+    parts = []
+    sentences = list(meanings)
     if worst:
         parts += parts_of_failure(worst, here)
         sentences += [

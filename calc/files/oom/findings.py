@@ -43,8 +43,11 @@ def findings_of_failure(
 
     `trace`: the text around it, whose functions may name the tensor.
     """
-    tried, total, free = failure.tried, failure.total or 0.0, failure.free
-    allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
+    tried = failure.tried
+    total = failure.total or 0.0
+    free = failure.free
+    allocated = failure.allocated or 0.0
+    cached = failure.unallocated or 0.0
     sentences = []
     if named := named_tensor(trace):
         sentences.append(_of_tensor(*named, tried, row, catalogs))
@@ -155,7 +158,8 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
 
 def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
     """Return the cache of a running engine beside the estimate, and how full it is."""
-    tokens, estimated = figures.get("kv_tokens"), row.get("kv_pool_tokens")
+    tokens = figures.get("kv_tokens")
+    estimated = row.get("kv_pool_tokens")
     if not tokens:
         return _usage(figures)
     beside = ""

@@ -137,7 +137,8 @@ def _values(kind: memory_logs.PrintedFigure, line: str) -> Iterator[float]:
 
 def _summary(text: str) -> dict[str, float]:
     """The peaks and counts of torch.cuda.memory_summary()."""
-    names, counts = log_patterns().summary.rows, log_patterns().summary.counts
+    names = log_patterns().summary.rows
+    counts = log_patterns().summary.counts
     rows = re.findall(rf"\|\s{{0,40}}({'|'.join(names)})\s{{0,40}}\|{CELL}\|{CELL}\|", text)
     peaks = {names[name]: in_bytes(number, unit) for name, _, _, number, unit in rows}
     matches = {}

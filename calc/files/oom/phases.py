@@ -47,7 +47,8 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     if row.get("objective", SUPERVISED) in ("", SUPERVISED) or row["work"] != "training":
         return []
     used = _allocated_by_phase(row, catalogs)
-    largest, phase = max(used, key=used.__getitem__), phase_of(text)
+    largest = max(used, key=used.__getitem__)
+    phase = phase_of(text)
     sentences = [
         f"It failed {PHASE_WORDS[phase]}."
         if phase

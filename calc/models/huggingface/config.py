@@ -47,10 +47,12 @@ def _read(json: Any, model_id: str, catalogs: Any, index: Cells) -> Json:
     """The entry of an image-text pair, of one model, or of a model of a type not covered."""
     if not isinstance(json, dict):
         raise ConfigError("this is not a config; give a JSON object with a model_type.")
-    model_types, config = catalogs.model_types, ReadFields(json)
+    model_types = catalogs.model_types
+    config = ReadFields(json)
     part = text_part(vision_side(config, catalogs), model_types, catalogs.config_defaults)
     name = model_types.named(part.model_type)
-    is_pair, covered = name in model_types.pairs, model_types.types.get(name)
+    is_pair = name in model_types.pairs
+    covered = model_types.types.get(name)
     if not is_pair and not (covered and _generates(part, catalogs.families, covered)):
         return _plain_model(config, part, model_id, catalogs, index)
     _check_text_code(config, part, model_types)

@@ -148,7 +148,8 @@ def _head_sizes(entry):
 
 def _layer_sizes(config, model_type, entry):
     """The number of layers of each kind and their window, where layers differ."""
-    layers, types = entry["layers"], config.get("layer_types")
+    layers = entry["layers"]
+    types = config.get("layer_types")
     check_layer_types(types, model_type, layers)
     try:
         kinds = layer_kinds(config, model_type, entry)
@@ -159,7 +160,8 @@ def _layer_sizes(config, model_type, entry):
     except UnknownLayer as error:
         raise ConfigError(f"it has {error}, which are not covered; choose another model.") from None
     except (TypeError, ValueError, ArithmeticError, LookupError):
-        kinds, counts = [], Counter()
+        kinds = []
+        counts = Counter()
     if sum(counts.values()) != layers:
         raise ConfigError("the fields that describe its layers contradict num_hidden_layers.")
     check_unread_layer_types(types, model_type, [kind for kind, _ in kinds])
@@ -221,7 +223,8 @@ def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[Json, list
     defaults, types = catalogs.config_defaults, catalogs.model_types.types
     vision_config = _side(config, "vision_config")
     text_config = _side(config, "text_config")
-    of_vision, of_text = f"{pair}_vision_model", f"{pair}_text_model"
+    of_vision = f"{pair}_vision_model"
+    of_text = f"{pair}_text_model"
     text_config = text_config.over(defaults[of_text])
     vision = config_entry(vision_config.over(defaults[of_vision]), types[of_vision], catalogs)
     text = config_entry(text_config, types[TEXT_SIDE], catalogs)

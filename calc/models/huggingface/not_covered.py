@@ -84,7 +84,8 @@ def _total_parameters(config: Cells, index: Cells) -> int:
 
 def refusal(config: Cells, model_type: str, model_types: ModelTypes) -> str:
     """The reason for a refusal in one sentence, without the model's name."""
-    lower, covered = model_type.lower(), model_types.covered()
+    lower = model_type.lower()
+    covered = model_types.covered()
     if lower != model_type and lower in covered:
         return (
             f"model_type {short_value(model_type)} is not covered; did you mean {lower}? Write "

@@ -38,7 +38,8 @@ def decoder_alone(config: Cells, entry: Cells, traits: Cells) -> Json:
     cross attention. An encoder whose config sets is_decoder attends to earlier tokens and caches
     them. What such blocks save for the backward pass was not read off.
     """
-    name, of_two_sides = class_name(config), traits["kind"] in TWO_SIDED
+    name = class_name(config)
+    of_two_sides = traits["kind"] in TWO_SIDED
     if of_two_sides and name.endswith("ForCausalLM"):
         halves = {
             trait: (traits[trait] + 1) // 2

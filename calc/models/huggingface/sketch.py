@@ -132,7 +132,8 @@ def beside_parameters(config: Cells, model_types: ModelTypes) -> dict[str, int]:
 
 def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -> Json | None:
     """The entry of the text part, else of the largest; the others are left out."""
-    of_text, outer = part.outer is not None, part.config if part.outer is None else part.outer
+    of_text = part.outer is not None
+    outer = part.config if part.outer is None else part.outer
     siblings = parts_beside(outer, catalogs.config_defaults)
     entries = read_parts(siblings, catalogs, read)
     stated = sketch(

@@ -47,7 +47,8 @@ def zamba_layers(config: Cells, values: Cells) -> Kinds:
     matrix of its own after it, in Zamba2 also adapters of the shared matrices. Source:
     transformers 5.23, zamba/modeling_zamba.py and zamba2/modeling_zamba2.py.
     """
-    pattern, hidden = zamba_pattern(config), values["hidden"]
+    pattern = zamba_pattern(config)
+    hidden = values["hidden"]
     groups = config.get("num_mem_blocks") or 1
     heads = values["heads"] + 2 * values["kv_heads"]
     shared = hidden * heads * values["head_dim"] + hidden  # the second half of what it reads
@@ -173,7 +174,8 @@ DOTS3 = (
 
 def dots3_layers(config: Cells, values: Cells) -> Kinds:
     """The first two layers and every fourth attend by an indexer, the others to a window."""
-    layers, listed = values["layers"], config.get("per_layer_config")
+    layers = values["layers"]
+    listed = config.get("per_layer_config")
     types = config.get("layer_types") or [
         "sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)
     ]
