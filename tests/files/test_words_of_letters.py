@@ -57,7 +57,16 @@ SAID = [
     ("phi-4, 9 users, over $500 a month", {"usd_most": None}),
     ("phi-4, 9 rps, a commitment for one year is OK", {"markets": [*USUAL_MARKETS, "commit-1y"]}),
     ("phi-4, 9 users in US East", {"regions": ["us-east-1", "us-east-2"]}),
+    ("the cost should not exceed 300 dollars: lora qwen3-8b", {"usd_most": 300}),
+    ("not above 6.5k USD monthly: phi-4, 9 users", {"usd_most": 6500}),
+    # Loads and lengths
+    ("at busy times 70 summaries are generated in parallel, phi-4", {"users": 70}),
+    ("phi-4, 9 users, each takes 2,200 tokens and produces 300 tokens", {"answer_tokens": 300}),
+    ("gleichzeitig arbeiten höchstens 6 damit: phi-4 betreiben", {"users": 6}),
+    ("phi-4, 9 at once, 500 user tokens", {"prompt_tokens": 500, "people": None}),
     # Memory that is not the card's
+    ("index 75 GB of html with embeddinggemma", {"gpu_memory_gb": None, "text_gigabytes": 75}),
+    ("我们有 8 张 A100 80GB，lora qwen3-8b", {"have": "8 x a100-80gb-sxm"}),
     ("our two RTX 4090 and 128 GB of RAM: lora qwen3-8b", {"gpu_memory_gb": None}),
     ("our RTX 4070, they say 24 GB: lora qwen3-8b", {"gpu_memory_gb": None}),
     ("2 x A40 (own server): lora qwen3-8b", {"have": "2 x a40"}),

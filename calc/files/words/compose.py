@@ -234,10 +234,12 @@ def _is_kind_of_next(items: list[Item], place: int) -> bool:
 
 
 def _is_heading(items: list[Item], place: int) -> bool:
-    """Return whether a small number says how many things a list behind a colon has."""
-    behind = items[place + 1 : place + 3]
-    has_colon = len(behind) == 2 and behind[1].text == ":"
-    return has_colon and is_noun(behind[0]) and items[place].value <= MOST_PARTS
+    """Return whether a small number at the start says how long a list is: two corrections:."""
+    begins = place == 0 or bool(items[place - 1].tags & {"end", ",", "silent"})
+    if not begins or items[place].value > MOST_PARTS or len(items) < place + 3:
+        return False
+    noun, mark = items[place + 1 : place + 3]
+    return mark.text == ":" and is_noun(noun) and is_plural(noun.text)
 
 
 def _is_adjective(items: list[Item], place: int) -> bool:

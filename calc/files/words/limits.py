@@ -49,47 +49,17 @@ def put_limits(amounts: Amounts) -> None:
 
 def _put_money(amounts: Amounts) -> None:
     """Put limits on cost by their period; ask where it is not clear what a sum is for."""
-    serves = amounts.goal == "serve"
     for claim in _sums_beside_limits(amounts):
         amounts.leave_out(claim)
-    for claim in amounts.of("usd", "usd_rate"):
-        if not amounts.is_open(claim):
-            continue
-        if MORE_THAN.search(amounts.text[: claim.item.start]):
-            if not _is_denied(amounts, claim):
-                amounts.ask("usd_most", claim)
-        elif _is_behind_unread(amounts, claim):
-            amounts.ask("usd_most", claim, choices=("what it may cost", "what is paid today"))
+    _ask_about_sums(amounts)
     for claim in amounts.of("usd"):
         if amounts.is_open(claim):
             amounts.put("usd_most", claim)
     for claim in amounts.of("usd_bare", "usd_bare_rate"):
-        if claim.rate_seconds >= MONTH and serves:
-            amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
-            continue
-        longest = "max" in amounts.text[claim.start : claim.end].split()
-        if longest and amounts.of(*OF_LENGTHS) and not _is_longest(amounts, claim):
-            amounts.ask("usd_most", claim, choices=("dollars", "tokens"))
-            continue
-        if _is_longest(amounts, claim):
-            length = "context_tokens" if serves else "sequence_tokens"
-            amounts.put(length, claim)
-            continue
-        large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
-        if large and (not serves or claim.item.extra.get("scale")):
-            amounts.put("usd_most", claim)
-        else:
-            amounts.ask("", claim)
+        _put_bare_sum(amounts, claim)
     for claim in amounts.of("usd_rate"):
-        if not amounts.is_open(claim):
-            continue
-        if claim.rate_seconds == HOUR:
-            amounts.put("usd_per_hour_most", claim)
-        elif serves and claim.rate_seconds >= DAY:
-            amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
-        else:
-            text = f"You wrote '{amounts.words(claim)}'. How many dollars may the whole run cost?"
-            amounts.ask("usd_most", claim, text)
+        if amounts.is_open(claim):
+            _put_sum_a_time(amounts, claim)
     for claim in amounts.of("usd_each"):
         _put_money_each(amounts, claim)
     for claim in amounts.of("usd_paid"):
@@ -99,6 +69,47 @@ def _put_money(amounts: Amounts) -> None:
             f"You wrote '{amounts.words(claim)}'. Prices here are in US dollars: what budget in "
             "USD ($) is that?"
         )
+        amounts.ask("usd_most", claim, text)
+
+
+def _ask_about_sums(amounts: Amounts) -> None:
+    """Ask about sums that are no limit: more than $500, or behind a word that nothing reads."""
+    for claim in amounts.of("usd", "usd_rate"):
+        if not amounts.is_open(claim) or claim.cues & LIMITING:
+            continue
+        if MORE_THAN.search(amounts.text[: claim.item.start]):
+            if not _is_denied(amounts, claim):
+                amounts.ask("usd_most", claim)
+        elif _is_behind_unread(amounts, claim):
+            amounts.ask("usd_most", claim, choices=("what it may cost", "what is paid today"))
+
+
+def _put_bare_sum(amounts: Amounts, claim: Claim) -> None:
+    """A number without a currency behind a word such as budget or max: money, or a length."""
+    serves = amounts.goal == "serve"
+    is_longest = _is_longest(amounts, claim)
+    says_max = "max" in amounts.text[claim.start : claim.end].split()
+    large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
+    if claim.rate_seconds >= MONTH and serves:
+        amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
+    elif says_max and amounts.of(*OF_LENGTHS) and not is_longest:
+        amounts.ask("usd_most", claim, choices=("dollars", "tokens"))
+    elif is_longest:
+        amounts.put("context_tokens" if serves else "sequence_tokens", claim)
+    elif large and (not serves or claim.item.extra.get("scale")):
+        amounts.put("usd_most", claim)
+    else:
+        amounts.ask("", claim)
+
+
+def _put_sum_a_time(amounts: Amounts, claim: Claim) -> None:
+    """A sum an hour, a day or a month, which limits a service; of a run the whole is asked."""
+    if claim.rate_seconds == HOUR:
+        amounts.put("usd_per_hour_most", claim)
+    elif amounts.goal == "serve" and claim.rate_seconds >= DAY:
+        amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
+    else:
+        text = f"You wrote '{amounts.words(claim)}'. How many dollars may the whole run cost?"
         amounts.ask("usd_most", claim, text)
 
 

@@ -40,6 +40,7 @@ TWO_JOBS = (
 )
 PROMPTS = re.compile(r" prompts$")  # behind a number: so many, not so long
 COUNTED = ("examples", "documents", "prompts", "requests_count", "things")  # data of a run
+OF_DATA = re.compile(r" (?:worth )?(?:of|von|de) (?!(?:the |our )?(?:gpu|card|video|memory|vram))")
 WHOLE = ("gpus_most", "instances_most")  # counts: less than 8 are 7
 LESS = re.compile(r"(?:\b(?<!no )(?<!not )(?:less|fewer) than|\bunder|\bbelow|<(?!=)|weniger als) ")
 OF_GOAL = (
@@ -256,6 +257,9 @@ def _sequences_of_a_step(amounts: Amounts) -> float:
 def _put_memory(amounts: Amounts) -> None:
     """Bytes without a word about them: a card's memory, or text that is asked about."""
     for claim in amounts.of("bytes"):
+        if OF_DATA.match(amounts.text, claim.end):  # 75 GB of html
+            amounts.put("text_gigabytes", claim)
+            continue
         is_card = 1 <= claim.item.value <= LARGEST_CARD_GB
         amounts.put("gpu_memory_gb" if is_card else "text_gigabytes", claim)
     columns = amounts.facts.columns

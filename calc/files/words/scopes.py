@@ -13,6 +13,7 @@ NameEntry = tuple[str, tuple[str, ...], str]
 WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
 PRONOUNS, FARTHEST_PRONOUN = frozenset({"it", "them", "that"}), 14  # items behind a market
 OWNED = frozenset({"own", "our own", "my own", "ours", "mine", "on prem", "on-prem"})
+COUNTERS = frozenset({"张", "块", "台", "片"})  # Chinese words between a number and what it counts
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
 OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos", "nuestro"})
 IF = frozenset({"if", "wenn", "falls", "si", "where", "when", "whenever"})
@@ -179,6 +180,7 @@ def _is_owned(items: list[Item], place: int) -> bool:
         if not (
             other.is_silent
             or not other.tags
+            or other.text in COUNTERS
             or other.tags & {"N", "x", "about", "node", "per", "gpu", "dgx"}
         ):
             return False
