@@ -59,7 +59,11 @@ SAID = [
     ("phi-4, 9 users in US East", {"regions": ["us-east-1", "us-east-2"]}),
     ("the cost should not exceed 300 dollars: lora qwen3-8b", {"usd_most": 300}),
     ("not above 6.5k USD monthly: phi-4, 9 users", {"usd_most": 6500}),
+    ("25 cents per 1000 requests at most: phi-4, 9 rps", {"tokens_total": None}),
+    ("subject: gpu budget 2027\nfull ft qwen3-8b, 9M tokens", {"usd_most": None}),
+    ("I calculated about 5 hours and $300: lora qwen3-8b", {"hours_most": None, "usd_most": None}),
     # Loads and lengths
+    ("0 tok/s per stream: phi-4, 16 streams", {"token_seconds": None, "users": 16}),
     ("at busy times 70 summaries are generated in parallel, phi-4", {"users": 70}),
     ("phi-4, 9 users, each takes 2,200 tokens and produces 300 tokens", {"answer_tokens": 300}),
     ("gleichzeitig arbeiten höchstens 6 damit: phi-4 betreiben", {"users": 6}),

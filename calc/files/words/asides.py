@@ -19,6 +19,7 @@ BACKWARD = frozenset(
     {"which", "that", "but", "das", "was", "ce", "lo", "qui", "aber"}
 )  # words that begin a clause about the one before
 AMOUNTS = frozenset({"N", "DUR", "USD", "RATE"})
+GUESSED = frozenset({"DUR", "USD"})
 ASIDE = frozenset({"aside", "indifferent"})
 
 
@@ -93,8 +94,8 @@ def _machines(items: list[Item], stretch: list[int]) -> set[int]:
 
 
 def _is_guess(clause: Clause) -> bool:
-    """Return whether a clause guesses how long it takes: I'd estimate 10 hours."""
-    return {"estimate", "DUR"} <= clause.tags and not clause.tags & {"N", "USD"}
+    """Return whether a clause guesses time or money: I'd estimate 10 hours; calculated $300."""
+    return "estimate" in clause.tags and "N" not in clause.tags and bool(clause.tags & GUESSED)
 
 
 def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:

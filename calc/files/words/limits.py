@@ -34,6 +34,7 @@ DENIES = re.compile(
     r"\b(?:no[tn]?|n't|never|cannot|nothing|anything|everything|refused?|too|nicht|kein\w*|zu viel"
     r"|ne|pas|jamais|nunca|nada|demasiado)\b|n't\b"
 )
+FIRST_YEAR, LAST_YEAR = 2020, 2035
 LIMITING = frozenset({"budget", "most"})
 LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"})
 
@@ -62,6 +63,8 @@ def _put_money(amounts: Amounts) -> None:
             _put_sum_a_time(amounts, claim)
     for claim in amounts.of("usd_each"):
         _put_money_each(amounts, claim)
+    for claim in amounts.of("usd_per_thing"):
+        amounts.ask("usd_most", claim)
     for claim in amounts.of("usd_paid"):
         amounts.put("usd_paid_now", claim)
     for claim in amounts.of("foreign"):
@@ -90,6 +93,7 @@ def _put_bare_sum(amounts: Amounts, claim: Claim) -> None:
     is_longest = _is_longest(amounts, claim)
     says_max = "max" in amounts.text[claim.start : claim.end].split()
     large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
+    large = large and not _is_year(claim)
     if claim.rate_seconds >= MONTH and serves:
         amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
     elif says_max and amounts.of(*OF_LENGTHS) and not is_longest:
@@ -100,6 +104,11 @@ def _put_bare_sum(amounts: Amounts, claim: Claim) -> None:
         amounts.put("usd_most", claim)
     else:
         amounts.ask("", claim)
+
+
+def _is_year(claim: Claim) -> bool:
+    """Return whether a number without a suffix may be a year: budget 2027."""
+    return FIRST_YEAR <= claim.item.value <= LAST_YEAR and not claim.item.extra.get("scale")
 
 
 def _put_sum_a_time(amounts: Amounts, claim: Claim) -> None:
@@ -170,7 +179,7 @@ def _put_times(amounts: Amounts) -> None:
         value, words = facts.columns["request_seconds"], facts.words["request_seconds"]
         facts.drop("request_seconds")  # of the whole work: 24h turnaround
         facts.put("hours_most", value / HOUR, words)
-    if not ends and amounts.of("hours_most"):
+    if not ends and "hours_most" in facts.columns:
         value, words = facts.columns["hours_most"], facts.words["hours_most"]
         facts.drop("hours_most")
         if DAY_HOURS <= value <= LONGEST_MONTH_HOURS and UP_FOR.match(words):

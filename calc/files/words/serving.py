@@ -137,7 +137,8 @@ def _put_load(amounts: Amounts) -> None:
     times = _times_each(amounts)
     for claim in amounts.of("seconds_between"):
         several = amounts.value("requests_every") or 1.0
-        amounts.put("requests_per_second", claim, several / claim.item.value)
+        if claim.item.value > 0:
+            amounts.put("requests_per_second", claim, several / claim.item.value)
     for claim in amounts.of("requests_every"):
         amounts.words(claim)
     for claim in amounts.of("requests_per_minute"):
@@ -191,6 +192,9 @@ def _put_user_rate(amounts: Amounts, claim: Claim) -> None:
 
 def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:
     """A rate of tokens: of each user where users are named, else of all together."""
+    if per_second <= 0:
+        amounts.ask("token_seconds", claim)
+        return
     of_user = "user" in claim.role or ("total" not in claim.role and amounts.of(*NAMED_USERS))
     is_loaded = "requests_per_second" in amounts.facts.columns and "total" not in claim.role
     if of_user:
