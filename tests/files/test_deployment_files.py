@@ -114,6 +114,39 @@ def test_a_deployment_says_what_runs_and_where(name, text, expected):
     assert {column: row[column] for column in expected} == expected
 
 
+CLUSTER = """#!/bin/bash
+#SBATCH -N2
+#SBATCH --gpus-per-node=%s
+#SBATCH --constraint=h100
+srun torchrun --nproc_per_node 8 sft.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096
+"""
+
+
+@pytest.mark.parametrize(("gpus", "card"), [("8", "h100-80gb-sxm"), ("h200:8", "h200-sxm")])
+def test_a_constraint_of_slurm_names_the_card_where_its_gpus_do_not(gpus, card):
+    row = row_of(CLUSTER % gpus, "job.sbatch")
+    assert (row["gpu"], row["gpus"]) == (card, "16")
+
+
+OVER_BASE = """
+defaults: [grpo_math_1B.yaml]
+policy:
+  model_name: Qwen/Qwen3-8B
+  train_global_batch_size: 128
+  train_micro_batch_size: 2
+  max_total_sequence_length: 2048
+  dtensor_cfg: {tensor_parallel_size: 2, activation_checkpointing: true}
+dpo: {reference_policy_kl_penalty: 0.05}
+cluster: {gpus_per_node: 8, num_nodes: 1}
+"""
+
+
+def test_what_a_file_says_itself_counts_though_its_base_is_missing():
+    row = row_of(OVER_BASE, "dpo.yaml")
+    settled = ("tensor_parallel", "recompute", "objective")
+    assert [row[name] for name in settled] == ["2", "full", "dpo"]
+
+
 def test_an_adapter_without_a_rank_leaves_the_rank_to_ask():
     row = row_of(VERL % "/models/adapter", "grpo.sh")
     assert row["lora_rank"] == ""

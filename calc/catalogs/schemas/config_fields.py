@@ -62,6 +62,7 @@ class Field(Entry, kw_only=True):
             "attention_kinds",
             "slurm_gpus",
             "slurm_node_gpus",
+            "slurm_card",
             "sum_of_counts",
             "components",
             "converters",

@@ -135,6 +135,8 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
 def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     """Settle what a file says of its machine otherwise than as an id: its memory, all its GPUs."""
     memory, instance = settings.values.get("card_memory_gb"), settings.values.get("instance")
+    if "slurm_card" in settings.values and not {"gpu", "instance"} & settings.explicit:
+        _set(settings, "gpu", settings.values["slurm_card"], ("slurm_card",))
     if memory and not {"gpu", "instance"} & settings.explicit:
         sold = catalogs.gpus.loc[catalogs.gpus.index.isin(catalogs.instances["gpu"])]
         sizes = sold["memory_bytes"].astype(float) / GIB

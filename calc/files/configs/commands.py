@@ -51,7 +51,9 @@ HERE = re.compile(
 )
 BLOCK = re.compile(r"\0(?P<name>\w+)\0(?P<adds>\+?)\0(?P<words>.*)", re.S)  # an array, in its place
 PASSED_ON = ("$@", "$*")  # what the script itself was given
-SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
+SLURM = re.compile(
+    r"^#SBATCH[ \t]+(?:--([\w-]+)|-([A-Za-z]))(?:[= \t]*([^\s#]\S*))?", re.M
+)  # --nodes=2, -N 2, -N2
 BREAKS = ("&&", "||", ";", "|", "&")
 ENDS_BRANCH = ";;"  # of a case statement
 CONTINUED = re.compile(r"\\[ \t]*\n")
@@ -90,7 +92,10 @@ def shell_commands(
         raise ConfigProblem(
             f"{file} has more than {LONGEST_SCRIPT:,} characters; give the launch command alone."
         )
-    slurm = {name.replace("-", "_"): value or "true" for name, value in SLURM.findall(text)}
+    slurm = {
+        (name or letter).replace("-", "_"): value or "true"
+        for name, letter, value in SLURM.findall(text)
+    }
     variables = dict(SET_IF_UNSET.findall(text)) | (environment or {})
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])

@@ -83,6 +83,12 @@ def devices(value: Any) -> dict:
     return {"gpus_per_node": len(names) if is_list else int(names[0])}
 
 
+def slurm_card(value: Any) -> dict:
+    """The card that a constraint or a partition of Slurm names, if any."""
+    cards = cards_in(str(value))
+    return {"slurm_card": cards[0][0]} if cards else {}
+
+
 SAVED = {
     **dict.fromkeys(("embed_tokens", "wte", "word_embeddings", "tok_embeddings"), "embed_tokens"),
     **dict.fromkeys(("embed_in", "embedding", "embeddings"), "embed_tokens"),

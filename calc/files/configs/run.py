@@ -196,9 +196,11 @@ def _apply(settings: RunSettings, listed: list[Rule], main: Tool) -> None:
         ):
             continue
         closed.add(column)
-        value = settings.values.get(rule.is_[1:], "") if rule.is_.startswith("=") else rule.is_
+        part = rule.is_[1:] if rule.is_.startswith("=") else ""
+        value = settings.values.get(part, "") if part else rule.is_
         if (
             settings.absent
+            and part not in settings.explicit
             and not settings.explicit & when.keys()
             and not when.keys() & main.sets.keys()
             and column != "implementation"
@@ -210,7 +212,7 @@ def _apply(settings: RunSettings, listed: list[Rule], main: Tool) -> None:
             settings.left.add(column)
             settings.values.pop(column, None)
         else:
-            origin = (*when, rule.is_[1:]) if rule.is_.startswith("=") else tuple(when)
+            origin = (*when, part) if part else tuple(when)
             settings.values[column], settings.made_of[column] = value, origin
             explicit = [part for part in origin if part in settings.explicit]
             settings.fields[column] = settings.fields[explicit[0]] if explicit else main.name

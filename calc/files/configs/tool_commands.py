@@ -33,6 +33,7 @@ PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launche
 # Of a script that belongs to no tool: an owner/name.
 MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")
 SHORTEST_FLAG = 5  # letters of the beginning of a flag
+GPUS_OF_SCRIPT = ("NPROC_PER_NODE", "NGPU")  # variables with the number of a node's GPUs
 INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
 LONGEST_ASIDE = 120  # characters
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
@@ -112,12 +113,12 @@ def _serves(readings: list[Reading]) -> bool:
 def _visible_gpus(variables: dict[str, str], file: str) -> Reading:
     """The GPUs that a script's variables leave visible, or start processes on."""
     parts: Json = {}
-    for name in ("NPROC_PER_NODE", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
+    for name in (*GPUS_OF_SCRIPT, "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
         value = variables.get(name, "")
         listed = [device for device in value.split(",") if device.strip()]
         if "asked_gpus" in parts or not re.fullmatch(r"[\d,\s]+", value):
             continue
-        number = whole(value.strip()) if name == "NPROC_PER_NODE" else len(listed)
+        number = whole(value.strip()) if name in GPUS_OF_SCRIPT else len(listed)
         parts |= {"asked_gpus": number} if number else {}
     if re.fullmatch(r"[1-9]\d{0,4}", variables.get("NNODES", "")):
         parts["nodes"] = int(variables["NNODES"])
