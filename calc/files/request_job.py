@@ -113,7 +113,7 @@ def job_choices(columns: Cells, catalogs: Catalogs) -> Row:
         choices.setdefault("days_most", float(columns["hours_most"]) / DAY_HOURS)
     if serves:
         choices |= _load_and_lengths(choices)
-        return choices | _prompt_with_images(choices, catalogs)
+        return choices | prompt_with_images(choices, catalogs)
     if rolls_out({"objective": listed(choices.get("objective"))}, catalogs):
         choices.setdefault("example_tokens", choices.get("prompt_tokens", EXAMPLE_TOKENS))
     return choices | _amount_of_run(choices, catalogs)
@@ -138,7 +138,7 @@ def _load_and_lengths(choices: Row) -> Row:
     return filled
 
 
-def _prompt_with_images(choices: Row, catalogs: Catalogs) -> Row:
+def prompt_with_images(choices: Row, catalogs: Catalogs) -> Row:
     """The prompt of a service that sees images, if the usual one is shorter than they are."""
     names = ("model", "images_per_sequence", "image_tokens", "tokens_total", "answer_tokens")
     told = {name: choices[name] for name in names if choices.get(name)}

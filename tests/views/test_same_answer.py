@@ -69,6 +69,12 @@ JOBS = {
         "regions": "us-east-1+us-west-2",
     },
     "sound": {"goal": "serve", "model": "whisper-large-v3", "tokens_total": "2000 hours"},
+    "captions": {
+        "goal": "serve",
+        "model": "qwen2.5-vl-7b",
+        "tokens_total": "200000 images",
+        "answer_tokens": 100,
+    },
     "images": {
         "goal": "serve",
         "model": "siglip2-so400m-patch14-384",

@@ -9,6 +9,7 @@ from calc.evaluate import Row
 from calc.files.link import link
 from calc.files.link.link import VIEW_INPUTS
 from calc.files.link.short import expand
+from calc.files.request_job import prompt_with_images
 from calc.search.board import RANKED
 from views.session import extra_state, job_state, opened_plan, tabs
 from views.session.catalogs import own_models, readings, rest_on, take_models
@@ -57,7 +58,9 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     if "readings" in choices:
         rest_on(choices.pop("readings"))
     state["link_is_new"] = True
-    take(choices)
+    take(
+        choices | (prompt_with_images(choices, catalogs) if choices.get("goal") == "serve" else {})
+    )
     for name in VIEW:
         state.pop(name, None)
         if name in choices:
