@@ -70,6 +70,7 @@ class Screen:
 
     def _choose(self, number):
         fields = self.page.locator(f"{SIDEBAR} [data-testid='stSelectbox'] input")
+        fields.first.wait_for()
         fields.nth(number % fields.count()).click()
         options = self.page.locator("[role='option']")
         options.first.wait_for()

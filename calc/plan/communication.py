@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.engine.one_scenario import one_scenario
+from calc.engine.pipeline import parts
+from calc.engine.stages import at_places
 from calc.evaluate import Row, evaluate
+from calc.table import Table
 
 ACTIVATION_BYTES = 2  # sent between tensor and pipeline parallel GPUs in 16 bits
 
@@ -60,35 +62,26 @@ def pipeline_parallel_bytes(boundary_bytes, pipeline_parallel, accumulation_step
 def communication_volumes(scenarios: Iterable[Row], catalogs: Catalogs) -> pd.DataFrame:
     """A row per training scenario: bytes sent by data, tensor and pipeline parallel, and in all."""
     formulas = (data_parallel_bytes, tensor_parallel_bytes, pipeline_parallel_bytes)
-    rows = [_numbers(one_scenario(scenario, catalogs)) for scenario in scenarios]
-    sent = pd.DataFrame(
-        [[evaluate(formula, row) for formula in formulas] for row in rows],
-        columns=[f.__name__ for f in formulas],
-    )
+    (trained,) = parts(pd.DataFrame(list(scenarios)), catalogs)
+    table = _with_sent_sizes(at_places(trained.table)[0][0])  # the same at every place
+    sent = pd.DataFrame({formula.__name__: evaluate(formula, table) for formula in formulas})
     return sent.assign(sent_bytes=sent.sum(axis=1))
 
 
-def _numbers(table):
-    """The numbers of one scenario that the formulas read."""
-    row = {
-        name: float(np.ravel(values)[0])
-        for name, values in table.items()
-        if isinstance(values, np.ndarray) and values.ndim < 2
-    }
-    gradient_bytes_each = row[
-        "reduce_bytes_each" if row["shards_gradients"] else "gradient_bytes_each"
-    ]
+def _with_sent_sizes(table: Table) -> Table:
+    """The table with the sizes of what is sent, which the formulas read."""
     # The activations of a micro-batch, in bytes.
-    token_bytes = (
-        ACTIVATION_BYTES * np.asarray(table["stack_tokens"]) * np.asarray(table["stack_hidden"])
+    token_bytes = ACTIVATION_BYTES * table["stack_tokens"] * table["stack_hidden"]
+    trained_ratio = np.minimum(table["trained_parameters"] / table["parameters"], 1.0)
+    gradient_bytes_each = np.where(
+        table["shards_gradients"], table["reduce_bytes_each"], table["gradient_bytes_each"]
     )
-    return row | {
-        "weight_bytes_each": row["gathered_bytes_each"],
-        "sent_gradient_bytes_each": gradient_bytes_each
-        * min(row["trained_parameters"] / row["parameters"], 1.0),
-        "members": row["data_parallel"] * row["context_parallel"],
-        "replica_gpus": row["tensor_parallel"] * row["pipeline_parallel"],
-        "block_output_bytes": float(np.sum(table["stack_layers"] * token_bytes))
-        / row["pipeline_parallel"],
-        "boundary_bytes": float(np.max(token_bytes)),
+    output_bytes = (table["stack_layers"] * token_bytes).sum(axis=0)
+    return table | {
+        "weight_bytes_each": table["gathered_bytes_each"],
+        "sent_gradient_bytes_each": gradient_bytes_each * trained_ratio,
+        "members": table["data_parallel"] * table["context_parallel"],
+        "replica_gpus": table["tensor_parallel"] * table["pipeline_parallel"],
+        "block_output_bytes": output_bytes / table["pipeline_parallel"],
+        "boundary_bytes": token_bytes.max(axis=0),
     }
