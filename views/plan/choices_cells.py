@@ -52,6 +52,7 @@ class KnownCells:
         """Begin some missing cells in the workers.
 
         `is_drawing`: the page still asks questions of its own, so their worker is left to them.
+        Afterwards the workers take turns.
         """
         most = ONE_BY_ONE if others_ask or is_large(self.job) else AHEAD
         for group in self._groups(plan):
@@ -76,9 +77,8 @@ class KnownCells:
 
     def compute(self, plan: Cells, catalogs: Catalogs) -> None:
         """Compute a group of missing cells and wait for it."""
-        for group in self._groups(plan):
+        if group := next(self._groups(plan), None):
             self._compute(group, catalogs)
-            return
 
     def _compute(self, group: Group, catalogs: Catalogs) -> None:
         """Compute the cells of a group."""
