@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from examples import SMALL_LLAMA, recorded
-from pages import address, by_hand, job_line, opened, pasted, run, title, with_fields
+from pages import address, by_hand, job_line, opened, page_text, pasted, run, title, with_fields
 
 from calc.catalogs.load import FOLDER
 from calc.charts.result_tables import catalog_table, screen_names
@@ -83,6 +83,7 @@ def test_assumptions_in_words_reach_the_page_and_turns_have_a_field():
     assert app.number_input(key="think_seconds").value == 30
     app.number_input(key="conversation_turns").set_value(20)
     run(app)
+    assert "of later turns find their conversation in the cache" in page_text(app)
     assert "5,888 in" in job_line(app)  # the prompt of a mean turn holds the earlier answers
 
 

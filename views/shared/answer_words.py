@@ -28,6 +28,7 @@ from calc.say.numbers import (
 )
 from calc.say.place import short_card
 from calc.say.problem import as_heading, problem_and_cure
+from calc.say.sessions import turns_found
 from calc.say.verdict import verdict
 from calc.search.row_status import scenario_of
 from calc.units import GIB
@@ -118,7 +119,12 @@ def small_line(
         price_age(row, catalogs, today),
         *(
             (text, False)
-            for text in (_starting(row), _spare(row), calibration_words(row, catalogs))
+            for text in (
+                _starting(row),
+                turns_found(row),
+                _spare(row),
+                calibration_words(row, catalogs),
+            )
             if text
         ),
     ]
