@@ -18,7 +18,7 @@ from calc.search.grid import Grid
 from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.pairs import POOL
 from calc.search.places import Offer
-from calc.search.timing import STEPPED, TIMED, add_time, spot_overhead
+from calc.search.timing import STEPPED, TIMED, add_time, has_turns, spot_overhead
 
 COPIED = (  # columns of the pairs that a candidate has as they are
     "gpus",
@@ -47,10 +47,10 @@ TIMES_OF_RUNS = ("hours", "usd", "slow_hours", "billed_hours", "billed_gpu_hours
 def add_time_of_candidates(pair_table: LayoutPlaceTable, grid: Grid, job: Job) -> None:
     """Add the accumulations of pairs, and the columns of time that decide between candidates."""
     _add_accumulations(pair_table, grid)
-    if job.trains:
-        pair_table.set(POOL[-1].__name__, ONE, EMPTY)
-    else:
+    if has_turns(pair_table):
         pair_table.evaluate_all(POOL)
+    else:
+        pair_table.set(POOL[-1].__name__, ONE, EMPTY)
     add_time(pair_table, job.work, (*TIMED, *limited_columns(job).values()))
 
 

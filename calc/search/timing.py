@@ -71,10 +71,15 @@ def add_time(
         pair_table.evaluate_all(needed(formulas, wanted))
 
 
+def has_turns(pair_table: LayoutPlaceTable) -> bool:
+    """Return whether a row is of conversations of several turns."""
+    return bool(np.any(pair_table.columns["turns"][1] > 1))
+
+
 def _add_turns_at_hits(pair_table: LayoutPlaceTable, formulas: tuple[Callable, ...]) -> None:
     """Add the rate of turns of conversations at given hits, from which the hits follow."""
     pair_table.set(TURNS_AT_HITS, ONE, np.full((1, 1), np.nan))
-    if not np.any(pair_table.columns["turns"][1] > 1):
+    if not has_turns(pair_table):
         return
     others = tuple(formula for formula in formulas if formula.__name__ != HITS)
     rates = []
