@@ -84,6 +84,19 @@ def burst_passes(batch, computed_tokens, engine_batched_tokens, is_engine):
     return np.where(is_engine > 0, np.ceil(batch * computed_tokens / engine_batched_tokens), 1)
 
 
+def burst_wait_ratio(batch, computed_tokens, engine_batched_tokens, is_engine):
+    """Mean wait for a first token in a burst, of the burst's time. [share]
+
+    All prompts of a pass get theirs at its end. With a budget that is x of the burst's tokens, x of
+    the prompts end with each of the passes but the last, at x, 2x and so on of its time. Source:
+    SGLang, managers/schedule_policy.py, PrefillAdder; vLLM, v1/core/sched/scheduler.py.
+    """
+    budget_ratio = np.minimum(engine_batched_tokens / (batch * np.maximum(computed_tokens, 1)), 1)
+    full_passes = np.ceil(1 / budget_ratio) - 1
+    of_full = budget_ratio**2 * full_passes * (full_passes + 1) / 2
+    return np.where(is_engine > 0, of_full + 1 - full_passes * budget_ratio, 1)
+
+
 def pass_experts_seconds(
     stack_expert_bytes,
     stack_experts,
@@ -282,6 +295,18 @@ def room_wait_seconds(
     return (batch / running_sequences - 1) * round_seconds
 
 
+def in_step_first_token_seconds(
+    burst_first_token_seconds, burst_wait_ratio, arrival_seconds, first_token_run_ratio
+):
+    """Time to the first token of requests that arrive together, round after round. [s]
+
+    They wait for each other's prompts. Source: SGLang 0.5.15, managers/scheduler.py,
+    get_next_batch_to_run: "Run prefill first if possible", and alone.
+    """
+    waited = burst_wait_ratio * burst_first_token_seconds
+    return waited + (1 - burst_wait_ratio) * arrival_seconds * first_token_run_ratio
+
+
 def time_to_first_token_seconds(
     batch,
     in_step,
@@ -291,29 +316,22 @@ def time_to_first_token_seconds(
     prompt_wait_seconds,
     room_wait_seconds,
     arrival_seconds,
-    burst_first_token_seconds,
+    in_step_first_token_seconds,
     first_token_run_ratio,
 ):
     """Time from the arrival of one prompt to its first token at the steady rate. [s]
 
-    If nothing is generated there is no steady rate, and only its prefill counts. Requests in step
-    arrive together, round after round, and wait for half of each other's prompts. Source: SGLang
-    0.5.15, managers/scheduler.py, get_next_batch_to_run: "Run prefill first if possible", and
-    alone. Valid: prompts that an engine does not cut into chunks; the decode steps between chunks
-    are left out.
+    If nothing is generated there is no steady rate, and only its prefill counts. Valid: prompts
+    that an engine does not cut into chunks; the decode steps between chunks are left out.
     """
     alone = arrival_seconds + prompt_compute_seconds + prefill_link_seconds / batch
     staggered = (
         alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)
     ) * first_token_run_ratio
-    waited_ratio = (batch + 1) / (2 * batch)
-    half_burst = (
-        waited_ratio * burst_first_token_seconds
-        + (1 - waited_ratio) * arrival_seconds * first_token_run_ratio
+    reached = np.where(
+        (in_step > 0) & (generated_tokens > 0), in_step_first_token_seconds, staggered
     )
-    return (
-        np.where((in_step > 0) & (generated_tokens > 0), half_burst, staggered) + room_wait_seconds
-    )
+    return reached + room_wait_seconds
 
 
 def closed_loop_first_token_seconds(

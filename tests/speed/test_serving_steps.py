@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from calc.speed.collectives import expert_gpus
 from calc.speed.decode import dense_matrix_bytes_each
 from calc.speed.experts import busiest_rank_ratio, touched_experts_ratio
+from calc.speed.prefill import burst_wait_ratio
 from calc.speed.serving import (
     interleaved_prefill_seconds,
     others_prefill_seconds,
@@ -128,6 +129,20 @@ def test_releases_engines_and_kinds_of_blocks_have_their_own_fixed_times(catalog
     tuned = timed(catalogs, *({**row, "engine_flags": "tuned"} for row in rows))["host_seconds"]
     assert shipped - tuned == pytest.approx([0, 23 * 0.6e-3, 0])
     assert tuned - tuned[0] == pytest.approx([0, 0, 23 * 1.2e-3])
+
+
+@pytest.mark.parametrize(
+    ("batch", "budget", "is_engine", "share"),
+    [
+        (8, 8000, 1, 1),  # One pass: all first tokens come at its end.
+        (8, 2000, 1, 0.625),  # Four passes: a quarter, a half, three quarters and all of the time.
+        (9, 8192, 1, 0.918),  # A full pass and a short one.
+        (64, 1, 1, 0.5),  # As good as one after the other.
+        (8, 1, 0, 1),  # Without an engine the batch is one pass.
+    ],
+)
+def test_prompts_of_one_pass_have_their_first_tokens_together(batch, budget, is_engine, share):
+    assert burst_wait_ratio(batch, 1000, budget, is_engine) == pytest.approx(share, abs=1e-3)
 
 
 @given(
