@@ -57,7 +57,7 @@ def load(fields: Row, catalogs: Catalogs) -> None:
             number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
         lengths(catalogs)
-    if questions.turns() > 1:
+    if questions.turns() > 1 and generates(fields["model"], catalogs):
         conversation(catalogs)
     if measured != KEYS.tokens_total:
         with row():
