@@ -30,7 +30,7 @@ ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def near_ties_heading(types: NearTies, options: Options) -> str:
-    """Four types within 10 %: take the one you can get."""
+    """The heading: Four types within 10 %: any will do."""
     if options.job.get("have"):
         return "On each of your machines"
     if not types.close:
@@ -38,11 +38,14 @@ def near_ties_heading(types: NearTies, options: Options) -> str:
     if types.close == 1:
         return "No other type within 10 %"
     count = COUNTS[types.close] if types.close < len(COUNTS) else f"{types.close}"
-    return f"{count} types within 10 %: take the one you can get"
+    return f"{count} types within 10 %: any will do"
 
 
 def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str:
-    """Return why they cannot be ranked, what the next one costs, and up to which load it holds."""
+    """Return why they cannot be ranked, what the next one costs, and up to which load it holds.
+
+    Where several are close, the table of all types has the next one.
+    """
     if not types.close:
         return ""
     first = types.rows[0]
@@ -51,7 +54,7 @@ def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str
         parts = [f"Time is known to ± {_known_to(first)}."]
     if types.close > len(types.rows):
         parts.insert(0, f"{COUNTS[len(types.rows)]} of them are here.")
-    if types.next is not None:
+    if types.next is not None and types.close == 1:
         parts.append(
             f"The next type, {place(types.next)}, costs "
             f"{percent(types.next['usd'] / first['usd'] - 1)} more."

@@ -16,7 +16,7 @@ G_TYPES = ["g7e.2xlarge", "g7e.4xlarge", "g7e.8xlarge", "g6e.2xlarge", "g6e.12xl
 @pytest.fixture(scope="module")
 def answer():
     """A run whose lowest cost and whose easiest option are both on G instances."""
-    job = {"model": "qwen3-4b", "method": "lora", "examples": 10_000, "instances_most": 1}
+    job = {"model": "qwen3-4b", "method": "lora", "examples": 10_000, "epochs": 3, "instances_most": 1}
     return full_answer(job | {"instance": G_TYPES}, catalogs())
 
 

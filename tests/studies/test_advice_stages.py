@@ -4,7 +4,7 @@ import pytest
 from examples import catalogs
 
 from calc.answers.advice import advise
-from calc.studies.neighbours import free_layout
+from calc.studies.neighbors import free_layout
 
 
 def test_advice_frees_stages_only_beside_a_plan_that_has_some():

@@ -155,7 +155,7 @@ def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
     assert "choose fp16" in text
     rules = next(table.value for table in app.dataframe if "verdict" in table.value)
     assert rules["verdict"].iloc[0] == "refuses"
-    assert "less_than_sm80" in rules["source"].iloc[0]
+    assert "check_if_supports_dtype" in rules["source"].iloc[0]
 
 
 def test_the_plan_leads_to_formulas_and_sources():

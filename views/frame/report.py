@@ -159,7 +159,7 @@ def _small_line(options: Answer, catalogs: Catalogs, today: date, chosen: Row | 
 
 
 def _how_sure(options: Answer, answers: list[Row]) -> str:
-    """Four types within 10 %: take the one you can get. Time is known to ± 25 %."""
+    """Four types within 10 %: any will do. Time is known to ± 25 %."""
     if options.problem or options.job.get("have"):
         return ""
     types = near_ties(options)
