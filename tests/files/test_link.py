@@ -64,6 +64,7 @@ def test_a_model_of_ones_own_travels_field_by_field(model):
             {"goal": "serve", "regions": "us-west-2"},
         ),
         ({"tuning": ["lora"], "work": ["training"]}, {"method": "lora", "goal": "tune"}),
+        ({"examples": ["800"]}, {"examples": 800, "epochs": 1}),
         (
             {"goal": ["train"], "train_tokens": ["2e12"]},
             {"goal": "train", "run_tokens": 2 * 10**12},

@@ -132,7 +132,8 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[st
 def _as_fields(query: dict[str, list[str]]) -> dict[str, list[str]]:
     """The query with each column of a job under the name and in the unit of its field.
 
-    A column stays as it is, and is refused, if the query has the field as well.
+    A column stays as it is, and is refused, if the query has the field as well. Examples without
+    epochs are read once, as columns are; a link that the page writes has both.
     """
     from_scratch = {"train_tokens": "run_tokens"} if query.get("goal") == ["train"] else {}
     fields: dict[str, list[str]] = {}
@@ -144,6 +145,8 @@ def _as_fields(query: dict[str, list[str]]) -> dict[str, list[str]]:
             fields[field] = [_days(text) for text in texts]
         else:
             fields[field] = [GOAL_OF.get(text, text) for text in texts]
+    if "examples" in fields:
+        fields.setdefault("epochs", ["1"])
     return fields
 
 
