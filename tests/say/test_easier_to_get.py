@@ -16,8 +16,8 @@ G_TYPES = ["g7e.2xlarge", "g7e.4xlarge", "g7e.8xlarge", "g6e.2xlarge", "g6e.12xl
 @pytest.fixture(scope="module")
 def answer():
     """A run whose lowest cost and whose easiest option are both on G instances."""
-    job = {"model": "qwen3-4b", "method": "lora", "examples": 10_000, "epochs": 3, "instances_most": 1}
-    return full_answer(job | {"instance": G_TYPES}, catalogs())
+    job = {"model": "qwen3-4b", "method": "lora", "examples": 10_000, "epochs": 3}
+    return full_answer(job | {"instance": G_TYPES, "instances_most": 1}, catalogs())
 
 
 def test_no_type_of_its_class_costs_less_than_the_easiest_option(answer):
