@@ -238,6 +238,7 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
         assert not app.warning
 
 
+@pytest.mark.long
 def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(
     monkeypatch, tmp_path
 ):

@@ -96,6 +96,7 @@ def test_a_row_of_a_large_table_equals_its_lone_self(scenarios, results):
     assert differing(alone(scenarios.loc[rows]), results.loc[rows].reset_index(drop=True)) == {}
 
 
+@pytest.mark.long
 def test_sharing_changes_no_result(scenarios, results, monkeypatch):
     """Every row worked out on its own, none for another that is like it."""
     monkeypatch.setattr(Table, "distinct", lambda *_, **__: None)
@@ -171,6 +172,7 @@ def test_the_keys_are_the_columns_read_as_they_are():
     assert origins.deciding(frozenset(["stack_width"])) == ("model", "precision")
 
 
+@pytest.mark.long
 def test_a_job_of_a_table_is_answered_as_alone():
     """Its answers among other jobs are its answers alone, from catalogs that remember none, and
     each is its own estimate.

@@ -96,6 +96,7 @@ SAME = (
 SERVED = {"work": "inference", "users": 8}
 
 
+@pytest.mark.long
 def test_the_makers_published_weights_are_the_default_and_a_quantized_file_is_served_as_it_is(
     catalogs,
 ):

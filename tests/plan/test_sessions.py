@@ -80,6 +80,7 @@ def test_a_service_of_conversations_reuses_what_its_cache_keeps(catalogs):
         session_plan(row, Sessions(100, 60), catalogs)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("read_once")
 def test_the_command_and_the_page_say_what_is_reused(tmp_path, capsys):
     plans, caches = tmp_path / "plans.csv", tmp_path / "caches.csv"

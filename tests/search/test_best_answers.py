@@ -149,6 +149,7 @@ def test_the_hardest_class_allowed_is_a_limit(catalogs):
     assert "p6e" not in "".join(row["instance"] for row in options(job, catalogs).rows)
 
 
+@pytest.mark.long
 def test_a_run_on_so_many_machines_of_p_that_they_come_by_agreement_yields_to_one_on_fewer(
     catalogs,
 ):

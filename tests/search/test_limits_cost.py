@@ -135,6 +135,7 @@ def test_the_bits_of_a_limit_are_those_of_the_answer_that_it_leads_to(catalogs):
         assert all(f"{bits}-bit" in said for bits in set(limit.bits) - {16})
 
 
+@pytest.mark.long
 def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs):
     job = {
         "work": "inference",
@@ -159,6 +160,7 @@ def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs
     assert ways_of(row, served, job, named, catalogs).region_row is None
 
 
+@pytest.mark.long
 def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
     job = {
         "work": "inference",
@@ -297,6 +299,7 @@ def test_a_service_as_shipped_says_what_tuned_flags_give(catalogs):
     assert options(job | {"engine_flags": "tuned"}, catalogs).ways.tuned_row is None
 
 
+@pytest.mark.long
 def test_a_run_from_scratch_says_what_the_steps_of_such_runs_save(catalogs):
     job = {"goal": "train", "model": "llama-3.1-70b", "train_tokens": 1e12, "hours_most": 2160}
     job |= {"markets": "capacity-block", "instances_most": 64}

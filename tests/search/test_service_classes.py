@@ -59,6 +59,7 @@ def test_words_name_the_class_and_the_team(catalogs):
     assert (result.job["service_class"], result.job["spare"]) == ("critical", 1)
 
 
+@pytest.mark.long
 def test_the_page_takes_class_and_team_to_link_kit_and_kept_answer():
     app = opened(goal="serve", team="nlp", project="search")
     app.session_state["where"] = True

@@ -79,6 +79,7 @@ def row(catalogs):
     return options(job | {"train_tokens": 1e10}, catalogs).answers.iloc[0].to_dict()
 
 
+@pytest.mark.long
 def test_a_run_says_what_is_paid_for_its_range_its_market_and_the_quota_that_it_needs(
     row,
 ):
@@ -165,6 +166,7 @@ def test_the_bill_is_of_the_row_looked_at(catalogs):
     assert dollars(paid(app)[-1][5]) == pytest.approx(other["usd"], rel=0.005)
 
 
+@pytest.mark.long
 def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed():
     app = bill(**RUN)
     run(app.get_by_key("all_assumptions_shown").set_value(True))

@@ -8,6 +8,7 @@ from calc.files.link import link
 from calc.search.board import ORDERS, sort_board
 
 
+@pytest.mark.long
 def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
     app = opened(v="3", model="llama-3.2-3b")
     board(app)

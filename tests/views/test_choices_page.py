@@ -117,6 +117,7 @@ def test_what_a_pressed_cell_promises_is_the_plan_that_follows():
     assert promised["instance"] in title(after).replace("\u2060", "")
 
 
+@pytest.mark.long
 def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(monkeypatch):
     compute_first(None, monkeypatch)
     app = opened(v="3", **QUERIES["run"])

@@ -25,14 +25,15 @@ from views.session import present_plan
 from views.shared.answer_words import pace
 
 JOBS = recorded("cases/one_plan.json")
-SHORT = "a 32B for 20 people"  # in make test
-WHOLE = (  # on every page in make long
+# On every page.
+WHOLE = (
+    "a 32B for 20 people",
     "too large for one card",
     "LoRA of a 70B within a week",
     "one's own cards",
 )
-# A third in make long, all in make bench.
-OTHERS = [job for job in JOBS if job not in (SHORT, *WHOLE)][:: 3 if TIMES == 1 else 1]
+# A third of them, all in make bench.
+OTHERS = [job for job in JOBS if job not in WHOLE][:: 3 if TIMES == 1 else 1]
 FIGURE = re.compile(r"(?P<money>\$\d[\d,]*(?:\.\d+)?)|(?P<machine>\d+ × [a-z]\w*(?:-\w+)*\.\w+)")
 PART = re.compile(r"\$[\d,.]+ of it for starting")
 OTHER = {"money": "machine", "machine": "money"}
@@ -267,16 +268,14 @@ def on_plan(app, row, where, is_owned):
 
 def pages_of(job):
     """Plan and every other page of some jobs; of another job Plan and some pages."""
-    if job in (SHORT, *WHOLE):
+    if job in WHOLE:
         return PAGES
     first, *others = PAGES
     return [first, *others[list(JOBS).index(job) % LONG_PAGES :: LONG_PAGES]]
 
 
-@pytest.mark.parametrize(
-    "job",
-    [SHORT, *(pytest.param(job, marks=pytest.mark.long) for job in (*WHOLE, *OTHERS))],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("job", [*WHOLE, *OTHERS])
 def test_every_panel_gives_the_first_card_and_rows_of_the_table_or_says_which_question_it_answers(
     job, monkeypatch
 ):

@@ -239,6 +239,7 @@ def test_a_question_of_the_field_is_answered_by_a_button():
     assert job_line(app).startswith("Fine-tune Llama 3.3 70B by LoRA")
 
 
+@pytest.mark.long
 def test_one_field_on_plan_takes_words_addresses_links_and_sends_a_run_to_its_page():
     app = pasted(opened(), "qwen3 32b for 20 people, zyx")
     assert job_line(app).startswith("Serve Qwen3 32B to 20 people")

@@ -82,6 +82,7 @@ def test_a_choice_is_auto_until_it_is_touched_and_again_when_it_is_emptied_or_se
     assert app.session_state["by_hand"] is True
 
 
+@pytest.mark.long
 def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_example():
     by_hand = {"gpus": "8", "precision": "bf16", "batch": "2", "attention": "eager"}
     app = opened(model="qwen2.5-7b", **by_hand)
@@ -98,6 +99,7 @@ def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_ex
     assert "gpus" not in address(app)
 
 
+@pytest.mark.long
 def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_cannot_be():
     app = with_fields(opened())
     for key, value, usual in (
@@ -257,6 +259,7 @@ def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():
     assert app.pills(key="markets_paid").value == ["on-demand", "spot", "capacity-block"]
 
 
+@pytest.mark.long
 def test_machines_that_are_there_come_back_when_the_page_asks_for_them_again():
     """A link with machines opens on them; renting leaves them out; several kinds are one field of
     the link.
@@ -284,6 +287,7 @@ def test_machines_that_are_there_come_back_when_the_page_asks_for_them_again():
     assert address(wrong)["have"] == ["1 x l4"]
 
 
+@pytest.mark.long
 def test_weights_are_called_published_where_somebody_known_publishes_them():
     for model, labels in (
         ("qwen3-32b", ["8 bits, published", "16 bits", "4 bits"]),
@@ -322,6 +326,7 @@ def test_what_cannot_be_chosen_is_not_asked():
     assert {"usd_most", "usd_per_hour_most", "instances_most", "spare"} <= shown["encoder"]
 
 
+@pytest.mark.long
 def test_a_discount_and_milliseconds_are_fields_of_the_job_in_other_units():
     app = opened(goal="serve", token_seconds="0.05", paid_ratio="0.88")
     app.session_state["where"] = True
@@ -348,6 +353,7 @@ def test_on_a_phone_the_job_is_in_a_group_of_the_page(monkeypatch):
     assert app.selectbox(key="load").value == "users"
 
 
+@pytest.mark.long
 def test_a_cleared_field_keeps_its_value_and_a_cleared_limit_is_none():
     app = opened(days_most="3", examples="20000")
     run(app.number_input(key="days_most").set_value(None))

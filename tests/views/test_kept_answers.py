@@ -3,6 +3,7 @@ link.
 """
 
 import pandas as pd
+import pytest
 from pages import address, opened, run, turned, with_share
 from streamlit.testing.v1 import AppTest
 
@@ -33,6 +34,7 @@ def act(app, place, action):
     return run(app.menu_button(key=f"more_{place}").set_value(action))
 
 
+@pytest.mark.long
 def test_each_change_can_be_undone_looking_is_no_change_and_a_change_after_undo_clears_redo():
     app = opened()
     for page in ("accuracy", "plan"):

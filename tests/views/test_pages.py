@@ -21,6 +21,7 @@ COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_to
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
 STATES = recorded("cases/page_states.json")["states"]
 EVERY = 3
+RARER = ("LoRA of a large model", "on spot, kept")  # in make long
 REFUSED = ("nothing fits", "not estimated", "cannot serve")  # a page may say why in an error box
 BANNED = re.compile(
     (
@@ -63,7 +64,10 @@ def pages_of(state):
     return [first, *others[[*STATES].index(state) % EVERY :: EVERY]]
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    "state",
+    [pytest.param(name, marks=[pytest.mark.long] * (name in RARER)) for name in STATES],
+)
 def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state):
     """A state is seen on Plan and on every third of the other pages, a page in some states."""
     app = opened(v="3", **STATES[state])

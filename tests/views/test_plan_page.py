@@ -143,7 +143,7 @@ RARER = (
 
 @pytest.mark.parametrize(
     "query",
-    [{}, SERVED, *(pytest.param(query, marks=pytest.mark.long) for query in RARER)],
+    [{}, *(pytest.param(query, marks=pytest.mark.long) for query in (SERVED, *RARER))],
     ids=repr,
 )
 def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_options):
@@ -213,6 +213,7 @@ def present_memory(app):
     return sum(float(number.replace(",", "")) for number in re.findall(r"([\d.,]+) GiB", names))
 
 
+@pytest.mark.long
 def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(shown_options):
     app = opened(v="3", instance=["g5.xlarge", "g6.xlarge"])
     assert title(app).startswith("No allowed GPU is large enough")
@@ -302,6 +303,7 @@ def test_the_promise_and_other_ready_jobs_stand_until_the_first_change():
     assert promise not in page_text(run(opened().button(key="keep").click()))
 
 
+@pytest.mark.long
 def test_changes_of_the_same_work_come_first_and_what_is_compared_elsewhere_when_it_is_opened():
     app = run(opened())
     taken = [button for button in app.button if button.key and button.key.startswith("take_")]

@@ -246,6 +246,7 @@ def test_the_line_of_a_card_is_where_the_verdict_turns(walked, catalogs):
     assert checked >= 8
 
 
+@pytest.mark.long
 def test_a_length_that_an_image_fixes_is_no_slider(catalogs):
     walk = walk_through(scenario_of(options(JOBS["images"], catalogs).rows[0]), catalogs)
     assert walk.bounds.most_steps == 1
