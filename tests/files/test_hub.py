@@ -322,6 +322,7 @@ def test_an_index_beside_a_config_is_found(tmp_path):
         assert row["problem"].endswith("Weights take at least 13.4 GiB on each GPU.")
 
 
+@pytest.mark.long
 def test_the_page_says_the_least_and_its_link_keeps_the_model():
     app = pasted(opened(), TEXT)
     least = "7.20 billion parameters, 13.4 GiB of weights in 16 bits"

@@ -120,6 +120,7 @@ def test_every_market_of_a_scaled_service_has_one_end_and_a_run_neither_rests_no
     )
 
 
+@pytest.mark.long
 def test_an_answer_says_what_its_spare_machines_cost_and_how_many_run(catalogs):
     row = options(JOBS[0] | {"spare": 1, **HOURLY}, catalogs).answers.iloc[0]
     running = row["instances_needed"] - row["resting_instances"]

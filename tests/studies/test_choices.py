@@ -62,6 +62,7 @@ def test_a_choice_that_nothing_can_run_says_why():
     assert alone.refused.obstacle
 
 
+@pytest.mark.long
 def test_choices_over_a_limit_are_shown_with_what_they_exceed_and_the_sentence_prefers_others():
     resolved, free = studied(TUNE)
     matrix = comparisons(resolved, free, catalogs())[0]

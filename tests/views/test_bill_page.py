@@ -116,6 +116,7 @@ def test_a_run_says_what_is_paid_for_its_range_its_market_and_the_quota_that_it_
     assert "L-417A185B" in "\n".join(block.value for block in app.code)
 
 
+@pytest.mark.long
 def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
     app = bill(**RUN | {"markets": "spot"})
     *lines, total = paid(app)

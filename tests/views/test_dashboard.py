@@ -48,6 +48,7 @@ def test_prices_of_another_day_are_messages_of():
     )
 
 
+@pytest.mark.long
 def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
     app = pasted(opened(), "16 layers, hidden 4096, 32 heads, 8 kv heads, ffn 14336, vocab 128256")
     assert job_line(app).startswith("Fine-tune all weights of my-model · own on ")

@@ -148,6 +148,7 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
     assert by_hand(app, "instance") == []
 
 
+@pytest.mark.long
 def test_a_training_that_is_brought_while_the_page_serves_becomes_a_training():
     app = opened("bring", goal="serve", model="qwen3-14b")
     pasted(app, LORA)
@@ -173,6 +174,7 @@ def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_f
     assert table(app, "measured_gib")["estimated_gib"].iloc[0] != before
 
 
+@pytest.mark.long
 def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_hand_comes_first():
     app = opened("bring", instance="p5.48xlarge")
     text = MESSAGE.replace("21.96", "79.65").replace("21.80", "79.50").replace("20.30", "77.00")
@@ -185,6 +187,7 @@ def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_h
     assert title(app).startswith("About ")
 
 
+@pytest.mark.long
 def test_a_change_of_a_brought_run_becomes_the_plan_with_its_model(app):
     config = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
     app.file_uploader(key="brought_files").set_value(

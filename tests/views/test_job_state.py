@@ -246,6 +246,7 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
     assert "split" not in {slider.key for slider in app.slider}
 
 
+@pytest.mark.long
 def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():
     app = opened(model="llama-3.1-8b")
     app.session_state["where"] = True
@@ -379,6 +380,7 @@ def test_training_that_generates_its_answers_asks_for_their_number_and_length():
         assert ("128 prompts a step" in job_line(app)) == asks
 
 
+@pytest.mark.long
 def test_answers_of_an_objective_are_forgotten_with_it_and_its_context_is_what_they_need():
     app = opened(v="3")
     text = "GRPO qwen3-8b on 1000 prompts, 4 answers each of 1000 tokens"
@@ -389,6 +391,7 @@ def test_answers_of_an_objective_are_forgotten_with_it_and_its_context_is_what_t
     assert "answers" not in job_line(app)
 
 
+@pytest.mark.long
 def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule():
     app = opened(v="3", train_tokens="200000000")
     assert "examples_written" not in [field.key for field in app.text_input]

@@ -298,6 +298,7 @@ def test_the_page_shows_the_picture_the_table_and_what_to_read():
     assert "The cliff:" in page_text(app)
 
 
+@pytest.mark.long
 def test_the_plans_arrangement_is_marked_on_every_card(catalogs):
     row = options(JOBS["training"], catalogs).rows[0]
     cards = over_cards(scenario_of(row), catalogs).set_index("gpu")
