@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
+
 from calc.plan.cases import ASKED_DISCOUNT, Cases
 from calc.say.numbers import billed_usd, is_missing, percent
 
@@ -30,6 +32,11 @@ def range_words(cases: Cases, amounts: Sequence[float]) -> str:
 def with_range(usd: float, low_usd: float, high_usd: float) -> str:
     """Return $46 ($38 to $112): an amount of a bill, and the ends of its range in its rounding."""
     return f"{billed_usd(usd)} ({' to '.join(_ends(low_usd, high_usd, [usd]))})"
+
+
+def small_amounts(table: pd.DataFrame) -> list[str]:
+    """Return the columns of money whose amounts are all below ten dollars, and so have cents."""
+    return [name for name in table if table[name].max() < CENTS_BELOW_USD]
 
 
 def summands(values: Sequence[float]) -> tuple[list[str], str]:

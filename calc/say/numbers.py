@@ -48,7 +48,7 @@ def usd(value: float | None) -> str:
     """Money with cents below 100 dollars: $3.36, $36.20, $245, $40,200."""
     if value is None or is_missing(value):
         return "no price"
-    sign = "-" if value < 0 else ""
+    sign = "−" if value < 0 else ""
     size = abs(value)
     return f"{sign}${size:,.2f}" if size < 100 else f"{sign}${three(size)}"
 
@@ -59,10 +59,10 @@ def about(value: float | None) -> str:
 
 
 def billed_usd(value: float | None) -> str:
-    """Money of a bill, whose lines have a sum: $3.36, $49, -$1,500, $16,352."""
+    """Money of a bill, whose lines have a sum: $3.36, $49, −$1,500, $16,352."""
     if value is None or not abs(value) >= 9.995:
         return usd(value)
-    return f"{'-' if value < 0 else ''}${abs(value):,.0f}"
+    return f"{'−' if value < 0 else ''}${abs(value):,.0f}"
 
 
 def percent(ratio: float | None) -> str:

@@ -271,7 +271,7 @@ def test_tax_and_credits_are_said_beside_the_plans(catalogs):
     assert (result.tax_usd, result.credit_usd) == (3, -2)
     assert of(result, "chat")["actual_usd"] == 10
     assert said.beside_sentences(result) == [
-        "Not compared: $3.00 tax and -$2.00 credits and refunds."
+        "Not compared: $3.00 tax and −$2.00 credits and refunds."
     ]
 
 

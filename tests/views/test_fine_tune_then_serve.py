@@ -23,9 +23,11 @@ from calc.plan.fine_tune_then_serve import (
     by_month,
 )
 from calc.plan.plan_bill import plan_bill
+from calc.say.cases import small_amounts
 from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
 from calc.scenarios.problems import TableError
 from calc.studies.fine_tune_then_serve import at_more_load, services, tuned_plan
+from views.shared import tables
 
 RUN = {
     "work": "training",
@@ -213,6 +215,13 @@ def test_a_discount_lowers_the_plan_and_not_the_price_per_token(tuned, catalogs)
         f"The plan never costs less; at {larger.tokens_per_day / 1e6:.1f} million a day"
         in against_endpoint(less, larger, catalogs)
     )
+
+
+def test_amounts_below_ten_dollars_have_cents_in_the_table_of_months():
+    months = pd.DataFrame({"runs_usd": [5.5, 0.0], "sum_usd": [5.5, 1365.5]})
+    assert small_amounts(months) == ["runs_usd"]
+    column = tables.with_cents(tables.columns_of("tuned_months")["runs_usd"])
+    assert column["type_config"]["format"] == "$%,.2f"
 
 
 @pytest.mark.long

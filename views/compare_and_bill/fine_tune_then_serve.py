@@ -20,6 +20,7 @@ from calc.plan.fine_tune_then_serve import (
     by_month,
 )
 from calc.say import fine_tune_then_serve as tuned_words
+from calc.say.cases import small_amounts
 from calc.say.job import job_sentence, short_job
 from calc.say.numbers import is_missing, usd
 from calc.say.problem import problem_text
@@ -93,6 +94,8 @@ def draw(title: DeltaGenerator) -> None:
         _chart(plan)
     columns = tables.columns_of("tuned_months")
     months = by_month(plan)[list(columns)]
+    small = small_amounts(months.drop(columns="month"))
+    columns |= {name: tables.with_cents(columns[name]) for name in small}
     height: Any = "content" if len(months) <= WHOLE else "auto"
     tables.grid(
         months,

@@ -83,6 +83,11 @@ def columns_of(table: str, **labels: str) -> Row:
     return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
 
 
+def with_cents(column: Row) -> Row:
+    """A column of money with cents, as the bill writes amounts under ten dollars."""
+    return column | {"type_config": column["type_config"] | {"format": "$%,.2f"}}
+
+
 def filled_columns(columns: Arguments, table: pd.DataFrame) -> Row:
     """The columns that a table has, without those of which no row knows anything."""
     return {
