@@ -231,7 +231,7 @@ def test_the_number_of_cards_that_is_asked_for_is_not_taken_as_one():
     assert (question.column, question.choices[0]) == ("have", "2 x h20")
     assert "have" not in asked.columns
     named = read_request("serve deepseek-r1 on at most 16 H20 GPUs", catalogs())
-    assert named.columns["have"] == "16 x h20"
+    assert (named.columns["have"], named.questions) == ("16 x h20", ())
 
 
 def test_words_are_answered_by_the_ranked_table():

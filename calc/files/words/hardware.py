@@ -107,7 +107,11 @@ def _ask_about_memory(amounts: Amounts) -> None:
 
 
 def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
-    """One's own machines: said so, or cards that AWS does not rent."""
+    """One's own machines: said so, or cards that AWS does not rent.
+
+    A service on such cards is answered with what they hold. Of training, which is planned for its
+    time and cost, it is asked whether they are there.
+    """
     rented = set(catalogs.instances["gpu"])
     foreign = [item for item in scopes.taken["gpu"] if item.value[0] not in rented]
     own = [*scopes.owned, *foreign]
@@ -136,7 +140,8 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
         return
     amounts.facts.put("have", f"{count:.0f} x {name}", item.text)
     is_ours = OURS.search(amounts.text[: item.start])
-    if item in foreign and not is_ours and not name.startswith(WORKSTATIONS):
+    at_home = is_ours or name.startswith(WORKSTATIONS)
+    if item in foreign and not at_home and amounts.goal != "serve":
         choices = (f"{count:.0f} x {name}",)
         amounts.facts.ask("have", item.text, choices, NOT_RENTED.format(item.text))
     if len({one.value for one in own}) > 1 or ("CARD" in item.tags and len(item.value) > 1):
