@@ -62,17 +62,7 @@ NEEDED = (
     "expert_ffn",
 )
 # Sizes that a config must state itself: no default of its class replaces them.
-OWN_SIZES = {
-    "layers",
-    "encoder_layers",
-    "decoder_layers",
-    "hidden",
-    "heads",
-    "encoder_heads",
-    "ffn",
-    "encoder_ffn",
-    "vocab",
-}
+OWN_SIZES = {*NEEDED} - EXPERTS
 OWN_FIELDS = {"intermediate_size"}  # whatever our name for it
 
 
