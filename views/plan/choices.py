@@ -30,7 +30,7 @@ MEASURES = {
 }
 LINES = ("gpus", "load", "context", "batch")  # comparisons over a number
 SPEED = "speed"  # the frontier of a service, which the answer already holds
-AGAIN_SECONDS, LATER_SECONDS = 0.25, 1.0  # until the next look for cells; while others ask
+AGAIN_SECONDS, LATER_SECONDS = 0.25, 2.0  # until the next look for cells; while others ask
 PHONE_COLUMNS = 2  # whose cells have room for their machines on a phone
 WIDE = 480  # pixels of the two lists
 TAKEN = "choice_taken"  # a cell was pressed: the page is to be drawn anew
@@ -61,14 +61,19 @@ def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 
 def begin(plan: Present, catalogs: Catalogs) -> None:
-    """Have workers compute cells of the comparison on view while the page is drawn."""
+    """Have workers compute cells of the comparison on view while the page is drawn.
+
+    While others ask, their pages come first, and cells only once this one stays in view.
+    """
+    if others_ask():
+        return
     several = {one.id: one for one in comparisons(plan.job, plan.row, catalogs)}
     shown = str(st.session_state.get("choices_of", ""))
     if shown == SPEED and has_speeds(plan):
         return
     comparison = several.get(shown) or next(iter(several.values()))
     known = known_cells(plan.job, comparison, catalogs.version)
-    known.begin(plan.row, catalogs, is_drawing=True, others_ask=others_ask())
+    known.begin(plan.row, catalogs, is_drawing=True, others_ask=False)
 
 
 def _continue(known: KnownCells, plan: Present, catalogs: Catalogs) -> None:
