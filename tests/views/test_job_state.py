@@ -391,7 +391,6 @@ def test_answers_of_an_objective_are_forgotten_with_it_and_its_context_is_what_t
     assert "answers" not in job_line(app)
 
 
-@pytest.mark.long
 def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule():
     app = opened(v="3", train_tokens="200000000")
     assert "examples_written" not in [field.key for field in app.text_input]
