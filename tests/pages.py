@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from calc.files.csv.tables import dated_csv
+from calc.files.link.link import VIEWS
 from calc.job.fields import COMPARED
 from calc.say.job import job_sentence
 from calc.search.board import with_answers
@@ -19,25 +20,7 @@ from views.plan import choices
 from views.session.tabs import TABS, key_of, page_of
 
 # Pages without tabs, and tabs.
-PAGES = (
-    "plan",
-    "compare",
-    "pay",
-    "tuned",
-    "team",
-    "load",
-    "teams",
-    "actual",
-    "shelf",
-    "step",
-    "explore",
-    "method",
-    "instances",
-    "models",
-    "prices",
-    "accuracy",
-    "bring",
-)
+PAGES = ("plan", *VIEWS, "bring")
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 JOB = re.compile("(Fine-tune|Train|Serve|Generate|Run) .*[.]$")
 SPOKEN = (

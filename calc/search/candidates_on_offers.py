@@ -14,6 +14,7 @@ from calc.job.job import Job
 from calc.layout_place_table import ONE, PAIR, WAY, LayoutPlaceTable
 from calc.search.batch_for_rate import first_token_column, request_seconds
 from calc.search.candidates import Candidates
+from calc.search.free_choices import COUNTS
 from calc.search.grid import Grid
 from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.pairs import POOL
@@ -21,12 +22,7 @@ from calc.search.places import Offer
 from calc.search.timing import STEPPED, TIMED, add_time, has_turns, spot_overhead
 
 COPIED = (  # columns of the pairs that a candidate has as they are
-    "gpus",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "context_parallel",
-    "batch",
-    "accumulation_steps",
+    *COUNTS,
     "step_tokens",
     "pair_number",
     "runs",

@@ -180,7 +180,7 @@ def joined():
 
 
 def moments():
-    """What the engine makes beside formulas: components at moments, and turns at given hits."""
+    """Columns that the engine makes beside formulas: components at moments, turns at given hits."""
     return {"moment_bytes", TURNS_AT_HITS, *(f"moment_{name}" for name in COMPONENTS[:-1])}
 
 

@@ -1,4 +1,4 @@
-"""What is installed: exactly what the locks pin, which is what the requirements ask for; licenses
+"""Installed packages: exactly what the locks pin, which is what the requirements ask for; licenses
 known; nothing is sent home.
 """
 

@@ -180,7 +180,7 @@ def test_days_decide_between_plans_on_one_machine(catalogs):
 
 
 def test_only_the_days_of_a_plan_are_compared(catalogs):
-    """Of November's 30 days a service from the 16th on has 15, and a run of December none."""
+    """A service from the 16th on has 15 of November's 30 days, and a run of December none."""
     late = CHAT | {"starts": "2026-11-16", "ends": ""}
     later = TUNE | {"starts": "2026-12-01", "ends": ""}
     result = compared(catalogs, [chat(usd=1440.0, hours=720.0)], pd.DataFrame([late, later]))

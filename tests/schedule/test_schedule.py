@@ -90,7 +90,7 @@ def every_placement(drawn):
 
 
 def worth(placed, drawn):
-    """What the solver minimizes: runs left out by their weight, then dollars."""
+    """The solver's objective: runs left out by their weight, then dollars."""
     of_run = weights(drawn, 1000)
     return sum(
         of_run[run] for run in range(len(drawn.runs)) if run not in {one.way.run for one in placed}

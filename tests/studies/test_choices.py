@@ -108,7 +108,7 @@ def test_a_plan_that_costs_no_more_than_the_cheapest_cell_is_the_only_one_marked
 
 
 def test_the_sentence_says_each_cost_as_its_cell_does_and_nothing_twice():
-    """What stays with the plan's column is said only where the cheapest cell has another one."""
+    """The sentence says what stays with the plan's column if the cheapest cell has another one."""
     formats = [Choice(name, (("precision", name),)) for name in ("fp8", "bf16")]
     caches = [Choice(name, (("kv_precision", name),)) for name in ("bf16", "fp8")]
     job, plan = {}, {"usd": 211.4, "answer": "least-money", "work": "inference", "instance": ""}
