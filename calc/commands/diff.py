@@ -117,11 +117,8 @@ def _row(difference: Difference) -> str:
     cause = cause_in_words(difference.cause)
     if not is_missing(difference.change):
         change = with_sign(difference.change, say) if difference.change else "the same"
-        change += (
-            ""
-            if is_missing(difference.ratio) or not difference.change
-            else f", {difference.ratio:+.1%}".replace("%", " %")
-        )
+        if difference.change and not is_missing(difference.ratio):
+            change += f", {with_sign(100 * difference.ratio, '{:.1f} %'.format)}"
     return (
         f"| {name} | {cells[0]} | {cells[1]} | {change} | {cause if change != 'the same' else ''} |"
     )

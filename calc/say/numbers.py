@@ -21,6 +21,7 @@ SPOKEN_UNITS = {  # of one, and of several
     "h": ("hour", "hours"),
     "days": ("day", "days"),
 }
+LEAST_SHARE = 0.01  # that is told as a number
 SCALES = ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"))
 
 
@@ -69,7 +70,7 @@ def percent(ratio: float | None) -> str:
     """A share in whole per cent: 12 %, under 1 %."""
     if ratio is None or is_missing(ratio):
         return "unknown"
-    return "under 1 %" if 0 < abs(ratio) < 0.01 else f"{100 * ratio:.0f} %"
+    return "under 1 %" if 0 < abs(ratio) < LEAST_SHARE else f"{100 * ratio:.0f} %"
 
 
 def more(ratio: float) -> str:
@@ -95,27 +96,30 @@ def changed_by(ratio: float) -> str:
 
 
 def with_sign(value: float, say: Callable[[float], str]) -> str:
-    """A difference with its sign, in the words of `say`: +$4.10, -18 GiB, under 1 %."""
-    words = say(abs(value))
-    return words if words.startswith("under") else f"{'+' if value > 0 else '-'}{words}"
+    """A difference with its sign, in the words of `say`: +$4.10, −18 GiB."""
+    return f"{'+' if value > 0 else '−'}{say(abs(value))}"
+
+
+def percent_with_sign(ratio: float) -> str:
+    """A change given as a share, with its sign: +12 %, −9 %, under 1 %."""
+    return percent(ratio) if abs(ratio) < LEAST_SHARE else with_sign(ratio, percent)
 
 
 def duration(seconds: float | None, low: float | None = None, high: float | None = None) -> str:
     """A duration in one unit, with its range: 12.6 ms, 18 min, 4.5 h (3.6 to 6.9), 3.2 days."""
     if seconds is None or is_missing(seconds):
         return "unknown time"
-    unit, size, tenths = next(
-        (unit, size, tenths) for limit, unit, size, tenths in SPANS if seconds < limit
-    )
-    digits = 1 if seconds / size < tenths else 0
-    ends = [
-        f"{end / size:,.{digits}f}"
-        for end in (low, high)
-        if end is not None and not is_missing(end)
-    ]
-    return f"{seconds / size:,.{digits}f} {unit}" + (
-        f" ({ends[0]} to {ends[1]})" if len(ends) == 2 else ""
-    )
+    unit, size, digits = _unit_of(seconds)
+    ends = duration_range(seconds, low, high)
+    return f"{seconds / size:,.{digits}f} {unit}{f' ({ends})' if ends else ''}"
+
+
+def duration_range(seconds: float, low: float | None, high: float | None) -> str:
+    """The range of a duration in the unit of its middle: 3.6 to 6.9; empty where one lacks."""
+    if low is None or high is None or any(map(is_missing, (seconds, low, high))):
+        return ""
+    _, size, digits = _unit_of(seconds)
+    return f"{low / size:,.{digits}f} to {high / size:,.{digits}f}"
 
 
 def span(hours: float | None, low: float | None = None, high: float | None = None) -> str:
@@ -123,6 +127,27 @@ def span(hours: float | None, low: float | None = None, high: float | None = Non
     return duration(
         *(None if value is None else value * HOUR_SECONDS for value in (hours, low, high))
     )
+
+
+def span_range(hours: float, low: float, high: float) -> str:
+    """The range of a duration given in hours, in the unit of its middle: 3.6 to 6.9."""
+    return duration_range(*(value * HOUR_SECONDS for value in (hours, low, high)))
+
+
+def span_between(low_hours: float, high_hours: float) -> str:
+    """A range of durations given in hours: 3.6 to 6.9 h; 40 min to 1.5 h."""
+    low, high = low_hours * HOUR_SECONDS, high_hours * HOUR_SECONDS
+    unit, size, digits = _unit_of(low)
+    is_one_unit = unit == _unit_of(high)[0]
+    return f"{f'{low / size:,.{digits}f}' if is_one_unit else duration(low)} to {duration(high)}"
+
+
+def _unit_of(seconds: float) -> tuple[str, float, int]:
+    """The unit of a duration, its length in seconds, and the decimals that are told of it."""
+    for limit, unit, size, tenths in SPANS:
+        if seconds < limit:
+            return unit, size, int(seconds / size < tenths)
+    raise AssertionError("the last unit has no limit")
 
 
 def spoken_span(hours: float) -> str:
@@ -139,12 +164,10 @@ def short_duration(seconds: float) -> str:
 
 def _short(seconds: float) -> tuple[str, str]:
     """The number of a duration, whole where it is nearly so, and its unit."""
-    unit, size, tenths = next(
-        (unit, size, tenths) for limit, unit, size, tenths in SPANS if seconds < limit
-    )
+    unit, size, digits = _unit_of(seconds)
     number = seconds / size
-    digits = 1 if number < tenths and round(number, 1) % 1 else 0
-    return f"{number:,.{digits}f}", unit
+    is_whole = not round(number, 1) % 1
+    return f"{number:,.{0 if is_whole else digits}f}", unit
 
 
 def count(value: float | None) -> str:
@@ -169,7 +192,7 @@ def parameter_count(parameters: float) -> str:
 
 def amount(value: float) -> str:
     """An amount as it was set, to six digits: 150 million, 1.5 billion, 50,000, 0.5."""
-    scale, name = next((pair for pair in SCALES if abs(value) >= pair[0]), (1, ""))
+    scale, name = _scale(value)
     if scale == 1 and float(value).is_integer():
         return f"{value:,.0f}"
     return f"{value / scale:,.6g}{name}"
@@ -177,10 +200,14 @@ def amount(value: float) -> str:
 
 def exact_amount(value: float) -> str:
     """An amount without loss: 150 million, 50,000, 1,234,567,890."""
-    short = amount(value)
-    digits = float(short.split(" ")[0].replace(",", ""))
-    scale = next((scale for scale, name in SCALES if short.endswith(name)), 1)
-    return short if round(digits * scale) == round(value) else f"{value:,.0f}"
+    scale, _ = _scale(value)
+    digits = float(f"{value / scale:.6g}")
+    return amount(value) if round(digits * scale) == round(value) else f"{value:,.0f}"
+
+
+def _scale(value: float) -> tuple[float, str]:
+    """The largest unit of an amount that is not above it, with its name: million, thousand."""
+    return next((pair for pair in SCALES if abs(value) >= pair[0]), (1, ""))
 
 
 def with_noun(number: int, noun: str) -> str:

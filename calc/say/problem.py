@@ -102,10 +102,7 @@ def as_heading(sentence: str) -> str:
 def problem_and_cure(problem: Problem, job: Job | None, catalogs: Catalogs) -> tuple[str, str]:
     """Return what is wrong, and what to do about it; the cure may be empty."""
     if problem.code in ("invalid-job", "no-layout"):
-        wrong, _, cure = problem.text.partition("; ")
-        if problem.cure or not cure:
-            return problem.text, f"{problem.cure}." if problem.cure else ""
-        return wrong, cure
+        return problem.text, f"{problem.cure}." if problem.cure else ""
     if problem.code == "nothing-runs":
         return f"No allowed instance runs this configuration: {problem.text}".strip(), ""
     if problem.too_large is not None:

@@ -11,7 +11,17 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import month_generated_tokens, working_instances
 from calc.plan.figures import figures
-from calc.say.numbers import about, count, is_missing, percent, span, three, usd, with_noun
+from calc.say.numbers import (
+    about,
+    count,
+    is_missing,
+    percent,
+    span,
+    span_between,
+    three,
+    usd,
+    with_noun,
+)
 from calc.say.verdict import fit_words
 from views.shared import row_words
 from views.shared.markdown import plain
@@ -136,7 +146,7 @@ def _time(row: Row) -> str:
                 "**Time**: the speed of this card with this number format is not known, so there "
                 "is no time and no cost of the run."
             )
-        ends = between(row["run_low_hours"], row["run_high_hours"])
+        ends = span_between(row["run_low_hours"], row["run_high_hours"])
         return (
             f"**Time**: {ends} without interruption; the middle is "
             f"{row_words.time_rests_on(row)} (Accuracy, on Catalog). "
@@ -149,14 +159,6 @@ def _time(row: Row) -> str:
         f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and "
         f"does not move with it."
     )
-
-
-def between(low: float, high: float) -> str:
-    """A range of times: 3.6 to 6.9 h; 40 min to 1.5 h."""
-    first = span(low)
-    second = span(high)
-    unit = second.split(" ")[1]
-    return f"{first.removesuffix(' ' + unit)} to {second}"
 
 
 def _price(row: Row, market_line: Row, today: date) -> str:

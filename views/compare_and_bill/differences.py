@@ -22,7 +22,7 @@ from calc.say.numbers import (
     duration,
     gib,
     is_missing,
-    percent,
+    percent_with_sign,
     span,
     three,
     usd,
@@ -182,13 +182,13 @@ def _line(
     pair: tuple[Row, Row],
     catalogs: Catalogs,
 ) -> str:
-    """-18 GiB per GPU, -23 %: optimizer state."""
+    """−18 GiB per GPU, −23 %: optimizer state."""
     if is_missing(difference.change) or not difference.parts:
         return ""
     if abs(difference.ratio) < SAME_RATIO or not difference.cause:
         return same
     ratio = difference.ratio
-    times = f"{three(1 + ratio)} × as much" if ratio >= 2 else with_sign(ratio, percent)
+    times = f"{three(1 + ratio)} × as much" if ratio >= 2 else percent_with_sign(ratio)
     head = (
         f"**{with_sign(difference.change, say)}**{unit}, {times}: "
         f"{_cause(difference.cause, *pair, catalogs)}"

@@ -7,8 +7,9 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
+from calc.say.answer import service_pace
 from calc.say.cards import Card, answer_card, in_bits_line, layout_line, owned_cards
-from calc.say.numbers import about, duration, is_missing, three, usd
+from calc.say.numbers import about, duration, is_missing, span, span_range, three, usd
 from calc.say.paid import paid_hours
 from calc.say.verdict import memory_in_card
 from calc.studies.own_machines import own_machines
@@ -18,7 +19,7 @@ from views.session.present_plan import OTHER_CHOICES, Present, in_other_bits, lo
 from views.session.recent_results import recent_result
 from views.session.worker import in_worker
 from views.shared import row_words
-from views.shared.answer_words import pace
+from views.shared.answer_words import hours_range
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.theme import BLUE, ORANGE, Ink
@@ -27,7 +28,6 @@ from views.shared.theme import BLUE, ORANGE, Ink
 HEIGHT, PHONE_HEIGHT, NARROWEST = 268, 230, 236
 GAP = "1em"  # between parts of a line
 MOST = 3  # cards; of a service the last is the other width
-NEW_ACCOUNT = ", a new account has 0"
 # The sign beside the words for how easily a machine is obtained.
 MARKS = {
     "at-once": "●",
@@ -74,25 +74,18 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
     """A card for each answer, side by side where there is room; pressing one shows its answer."""
     if not shown:
         return
-    seen: set[str] = set()
+    seen_quotas: set[str] = set()
     with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
         for number, card in enumerate(shown):
             with st.container(height=_height(), border=False, gap=None, key=f"card_{number}"):
                 with st.container(height=1, border=False, key=f"pick_{number}"):
                     look = {"key": f"show_card_{number}", "width": "stretch"}
                     button(plain(card.name), _show, card, **look)
-                badge = row_words.obtainable(card.row, catalogs)
-                quota = badge.partition(" ")[0]  # what a new account has of it is said once
-                st.html(
-                    card_html(
-                        card,
-                        badge.replace(NEW_ACCOUNT, "") if quota in seen else badge,
-                        is_shown(card, plan),
-                        ink,
-                        catalogs,
-                    )
-                )
-                seen.add(quota)
+                quota = row_words.quota_name(card.row, catalogs)
+                # What a new account has of a quota is said once.
+                badge = row_words.obtainable(card.row, catalogs, quota not in seen_quotas)
+                st.html(card_html(card, badge, is_shown(card, plan), ink, catalogs))
+                seen_quotas.add(quota)
 
 
 def _show(card: Card) -> None:
@@ -157,10 +150,12 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
 
 def _money_and_time(row: Row) -> tuple[str, str]:
     """Return the large figure and the text beside it: $54, in 59 min (48 to 75)."""
-    time, _, ends = pace(row).partition(" (")
     if not ends_of(row):
-        return (time, "") if is_missing(row["usd"]) else (about(row["usd"]), "a month")
-    within = f" <span style='font-size:13px'>({escape(ends)}</span>" if ends else ""
+        is_priced = not is_missing(row["usd"])
+        return (about(row["usd"]), "a month") if is_priced else (service_pace(row), "")
+    time = span(row["hours"])
+    ends = span_range(row["hours"], *hours_range(row))
+    within = f" <span style='font-size:13px'>({escape(ends)})</span>" if ends else ""
     if is_missing(row["usd"]):
         return (time, within)
     return (about(row["usd"]), f"in {escape(time)}{within}")

@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, Market
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import duration, gib, is_missing, percent, three
@@ -43,26 +43,45 @@ def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
     return place(row, catalogs if with_region else None)
 
 
-def obtainable(row: Row, catalogs: Catalogs) -> str:
-    """P quota 192 vCPUs, a new account has 0 · rarely free on demand."""
+def obtainable(row: Row, catalogs: Catalogs, with_new_account: bool = True) -> str:
+    """P quota 192 vCPUs, a new account has 0 · rarely free on demand.
+
+    `with_new_account` adds what a new account has of the quota.
+    """
     if not row["instance"] or not row["obtainable"]:
         return ""
-    if MARKETS[row["market"] or "on-demand"].block_hours:
+    if _market(row).block_hours:
         return "Capacity block: paid up front, ends on a date"
+    new_account = ", a new account has 0" if with_new_account else ""
     return (
-        f"{quota(row, catalogs).replace(' ', ' quota ')} vCPUs, a new account has 0 · "
+        f"{quota_name(row, catalogs)} quota {_vcpus(row, catalogs):,.0f} vCPUs{new_account} · "
         f"{obtainable_words(row)}"
     )
 
 
 def quota(row: Row, catalogs: Catalogs) -> str:
     """The vCPUs that a row takes of its quota: P 192; none of a capacity block."""
-    market = MARKETS[row["market"] or "on-demand"]
-    if not row["instance"] or market.block_hours:
-        return "none, a block" if row["instance"] else ""
+    if not row["instance"]:
+        return ""
+    if _market(row).block_hours:
+        return "none, a block"
+    return f"{quota_name(row, catalogs)} {_vcpus(row, catalogs):,.0f}"
+
+
+def quota_name(row: Row, catalogs: Catalogs) -> str:
+    """The quota of a row's instances on their market: P, G-spot; empty where none is used."""
+    if not row["instance"] or _market(row).block_hours:
+        return ""
     letter = catalogs.instances["family"][row["instance"]][:1].upper()
-    vcpus = catalogs.instances["vcpus"][row["instance"]] * row["instances_needed"]
-    return f"{letter}{'-spot' if market.interrupted else ''} {vcpus:,.0f}"
+    return f"{letter}-spot" if _market(row).interrupted else letter
+
+
+def _vcpus(row: Row, catalogs: Catalogs) -> float:
+    return catalogs.instances["vcpus"][row["instance"]] * row["instances_needed"]
+
+
+def _market(row: Row) -> Market:
+    return MARKETS[row["market"] or "on-demand"]
 
 
 def verdict(row: Row) -> str:
