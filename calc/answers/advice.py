@@ -7,7 +7,7 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.layout import at_once
 from calc.mappings import Cells, Changes
-from calc.say.change import change_in_words, quality
+from calc.say.change import change_in_words, loses_quality, quality
 from calc.say.numbers import percent
 from calc.studies.advice import advice
 
@@ -21,8 +21,8 @@ def advise(
 ) -> pd.DataFrame:
     """Return changes of a scenario or an estimated row that run and fit, the most useful first.
 
-    The columns of calc.studies.advice.advice, with `change` in words, its cost in `quality`, and
-    the `source` of that.
+    The columns of calc.studies.advice.advice, with `change` in words, its cost in `quality`,
+    whether it costs any (`loses_quality`), and the `source` of that.
     """
     row = (
         dict(scenario)
@@ -31,23 +31,22 @@ def advise(
     )
     useful = advice(row, catalogs, market, limits, lacking_bytes)
     figures = [name for name in useful if name != "set"]
-    columns = ["change", *figures, "quality", "source", "set"]
+    columns = ["change", *figures, "quality", "loses_quality", "source", "set"]
     if not len(useful):
         return useful.reindex(columns=columns)
     serves = row["work"] == "inference"
     chosen = useful[["kind", "set", "runs"]].to_numpy()
     words = [change_words(row, kind, change, runs, catalogs) for kind, change, runs in chosen]
-    notes = [
-        quality({"step": ""} if kind == "step" else change, catalogs, serves)
-        for kind, change, _ in chosen
-    ]
+    sets = [{"step": ""} if kind == "step" else change for kind, change, _ in chosen]
+    notes = [quality(change, catalogs, serves) for change in sets]
     text_columns = {
         "change": words,
         "quality": [note for note, _ in notes],
         "source": [source for _, source in notes],
     }
     texts = {name: pd.Index(values, dtype=object) for name, values in text_columns.items()}
-    return useful.assign(**texts)[columns]
+    losses = [loses_quality(change, catalogs, serves) for change in sets]
+    return useful.assign(**texts, loses_quality=losses)[columns]
 
 
 def change_words(row: Row, kind: str, change: Changes, runs: str, catalogs: Catalogs) -> str:

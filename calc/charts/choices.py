@@ -82,14 +82,11 @@ def choices_table(
     )
     if least is not None and any(is_own) and costs_alike(plan, least):
         is_least = pd.Series(is_own)  # the plan itself: nothing costs less
-    mark = (
-        pd.Series("", index=table.index)
-        .mask(is_least, "cheapest" if measure == "usd" else "least")
-        .mask(is_own, "plan")
-    )
+    superlative = "cheapest" if measure == "usd" else "least"
+    mark = pd.Series("", index=table.index).mask(is_least, superlative).mask(is_own, "plan")
     own = pd.Series(is_own).map({True: " · plan", False: ""})
     doubts = pd.Series([_doubt(cell) for cell in cells])
-    words = mark.replace("plan", "").where(doubts == "", doubts)
+    words = mark.mask(is_own, "").where(doubts == "", doubts)
     return table.assign(
         mark=mark,
         figure=[_figure(measure, value) for value in values],

@@ -42,7 +42,7 @@ class Market:
             return f"paid as {self.label}"
         if self.block_hours:
             return f"in a {self.label}"
-        return self.label if self.label.startswith("on ") else f"on {self.label}"
+        return self.label if self.key == "on_demand" else f"on {self.label}"
 
 
 def _terms(years: int) -> str:
@@ -114,6 +114,9 @@ MARKETS = {
     **{f"commit-{years}y": _cheapest_commitment(years) for years in YEARS},
     **{key.replace("_", "-"): _commitment(*terms) for terms, key in COMMITMENTS.items()},
 }
+SAVINGS_PLANS = frozenset(
+    key.replace("_", "-") for (kind, _, _), key in COMMITMENTS.items() if kind != "reserved"
+)
 USUAL_MARKETS = ("on-demand", "capacity-block")  # those that a job is offered without being asked
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries
 

@@ -1,5 +1,7 @@
 """Changes and causes of differences in words, and the cost of a change in quality."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from calc.catalogs.load import Catalogs
@@ -94,13 +96,23 @@ def cause_in_words(cause: str) -> str:
     return GLOSSARY[cause].label.lower() if cause in COMPONENTS else CAUSES.get(cause, cause)
 
 
-def is_unchanged(note: str, catalogs: Catalogs) -> bool:
-    """Return whether a note on quality says that nothing is lost."""
-    return note in catalogs.about["quality"]["unchanged"]
-
-
 def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
-    """The cost of a change in quality and its source; both empty where nothing is recorded."""
+    """Return the note on the quality that a change costs, and its source.
+
+    It says what is lost, or else that nothing is; both are empty where nothing is recorded.
+    """
+    notes = _quality_notes(change, catalogs, serves)
+    notes = {note: notes[note] for note in _losses(notes, catalogs)} or notes
+    return "; ".join(notes), "; ".join(dict.fromkeys(filter(None, notes.values())))
+
+
+def loses_quality(change: Row, catalogs: Catalogs, serves: bool = False) -> bool:
+    """Return whether a change is known to cost quality."""
+    return bool(_losses(_quality_notes(change, catalogs, serves), catalogs))
+
+
+def _quality_notes(change: Row, catalogs: Catalogs, serves: bool) -> dict[str, str]:
+    """The source of each note on the quality of what a change sets."""
     notes = {}
     for name, value in change.items():
         entry = {} if serves and name == "batch" else catalogs.quality.get(name, {})
@@ -108,20 +120,24 @@ def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str,
         source = entry.get("source", "")
         if name in NOTED and not (value == "bf16" and change.get("tuning") == "lora"):
             table = getattr(catalogs, CATALOG_OF[name])
-            trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")
-            note = (served or trained) if serves else trained
+            note = table["quality_note"].get(value, "")
+            if serves and name == "precision":
+                note = table["serving_quality_note"].get(value, "") or note
             source = table["quality_source"].get(value, "")
         if note:
             notes[note] = source
-    lost = {note: source for note, source in notes.items() if not is_unchanged(note, catalogs)}
-    notes = lost or notes
-    return "; ".join(notes), "; ".join(dict.fromkeys(filter(None, notes.values())))
+    return notes
+
+
+def _losses(notes: Iterable[str], catalogs: Catalogs) -> list[str]:
+    """The notes that do not say that nothing is lost."""
+    return [note for note in notes if note not in catalogs.about["quality"]["unchanged"]]
 
 
 def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> str:
     """The effect of a change (a row of advice) as a sentence; `mends`: of memory first."""
     say = effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill
-    quality = cost_in_quality(change, catalogs)
+    quality = cost_in_quality(change)
     parts = [say(change, bool(ends_of(row))), old_price_month(change["old_price_days"], catalogs)]
     parts.append(quality if change["same_work"] else "")
     effects = f"{'; '.join(filter(None, parts))}."
@@ -188,13 +204,11 @@ def money(change: Row, ends: bool) -> str:
     return f"{about(change['usd'])}{time}{share}"
 
 
-def cost_in_quality(change: Row, catalogs: Catalogs) -> str:
+def cost_in_quality(change: Row) -> str:
     """The known loss of quality of a change, with its source; empty without one."""
-    notes = [
-        note for note in change["quality"].split("; ") if note and not is_unchanged(note, catalogs)
-    ]
-    source = f" ({change['source']})" if notes and change["source"] else ""
-    return "; ".join(notes) + source
+    if not change["loses_quality"]:
+        return ""
+    return change["quality"] + (f" ({change['source']})" if change["source"] else "")
 
 
 def _memory(change: Row) -> str:

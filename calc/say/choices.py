@@ -6,7 +6,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.mappings import Cells
-from calc.say.change import is_unchanged, quality
+from calc.say.change import loses_quality, quality
 from calc.say.numbers import about, longer, percent, with_noun
 from calc.say.place import place
 from calc.search.options import NEAREST
@@ -60,8 +60,8 @@ def quality_note(choice: Choice, work: str, catalogs: Catalogs) -> str:
         for name, value in choice.sets
         if not (_is_full_cache(name, value, catalogs) or _is_as_published(name, value, choice))
     }
-    note, _ = quality(sets, catalogs, work == "inference")
-    return "" if is_unchanged(note, catalogs) else note
+    serves = work == "inference"
+    return quality(sets, catalogs, serves)[0] if loses_quality(sets, catalogs, serves) else ""
 
 
 def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:

@@ -55,11 +55,6 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
         return str(catalogs.implementations["name"].get(value, value))
     if phrase := spoken(name, value):
         return phrase
-    if name == "sharding":
-        return str(catalogs.shardings["name"].get(value, value)).partition(" / ")[0]
-    if name == "recompute":
-        kind, _, how = str(catalogs.recomputes["name"].get(value, value)).partition(", ")
-        return f"{kind} recompute {how}".strip()
     number = isinstance(value, int | float | np.integer | np.floating)
     return WORDS[name].format(value if number else name_of(name, value, catalogs))
 

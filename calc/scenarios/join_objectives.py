@@ -275,5 +275,6 @@ def _releases(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
 
 def _software_of(catalogs: Catalogs, objective: str) -> str:
     """The software that has entries for an objective."""
-    of_objective = (words.partition(" ") for words in _releases(catalogs, "log_probabilities"))
-    return ", ".join(software for name, _, software in of_objective if name == objective)
+    frame = catalogs.log_probabilities
+    has_objective = [objective in objectives for objectives in frame["objectives"]]
+    return ", ".join(dict.fromkeys(frame.loc[has_objective, "software"]))

@@ -51,9 +51,7 @@ def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
 @cached_per_catalogs("blocks")
 def derived_blocks(catalogs: Catalogs) -> np.ndarray:
     """Return for each kind of block whether its sizes are derived from its kernels' source."""
-    return np.array(
-        [block["source"].startswith("derived from source") for block in catalogs.blocks.values()]
-    )
+    return np.array(["derived" in block for block in catalogs.blocks.values()])
 
 
 @cached_per_catalogs("families", "blocks")

@@ -29,6 +29,17 @@ TEXT_COLUMNS = {"problem", "note", "why", "limits_cost", "misses"}
 OTHER_TEXTS = {"calc/models/huggingface/config.py"}  # why a config is not read, not an answer's why
 CUTS = {"partition", "rpartition", "split", "removesuffix", "removeprefix", "replace"}
 CUTS |= {"startswith", "endswith", "find", "index"}
+# Rooms that read what other people wrote, and files that cut at words for a reason of their own.
+READ_TEXTS = ("calc/files", "calc/models/huggingface", "calc/catalogs")
+CUT_AT_WORDS = {
+    "calc/charts/bills.py": "a name on several lines",
+    "calc/commands/command.py": "numbers of rows with one name",
+    "calc/scenarios/releases.py": "the releases of a catalog, from one to another",
+    "views/frame/report.py": "an attribute of SVG",
+    "views/session/results.py": "the date in the README of the results",
+    "views/shared/answer_words.py": "spaces at which no line is broken",
+    "views/understand/method.py": "the first sentence of a docstring",
+}
 # British spellings that this project writes the American way. What people type is read in both, in
 # calc/files/words and its vocabulary.
 BRITISH = (
@@ -123,6 +134,21 @@ def cut_calls(tree, names):
                     yield f"line {node.lineno}: {name}(...).{node.func.attr}"
 
 
+def cuts_at_words(tree):
+    """Calls that search or cut at a text with a space, which stands in a sentence alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            if node.func.attr not in CUTS - {"index"}:
+                continue
+            texts = [
+                part.value
+                for part in ast.walk(node.args[0])
+                if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            ]
+            if any(" " in text and text != " " for text in texts):
+                yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
 @pytest.mark.parametrize("room", WORDLESS)
 def test_no_room_below_say_forms_a_sentence(room):
     found = {
@@ -153,6 +179,16 @@ def test_no_output_of_say_is_cut_where_it_is_made():
     assert found == {}
 
 
+def test_nothing_is_cut_at_words():
+    found = {
+        name_of(path): places
+        for path in python_files("calc", "views")
+        if not name_of(path).startswith(READ_TEXTS)
+        and (places := list(cuts_at_words(tree_of(path))))
+    }
+    assert found.keys() == CUT_AT_WORDS.keys(), found
+
+
 def texts_of_ours():
     """The files that this project writes: code, catalogs, documents."""
     yield from python_files("calc", "views", "refresh", "shelf", "validation", "benchmarks")
@@ -181,3 +217,5 @@ def test_a_sentence_and_a_search_of_one_are_seen(tmp_path):
     assert sentences(path) == ["one sentence here"]
     tree = ast.parse('if "tight" in row["why"]:\n    options.problem.partition("; ")')
     assert list(searches(tree)) == ["line 1: in why", "line 2: problem.partition"]
+    tree = ast.parse('words.partition("; ")\nwords.split(" ")\nwords.removesuffix(" requests")')
+    assert [place[:6] for place in cuts_at_words(tree)] == ["line 1", "line 3"]

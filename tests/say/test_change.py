@@ -25,6 +25,7 @@ def test_a_change_is_said_in_one_sentence_money_first_and_per_cent_only_of_the_b
         "hours": 0.77,
         "fits": "yes",
         "quality": "",
+        "loses_quality": False,
         "source": "",
         "old_price_days": 0.0,
     }
@@ -63,7 +64,7 @@ def test_a_change_is_said_in_one_sentence_money_first_and_per_cent_only_of_the_b
         ),
         (
             run,
-            {"same_work": False, "quality": "slower", "source": "A 2020"},
+            {"same_work": False, "quality": "slower", "loses_quality": True, "source": "A 2020"},
             "$42 in 46 min, 21 % less. Other training: check the quality. Slower (A 2020).",
         ),
     ):

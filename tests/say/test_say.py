@@ -73,7 +73,7 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
 )
 def test_money_has_cents_where_they_count(usd, exact, about):
     assert (numbers.usd(usd), numbers.about(usd)) == (exact, about)
-    assert numbers.with_sign(-usd, numbers.usd) == f"-{exact}"
+    assert numbers.with_sign(-usd, numbers.usd) == f"−{exact}"
 
 
 TRAINED = recorded("cases/settings.json")["trained"]

@@ -68,6 +68,8 @@ def lines_of(entry):
     yield f"  - id: {entry['id']}"
     yield f"    families: [{', '.join(entry['families'])}]"
     yield f"    source: {entry['source']}"
+    if entry.get("derived"):
+        yield "    derived: true"
     yield "    forms:"
     for form in entry["forms"]:
         yield f"      - format: {form['format']}"
@@ -96,11 +98,10 @@ def write_block(family, forms):
     )
     name = family.head.split(".")[-1]
     software = f"{name} of transformers 5.23.0 under PyTorch 2.13.0"
-    source = (
-        f"derived from source, {family.kernels} in {software}"
-        if family.kernels
-        else f"simulated, {software}"
-    )
-    new = dict(id=family.id, families=list(family.types), source=source, forms=forms)
+    new = dict(id=family.id, families=list(family.types), forms=forms)
+    if family.kernels:
+        new |= dict(source=f"{family.kernels} in {software}", derived=True)
+    else:
+        new |= dict(source=f"simulated, {software}")
     others = [entry for entry in catalog["blocks"] if entry["id"] != family.id]
     write_catalog([*others, new], catalog["source"], date.today().isoformat())

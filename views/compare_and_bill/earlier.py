@@ -87,7 +87,7 @@ def _open_file(catalogs: Catalogs) -> None:
                 )
             )
         )
-    _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread))
+    _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread_rows))
     _accept(result, states, name)
     _table(rank(result.rows.assign(standing=states)).head(ROWS), catalogs)
     if len(result.rows) > ROWS:
@@ -238,15 +238,10 @@ def _prices(rows: pd.DataFrame) -> str:
     )
 
 
-def _refusals(rows: pd.DataFrame, unread: list[str]) -> list[Any]:
+def _refusals(rows: pd.DataFrame, unread_rows: list[int]) -> list[Any]:
     """A sentence for each row that is understood and refused, in the order of the file."""
-    named = {sentence.partition(":")[0] for sentence in unread}
-    wrong = rows.loc[rows["problem"] != "", "problem"]
-    return [
-        f"Row {number + 1}: {problem}"
-        for number, problem in wrong.items()
-        if f"Row {number + 1}" not in named
-    ]
+    refused = rows["problem"].drop(unread_rows)
+    return [f"Row {number + 1}: {problem}" for number, problem in refused.items() if problem]
 
 
 def _obstacle(unread: list[str], wanted: int, room: int) -> str:

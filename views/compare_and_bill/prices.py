@@ -7,7 +7,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, SAVINGS_PLANS
 from calc.evaluate import Row
 from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
@@ -90,8 +90,7 @@ def no_commitments(table: pd.DataFrame) -> str:
             "No price of a commitment is known for it: `make prices` reads Savings Plans and "
             "reserved terms."
         )
-    plans = any("Savings Plan" in MARKETS[row].label for row in commitments)
-    if plans:
+    if commitments & SAVINGS_PLANS:
         return ""
     return (
         "No price of a Savings Plan is known for it, which often is the cheapest: `make "

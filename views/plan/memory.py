@@ -13,7 +13,6 @@ from calc.plan.figures import parts_of
 from calc.say.cost_of_failure import failure_sentence
 from calc.say.numbers import three
 from calc.say.verdict import fit_words
-from calc.speed.time_basis import CORRECTED
 from views.charts.tank import tank_html
 from views.session import is_phone
 from views.shared import row_words
@@ -65,14 +64,13 @@ def _names(row: Row, ink: Ink) -> str:
 
 def _rests_on(row: Row, ink: Ink) -> str:
     """Return how to read the bar, and what memory and time rest on."""
-    corrected = f", {CORRECTED}" if row["time_reason"].endswith(CORRECTED) else ""
-    time = row_words.time_rests_on(row).partition(": ")[0] + corrected
+    time = row_words.time_basis(row)
     sure = ""
     if (word := fit_words(row)) and row["fits"] in HOLDS:
         sure = f"{word[:1].upper()}{word[1:]}. "
     text = (
         f"{sure}Gray: cache. Pale: free. Line: the range, "
-        f"{row['memory_basis'].replace(': ', ', ', 1)}.{f' Time: {time}.' if time else ''}"
+        f"{row['memory_basis']}.{f' Time: {time}.' if time else ''}"
     )
     return (
         f"<div "

@@ -131,11 +131,20 @@ def first_token(row: Row) -> str:
 
 
 def time_rests_on(row: Row | pd.Series) -> str:
-    """The basis of a row's times and the reason for it; your own utilization if you set one."""
-    if row["work"] == "training" and not is_missing(row["utilization"]):
+    """The basis of a row's times, and the reason for it."""
+    reason = "" if _sets_utilization(row) else row["time_reason"]
+    return f"{time_basis(row)}: {reason}" if reason else time_basis(row)
+
+
+def time_basis(row: Row | pd.Series) -> str:
+    """The basis of a row's times; your own utilization if you set one."""
+    if _sets_utilization(row):
         return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
-    text = TIME_RESTS_ON.get(row["time_basis"], "")
-    return f"{text}: {row['time_reason']}" if row["time_reason"] else text
+    return TIME_RESTS_ON.get(row["time_basis"], "")
+
+
+def _sets_utilization(row: Row | pd.Series) -> bool:
+    return row["work"] == "training" and not is_missing(row["utilization"])
 
 
 def own_share(row: Row) -> str:

@@ -21,8 +21,6 @@ def words(name: str, value: Any, catalogs: Catalogs) -> str:
     """A value as people read it."""
     if isinstance(value, int | float):
         return f"{value:,.12g}"
-    if name == "implementation":
-        return str(catalogs.implementations["name"].get(value, value)).replace("Hugging Face ", "")
     if name == "kv_precision" or name not in inputs_by_name():
         return str(value)
     return name_of(name, value, catalogs)

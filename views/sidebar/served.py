@@ -11,7 +11,6 @@ from calc.job.columns import PUBLISHED, usual_limits_seconds
 from calc.job.measure import IMAGES, measure
 from calc.job.software import generates
 from calc.plan.sessions import MOST_TURNS
-from calc.say.limits import SHARE_WORDS
 from calc.say.numbers import exact_amount, with_noun
 from calc.scenarios.published_weights import published_bits_of
 from calc.units import MILLISECONDS
@@ -29,10 +28,7 @@ from views.sidebar.fields import (
     written_count,
 )
 
-SHARES = {"": "the mean"} | {
-    share: words.removesuffix(" requests").removesuffix(" of all")
-    for share, words in SHARE_WORDS.items()
-}
+SHARES = {"": "the mean", "50": "half", "90": "90 of 100", "99": "99 of 100"}  # of the requests
 LOADS = {
     KEYS.people: "People",
     KEYS.users: "Requests in flight",

@@ -80,9 +80,10 @@ def draw(title: DeltaGenerator) -> None:
 
     st.header("What else counts", anchor=False)
     if row["runs"]:
-        label = "**Does it run there**" + (
-            "" if row["runs"] == "yes" else f": {panel.RUNS_MEANING[row['runs']].split('. ')[0]}"
-        )
+        label = "**Does it run there**"
+        if row["runs"] != "yes":
+            heading, _ = panel.RUNS_MEANING[row["runs"]]
+            label += f": {heading}"
         expander(
             plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=row["runs"] != "yes"
         )
@@ -251,5 +252,6 @@ def _costs(plan: Present, catalogs: Catalogs) -> None:
 
 def _runs(plan: Present, catalogs: Catalogs) -> None:
     """Draw the verdict on the software, and the rules behind it with their sources."""
-    st.markdown(plain(f"{panel.RUNS_MEANING[plan.row['runs']]} {plan.row['note']}"))
+    heading, meaning = panel.RUNS_MEANING[plan.row["runs"]]
+    st.markdown(plain(f"{heading}. {meaning} {plan.row['note']}"))
     panel.rules(rules_that_apply(plan.scenario, catalogs))

@@ -141,10 +141,7 @@ def _largest(plan: Present, catalogs: Catalogs) -> None:
     st.caption(plain(words.largest_caption(plan.row, catalogs)))
     methods = comparisons.methods_of(plan.scenario, catalogs)
     _batches(
-        {
-            words.METHODS.get(line, line).replace("full", "Full"): change
-            for line, change in methods.items()
-        },
+        {words.METHOD_COLUMNS.get(line, line): change for line, change in methods.items()},
         CELLS,
         plan,
         catalogs,

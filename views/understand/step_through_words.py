@@ -33,6 +33,7 @@ DIALS = {
     "kv_precision": "Cache",
 }
 METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
+METHOD_COLUMNS = METHODS | {"full": "Full"}
 TRAINED = {"full": "in full", "lora": "by LoRA", "qlora": "by QLoRA"}
 RECOMPUTE_WORDS = {"none": "keep all", "full": "recompute all"}
 OTHERS = (

@@ -4,7 +4,7 @@ from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import Meta
 
-from calc.catalogs.schemas.kinds import CatalogFile, Entry, Filled, hint
+from calc.catalogs.schemas.kinds import CatalogFile, Entry, Filled, OnlyTrue, hint
 
 
 class SharedCoefficients(Entry, kw_only=True):
@@ -126,6 +126,9 @@ class Block(BlockMemory, kw_only=True):
     """A block of the model types that share its code."""
 
     id: Annotated[str, Meta(pattern="^[a-z0-9_]+(-[a-z0-9_]+)?$")]
+    derived: Annotated[
+        OnlyTrue | None, hint("the sizes follow from the source of its kernels; not simulated")
+    ] = None
 
 
 class File(CatalogFile, kw_only=True):

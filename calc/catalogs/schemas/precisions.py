@@ -59,6 +59,7 @@ class Precision(Entry, kw_only=True):
         BytesEach, hint("bytes per input element held beside what autograd saves; 0 if none")
     ]
     quality_note: Annotated[Text, hint("what the choice costs in quality, in words")]
+    serving_quality_note: Annotated[Text, hint("what it costs where it only serves, if less")] = ""
     quality_source: Annotated[
         Text | None, hint("who measured it, for example Dettmers et al. 2023, arXiv 2305.14314")
     ] = None

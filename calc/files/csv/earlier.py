@@ -28,13 +28,14 @@ class Earlier(NamedTuple):
     `decision` is that of the meeting that wrote the file, in one line; empty without one.
     `rows` has market, job (in short, of kept answers), have, in_bill, then_prices_as_of and then_*
     (aged.THEN): what the file says, empty where it says nothing. `unread` has a sentence for each
-    row with an unreadable cell: nothing is taken from such a file.
+    row with an unreadable cell, in the order of `unread_rows`: nothing is taken from such a file.
     """
 
     table: pd.DataFrame
     rows: pd.DataFrame
     complaints: list[str]
     unread: list[str]
+    unread_rows: list[int]
     decision: str = ""
 
 
@@ -67,7 +68,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     if "needed_gib" in cells:  # the CSV that people read
         then["needed_bytes"] = _number(cells, "needed_gib") * GIB
     rows = rows.assign(**{f"then_{column}": np.asarray(values) for column, values in then.items()})
-    unread = ~is_market | _unread(table, catalogs)
+    unread_rows = np.flatnonzero(~is_market | _unread(table, catalogs)).tolist()
     sentences = np.where(
         is_market, rows["problem"].astype(object), [_no_market(name) for name in market]
     )
@@ -75,7 +76,8 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
         table,
         rows,
         complaints,
-        [f"Row {row + 1}: {sentences[row]}" for row in np.flatnonzero(unread)],
+        [f"Row {row + 1}: {sentences[row]}" for row in unread_rows],
+        unread_rows,
         next(filter(None, _cell_of(cells, "decision")), ""),
     )
 
