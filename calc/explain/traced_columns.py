@@ -6,11 +6,12 @@ of one, branches not taken.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+LOOSEST, ATOM = 0, 9  # precedence of a comparison or choice, and of a name, number or call
 INFIX = {
     "add": (" + ", 1),
     "subtract": (" - ", 1),
@@ -148,59 +149,58 @@ def columns_of_formula(node: Any) -> list[str]:
     return []
 
 
+class Term(NamedTuple):
+    """The text of a part of an equation, and the precedence of its outermost operation."""
+
+    text: str
+    precedence: int
+
+    def bound(self, least: int) -> str:
+        """Return the text, in brackets if it binds less tightly than `least`."""
+        return self.text if self.precedence >= least else f"({self.text})"
+
+
 def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
     """An equation with names, or with numbers in the form of `written(name, value)`."""
-    return _text(node, written)[0]
+    return _term(node, written).text
 
 
-def _text(node, written):
+def _term(node: Any, written: Callable[[str, Any], str] | None) -> Term:
     """The text of an equation, and the precedence of its outermost operation."""
     if not isinstance(node, TracedColumn):
-        return (str(node) if isinstance(node, str | tuple | list) else plain_number("", node)), 9
+        is_word = isinstance(node, str | tuple | list)
+        return Term(str(node) if is_word else plain_number("", node), ATOM)
     if node.name:
-        return (written(node.name, node.value) if written else node.name), 9
+        return Term(written(node.name, node.value) if written else node.name, ATOM)
     if not node.op:
-        return plain_number("", node.value), 9
+        return Term(plain_number("", node.value), ATOM)
     if node.op in PASSED_ON or node.op == "item":
-        return _text(node.parts[0], written)
+        return _term(node.parts[0], written)
     if node.op in INFIX:
-        sign, binds = INFIX[node.op]
-        left, right = (_text(part, written) for part in node.parts)
-        loose = right[1] < binds or (right[1] == binds and node.op in ("subtract", "divide"))
-        return _in_brackets(left, left[1] < binds) + sign + _in_brackets(right, loose), binds
+        sign, precedence = INFIX[node.op]
+        left, right = (_term(part, written) for part in node.parts)
+        # a − (b − c) and a / (b / c) keep their brackets.
+        right_least = precedence + (node.op in ("subtract", "divide"))
+        return Term(left.bound(precedence) + sign + right.bound(right_least), precedence)
     if node.op in COMPARED:
-        left, right = (_text(part, written) for part in node.parts)
-        return (
-            (
-                f"{_in_brackets(left, not left[1])} {COMPARED[node.op]} "
-                f"{_in_brackets(right, not right[1])}"
-            ),
-            0,
-        )
+        sides = (_term(part, written).bound(LOOSEST + 1) for part in node.parts)
+        return Term(f" {COMPARED[node.op]} ".join(sides), LOOSEST)
     if node.op in ("where", "select"):
-        cases = [node.parts[:2]] if node.op == "where" else zip(*node.parts[:2], strict=True)
-        branches = [
-            f"{_inner(choice, written)} if {_text(condition, written)[0]}"
-            for condition, choice in cases
-        ]
-        return (
-            (
-                f"{', '.join(branches)} else "
-                f"{_inner(node.parts[2], written) if len(node.parts) > 2 else 0}"
-            ),
-            0,
-        )
-    operands = ", ".join(_text(part, written)[0] for part in node.parts)
-    return f"{SHORT.get(node.op, node.op)}({operands})", 9
+        return _choice(node, written)
+    operands = ", ".join(_term(part, written).text for part in node.parts)
+    return Term(f"{SHORT.get(node.op, node.op)}({operands})", ATOM)
 
 
-def _inner(node, written):
-    inner = _text(node, written)
-    return _in_brackets(inner, not inner[1])
-
-
-def _in_brackets(inner, loose):
-    return f"({inner[0]})" if loose else inner[0]
+def _choice(node: TracedColumn, written: Callable[[str, Any], str] | None) -> Term:
+    """Return the text of np.where or np.select: value if condition, ... else value."""
+    cases = [node.parts[:2]] if node.op == "where" else zip(*node.parts[:2], strict=True)
+    branches = [
+        f"{_term(value, written).bound(LOOSEST + 1)} if {_term(condition, written).text}"
+        for condition, value in cases
+    ]
+    default = node.parts[2] if len(node.parts) > 2 else 0
+    otherwise = _term(default, written).bound(LOOSEST + 1)
+    return Term(f"{', '.join(branches)} else {otherwise}", LOOSEST)
 
 
 def plain_number(name: str, value: Any) -> str:

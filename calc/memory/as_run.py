@@ -25,7 +25,7 @@ def draft_blocks_ratio(trains, draft_layers, draft_weights_ratio, all_layers):
 
 
 def draft_cached_ratio(trains, draft_layers, draft_cache_ratio, all_layers):
-    """Keys and values of what proposes tokens, as a share of the model's. [ratio]
+    """KV cache of the draft of speculative decoding, as a share of the model's. [ratio]
 
     Source: catalogs/edited/speculations.yaml.
     """

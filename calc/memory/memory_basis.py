@@ -28,15 +28,15 @@ def _quantized_serving(trains, dequantized_bytes_each):
     return (trains == 0) & (dequantized_bytes_each > 0)
 
 
-def _tensors_beside_shards(tensor_parallel, is_engine, trains, shards_beside_tensors):
+def _tensor_parallel_beside_sharding(tensor_parallel, is_engine, trains, shards_beside_tensors):
     return (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | shards_beside_tensors)
 
 
-def _derived_context(context_parallel, implementation_parallel_simulated):
+def _context_parallel_not_simulated(context_parallel, implementation_parallel_simulated):
     return (context_parallel > 1) & (implementation_parallel_simulated == 0)
 
 
-def _derived_experts(expert_parallel, trains, implementation_parallel_simulated):
+def _expert_parallel_not_simulated(expert_parallel, trains, implementation_parallel_simulated):
     return (expert_parallel > 1) & ((trains == 0) | (implementation_parallel_simulated == 0))
 
 
@@ -66,9 +66,9 @@ GROUNDS: dict[str, Callable] = {
     "derived from source: this kind of layer": lambda stack_layers, stack_block_unlike: np.any(
         (stack_layers > 0) & stack_block_unlike, axis=0
     ),
-    "derived from source: tensor parallel beside sharding": _tensors_beside_shards,
-    "derived from source: context parallel": _derived_context,
-    "derived from source: expert parallel": _derived_experts,
+    "derived from source: tensor parallel beside sharding": _tensor_parallel_beside_sharding,
+    "derived from source: context parallel": _context_parallel_not_simulated,
+    "derived from source: expert parallel": _expert_parallel_not_simulated,
     "derived from source: pipeline stages": lambda pipeline_parallel, trains, simulates_pipeline: (
         (pipeline_parallel > 1) & ~(trains * simulates_pipeline > 0)
     ),

@@ -63,25 +63,25 @@ def communication_volumes(scenarios: Iterable[Row], catalogs: Catalogs) -> pd.Da
     """A row per training scenario: bytes sent by data, tensor and pipeline parallel, and in all."""
     formulas = (data_parallel_bytes, tensor_parallel_bytes, pipeline_parallel_bytes)
     (trained,) = parts(pd.DataFrame(list(scenarios)), catalogs)
-    table = _with_sent_sizes(at_places(trained.table)[0][0])  # the same at every place
+    table = _with_message_sizes(at_places(trained.table)[0][0])  # the same at every place
     sent = pd.DataFrame({formula.__name__: evaluate(formula, table) for formula in formulas})
     return sent.assign(sent_bytes=sent.sum(axis=1))
 
 
-def _with_sent_sizes(table: Table) -> Table:
-    """The table with the sizes of what is sent, which the formulas read."""
-    # The activations of a micro-batch, in bytes.
-    token_bytes = ACTIVATION_BYTES * table["stack_tokens"] * table["stack_hidden"]
+def _with_message_sizes(table: Table) -> Table:
+    """Add the columns that only these formulas read: what is sent, and to how many GPUs."""
+    # Hidden states of one micro-batch at the end of one layer, by stack.
+    hidden_state_bytes = ACTIVATION_BYTES * table["stack_tokens"] * table["stack_hidden"]
     trained_ratio = np.minimum(table["trained_parameters"] / table["parameters"], 1.0)
     gradient_bytes_each = np.where(
         table["shards_gradients"], table["reduce_bytes_each"], table["gradient_bytes_each"]
     )
-    output_bytes = (table["stack_layers"] * token_bytes).sum(axis=0)
+    output_bytes = (table["stack_layers"] * hidden_state_bytes).sum(axis=0)
     return table | {
         "weight_bytes_each": table["gathered_bytes_each"],
         "sent_gradient_bytes_each": gradient_bytes_each * trained_ratio,
         "members": table["data_parallel"] * table["context_parallel"],
         "replica_gpus": table["tensor_parallel"] * table["pipeline_parallel"],
         "block_output_bytes": output_bytes / table["pipeline_parallel"],
-        "boundary_bytes": token_bytes.max(axis=0),
+        "boundary_bytes": hidden_state_bytes.max(axis=0),
     }

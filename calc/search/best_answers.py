@@ -87,19 +87,21 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: Row) -> int:
     return int(faster[0]) if len(faster) else 0
 
 
-def _easiest(ranked: Ranking, least: int) -> int:
-    """Return the cheapest candidate of an easier class than the cheapest of all.
+def _easiest(ranked: Ranking, cheapest: int) -> int:
+    """Return the number of the candidate to offer as easier to obtain than the cheapest.
 
-    It is the cheapest of all (`least`) if that is easy to get already, and -1 if nothing is easier.
+    It is the cheapest candidate of an easier class of obtainability, within a ratio of the lowest
+    cost. If there is none, it is the cheapest of all, provided that its instances can usually be
+    obtained and no class is easier; otherwise -1.
     """
     figures, qualifying = ranked.candidates, ranked.qualifying
     rank, usd = figures.obtainability_rank.take(qualifying), figures.usd.take(qualifying)
-    least_rank = figures.obtainability_rank[least]
-    most_usd = figures.usd[least] * ranked.job.judged["easiest_usd_ratio"] * (1 + FEW)
-    easier = qualifying[(rank < least_rank) & (rank != UNKNOWN) & (usd <= most_usd)]
+    cheapest_rank = figures.obtainability_rank[cheapest]
+    most_usd = figures.usd[cheapest] * ranked.job.judged["easiest_usd_ratio"] * (1 + FEW)
+    easier = qualifying[(rank < cheapest_rank) & (rank != UNKNOWN) & (usd <= most_usd)]
     if len(easier):
         return least_money(ranked, easier)
-    return least if least_rank <= min(USUALLY, rank.min()) else -1
+    return cheapest if cheapest_rank <= min(USUALLY, rank.min()) else -1
 
 
 def has_budget(job: Job) -> bool:

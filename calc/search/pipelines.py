@@ -79,10 +79,10 @@ def _grids_over_machines(found: SearchResult, job: Job, catalogs: Catalogs) -> l
     """The grids of replicas over several machines, on the types on which none fits."""
     if not job.generates or any(name in job.fixed for name in FIXING):
         return []
-    open_places = _joinable(found, catalogs)
-    gpus = np.array([found.grid.places[number].gpus for number in open_places])
+    place_numbers = _places_to_join(found, catalogs)
+    gpus = np.array([found.grid.places[number].gpus for number in place_numbers])
     return [
-        _grid_of(job, found.grid, open_places[gpus == count], int(count), catalogs)
+        _grid_of(job, found.grid, place_numbers[gpus == count], int(count), catalogs)
         for count in np.unique(gpus)
     ]
 
@@ -103,20 +103,26 @@ def _merge(found: SearchResult, wider: SearchResult) -> SearchResult:
     return SearchResult(join_grids([found.grid, wider.grid]), candidates, tried, np.nan, "")
 
 
-def _joinable(found: SearchResult, catalogs: Catalogs) -> np.ndarray:
-    """The numbers of the types without a candidate that fits whose machines a network joins."""
+def _places_to_join(found: SearchResult, catalogs: Catalogs) -> np.ndarray:
+    """Return the numbers of the places on which several machines may hold what one does not.
+
+    No candidate fits on one machine there, the job may rent several, and a fast network joins them.
+    """
     places = found.grid.places
     cards = place_columns(places, catalogs)
     slowest = constants(catalogs, "overheads")["slowest_joining_bytes_per_second"]
-    apart = np.broadcast_to(
+    has_slow_network = np.broadcast_to(
         slow_to_join(
             cards["instance_network_bytes_per_second"], cards["instance_efa_interfaces"], slowest
         ),
         len(places),
     )
-    fitting = found.candidates.place_number[found.candidates.fits == FITS.index("yes")]
-    several = np.array([place.instance != "" and place.most >= min(MACHINES) for place in places])
-    return np.flatnonzero(several & ~apart & ~np.isin(np.arange(len(places)), fitting))
+    places_that_fit = found.candidates.place_number[found.candidates.fits == FITS.index("yes")]
+    has_fit = np.isin(np.arange(len(places)), places_that_fit)
+    has_several = np.array(
+        [place.instance != "" and place.most >= min(MACHINES) for place in places]
+    )
+    return np.flatnonzero(has_several & ~has_slow_network & ~has_fit)
 
 
 def _grid_of(job: Job, whole: Grid, numbers: np.ndarray, gpus: int, catalogs: Catalogs) -> Grid:

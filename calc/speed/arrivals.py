@@ -89,25 +89,29 @@ def prompt_steps(
     prompt_tokens,
     engine_batched_tokens,
 ):
-    """Steps with prompts for each prompt: its chunks, shared where several come. [steps]
+    """Steps with prompts per prompt: its chunks, less what it shares with others. [steps]
 
-    A step runs what came during the one before: its time beyond the decode step is gamma with that
-    mean and variance, and in a share E[1 − e^(−λX)] of steps a prompt begins. Where prompts fill
-    steps, one that finds a backlog joins the last of its steps.
+    A step runs the prompts that arrived during the step before. Its time beyond the decode step is
+    taken as gamma distributed with scale θ and shape k, so that no prompt arrives during a step
+    with probability e^(−λ·decode) (1 + λθ)^(−k). If prompts fill steps, a prompt that finds a
+    backlog joins the last of its steps.
     """
-    busy = np.minimum(arrivals_per_second * prompt_work_seconds, MOST_BUSY)
-    step = decode_token_seconds / (1 - busy)
-    chunks = prompt_tokens / np.where(
-        engine_batched_tokens > 0, engine_batched_tokens, np.inf
-    )  # without an engine none is cut
+    busy_ratio = np.minimum(arrivals_per_second * prompt_work_seconds, MOST_BUSY)
+    step_seconds = decode_token_seconds / (1 - busy_ratio)
+    # Without an engine no prompt is cut into chunks.
+    budget_tokens = np.where(engine_batched_tokens > 0, engine_batched_tokens, np.inf)
+    chunks = prompt_tokens / budget_tokens
     squares = arrivals_per_second * prompt_work_seconds**2 * prompt_squares_ratio
-    beyond = np.minimum(squares / (1 - busy**2), prompt_work_seconds / chunks)
-    none = np.exp(-arrivals_per_second * decode_token_seconds) * (
-        1 + arrivals_per_second * beyond / busy
-    ) ** (-busy * busy * step / beyond)
-    begun = (1 - none) / (arrivals_per_second * step)
-    joined = (np.minimum(chunks, 1) * busy) ** 2
-    return chunks + (np.maximum(chunks + 0.5, 1) - chunks) * begun * (1 - joined)
+    # The variance of a step's prompts over the mean step.
+    dispersion_seconds = np.minimum(squares / (1 - busy_ratio**2), prompt_work_seconds / chunks)
+    gamma_shape = busy_ratio * busy_ratio * step_seconds / dispersion_seconds
+    without_arrival_ratio = np.exp(-arrivals_per_second * decode_token_seconds) * (
+        1 + arrivals_per_second * dispersion_seconds / busy_ratio
+    ) ** (-gamma_shape)
+    first_steps_per_prompt = (1 - without_arrival_ratio) / (arrivals_per_second * step_seconds)
+    joins_last_step_ratio = (np.minimum(chunks, 1) * busy_ratio) ** 2
+    steps_alone = np.maximum(chunks + 0.5, 1)
+    return chunks + (steps_alone - chunks) * first_steps_per_prompt * (1 - joins_last_step_ratio)
 
 
 def mean_prompt_seconds(prompt_work_seconds, ridden_seconds, prompt_steps):

@@ -330,18 +330,21 @@ def token_variance(
 ):
     """Variance of a request's time per token over requests. [s^2]
 
-    A step is neither shorter than a plain one nor longer than its budget: no variance is above
-    (mean − least)(most − mean). Source: Bhatia and Davis 2000, American Mathematical Monthly
+    The times lie between that of a plain step and that of a step whose budget is full, so that
+    their variance is at most (mean − least)(most − mean). The variance without these bounds is
+    reduced smoothly to stay below it. Source: Bhatia and Davis 2000, American Mathematical Monthly
     107(4), 353-357.
     """
     h = answer_squares_ratio
-    steps = full_token_seconds**2 * (sequences_spread_ratio + prompts_spread_ratio * h)
-    free = steps + backlog_variance * h / (generated_tokens + backlog_tokens * h) ** 2
-    most = np.maximum(
+    steps_variance = full_token_seconds**2 * (sequences_spread_ratio + prompts_spread_ratio * h)
+    unbounded_variance = (
+        steps_variance + backlog_variance * h / (generated_tokens + backlog_tokens * h) ** 2
+    )
+    largest_variance = np.maximum(
         (mean_token_seconds - least_token_seconds) * (most_token_seconds - mean_token_seconds),
         1e-12,
     )
-    return free * most / np.hypot(free, most)
+    return unbounded_variance * largest_variance / np.hypot(unbounded_variance, largest_variance)
 
 
 def answer_spread_ratio(
@@ -383,11 +386,14 @@ def request_variance(
     slot_wait_ratio,
     slot_wait_seconds,
 ):
-    """Variance of the time of a request; most of it that of the answers' lengths. [s^2]
+    """Variance of the time of a request; most of it comes from the lengths of answers. [s^2]
 
-    The backlog does not grow with the answer; it is the longer the longer the first token took.
+    The backlog is as long for a short answer as for a long one. It grows with the time to first
+    token, so that their standard deviations add up.
     """
-    steps = steps_seconds**2 * (answer_squares_ratio * (1 + answer_spread_ratio) - 1)
-    before = np.sqrt(first_token_variance) + np.sqrt(backlog_variance) * met_backlog_ratio
-    waits = slot_wait_ratio * (2 - slot_wait_ratio) * slot_wait_seconds**2
-    return steps + before**2 + waits
+    steps_variance = steps_seconds**2 * (answer_squares_ratio * (1 + answer_spread_ratio) - 1)
+    start_deviation_seconds = (
+        np.sqrt(first_token_variance) + np.sqrt(backlog_variance) * met_backlog_ratio
+    )
+    slot_variance = slot_wait_ratio * (2 - slot_wait_ratio) * slot_wait_seconds**2
+    return steps_variance + start_deviation_seconds**2 + slot_variance

@@ -68,33 +68,35 @@ def services(job: Cells, run: Row, models: int, catalogs: Catalogs) -> list[Serv
 def tuned_plan(
     run: Row, service: Service, models: int, rounds: int, months: int, catalogs: Catalogs
 ) -> TunedPlan:
-    """The runs of all models, in rounds per month (0: once), and a service for the months.
+    """Return the plan of `rounds` runs per model and month (0: one run) and `months` of service.
 
     `run` is a row with its market, and with `have` if it runs on your own machines.
     """
-    row, job = service.options.rows[0], service.options.job
-    planned = [
-        {
-            **run,
-            "have": run.get("have") or "",
-            "runs_per_month": models * (rounds or 1),
-            "plan_months": months if rounds else 1,
-        },
-        {
-            **row,
-            "have": job.get("have") or "",
-            "runs_per_month": service.copies,
-            "plan_months": months,
-        },
-    ]
-    bill = plan_bill(billed(pd.DataFrame(planned), catalogs))
-    resolved = service.options.resolved
-    assert resolved is not None, "a service without a problem has a resolved job"
-    load = load_tokens_per_month(row, replace(resolved, ends=False))
-    a_month = (load, month_generated_tokens(bill.iloc[1]))
-    tokens, most = (service.copies * tokens / MONTH_DAYS for tokens in a_month)
+    service_row, service_job = service.options.rows[0], service.options.job
+    runs_line = {
+        **run,
+        "have": run.get("have") or "",
+        "runs_per_month": models * (rounds or 1),
+        "plan_months": months if rounds else 1,
+    }
+    service_line = {
+        **service_row,
+        "have": service_job.get("have") or "",
+        "runs_per_month": service.copies,
+        "plan_months": months,
+    }
+    bill = plan_bill(billed(pd.DataFrame([runs_line, service_line]), catalogs))
+    resolved_job = service.options.resolved
+    assert resolved_job is not None, "a service without a problem has a resolved job"
+    month_tokens = load_tokens_per_month(service_row, replace(resolved_job, ends=False))
+    month_tokens_most = month_generated_tokens(bill.iloc[1])
     return TunedPlan(
-        bill, months, rounds or 1, tokens, most, float(row["endpoint_usd_per_million_tokens"])
+        bill=bill,
+        months=months,
+        rounds=rounds or 1,
+        tokens_per_day=service.copies * month_tokens / MONTH_DAYS,
+        tokens_per_day_most=service.copies * month_tokens_most / MONTH_DAYS,
+        endpoint_usd_per_million_tokens=float(service_row["endpoint_usd_per_million_tokens"]),
     )
 
 

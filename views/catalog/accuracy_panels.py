@@ -141,21 +141,9 @@ def league(comparison: Results) -> None:
 
 
 def times(comparison: Results, ink: Ink) -> None:
-    """The error of time on published figures, and the times furthest off."""
+    """Draw the error of time on published figures, and the times with the largest errors."""
     speed = comparison.speed
-    held_out = speed[speed["held_out"].astype(str) == "True"]
-    sizes = {
-        name: accuracy_tables.size_of_error(part) for name, part in held_out.groupby("measured")
-    }
-    parts = [
-        (
-            f"{GLOSSARY[name].label.lower()} {error(size.median_error_ratio)} at the median "
-            f"over {size.cases} figures"
-        )
-        for name, size in sizes.items()
-    ]
-    sentence = f"On published figures that nothing was fitted to: {'; '.join(parts)}."
-    st.markdown(sentence)
+    st.markdown(_held_out_errors(speed))
     st.markdown(TOKEN_TIMES)
     if len(comparison.arrivals):
         services, within = accuracy_tables.simulated_arrivals(comparison.arrivals)
@@ -171,7 +159,8 @@ def times(comparison: Results, ink: Ink) -> None:
         spec = predicted_against_truth(
             ink, "tokens per second", "published", "Time: predicted and published"
         )
-        draw(spec, accuracy_tables.speed_points(speed), sentence[:118], "accuracy_speed")
+        alt = "Tokens per second: predicted against published"
+        draw(spec, accuracy_tables.speed_points(speed), alt, "accuracy_speed")
     with right:
         _by_source(
             accuracy_tables.by_source(
@@ -187,6 +176,19 @@ def times(comparison: Results, ink: Ink) -> None:
         rows = accuracy_tables.misses(part, comparison.time_reasons, count)
         names = ("published_model", "measured", "source")
         _miss_lines(rows, "Run", names, _run, "+.0f", "The published times that miss most, and why")
+
+
+def _held_out_errors(speed: pd.DataFrame) -> str:
+    """Return one sentence: the median error of each quantity on figures outside the fit."""
+    held_out = speed[speed["held_out"].astype(str) == "True"]
+    errors = []
+    for name, figures in held_out.groupby("measured"):
+        size = accuracy_tables.size_of_error(figures)
+        errors.append(
+            f"{GLOSSARY[name].label.lower()} {error(size.median_error_ratio)} at the median "
+            f"over {size.cases} figures"
+        )
+    return f"On published figures that nothing was fitted to: {'; '.join(errors)}."
 
 
 def _miss_lines(

@@ -198,7 +198,7 @@ def _instance_list(
         KEY,
         lambda number: entries_behind(table.iloc[number], catalogs, market),
         catalogs,
-        ticks="multi-row",
+        row_selection="multi-row",
         row_height=ROW,
         height=36 + ROW * min(len(frame), ROWS_IN_VIEW) + 2,
     )

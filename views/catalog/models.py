@@ -60,7 +60,7 @@ def draw(title: DeltaGenerator) -> None:
         KEY,
         "models",
         catalogs,
-        ticks="single-row",
+        row_selection="single-row",
         height=560,
     )
     model = ticked[0]["id"] if ticked and ticked[0]["estimated"] else ""

@@ -53,7 +53,6 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
         "instance_by_region", against_here_percent=f"Against {region_name(here, catalogs)}"
     )
     alt = f"{chosen} in {len(table)} regions, cheapest first"
-    ticks = {"ticks": "single-row", "height": "content"}
     source_table(
         table,
         columns,
@@ -61,7 +60,8 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
         key,
         lambda number: offers.entries_behind(table.iloc[number], catalogs),
         catalogs,
-        **ticks,
+        row_selection="single-row",
+        height="content",
     )
     places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None

@@ -29,15 +29,17 @@ def source_table(
     key: str,
     entries: Callable[[int], Entries] | str,
     catalogs: Catalogs,
+    row_selection: str = "",
     **look: Any,
 ) -> str:
-    """A table of catalog figures; below it the source of the one that is selected.
+    """Draw a table of catalog figures, and below it the source of the figure that is selected.
 
     `entries` gives the catalog entries behind a row, or names the catalog of all rows, whose ids
-    come first. Returns the selected column where no catalog has it, else nothing.
+    come first. `row_selection` is a selection mode of Streamlit for whole rows, besides cells.
+    Return the selected column if no catalog has its source; otherwise "".
     """
     table = for_screen(rows, list(columns))
-    modes = [*([look.pop("ticks")] if "ticks" in look else []), "single-cell"]
+    modes = [row_selection, "single-cell"] if row_selection else ["single-cell"]
     grid(table, columns, alt, key, on_select="rerun", selection_mode=modes, **look)
     cells = chosen_in(key, "cells")
     if not cells or cells[0][0] >= len(table) or cells[0][1] not in columns:

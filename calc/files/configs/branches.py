@@ -69,6 +69,8 @@ class Branches:
 
 
 class _If:
+    """An if statement, of which the first branch with a true condition runs."""
+
     def __init__(self) -> None:
         self.condition: list[Part] | None = []  # None behind then and else
         self.runs, self.is_done = True, False
@@ -77,7 +79,7 @@ class _If:
         self.condition = []
 
     def decide(self, is_last: bool) -> None:
-        """Settle whether the branch that begins here runs; an undecided one does."""
+        """Decide whether the branch that begins here runs; it does if its test is unknown."""
         value = True if is_last else _condition(self.condition or [])
         self.condition = None
         self.runs = value is not False and not self.is_done
@@ -85,9 +87,15 @@ class _If:
 
 
 class _Case:
+    """A case statement, of which the first branch that matches runs.
+
+    If nothing in the script sets its value, the value is taken to be an NVIDIA card: the branch of
+    NVIDIA runs, and so does every branch before it that names no other accelerator.
+    """
+
     def __init__(self, value: str) -> None:
         self.value = value
-        self.is_open = bool(UNKNOWN.search(value))
+        self.is_unset = bool(UNKNOWN.search(value))
         self.alternatives: list[str] = []
         self.runs, self.is_done, self.is_begun = False, False, False
 
@@ -107,14 +115,15 @@ class _Case:
         return words[1:]
 
     def _decide(self) -> None:
-        if self.is_open:
-            named = {name.lower() for name in self.alternatives}
-            is_nvidia = bool(named & set(NVIDIA))
-            self.runs = is_nvidia or not (self.is_done or named & set(ELSEWHERE))
-            self.is_done = self.is_done or is_nvidia
-            return
-        matches = any(fnmatchcase(self.value, pattern) for pattern in self.alternatives)
-        self.runs = matches and not self.is_done
+        """Decide whether the branch whose pattern was just read runs."""
+        if self.is_unset:
+            patterns = {pattern.lower() for pattern in self.alternatives}
+            matches = not patterns.isdisjoint(NVIDIA)
+            may_match = patterns.isdisjoint(ELSEWHERE) and not self.is_done
+            self.runs = matches or may_match
+        else:
+            matches = any(fnmatchcase(self.value, pattern) for pattern in self.alternatives)
+            self.runs = matches and not self.is_done
         self.is_done = self.is_done or matches
 
 

@@ -73,29 +73,43 @@ class Match(NamedTuple):
     items: tuple[tuple[Item, bool], ...]  # of its elements, and whether each is a quantity
 
 
-Step = tuple[float, int, tuple[Frame, Match] | None]  # score from here on, next item, what is read
+class Step(NamedTuple):
+    """The best way to read a text from one item on: a frame begins there, or it is skipped."""
+
+    score: float  # of all items from here to the end
+    next_item: int
+    reading: tuple[Frame, Match] | None = None  # None: the item is skipped
 
 
 def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
-    """Each quantity with its role, and the numbers of the items that the frames cover."""
+    """Return each quantity with its role, and the numbers of the items that the frames cover."""
+    steps = _best_steps(items)
+    claims, covered, place = [], set(), 0
+    while place < len(items):
+        step = steps[place]
+        if step.reading:
+            claims += _by_cue_before(_claims(*step.reading, place), items)
+            covered |= set(range(place, step.next_item))
+        place = step.next_item
+    return claims, covered
+
+
+def _best_steps(items: list[Item]) -> list[Step]:
+    """Return for each item the step with the highest score from there to the end of the text.
+
+    This is dynamic programming from the last item to the first. A skipped number costs UNREAD.
+    """
     count, by_first = len(items), _frames_by_first(items)
-    best: list[Step] = [(0.0, count, None)] * (count + 1)
-    for place in range(count - 1, -1, -1):
-        lost = UNREAD if "N" in items[place].tags else 0.0
-        chosen: Step = (best[place + 1][0] - lost, place + 1, None)
+    steps = [Step(0.0, count)] * (count + 1)
+    for place in reversed(range(count)):
+        cost = UNREAD if "N" in items[place].tags else 0.0
+        best = Step(steps[place + 1].score - cost, place + 1)
         for frame in _frames_from(items[place].tags, by_first):
             match = _match(frame, items, place)
-            if match and (score := match.score + best[match.end][0]) > chosen[0] + 1e-9:
-                chosen = (score, match.end, (frame, match))
-        best[place] = chosen
-    claims, covered, place = [], set(), 0
-    while place < count:
-        _, following, used = best[place]
-        if used:
-            claims += _by_cue_before(_claims(*used, place), items)
-            covered |= set(range(place, following))
-        place = following
-    return claims, covered
+            if match and (score := match.score + steps[match.end].score) > best.score + 1e-9:
+                best = Step(score, match.end, (frame, match))
+        steps[place] = best
+    return steps
 
 
 def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:

@@ -1,4 +1,4 @@
-"""The services of a file beside those that are read, which share its machines."""
+"""Services of a file that are not read as programs and that share its machines."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -28,11 +28,11 @@ def unread_engine(name: str) -> str:
 
 
 def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
-    """The containers that no program is read of and that use a GPU, each with its image."""
-    read = [program.path for program in programs]
+    """Return the image of each container that uses a GPU and belongs to none of the programs."""
+    program_paths = [program.path for program in programs]
     services = {}
     for path, node in _containers(tree, ()):
-        if any(own[: len(path)] == path or path[: len(own)] == own for own in read):
+        if any(own[: len(path)] == path or path[: len(own)] == own for own in program_paths):
             continue
         image = str(node.get("image"))
         uses_gpu = any(fact.kind in OF_GPUS for fact in facts_of(node))
