@@ -10,7 +10,7 @@ from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.answer import service_pace
 from calc.say.choices import MARK, choice_name, quality_note
-from calc.say.numbers import about, gib, is_missing, span, three
+from calc.say.numbers import about, gib, is_missing, span, three_digits
 from calc.say.place import place
 from calc.say.problem import misses_text, problem_text
 from calc.say.setting import arrangement
@@ -28,7 +28,7 @@ OVER_LIMIT, NOT_CERTAIN = "over limit", "not certain"  # of a plan that does not
 WORDS: dict[str, Callable[[float], str]] = {
     "usd": about,
     "hours": span,
-    "gpu_hours": lambda value: f"{three(value)} GPU-hours",
+    "gpu_hours": lambda value: f"{three_digits(value)} GPU-hours",
     "memory_gib": gib,
 }
 
@@ -117,7 +117,7 @@ def _figure(measure: str, value: float) -> str:
     """Return the measure as short as a narrow cell needs it."""
     if is_missing(value):
         return "–"
-    return WORDS[measure](value) if measure in ("usd", "hours") else three(value)
+    return WORDS[measure](value) if measure in ("usd", "hours") else three_digits(value)
 
 
 def _quality(cell: Cell, work: str, catalogs: Catalogs) -> str:

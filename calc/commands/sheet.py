@@ -29,7 +29,7 @@ from calc.say.numbers import (
     percent,
     size,
     span,
-    three,
+    three_digits,
     usd,
     with_noun,
 )
@@ -218,7 +218,7 @@ def _engine_cache(row: Row, catalogs: Catalogs) -> Iterator[str]:
         parts += [f"start-up {size(start_bytes)}"]
     holds = ""
     if not is_missing(row["kv_pool_tokens"]):
-        requests = three(row["max_concurrency"])
+        requests = three_digits(row["max_concurrency"])
         length = f"{row['sequence_tokens']:,.0f}"
         holds = f" = {row['kv_pool_tokens']:,.0f} tokens = {requests} requests of {length}"
     parts += [f"KV cache {size(row['kv_pool_bytes'])}{holds}"]
@@ -240,9 +240,9 @@ def _times(row: Row) -> Iterator[str]:
                 f"{duration(*(row[f'{name}_{end}seconds'] for end in ('', 'low_', 'high_')))}"
             )
     if not is_missing(row["tokens_per_second"]):
-        ends = [three(row[f"{end}_tokens_per_second"]) for end in ("low", "high")]
+        ends = [three_digits(row[f"{end}_tokens_per_second"]) for end in ("low", "high")]
         yield (
-            f"{three(row['tokens_per_second'])} tokens a second ({' to '.join(ends)}), "
+            f"{three_digits(row['tokens_per_second'])} tokens a second ({' to '.join(ends)}), "
             f"{row['time_basis']}"
         )
 

@@ -22,7 +22,7 @@ from calc.say.numbers import (
     more,
     percent,
     span,
-    three,
+    three_digits,
     times,
     usd,
     with_noun,
@@ -122,7 +122,7 @@ def _of_first(
     if reasons.next is not None and "next" in reasons.codes:
         other = place(reasons.next)
         other = other if other != where else arrangement(reasons.next, catalogs)
-        slower = f"{three(reasons.next['seconds'] / row['seconds'])} times as long"
+        slower = f"{three_digits(reasons.next['seconds'] / row['seconds'])} times as long"
         cost = (
             f"takes {slower}" if job.have else f"costs {_against(reasons.next['usd'], row['usd'])}"
         )
@@ -150,7 +150,9 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     """An answer beside the first: what it gives, and for how much of the lowest cost."""
     row, least = reasons.row, reasons.least
     budget = f"of those that cost at most {{}} times the lowest cost ({usd(least['usd'])})"
-    room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
+    room = (
+        f"{three_digits(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
+    )
     subject = {
         "knee": "",
         "easiest": (f"{obtainable_words(row)}, the lowest cost {obtainable_words(least)}"),

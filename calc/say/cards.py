@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
-from calc.say.numbers import changed_by, is_missing, three, times, with_noun
+from calc.say.numbers import changed_by, is_missing, three_digits, times, with_noun
 from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
 from calc.say.weights import publisher_words
@@ -48,7 +48,7 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
         little = "little-more" in row["why_codes"].split("+")
         past = "past this, each minute saved costs more" if little else "nothing between"
         return (
-            f"{three(least['seconds'] / row['seconds'])} times as fast for "
+            f"{three_digits(least['seconds'] / row['seconds'])} times as fast for "
             f"{more_money(row, least)}; {past}."
         )
     if "easiest" in names and row["usd"] > least["usd"]:

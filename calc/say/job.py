@@ -32,7 +32,7 @@ from calc.say.amounts import (
 )
 from calc.say.change import change_in_words
 from calc.say.limits import share_words
-from calc.say.numbers import amount, is_missing, percent, short_duration, three, with_noun
+from calc.say.numbers import amount, is_missing, percent, short_duration, three_digits, with_noun
 from calc.say.place import OBTAINABLE, instances_in_words, short_card
 from calc.say.sessions import turns_words
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
@@ -391,8 +391,8 @@ def _value(name: str, value: Any, catalogs: Catalogs) -> str:
 def _assumption(name: str, job: Cells, catalogs: Catalogs) -> str:
     """Storage speed per instance 2,000,000,000 bytes per second."""
     label, unit = catalogs.assumptions.loc[name, ["label", "unit"]]
-    unit_words = "" if unit in PLAIN_UNITS else " ".join(str(unit).split("_"))
-    return f"{label[0].lower()}{label[1:]} {three(number_in(job, name))} {unit_words}".rstrip()
+    units = "" if unit in PLAIN_UNITS else str(unit).replace("_", " ")
+    return f"{label[0].lower()}{label[1:]} {three_digits(number_in(job, name))} {units}".rstrip()
 
 
 def _any_of(words: list[str]) -> str:

@@ -3,7 +3,14 @@
 from calc.evaluate import Row
 from calc.plan.lending import free_windows
 from calc.plan.load_day import MOST_MONTHS, Load, LoadDay, Trace
-from calc.say.numbers import billed_usd, is_missing, percent, short_duration, three, with_noun
+from calc.say.numbers import (
+    billed_usd,
+    is_missing,
+    percent,
+    short_duration,
+    three_digits,
+    with_noun,
+)
 from calc.units import DAY_HOURS, MEAN_MONTH_HOURS
 
 SAME = 0.005  # of the always-on cost; a smaller saving is none
@@ -102,9 +109,9 @@ def day_sentences(day: LoadDay, load: Load, most_instances: float | None) -> lis
 def trace_sentence(trace: Trace) -> str:
     """Return a sentence that sums up a file of requests."""
     lengths = f"{trace.prompt_tokens:,.0f} prompt and {trace.answer_tokens:,.0f} answer tokens each"
-    rate = f"{three(trace.peak_requests_per_second)} requests a second in the busiest hour"
+    rate = f"{three_digits(trace.peak_requests_per_second)} requests a second in the busiest hour"
     requests = with_noun(trace.requests, "request")
     hours = with_noun(trace.covered_hours, "hour")
     head = f"{trace.name}: {requests} in {hours}"
     short = "" if trace.hours else " That is less than a day, so the load is taken to be flat."
-    return f"{head}, {lengths}; {rate}, {three(trace.peak_to_mean)} times the mean.{short}"
+    return f"{head}, {lengths}; {rate}, {three_digits(trace.peak_to_mean)} times the mean.{short}"

@@ -4,7 +4,15 @@ import pandas as pd
 
 from calc.evaluate import Row
 from calc.plan.figures import records
-from calc.say.numbers import billed_usd, is_missing, short_duration, span, three, usd, with_noun
+from calc.say.numbers import (
+    billed_usd,
+    is_missing,
+    short_duration,
+    span,
+    three_digits,
+    usd,
+    with_noun,
+)
 
 PORTING = (
     "Trainium and Inferentia run AWS's Neuron compiler and no CUDA: count the effort of porting, "
@@ -19,7 +27,7 @@ def neuron_sentences(rows: pd.DataFrame) -> list[str]:
     alone = rows[rows["instances_least"] == 1].sort_values("memory_gib", kind="stable")
     least = alone["instance"].iloc[0] if len(alone) else ""
     holds = f"{least} is the smallest instance that holds it" if least else "no instance holds it"
-    memory = f"The model itself needs {three(needed)} GiB, working memory left out; {holds}."
+    memory = f"The model itself needs {three_digits(needed)} GiB, working memory left out; {holds}."
     rated = [row for row in records(rows) if not is_missing(row["rate_tokens_per_second"])]
     rates = [_rate(row) for row in rated] or [
         "AWS publishes no rate for this model and work, so there is no time and no price."

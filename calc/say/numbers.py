@@ -25,7 +25,7 @@ LEAST_SHARE = 0.01  # that is told as a number
 SCALES = ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"))
 
 
-def three(value: float | None) -> str:
+def three_digits(value: float | None) -> str:
     """Three significant digits: 0.0123, 4.57, 98.3, 1,230."""
     if value is None or is_missing(value):
         return "unknown"
@@ -37,12 +37,12 @@ def three(value: float | None) -> str:
 
 def gib(value: float | None) -> str:
     """Memory given in GiB: 1.25 GiB."""
-    return "unknown" if is_missing(value) else f"{three(value)} GiB"
+    return "unknown" if is_missing(value) else f"{three_digits(value)} GiB"
 
 
 def size(size_bytes: float) -> str:
     """Memory given in bytes: 1.25 GiB, 424 MiB."""
-    return f"{three(size_bytes / 2**20)} MiB" if size_bytes < GIB else gib(size_bytes / GIB)
+    return f"{three_digits(size_bytes / 2**20)} MiB" if size_bytes < GIB else gib(size_bytes / GIB)
 
 
 def usd(value: float | None) -> str:
@@ -51,7 +51,7 @@ def usd(value: float | None) -> str:
         return "no price"
     sign = "−" if value < 0 else ""
     size = abs(value)
-    return f"{sign}${size:,.2f}" if size < 100 else f"{sign}${three(size)}"
+    return f"{sign}${size:,.2f}" if size < 100 else f"{sign}${three_digits(size)}"
 
 
 def about(value: float | None) -> str:
@@ -176,7 +176,7 @@ def count(value: float | None) -> str:
         return "unknown"
     for scale, name in SCALES:
         if abs(value) >= scale:
-            return three(value / scale) + name
+            return three_digits(value / scale) + name
     if value >= 100 or value == round(value):
         return f"{value:,.0f}"
     if value >= 1:
@@ -187,7 +187,7 @@ def count(value: float | None) -> str:
 def parameter_count(parameters: float) -> str:
     """Return a number of parameters as models are named by it: 8.03B, 596M."""
     scale, name = (1e9, "B") if parameters >= 1e9 else (1e6, "M")
-    return three(parameters / scale) + name
+    return three_digits(parameters / scale) + name
 
 
 def amount(value: float) -> str:

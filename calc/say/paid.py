@@ -2,13 +2,13 @@
 
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.say.numbers import is_missing, span, three
+from calc.say.numbers import is_missing, span, three_digits
 
 
 def gpu_hours_of(row: Row) -> str:
     """The GPU-hours that a row pays for, of the run or a month: 192; empty if unknown."""
     gpu_hours = row.get("billed_gpu_hours")
-    return "" if is_missing(gpu_hours) else three(gpu_hours)
+    return "" if is_missing(gpu_hours) else three_digits(gpu_hours)
 
 
 def paid_hours(row: Row) -> list[str]:
@@ -17,4 +17,4 @@ def paid_hours(row: Row) -> list[str]:
     gpu_hours = row.get("billed_gpu_hours")
     unused = not is_missing(billed) and ends_of(row) and billed > row["hours"] * (1 + 1e-9)
     parts = [f"{span(billed)} paid for {span(row['hours'])}"] if unused else []
-    return parts if is_missing(gpu_hours) else [*parts, f"{three(gpu_hours)} GPU-hours"]
+    return parts if is_missing(gpu_hours) else [*parts, f"{three_digits(gpu_hours)} GPU-hours"]

@@ -5,7 +5,7 @@ from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.plan.sessions import SessionPlan
 from calc.say.amounts import number_in
-from calc.say.numbers import is_missing, percent, short_duration, three, usd, with_noun
+from calc.say.numbers import is_missing, percent, short_duration, three_digits, usd, with_noun
 
 
 def turns_words(job: Cells, catalogs: Catalogs) -> str:
@@ -54,9 +54,9 @@ def session_sentences(plan: SessionPlan) -> list[str]:
         f"{short_duration(plain['first_token_seconds'])}."
     )
     load = (
-        f"The same machines answer {three(cached['requests_per_second'])} turns a second of "
-        f"{three(cached['sessions'])} conversations, without reuse "
-        f"{three(plain['requests_per_second'])} of {three(plain['sessions'])}."
+        f"The same machines answer {three_digits(cached['requests_per_second'])} turns a second of "
+        f"{three_digits(cached['sessions'])} conversations, without reuse "
+        f"{three_digits(plain['requests_per_second'])} of {three_digits(plain['sessions'])}."
     )
     cost = [cached["usd_per_million_output_tokens"], plain["usd_per_million_output_tokens"]]
     money = ""

@@ -2,7 +2,7 @@
 
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
-from calc.say.numbers import gib, is_missing, three
+from calc.say.numbers import gib, is_missing, three_digits
 from calc.units import GIB
 
 FITS = {"yes": "fits", "tight": "tight", "no": "does not fit", "": "no card named"}
@@ -45,10 +45,8 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
     """Return what must fit, its range, the card and the verdict."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
-    size = three(row["needed_bytes"] / GIB)
-    low = three(row["needed_low_bytes"] / GIB)
-    high = three(row["needed_high_bytes"] / GIB)
-    card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
+    low = three_digits(row["needed_low_bytes"] / GIB)
+    high = three_digits(row["needed_high_bytes"] / GIB)
     exceeds = row["needed_bytes"] > row["gpu_memory_bytes"] > 0  # also of a row with a problem
     if row["fits"]:
         words = fit_words(row)
@@ -56,7 +54,7 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
         words = FITS["no"]
     else:
         words = ""
-    return f"{size}{card} GiB per GPU ({low} to {high})" + (
+    return f"{_size_in_card(row)} GiB per GPU ({low} to {high})" + (
         f": {words}" if words and with_verdict else ""
     )
 
@@ -65,13 +63,16 @@ def memory_in_card(row: Row) -> str:
     """Return what must fit in the card, and the verdict, without the range."""
     if is_missing(float(row["memory_bytes"])):
         return "memory not known"
-    card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
-    return (
-        f"{three(row['needed_bytes'] / GIB)}{card} GiB on each GPU: "
-        f"{verdict(row['fits'], row['runs'])}"
-    )
+    return f"{_size_in_card(row)} GiB on each GPU: {verdict(row['fits'], row['runs'])}"
+
+
+def _size_in_card(row: Row) -> str:
+    """Return what must fit and the size of the card, in GiB without the unit: 61.2 of 79.6."""
+    size = three_digits(row["needed_bytes"] / GIB)
+    card_bytes = row["gpu_memory_bytes"]
+    return f"{size} of {three_digits(card_bytes / GIB)}" if card_bytes > 0 else size
 
 
 def range_text(low_gib: float, high_gib: float) -> str:
     """The range around an estimate: 48.1 to 62.0 GiB."""
-    return f"{three(low_gib)} to {gib(high_gib)}"
+    return f"{three_digits(low_gib)} to {gib(high_gib)}"

@@ -18,7 +18,7 @@ UNKNOWN = float("nan")
 
 @pytest.mark.parametrize(("value", "written"), recorded("cases/say.json")["three_digits"])
 def test_three_significant_digits(value, written):
-    assert numbers.three(value) == written
+    assert numbers.three_digits(value) == written
 
 
 @pytest.mark.parametrize(("seconds", "written"), recorded("cases/say.json")["durations"])

@@ -17,7 +17,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from calc.cost.job import ends_of
 from calc.explain.step_through import MOST_MISS
 from calc.plan.figures import records
-from calc.say.numbers import about, billed_usd, gib, three, usd
+from calc.say.numbers import about, billed_usd, gib, three_digits, usd
 from calc.say.place import cards, place
 from calc.say.verdict import verdict
 from calc.units import GIB
@@ -125,7 +125,9 @@ def allowed(rows):
     """
     money, memory = {}, set()
     for row in rows:
-        memory.add(tuple(three(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes")))
+        memory.add(
+            tuple(three_digits(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes"))
+        )
         if row["instance"]:
             written = {say(row[name]) for name in ("usd", "usd_per_hour") for say in (about, usd)}
             money.setdefault(f"{row['instances_needed']:.0f} × {row['instance']}", set()).update(
@@ -244,8 +246,8 @@ def on_plan(app, row, where, is_owned):
         assert where in heading
     elif is_owned:
         assert heading.startswith(
-            f"Fits: {three(row['needed_bytes'] / GIB)} of "
-            f"{three(row['gpu_memory_bytes'] / GIB)} GiB on "
+            f"Fits: {three_digits(row['needed_bytes'] / GIB)} of "
+            f"{three_digits(row['gpu_memory_bytes'] / GIB)} GiB on "
         )
     else:
         assert heading.startswith(f"About {amount}")

@@ -12,7 +12,7 @@ from calc.answers.full_answer import full_answer as options
 from calc.charts.result_tables import parts_by_row, pivot_rows
 from calc.charts.walk import line_name
 from calc.plan.communication import communication_volumes
-from calc.say.numbers import about, three
+from calc.say.numbers import about, three_digits
 from calc.say.place import place
 from calc.search.row_status import matrix_bits, method_name, scenario_of
 from calc.studies import comparisons
@@ -251,7 +251,7 @@ def test_the_plans_own_answer_is_marked_in_the_guide():
     assert tree.count("penwidth=3") == 1
     assert f"{place(row)}\\n{about(row['usd'])} in" in tree
     needed = leaf_words("Question", planned, row, catalogs())["Memory of each GPU"]
-    assert needed.startswith(three(row["needed_bytes"] / GIB))
+    assert needed.startswith(three_digits(row["needed_bytes"] / GIB))
 
 
 TABS = ("GPUs", "Precision and task", "Methods", "Decision guide")

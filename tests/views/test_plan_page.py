@@ -25,7 +25,7 @@ from pages import (
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.files.csv import tables as csv_tables
-from calc.say.numbers import about, span, spoken_span, three
+from calc.say.numbers import about, span, spoken_span, three_digits
 from calc.units import GIB
 from views.plan import changes, limits
 from views.session import present_plan
@@ -258,7 +258,7 @@ def test_ones_own_machines_have_cards_of_their_own_and_a_press_makes_one_the_job
     wanted = cards(app)[titles.index("Rented instead") - 1]
     app = run(next(button for button in app.button if button.label.startswith(press)).click())
     row = shown_options[-1].rows[0]
-    assert f"{three(row['needed_bytes'] / GIB)} of " in wanted
+    assert f"{three_digits(row['needed_bytes'] / GIB)} of " in wanted
     assert cards(app)[0].startswith("As it is")
 
 

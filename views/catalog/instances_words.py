@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.say.numbers import about, gib, percent, three, usd, with_noun
+from calc.say.numbers import about, gib, percent, three_digits, usd, with_noun
 from calc.say.place import card_name
 from calc.say.verdict import verdict
 from calc.search.board import qualifies
@@ -114,7 +114,7 @@ def facts(
         ("Spot saves", [percent(row["spot_discount_ratio"]) for row in rows]),
         ("Taken back in a month", [row["interruption_band"] or "not published" for row in rows]),
         ("GPU memory for $1 an hour", [gib(row["gib_per_usd"]) for row in rows]),
-        ("Dense 16-bit PFLOP/s", [three(row["bf16_pflops"]) for row in rows]),
+        ("Dense 16-bit PFLOP/s", [three_digits(row["bf16_pflops"]) for row in rows]),
         ("vCPUs of the quota", [f"{row['vcpus']:,.0f}" for row in rows]),
         ("Quota on demand", [row["on_demand_quota"] for row in rows]),
         ("Host memory", [gib(row["host_gib"]) for row in rows]),

@@ -18,7 +18,7 @@ from calc.say.numbers import (
     percent,
     span,
     span_between,
-    three,
+    three_digits,
     usd,
     with_noun,
 )
@@ -73,7 +73,7 @@ def _bill_table(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple
     for line in table.to_dict("records"):
         hours = line["hours"]
         timed = (
-            (time(row, hours), three(line["gpu_hours"]), usd(line["usd"] / hours))
+            (time(row, hours), three_digits(line["gpu_hours"]), usd(line["usd"] / hours))
             if hours
             else ("", "", row_words.own_share(row))
         )
@@ -81,7 +81,7 @@ def _bill_table(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple
     if len(lines) == 1:
         return lines
     total = time(row, table.loc[table["line"] != "spare", "hours"].sum())
-    gpu_hours = f"**{three(table['gpu_hours'].sum())}**"
+    gpu_hours = f"**{three_digits(table['gpu_hours'].sum())}**"
     return [
         *lines,
         ("**Together**", "", f"**{total}**", gpu_hours, "", f"**{usd(row['usd'])}**"),
@@ -101,12 +101,12 @@ def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
         ]
     rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
     if ends_of(row):
-        return rented, f"{tokens(row)} at {three(row['run_tokens_per_second'])} a second"
+        return rented, f"{tokens(row)} at {three_digits(row['run_tokens_per_second'])} a second"
     return (
         rented,
         (
             f"up to {count(month_generated_tokens(row))} generated tokens, "
-            f"{three(row['tokens_per_second'])} a second"
+            f"{three_digits(row['tokens_per_second'])} a second"
         ),
     )
 
@@ -152,8 +152,8 @@ def _time(row: Row) -> str:
             f"{row_words.time_rests_on(row)} (Accuracy, on Catalog). "
             "The bill moves in step with it."
         )
-    slow = three(row["low_tokens_per_second"])
-    fast = three(row["high_tokens_per_second"])
+    slow = three_digits(row["low_tokens_per_second"])
+    fast = three_digits(row["high_tokens_per_second"])
     rests = f"; the middle is {row_words.time_rests_on(row)}" if row["time_basis"] else ""
     return (
         f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and "

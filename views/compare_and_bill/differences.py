@@ -24,7 +24,7 @@ from calc.say.numbers import (
     is_missing,
     percent_with_sign,
     span,
-    three,
+    three_digits,
     usd,
     with_sign,
 )
@@ -188,7 +188,7 @@ def _line(
     if abs(difference.ratio) < SAME_RATIO or not difference.cause:
         return same
     ratio = difference.ratio
-    times = f"{three(1 + ratio)} × as much" if ratio >= 2 else percent_with_sign(ratio)
+    times = f"{three_digits(1 + ratio)} × as much" if ratio >= 2 else percent_with_sign(ratio)
     head = (
         f"**{with_sign(difference.change, say)}**{unit}, {times}: "
         f"{_cause(difference.cause, *pair, catalogs)}"
@@ -210,8 +210,8 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
         return f"{after:.0f} instance{'s' * (after > 1)} instead of {before:.0f}"
     if name == "speed":
         return (
-            f"{three(other['tokens_per_second'])} tokens per second instead of "
-            f"{three(first['tokens_per_second'])}"
+            f"{three_digits(other['tokens_per_second'])} tokens per second instead of "
+            f"{three_digits(first['tokens_per_second'])}"
         )
     if name != "price":
         return cause_in_words(name)
@@ -236,7 +236,10 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_money(row) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
-        ("Tokens per second", [_value_words(row["tokens_per_second"], three) for row in rows]),
+        (
+            "Tokens per second",
+            [_value_words(row["tokens_per_second"], three_digits) for row in rows],
+        ),
         ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
     ]

@@ -11,7 +11,7 @@ from calc.cost.markets import MARKETS, SAVINGS_PLANS
 from calc.evaluate import Row
 from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
-from calc.say.numbers import about, gib, is_missing, percent, three, usd, with_noun
+from calc.say.numbers import about, gib, is_missing, percent, three_digits, usd, with_noun
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.compare_and_bill.bill_lines import TEXTS, price_day_words
 from views.session import job_state
@@ -164,8 +164,8 @@ def energy(row: Row, catalogs: Catalogs) -> str:
     )
     rests = f"{power} of the rated power, PUE {grid['pue']:.2f}, {where}"
     return (
-        f"Electricity, in the price: {three(row['energy_kwh'])} kWh and "
-        f"{three(row['carbon_kg'])} kg CO2e {often} ({rests})."
+        f"Electricity, in the price: {three_digits(row['energy_kwh'])} kWh and "
+        f"{three_digits(row['carbon_kg'])} kg CO2e {often} ({rests})."
     )
 
 

@@ -16,7 +16,7 @@ from calc.plan.budgets import Budget, Use, budget_use, by_team, with_gpu_hours
 from calc.plan.figures import records
 from calc.plan.ownership import DAYS, LONGEST_OWNER, OWNERSHIP, day_of, owned_rows
 from calc.say.budgets import budget_name, use_sentence
-from calc.say.numbers import billed_usd, is_missing, three, with_noun
+from calc.say.numbers import billed_usd, is_missing, three_digits, with_noun
 from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared_answers
 from views.session import SESSION, kept_answers, reading
@@ -103,13 +103,13 @@ def _owners() -> None:
         column_config=columns,
         hide_index=True,
         key=key,
-        on_change=_take,
+        on_change=_save_owners,
         args=(key,),
     )
 
 
-def _take(key: str) -> None:
-    """Callback: what was typed goes to the kept answers."""
+def _save_owners(key: str) -> None:
+    """Callback: write the edited cells of the table into the kept answers."""
     for place, cells in st.session_state[key]["edited_rows"].items():
         texts = {name: str(text or "") for name, text in cells.items()}
         days = {name: day_of(text) for name, text in texts.items() if name in DAYS}
@@ -141,7 +141,7 @@ def _money(value: float) -> str:
 
 
 def _hours(value: float) -> str:
-    return "" if is_missing(value) else three(value)
+    return "" if is_missing(value) else three_digits(value)
 
 
 def _uses(bill: pd.DataFrame, budgets: list[Budget]) -> list[Use]:

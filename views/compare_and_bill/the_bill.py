@@ -13,7 +13,7 @@ from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
 from calc.say.cases import HOW_CASES, range_words, summands
-from calc.say.numbers import about, is_missing, percent, three, usd, with_noun
+from calc.say.numbers import about, is_missing, percent, three_digits, usd, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import DECISION
 from views.compare_and_bill.moves import cases_of
@@ -81,9 +81,9 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
 
 
 def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[str, str]]:
-    """A line for each answer and their sum, all in one rounding; `write` escapes texts.
+    """Return a line for each answer and one for their sum, rounded so that they add up.
 
-    `bill` is of with_gpu_hours.
+    `bill` is a table of with_gpu_hours; `write` escapes texts.
     """
     names_job = "job" in bill and bill["job"].nunique() > 1
     amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
@@ -108,7 +108,7 @@ def _gpu_hours(once: float, monthly: float) -> str:
     """The GPU-hours of a line: 117 once, 5,840 a month; empty if neither is known."""
     words = {"once": once, "a month": monthly}
     known = {when: hours for when, hours in words.items() if not is_missing(hours)}
-    return ", ".join(f"{three(hours)} {when}" for when, hours in known.items())
+    return ", ".join(f"{three_digits(hours)} {when}" for when, hours in known.items())
 
 
 def _what(row: Row, names_job: bool) -> str:

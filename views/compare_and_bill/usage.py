@@ -8,7 +8,17 @@ from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.fine_tune_then_serve import endpoint_price, not_sold
-from calc.say.numbers import count, duration, gib, is_missing, percent, span, three, usd, with_noun
+from calc.say.numbers import (
+    count,
+    duration,
+    gib,
+    is_missing,
+    percent,
+    span,
+    three_digits,
+    usd,
+    with_noun,
+)
 from calc.units import GIB
 from views.charts.base import DOLLARS, LARGE_COUNT, THREE
 from views.compare_and_bill.bill_lines import TEXTS, tokens
@@ -65,7 +75,7 @@ def _spot(row: Row) -> tuple[tuple[str, str], ...]:
 
 def _rate_words(interruptions: float) -> str:
     """A number of interruptions: 0.0123; under 1 in 1,000."""
-    return "under 1 in 1,000" if interruptions < 0.001 else three(interruptions)
+    return "under 1 in 1,000" if interruptions < 0.001 else three_digits(interruptions)
 
 
 def serving(row: Row) -> None:
@@ -97,7 +107,7 @@ def load(row: Row) -> str:
     """Return how many deployments a load takes, or where to set the load."""
     if is_missing(row["load_deployments"]):
         return "To be billed for a load, set “Load to serve” among the assumptions below."
-    load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
+    load_text = f"{three_digits(row['served_tokens_per_second'])} tokens a second"
     return (
         f"{load_text} take {with_noun(int(row['load_deployments']), 'deployment')} on "
         f"{with_noun(int(row['load_instances']), 'instance')}."

@@ -19,7 +19,7 @@ from calc.say.answer import titles
 from calc.say.cost_of_failure import failure_sentence
 from calc.say.job import job_sentence
 from calc.say.near_ties import how_sure, near_ties_heading
-from calc.say.numbers import gib, is_missing, percent, three, usd
+from calc.say.numbers import gib, is_missing, percent, three_digits, usd
 from calc.say.paid import gpu_hours_of
 from calc.say.place import place, region_name
 from calc.say.setting import setting
@@ -270,7 +270,7 @@ def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
         value = entry["value"] if is_missing(set_value) else set_value
         parts = (
             entry["label"],
-            f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}",
+            f"{three_digits(float(value))} {str(entry['unit']).replace('_', ' ')}",
             entry["basis"],
             entry["source"],
         )

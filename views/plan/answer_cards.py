@@ -9,7 +9,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.answer import service_pace
 from calc.say.cards import Card, answer_card, in_bits_line, layout_line, owned_cards
-from calc.say.numbers import about, duration, is_missing, span, span_range, three, usd
+from calc.say.numbers import about, duration, is_missing, span, span_range, three_digits, usd
 from calc.say.paid import paid_hours
 from calc.say.verdict import memory_in_card
 from calc.studies.own_machines import own_machines
@@ -178,6 +178,6 @@ def _speed(row: Row) -> str:
     first = (
         ""
         if is_missing(row["time_to_first_token_seconds"])
-        else f"{three(row['time_to_first_token_seconds'])} s, then "
+        else f"{three_digits(row['time_to_first_token_seconds'])} s, then "
     )
     return f"{first}{duration(row['time_per_output_token_seconds'])} a token"

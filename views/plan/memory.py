@@ -11,7 +11,7 @@ from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.plan.figures import parts_of
 from calc.say.cost_of_failure import failure_sentence
-from calc.say.numbers import three
+from calc.say.numbers import three_digits
 from calc.say.verdict import fit_words
 from views.charts.tank import tank_html
 from views.session import is_phone
@@ -52,7 +52,7 @@ def _names(row: Row, ink: Ink) -> str:
         mark = f"<span aria-hidden='true' style='color:{COMPONENT_COLORS[name]}'>■</span>"
         items.append(
             f"<li style='white-space:nowrap;margin:0'>{mark} "
-            f"<b>{escape(GLOSSARY[name].label)}</b> {three(gib)} GiB</li>"
+            f"<b>{escape(GLOSSARY[name].label)}</b> {three_digits(gib)} GiB</li>"
         )
     look = (
         f"display:grid;grid-template-columns:repeat(auto-fill,minmax(min({NAME}px,49%),1fr));"

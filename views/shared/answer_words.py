@@ -22,7 +22,7 @@ from calc.say.numbers import (
     is_missing,
     span,
     spoken_span,
-    three,
+    three_digits,
     usd,
     with_noun,
 )
@@ -86,8 +86,8 @@ def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> s
         wrong, _ = problem_and_cure(options.obstacle, options.resolved, catalogs)
         return row_words.on_screen(as_heading(wrong))
     if job.get("have"):
-        used = three(row["needed_bytes"] / GIB)
-        card = three(row["gpu_memory_bytes"] / GIB)
+        used = three_digits(row["needed_bytes"] / GIB)
+        card = three_digits(row["gpu_memory_bytes"] / GIB)
         word = verdict(row["fits"], row["runs"])
         return (
             f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on "

@@ -11,7 +11,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, Market
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.numbers import duration, gib, is_missing, percent, three
+from calc.say.numbers import duration, gib, is_missing, percent, three_digits
 from calc.say.place import cards, obtainable_words, place
 from calc.say.verdict import RUNS, memory_of
 from views.shared.texts import TEXTS
@@ -117,7 +117,7 @@ def paced_by(row: Row) -> str:
 def first_token(row: Row) -> str:
     """first token after 0.41 s, then 21.4 ms each; of offline work 32,100 tokens a second."""
     if row["work"] == "inference" and ends_of(row):
-        return f"{three(row['run_tokens_per_second'])} tokens a second"
+        return f"{three_digits(row['run_tokens_per_second'])} tokens a second"
     if is_missing(row["time_per_output_token_seconds"]):  # an encoder answers no token
         if is_missing(row["burst_first_token_seconds"]):
             return ""
@@ -125,9 +125,9 @@ def first_token(row: Row) -> str:
     first = (
         ""
         if is_missing(row["time_to_first_token_seconds"])
-        else f"first token after {three(row['time_to_first_token_seconds'])} s, "
+        else f"first token after {three_digits(row['time_to_first_token_seconds'])} s, "
     )
-    return f"{first}{three(figures(row).token_ms)} ms a token"
+    return f"{first}{three_digits(figures(row).token_ms)} ms a token"
 
 
 def time_rests_on(row: Row | pd.Series) -> str:

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.mappings import Json
 from calc.plan.assumptions import assumptions_of
-from calc.say.numbers import is_missing, span, three
+from calc.say.numbers import is_missing, span, three_digits
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
 from views.session import extra_state
@@ -66,7 +66,7 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     )
     starts = _start_hours(row) * HOUR_SECONDS
     plan = {
-        "utilization": three(row["utilization_ratio"]),
+        "utilization": three_digits(row["utilization_ratio"]),
         "start_seconds": "by machine" if is_missing(starts) else f"{starts:,.0f}",
     }
     inputs = bounded_inputs(catalogs)

@@ -15,7 +15,7 @@ from calc.cost.markets import MARKETS
 from calc.mappings import Arguments
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
-from calc.say.numbers import three, with_noun
+from calc.say.numbers import three_digits, with_noun
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.row_status import scenario_of
@@ -85,9 +85,8 @@ def bars_to_use(
 ) -> None:
     """Bars of memory by component, and the list from which one of them becomes the plan."""
     least = rows["needed_bytes"].to_numpy().argmin()
-    alt = (
-        f"Least memory: {labels[least]}, {three(figures(rows.iloc[least]).memory_gib)} GiB per GPU"
-    )
+    memory = three_digits(figures(rows.iloc[least]).memory_gib)
+    alt = f"Least memory: {labels[least]}, {memory} GiB per GPU"
     memory_bars(rows, labels, texts, title, alt, f"varied_{key}", ink)
     use(key, rows, labels, plan, catalogs)
 

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.numbers import about, count, gib, is_missing, span, three, usd
+from calc.say.numbers import about, count, gib, is_missing, span, three_digits, usd
 from calc.say.place import place
 from calc.say.problem import problem_text
 from calc.say.setting import name_of
@@ -56,19 +56,19 @@ def title(name: str, row: Row) -> str:
 def values(row: Row) -> str:
     """Return the figures beside a name: 61.2 GiB ✓ · $245 in 4.5 h."""
     mark = f" {FITS[row['fits']][1]}" if row["fits"] else ""
-    memory = f"{three(figures(row).memory_gib)} GiB{mark}"
+    memory = f"{three_digits(figures(row).memory_gib)} GiB{mark}"
     if row.get("runs") == "no":
         return f"{memory} · does not run here"
     if is_missing(row["usd"]):
         return memory
     if ends_of(row):
         return f"{memory} · {about(row['usd'])} in {span(row['hours'])}"
-    return f"{memory} · {about(row['usd'])} a month · {three(figures(row).token_ms)} ms"
+    return f"{memory} · {about(row['usd'])} a month · {three_digits(figures(row).token_ms)} ms"
 
 
 def card(row: Row) -> str:
     """card 79.6: the name of the rule at the card's memory."""
-    return f"card {three(figures(row).card_gib)}"
+    return f"card {three_digits(figures(row).card_gib)}"
 
 
 def gpus_caption(row: Row) -> str:
@@ -97,11 +97,11 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     column = {"memory": "needed_bytes", "money": "usd", "time": "seconds"}[name]
     best = fits.loc[fits[column].idxmin()] if fits[column].notna().any() else fits.iloc[0]
     least = {
-        "memory": f"{three(figures(best).memory_gib)} GiB per GPU",
+        "memory": f"{three_digits(figures(best).memory_gib)} GiB per GPU",
         "money": about(best["usd"]),
         "time": span(best["hours"])
         if ends_of(best)
-        else f"{three(figures(best).token_ms)} ms a token",
+        else f"{three_digits(figures(best).token_ms)} ms a token",
     }[name]
     return (
         f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} "
@@ -186,9 +186,10 @@ def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[s
         cells["Cost"] = cost + (
             "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
         )
-        cells["Memory of each GPU"] = (
-            f"{three(row['needed_bytes'] / GIB)} of {three(row['gpu_memory_bytes'] / GIB)} GiB"
+        needed, card = (
+            three_digits(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes")
         )
+        cells["Memory of each GPU"] = f"{needed} of {card} GiB"
     return {
         name: plain(text)
         for name, text in (

@@ -7,7 +7,7 @@ from calc.charts.walk import line_name, with_article
 from calc.evaluate import Row
 from calc.explain.calculators import GB
 from calc.explain.step_through import MOST_MISS, STOPS, Figures
-from calc.say.numbers import gib, is_missing, parameter_count, percent, three, with_noun
+from calc.say.numbers import gib, is_missing, parameter_count, percent, three_digits, with_noun
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, model_size, name_of, spoken
 from calc.search.row_status import method_name
@@ -198,8 +198,8 @@ def _states(bytes_each: float) -> str:
     if is_missing(bytes_each):
         return ""
     return (
-        f" Each parameter takes {three(bytes_each)} bytes of the first three. A common rule of "
-        f"thumb says {RULE_OF_THUMB}."
+        f" Each parameter takes {three_digits(bytes_each)} bytes of the first three. A common "
+        f"rule of thumb says {RULE_OF_THUMB}."
     )
 
 
@@ -208,7 +208,8 @@ def _of_a_token(row: Row) -> str:
     each_bytes = row["kv_cache_bytes"] / (row["batch"] * row["sequence_tokens"])
     if not each_bytes > 0:
         return ""
-    return f", {three(each_bytes / 1024)} KiB ({three(each_bytes / 1e6)} MB) a token on each GPU"
+    kib, mb = three_digits(each_bytes / 1024), three_digits(each_bytes / 1e6)
+    return f", {kib} KiB ({mb} MB) a token on each GPU"
 
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
@@ -249,7 +250,9 @@ def system(row: Row) -> dict[str, str]:
     total = row["needed_bytes"] / GIB
     low = row["needed_low_bytes"] / GIB
     high = row["needed_high_bytes"] / GIB
-    in_gib = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
+    in_gib = gib(total) + (
+        f" ({three_digits(low)} to {three_digits(high)})" if not is_missing(low) else ""
+    )
     in_gb = _printed_total(total * GIB, low * GIB, high * GIB)
     return {
         "Calculator": "Headroom"
@@ -281,8 +284,8 @@ def systems_alt(systems: pd.DataFrame) -> str:
 
 def slip(row: Row) -> str:
     """A figure that a text prints and that cannot be, with what it should be."""
-    printed = f"{three(row['printed_bytes'] / GB)} GB"
-    least = f"{three(row['least_bytes'] / GB)} GB"
+    printed = f"{three_digits(row['printed_bytes'] / GB)} GB"
+    least = f"{three_digits(row['least_bytes'] / GB)} GB"
     return (
         f"{row['system'].upper()} prints {printed} for {row['of']}: {row['why']} {least} "
         f"({gib(row['least_bytes'] / GIB)})."

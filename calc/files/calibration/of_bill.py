@@ -8,7 +8,7 @@ from calc.evaluate import Row
 from calc.files.calibration.readings import RunReading
 from calc.plan.actual import Actual
 from calc.plan.figures import records
-from calc.say.numbers import is_missing, three
+from calc.say.numbers import is_missing, three_digits
 
 TOOL = "AWS bill"
 
@@ -34,8 +34,8 @@ def readings_of_bill(
         )
         if reading.is_far:
             left_out.append(
-                f"{paid['plan']}: its hours are {three(ratio)} times those planned, far outside "
-                f"their range, so they are left out: they are of further attempts or idle."
+                f"{paid['plan']}: its hours are {three_digits(ratio)} times those planned, far "
+                f"outside their range, so they are left out: they are of further attempts or idle."
             )
         else:
             readings.append(reading)

@@ -16,7 +16,7 @@ from calc.files.oom.parts import cards_of_capacity
 from calc.layout import at_once, replicas
 from calc.mappings import Json
 from calc.memory.moments import FORWARD_PASS
-from calc.say.numbers import is_missing, three, with_noun
+from calc.say.numbers import is_missing, three_digits, with_noun
 from calc.say.place import card_name
 from calc.search.row_status import scenario_of
 
@@ -178,7 +178,9 @@ def readings(
     if not measured:
         return [], "The log has no speed and no memory that the plan estimates."
     if far := [reading for reading in measured if reading.is_far]:
-        words = f"{three(far[0].ratio)} times the {measured_words(far[0].quantity, row['work'])}"
+        words = (
+            f"{three_digits(far[0].ratio)} times the {measured_words(far[0].quantity, row['work'])}"
+        )
         return (
             [],
             (
