@@ -10,6 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
 from calc.files.configs.run_summary import phrase
+from calc.files.oom.phases import allocated_by_phase
 from calc.files.request import Request
 from calc.files.request_answer import RequestAnswer
 from calc.files.request_job import assumed_values, assumption_sentence
@@ -41,6 +42,7 @@ from calc.say.replicas import replicas_sentence
 from calc.say.sessions import turns_sentence
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
+from calc.scenarios.join_objectives import SUPERVISED
 from calc.search.row_status import scenario_of
 from calc.studies.alternatives import load_tokens_per_month
 from calc.studies.named_choices import named_choices
@@ -159,6 +161,7 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
         f"Peak: {row['peak_phase']}, {size(row['allocated_peak_bytes'])} allocated; "
         f"{row['memory_basis']}"
     )
+    yield from _phases(row, catalogs)
     card = (
         (
             f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows "
@@ -177,6 +180,15 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
         yield f"Turns: {turns}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
+
+
+def _phases(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    """Yield the memory of each phase of a step that generates answers or scores them."""
+    if row["work"] != "training" or row["objective"] in ("", SUPERVISED):
+        return
+    phases = allocated_by_phase(row, catalogs)
+    if len(phases) > 1:
+        yield f"Phases: {', '.join(f'{name} {size(phases[name])}' for name in phases)} allocated"
 
 
 def _endpoint(result: RequestAnswer) -> Iterator[str]:

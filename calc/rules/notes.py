@@ -11,7 +11,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.rules.contexts import context_notes
 from calc.scenarios.lookups import words_of
-from calc.scenarios.releases import newest_known, numbers_of_release
+from calc.scenarios.releases import newest_known, numbers_of_release, row_of_release
 from calc.table import Words, word_pairs
 
 # at random arrivals, to which percentiles were held against a simulation: validation/arrivals.py
@@ -28,7 +28,7 @@ def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
         *_as_run(table, catalogs),
     ]
     of_row += [_of_scoring_release(table, catalogs), _of_rollout_engine(table)]
-    of_row += [_of_load(table), _of_experts(table)]
+    of_row += [_of_gradients(table, catalogs), _of_load(table), _of_experts(table)]
     of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
     return reduce(_join_notes, [_of_model(table, catalogs), support_note, *of_row])
 
@@ -167,6 +167,37 @@ def _of_scoring_release(table: Columns, catalogs: Catalogs) -> Words:
         for name in names
     ]
     return Words(np.where(depends, codes, len(names)), np.array([*sentences, ""], dtype=object))
+
+
+def _of_gradients(table: Columns, catalogs: Catalogs) -> Words:
+    """Note on gradients between micro-batches, where releases of the software differ in them."""
+    differ = table["implementation_accumulates_unsharded"] * table["shards_gradients"]
+    depends = differ * (table["accumulation_steps"] > 1) * (table["training_gpus"] > 1)
+    codes, pairs = word_pairs(table["implementation"], table["library_version"])
+    sentences = [_about_gradients(*pair, catalogs) for pair in pairs]
+    return Words(np.where(depends > 0, codes, len(pairs)), np.array([*sentences, ""], dtype=object))
+
+
+def _about_gradients(software: str, release: str, catalogs: Catalogs) -> str:
+    """Say how a release reduces gradients, and from which release on others do otherwise."""
+    trainers = catalogs.trainers
+    entries = trainers[[software in names for names in trainers["software"]]]
+    row = row_of_release(catalogs, "trainers", software, release)
+    reduces = trainers["reduces_each"].iloc[row] > 0
+    others = entries.loc[(entries["reduces_each"] > 0) != reduces, "since"]
+    if row < 0 or not len(others):
+        return ""
+    name = catalogs.implementations.at[software, "name"]
+    if not reduces:
+        return (
+            f"Gradients are counted as kept whole between micro-batches; other releases of {name} "
+            f"reduce them to their shards after each, which takes less."
+        )
+    return (
+        f"Gradients are counted as reduced to their shards after each micro-batch; {name} "
+        f"{', '.join(others)} keeps them whole, which takes more: name library_version if yours "
+        f"is that."
+    )
 
 
 def _of_rollout_engine(table: Columns) -> Words:

@@ -1,14 +1,12 @@
 """Steps of the join: a training's objective, other models, rollout, and scoring of tokens."""
 
-from itertools import product
-
 import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.lookups import columns_of, numbers_of, row_numbers, word_rows
-from calc.scenarios.releases import numbers_of_release
+from calc.scenarios.releases import rows_of_release
 from calc.table import Words, where, word, word_pairs
 
 SUPERVISED = "sft"
@@ -28,7 +26,7 @@ def objective_numbers(objective, trains, catalogs, problems):
 
 def trainer_numbers(implementation, library_version, catalogs):
     """Join the software's defaults in preference and reward training; else TRL's."""
-    row = _newest(catalogs, "trainers", implementation, library_version)
+    row = rows_of_release(catalogs, "trainers", implementation, library_version)
     usual = row_numbers(catalogs, "trainers")
     newest = [name for name in usual if name.startswith("trl")][-1]
     return columns_of(catalogs, "trainers", np.where(row < 0, usual[newest], row), "trainer_")
@@ -43,8 +41,8 @@ def log_probability_numbers(
     logit hold.
     """
     scored = _both(objective, implementation)
-    row = _newest(catalogs, "log_probabilities", scored, library_version)
-    earlier = _newest(catalogs, "log_probabilities", scored, word("0"))
+    row = rows_of_release(catalogs, "log_probabilities", scored, library_version)
+    earlier = rows_of_release(catalogs, "log_probabilities", scored, word("0"))
     problems.add(
         (trains > 0) & (row < 0) & ~objective.are(SUPERVISED),
         lambda number: (
@@ -238,39 +236,6 @@ def _both(first: Words, second: Words) -> Words:
     """Two words of each row as one."""
     codes, pairs = word_pairs(first, second)
     return Words(codes, np.array([" ".join(pair) for pair in pairs], dtype=object))
-
-
-def _newest(catalogs: Catalogs, name: str, words: Words, releases: Words) -> np.ndarray:
-    """The entry of each row's words with the newest `since` of its release; -1 without one."""
-    codes, pairs = word_pairs(words, releases)
-    return np.array([_entry(catalogs, name, *pair) for pair in pairs], dtype=np.int64)[codes]
-
-
-def _entry(catalogs: Catalogs, name: str, words: str, release: str) -> int:
-    """The row that is valid for a release, for a software, or for an objective and a software."""
-    numbers = numbers_of_release(release)
-    return max(
-        (
-            (since, row)
-            for since, row in _releases(catalogs, name).get(words, ())
-            if since <= numbers or not numbers
-        ),
-        default=((), -1),
-    )[1]
-
-
-@cached_per_catalogs()
-def _releases(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
-    """The releases since which entries hold, with their rows, by objective and software."""
-    frame = getattr(catalogs, name)
-    objectives = frame["objectives"] if "objectives" in frame else [[""]] * len(frame)
-    releases: dict[str, list[tuple]] = {}
-    for row, entry in enumerate(zip(frame["since"], objectives, frame["software"], strict=True)):
-        for words in product(*entry[1:]):
-            releases.setdefault(" ".join(filter(None, words)), []).append(
-                (numbers_of_release(entry[0]), row)
-            )
-    return releases
 
 
 def _software_of(catalogs: Catalogs, objective: str) -> str:

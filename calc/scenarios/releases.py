@@ -1,9 +1,13 @@
 """Releases of software: their numbers, and the recorded release that one lies in."""
 
 import re
+from itertools import product
+
+import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
+from calc.table import Words, word_pairs
 
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
@@ -36,3 +40,37 @@ def _release_ranges(catalogs: Catalogs) -> list[tuple[str, tuple[int, ...], tupl
         (name, numbers_of_release(first), numbers_of_release(last))
         for name, first, last in zip(frame["software"], frame["first"], frame["last"], strict=True)
     ]
+
+
+def rows_of_release(catalogs: Catalogs, name: str, words: Words, releases: Words) -> np.ndarray:
+    """The entry of each row's words with the newest `since` of its release; -1 without one."""
+    codes, pairs = word_pairs(words, releases)
+    rows = [row_of_release(catalogs, name, *pair) for pair in pairs]
+    return np.array(rows, dtype=np.int64)[codes]
+
+
+def row_of_release(catalogs: Catalogs, name: str, words: str, release: str) -> int:
+    """The row that is valid for a release, for a software, or for an objective and a software."""
+    numbers = numbers_of_release(release)
+    return max(
+        (
+            (since, row)
+            for since, row in releases_by_software(catalogs, name).get(words, ())
+            if since <= numbers or not numbers
+        ),
+        default=((), -1),
+    )[1]
+
+
+@cached_per_catalogs()
+def releases_by_software(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
+    """The releases since which entries hold, with their rows, by objective and software."""
+    frame = getattr(catalogs, name)
+    objectives = frame["objectives"] if "objectives" in frame else [[""]] * len(frame)
+    releases: dict[str, list[tuple]] = {}
+    for row, entry in enumerate(zip(frame["since"], objectives, frame["software"], strict=True)):
+        for words in product(*entry[1:]):
+            releases.setdefault(" ".join(filter(None, words)), []).append(
+                (numbers_of_release(entry[0]), row)
+            )
+    return releases

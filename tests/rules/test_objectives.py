@@ -2,11 +2,14 @@
 tokens.
 """
 
+import re
+
 import pandas as pd
 import pytest
 from examples import catalogs
 
 from calc import answer, estimate
+from calc.__main__ import main
 from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
 from calc.files.oom.phases import findings_of_phase
@@ -298,3 +301,27 @@ def test_the_tokens_of_prompts_alone_are_no_contradiction():
     assert of_prompts.train_tokens == 8000 * 3 * 8 * of_prompts.sequence_tokens
     with pytest.raises(JobError, match="leave train_tokens empty"):
         resolve(job | {"train_tokens": 25e6}, catalogs())
+
+
+def test_verl_says_which_releases_keep_gradients_whole():
+    """verl 2423f801b (2026-07-22), first in 0.9.0; 0.9.1 reduces each micro-batch's again."""
+    row = GRPO | {"implementation": "verl", "accumulation_steps": 4, "rollout_share": 0.2}
+    reduced, whole = one(**row), one(**row, library_version="0.9.0")
+    assert "verl 0.9 keeps them whole" in reduced["note"]
+    assert "other releases of verl reduce them" in whole["note"]
+    assert whole["memory_bytes"] > reduced["memory_bytes"]
+    assert "Gradients" not in one(**row | {"accumulation_steps": 1})["note"]
+
+
+def test_show_gives_the_memory_of_each_phase(capsys):
+    """The rollout engine's share hides the update: both are said."""
+    row = GRPO | {"implementation": "verl", "rollout_share": 0.9}
+    columns = [f"--{name}={value}" for name, value in row.items()]
+    assert main(["show", *columns]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "Phases:" in line]
+    found = dict(re.findall(r"(generation|scoring|update) ([\d.]+) GiB", line))
+    assert found.keys() == {"generation", "scoring", "update"}
+    assert float(found["generation"]) > float(found["update"]) > 10
+    plain = [name for name in columns if "objective" not in name and "rollout" not in name]
+    assert main(["show", *plain]) == 0
+    assert "Phases:" not in capsys.readouterr().out

@@ -46,7 +46,7 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     """The phase that failed, or that holds most by the estimate, and what helps there."""
     if row.get("objective", SUPERVISED) in ("", SUPERVISED) or row["work"] != "training":
         return []
-    used = _allocated_by_phase(row, catalogs)
+    used = allocated_by_phase(row, catalogs)
     largest = max(used, key=used.__getitem__)
     phase = phase_of(text)
     sentences = [
@@ -79,7 +79,7 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     return sentences
 
 
-def _allocated_by_phase(row: Row, catalogs: Catalogs) -> dict[str, float]:
+def allocated_by_phase(row: Row, catalogs: Catalogs) -> dict[str, float]:
     """Allocated bytes at the largest moment of each phase that the run has."""
     scenario = {
         name: row[name]
@@ -104,7 +104,7 @@ def _after(row: Row, catalogs: Catalogs) -> list[tuple[str, dict[str, float]]]:
         if any(row.get(name) != value for name, value in change.items()):
             after = estimate_with(row, change, catalogs)
             if not after["problem"]:
-                tried.append((words, _allocated_by_phase(after, catalogs)))
+                tried.append((words, allocated_by_phase(after, catalogs)))
     return tried
 
 
