@@ -143,8 +143,14 @@ def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
     assert differing(kit) == {"inference_engine", "memory_utilization"}
     served = SERVED | {"inference_engine": tool}
     assert differing(made(served, tool)[1]) == set()
-    assert differing(made(served | {"memory_utilization": 0.8}, tool)[1]) == {"memory_utilization"}
+    assert differing(made(served | {"memory_utilization": 0.8}, tool)[1]) == set()
     row = brought_back(kit)
+    share = made(served, tool)[0]["memory_utilization"]
+    assert float(row["memory_utilization"]) == share != made(SERVED, tool)[0]["memory_utilization"]
+    assert brought_back(made(served | {"memory_utilization": 0.8}, tool)[1]) == {
+        **brought_back(made(served, tool)[1]),
+        "memory_utilization": "0.8",
+    }
     assert (row["implementation"], "implementation" in row["source_defaults"].split("+")) == (
         "vllm",
         True,

@@ -7,6 +7,7 @@ from math import ceil, lcm
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.fields import tools
 from calc.files.launch.shell import Script, shell_word
@@ -80,6 +81,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> Js
         **_rollout(values, counts),
         **_division(values, counts, catalogs),
         **_adapters(values),
+        **_shares(values, catalogs),
         **_place(row, catalogs, market, counts.nodes),
         **_tags(row),
         **_names(values),
@@ -194,6 +196,24 @@ def _adapters(values: Json) -> Json:
         "serves_adapters": _yes(values["work"] == "inference" and values["adapters"]),
         "kv_offload_gib": offload_bytes / GIB if offload_bytes else None,
     }
+
+
+def _shares(values: Json, catalogs: Catalogs) -> Json:
+    """Return the share of the card that each serving engine would take for this row.
+
+    The row's own engine takes the row's share; another one its default on this card.
+    """
+    given = {name: value for name, value in values.items() if value not in (None, "")}
+    own = given.pop("memory_utilization", None)
+    is_served = values["work"] == "inference" and values["gpu"]
+    shares = {}
+    for engine in catalogs.serving_engines.index:
+        share = own if engine == values["inference_engine"] else None
+        if is_served and share is None:
+            scenario = given | {"inference_engine": engine}
+            share = _plain(estimate(scenario, catalogs, solve=False)["memory_utilization"])
+        shares[f"share_of_{engine.replace('-', '_')}"] = share
+    return shares
 
 
 def _model_names(model: str, catalogs: Catalogs) -> dict[str, str]:
