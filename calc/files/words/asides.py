@@ -10,9 +10,11 @@ OURS = frozenset({"we", "our", "wir", "nous", "it"})
 PAST = frozenset({"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had"})
 TESTERS = frozenset({"we", "i", "they"})
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
+PRESENT = frozenset({"current", "old", "present"})  # our old chatbot runs on two T4
 TURNS = frozenset(
     {"now", "want", "need", "instead", "plan", "would", "should", "can", "could", "enough"}
 )
+WISH = ("'d", "'ll")  # we'd like, we'll need
 NO = frozenset({"no", "nope", "nein", "non"})
 FARTHEST_NAME = 4  # items behind than
 BACKWARD = frozenset(
@@ -108,7 +110,8 @@ def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:
 
 def _turns_to_plan(clause: Clause) -> bool:
     """Return whether a clause turns from an attempt to what is planned: but now we want 20."""
-    return bool(clause.tags & {"but", "now"} or TURNS & set(clause.words))
+    turns = TURNS & set(clause.words) or any(word.endswith(WISH) for word in clause.words)
+    return bool(clause.tags & {"but", "now"} or turns)
 
 
 def _answered_no(items: list[Item]) -> set[int]:
@@ -158,7 +161,11 @@ def _is_of_today(clause: Clause) -> bool:
         for place, one in enumerate(words)
     ):
         return True  # we recently tested it on an A10G
-    return "now" in clause.tags and bool(OURS & set(words)) and bool(RUNS & set(words))
+    if not RUNS & set(words):
+        return False
+    if PRESENT & set(words) and not TURNS & set(words):
+        return True
+    return "now" in clause.tags and bool(OURS & set(words))
 
 
 def _points_back(clause: Clause) -> bool:

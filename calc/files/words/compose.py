@@ -31,6 +31,9 @@ PARTS = {"half": 2, "third": 3, "quarter": 4}  # of a time: half an hour
 ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth": 100}
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
+AT_ONCE = frozenset({"active", "concurrent"})
+EACH, FARTHEST_EACH = frozenset({"each", "per_user"}), 5  # everyone asks 5 questions in an hour
+FARTHEST_USERS = 4  # items behind half
 KINDS = frozenset({"session", "user", "request"})
 THINGS = frozenset({"document", "example", "audio", "image"})
 SHORTEST_PLURAL = 4  # letters
@@ -75,7 +78,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         return replace(item, tags=item.tags - {"per_user"})  # each with 2 images
     if {"DUR", "RATE"} <= item.tags and before is not None:
         if "within" in before.tags:
-            return replace(item, tags=item.tags - {"RATE"})
+            of_each = any(one.tags & EACH for one in items[max(place - FARTHEST_EACH, 0) : place])
+            return replace(item, tags=item.tags - {"DUR" if of_each else "RATE"})
         if before.is_silent:  # what does it cost a month
             return replace(item, tags=item.tags - {"DUR"})
     if (
@@ -156,6 +160,8 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     if of_all and after.text in ORDINALS:  # every tenth, a fifth of them
         written = f"{item.text} {after.text}"
         return Item(item.start, after.end, written, PCT, 1 / ORDINALS[after.text]), 2
+    if item.text == "half" and _is_of_users(items[place + 1 : place + 1 + FARTHEST_USERS]):
+        return replace(item, tags=PCT, value=0.5), 1
     if "N" in item.tags and after.text.removesuffix("s") in ORDINALS and item.value < MOST_PARTS:
         share = item.value / ORDINALS[after.text.removesuffix("s")]  # two thirds
         return Item(item.start, after.end, f"{item.text} {after.text}", PCT, share), 2
@@ -212,9 +218,16 @@ def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
 
 
 def _of_follows(items: list[Item], place: int) -> bool:
-    """Return whether a part of something begins here: a fifth of them."""
-    behind = items[place + 2].text if place + 2 < len(items) else ""
-    return items[place].text in ("a", "one") and behind.partition(" ")[0] == "of"
+    """Return whether a part of something begins here: a fifth of them, a third active."""
+    if items[place].text not in ("a", "one") or place + 2 >= len(items):
+        return False
+    behind = items[place + 2]
+    return behind.text.partition(" ")[0] == "of" or bool(behind.tags & AT_ONCE)
+
+
+def _is_of_users(behind: list[Item]) -> bool:
+    """Return whether the words behind half say that it is of users: half of them online."""
+    return any(item.tags & (AT_ONCE | PERSON | {"them"}) for item in behind)
 
 
 def _is_pair(before: Item, after: Item) -> bool:

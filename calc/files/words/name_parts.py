@@ -91,7 +91,7 @@ def first_parts(catalogs: Catalogs) -> frozenset[str]:
             for parts in parts_of_models(catalogs).values()
             if re.search(r"[a-z]{3}", parts[0])
         )
-        | {"glm", "opt", "bge", "t5", "r1", "yi"} - {"flan"}
+        | {"glm", "opt", "bge", "t5", "r1", "yi", "scout", "maverick"} - {"flan"}
         | {"flan", "devstral"}
         | {match[0] for copy in field_catalog().copies if (match := HEAD.match(copy))}
     )

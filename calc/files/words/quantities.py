@@ -126,8 +126,7 @@ def _put_training(amounts: Amounts) -> None:
         amounts.leave_out(claim)
     for claim in amounts.of("each_tokens"):
         of_step = amounts.of("steps") and claim.item.value > LONGEST_LENGTH
-        of_answer = _follows_generations(amounts, claim)
-        column = "completion_tokens" if of_answer else "example_tokens"
+        column = _length_of_each(amounts, claim)
         amounts.put("step_tokens" if of_step else column, claim)
     for claim in amounts.of("examples_each"):
         amounts.put("generations", claim)
@@ -162,11 +161,17 @@ def _put_training(amounts: Amounts) -> None:
         facts.drop("epochs")
 
 
-def _follows_generations(amounts: Amounts, claim: Claim) -> bool:
-    """Return whether the claim before is of the answers to a prompt: 16 each, 900 tokens each."""
+def _length_of_each(amounts: Amounts, claim: Claim) -> str:
+    """The column of a length of each: of an example, or of what the claim before it counts.
+
+    16 answers each, 900 tokens each; 5k prompts (300 tokens each).
+    """
     before = [one for one in amounts.claims if one.item.start < claim.item.start]
-    rolls_out = amounts.facts.columns.get("objective") in ROLLS_OUT
-    return rolls_out and bool(before) and before[-1].role == "generations"
+    if amounts.facts.columns.get("objective") not in ROLLS_OUT or not before:
+        return "example_tokens"
+    of_prompt = before[-1].role in ("prompts", "requests_count")
+    of_answer = before[-1].role == "generations"
+    return "prompt_tokens" if of_prompt else "completion_tokens" if of_answer else "example_tokens"
 
 
 def _put_rollouts(amounts: Amounts) -> None:
@@ -185,6 +190,8 @@ def _put_rollouts(amounts: Amounts) -> None:
         of_prompt = claim.role != "answer_tokens" and claim.item.value <= MOST_GENERATIONS
         if rolls_out:
             amounts.put("generations" if of_prompt else "completion_tokens", claim)
+        elif amounts.words(claim).endswith("s") and "examples" not in facts.columns:
+            amounts.put("examples", claim)  # of a teacher, to learn from
         elif claim.role != "answer_tokens":
             amounts.ask("", claim)
     if not rolls_out:

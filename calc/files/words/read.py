@@ -19,6 +19,7 @@ from calc.files.words.goal import goal_of
 from calc.files.words.hardware import put_hardware
 from calc.files.words.items import Item, items_of, normalize
 from calc.files.words.limits import put_no_latency
+from calc.files.words.loads import LOAD_ROLES
 from calc.files.words.machines import named_machines
 from calc.files.words.method import settle_method
 from calc.files.words.models import NamedModel, named_models
@@ -44,20 +45,7 @@ OF_SERVING = ("method", "objective", "epochs", "lora_rank", "sharding", "recompu
 BATCH_ROLES = frozenset({"requests_count", "answers_count", "documents", "images", "audio_seconds"})
 ENDING_ROLES = frozenset({"hours_most", "duration", "overnight", "weekend", "each_tokens"})
 STEADY_ROLES = frozenset(
-    {
-        "users",
-        "users_plain",
-        "users_session",
-        "users_seqs",
-        "people",
-        "requests_per_second",
-        "requests_rate",
-        "requests_per_minute",
-        "first_token_seconds",
-        "clock_range",
-        "always",
-        "token_seconds",
-    }
+    {*LOAD_ROLES, "first_token_seconds", "clock_range", "always", "token_seconds"}
 )
 
 

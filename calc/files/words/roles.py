@@ -72,7 +72,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _as_named_users(claims)
     claims = [_as_commitment(claim, plain) for claim in claims]
     claims = _as_recordings(claims, kind)
-    claims = _of_groups(claims)
+    claims = _of_groups(claims, kind)
     claims = _as_shifts(claims)
     claims = _as_sound(claims, kind)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
@@ -153,16 +153,26 @@ def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
     return several
 
 
-def _of_groups(claims: list[Claim]) -> list[Claim]:
-    """Things of which each group has so many, as all of them: 8 tests with 500 questions each."""
+def _of_groups(claims: list[Claim], kind: Kind) -> list[Claim]:
+    """Things of which each group has so many, as all of them: 8 tests with 500 questions each.
+
+    Passages of each query are so many in all for a reranker; others read them in one prompt.
+    """
     groups = {claim.first: claim.item.value for claim in claims if claim.role == "groups"}
-    return [
-        claim._replace(item=replace(claim.item, value=claim.item.value * groups[claim.first]))
-        if claim.first in groups
-        else claim
-        for claim in claims
-        if claim.role != "groups"
-    ]
+    of_query = {claim.first for claim in claims if {"request", "document"} <= claim.cues}
+    several = []
+    for claim in claims:
+        is_text = claim.first in of_query and not kind.embeds
+        if claim.first not in groups or (is_text and claim.role != "groups"):
+            several.append(claim)
+        elif is_text:
+            several.append(claim._replace(role="requests_count"))
+        elif claim.role == "each_tokens":
+            several.append(claim)
+        elif claim.role != "groups":
+            item = replace(claim.item, value=claim.item.value * groups[claim.first])
+            several.append(claim._replace(item=item, cues=claim.cues - {"request"}))
+    return several
 
 
 def _as_shifts(claims: list[Claim]) -> list[Claim]:

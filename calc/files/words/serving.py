@@ -3,12 +3,13 @@
 import re
 from dataclasses import replace
 
-from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
+from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, Amounts
 from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
+from calc.files.words.loads import LENGTHS, NAMED_USERS, put_load
 from calc.files.words.persons import are_persons
 from calc.files.words.vocabulary import lexicon
-from calc.job.columns import JOB_BY_NAME, USUAL
+from calc.job.columns import JOB_BY_NAME
 from calc.job.lengths import prompt_of_mean_turn
 
 LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
@@ -17,15 +18,12 @@ MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in fl
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
 ONE = re.compile(r"\b(?:prompt|completion)$")  # of one request: 1.1k prompt
 LOADS = frozenset({"people", "requests_per_second"})
-LENGTHS = ("prompt_tokens", "answer_tokens", "each_tokens", "length_in")
 RATES = ("requests_per_second", "images_per_sequence")
 FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_PASSAGES = 200  # that a prompt quotes
 MOST_IMAGES = 64  # of one request
 OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
 OF_CONVERSATIONS = ("turns", "think_seconds")
-CONVERSATIONS = frozenset({"session", "example"})  # tags of words that name them
-NAMED_USERS = ("users", "users_plain", "people", "users_session")
 
 
 def put_serving(amounts: Amounts) -> None:
@@ -60,7 +58,7 @@ def put_serving(amounts: Amounts) -> None:
         amounts.put("prompt_tokens", claim, claim.item.value + shared + passages)
     if passages and not amounts.of("question_tokens"):
         amounts.put("prompt_tokens", amounts.of("each_tokens")[0], passages)
-    _put_load(amounts)
+    put_load(amounts)
     _put_work(amounts)
     _with_shared(facts)
     for claim in amounts.of("share_cached"):
@@ -130,111 +128,6 @@ def _passages(amounts: Amounts) -> float:
     amounts.facts.assume(f"'{amounts.words(few[0])}' in each prompt")
     amounts.words(each[0])
     return float(tokens)
-
-
-def _put_load(amounts: Amounts) -> None:
-    """Rates of requests and of tokens."""
-    times = _times_each(amounts)
-    for claim in amounts.of("seconds_between"):
-        several = amounts.value("requests_every") or 1.0
-        if claim.item.value > 0:
-            amounts.put("requests_per_second", claim, several / claim.item.value)
-    for claim in amounts.of("requests_every"):
-        amounts.words(claim)
-    for claim in amounts.of("requests_per_minute"):
-        amounts.put("requests_per_second", claim, claim.item.value / 60)
-    for claim in [*amounts.of("requests_rate"), *_further_rates(amounts)]:
-        amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
-        if claim.rate_seconds >= DAY:
-            amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
-    for claim in amounts.of("requests_rate_user"):
-        _put_user_rate(amounts, claim)
-    for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
-        _put_token_rate(amounts, claim, claim.item.value)
-    for claim in amounts.of("tokens_rate", "tokens_rate_user", "tokens_rate_total"):
-        if claim.rate_seconds < DAY:
-            _put_token_rate(amounts, claim, claim.item.value / claim.rate_seconds)
-        else:
-            _put_tokens_a_day(amounts, claim, claim.item.value)
-    if both := amounts.of("tokens_rate_both"):
-        _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
-        amounts.words(both[-1])
-
-
-def _further_rates(amounts: Amounts) -> list[Claim]:
-    """Numbers over the time that requests are counted in: 20 requests a minute, 90 a minute."""
-    times = {claim.rate_seconds for claim in amounts.of("requests_rate")}
-    return [claim for claim in amounts.of("bare_rate") if claim.rate_seconds in times]
-
-
-def _times_each(amounts: Amounts) -> float:
-    """Requests of each thing that a rate counts: 200 tasks an hour, each task makes 30 calls."""
-    several, rates = amounts.of("times_each", "examples_each"), amounts.of("requests_rate")
-    if any(claim.cues & CONVERSATIONS for claim in rates):  # 500 chats an hour, 6 turns each
-        several = several or amounts.of("turns")
-    if len(several) != 1 or len(rates) != 1:
-        return 1.0  # what is left over is asked about
-    amounts.facts.assume(f"'{amounts.words(several[0])}' for each of them")
-    return float(several[0].item.value)
-
-
-def _put_user_rate(amounts: Amounts, claim: Claim) -> None:
-    """Requests that each user sends: those of all users together."""
-    columns = amounts.facts.columns
-    users = columns.get("people") or columns.get("users")
-    if not users:
-        amounts.ask("requests_per_second", claim)
-        return
-    rate = claim.item.value / claim.rate_seconds * float(users)
-    amounts.put("requests_per_second", claim, float(f"{rate:.6g}"))
-    amounts.facts.assume(f"'{amounts.words(claim)}' for each of {users:,.0f}, spread evenly")
-
-
-def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:
-    """A rate of tokens: of each user where users are named, else of all together."""
-    if per_second <= 0:
-        amounts.ask("token_seconds", claim)
-        return
-    of_user = "user" in claim.role or ("total" not in claim.role and amounts.of(*NAMED_USERS))
-    is_loaded = "requests_per_second" in amounts.facts.columns and "total" not in claim.role
-    if of_user:
-        amounts.put("token_seconds", claim, 1 / per_second)
-    elif is_loaded:  # of one reader, or of all beside their requests
-        amounts.ask("token_seconds", claim, choices=("of each user", "of all"))
-    else:
-        amounts.put("tokens_per_second", claim, per_second)
-
-
-def _put_tokens_a_day(amounts: Amounts, claim: Claim, tokens: float) -> None:
-    """Tokens of a day or a month, which leave open how many requests come at the peak."""
-    monthly = claim.rate_seconds > 8 * DAY
-    period = MONTH if monthly else DAY
-    if "endpoint" in amounts.tags:  # which asks for the same tokens
-        _spread_tokens(amounts, claim, tokens / claim.rate_seconds)
-        return
-    column = "tokens_per_month" if monthly else "tokens_per_day"
-    amounts.put(column, claim, tokens * period / claim.rate_seconds)
-    text = (
-        f"You wrote '{amounts.words(claim)}'. How many requests a second is that at the peak, and "
-        "how many tokens does a request have, and its answer?"
-    )
-    amounts.ask("requests_per_second", claim, text)
-
-
-def _spread_tokens(amounts: Amounts, claim: Claim, per_second: float) -> None:
-    """Take tokens as requests of the usual lengths, spread evenly over the time."""
-    usual = {"answer_tokens": JOB_BY_NAME["answer_tokens"].default, **USUAL["inference"]}
-    lengths = {
-        name: float(amounts.facts.columns.get(name, usual[name]))
-        for name in ("prompt_tokens", "answer_tokens")
-    }
-    each = sum(lengths.values())
-    rate = float(f"{per_second / each:.3g}")
-    amounts.put("requests_per_second", claim, rate)
-    amounts.facts.assume(
-        f"'{amounts.words(claim)}' as {rate:g} requests a second of {each:,.0f} tokens "
-        f"({lengths['answer_tokens']:,.0f} of them generated), spread evenly over the time"
-    )
 
 
 def _put_work(amounts: Amounts) -> None:

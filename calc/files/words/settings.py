@@ -3,6 +3,7 @@
 from calc.evaluate import Row
 from calc.files.words.facts import Facts
 from calc.files.words.items import Item
+from calc.files.words.roles import ROLLS_OUT
 from calc.files.words.scopes import Scopes
 from calc.files.words.vocabulary import vocabulary
 
@@ -45,9 +46,13 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
 
 
 def _exclusive(items: list[Item], scopes: Scopes) -> Row:
-    """Column -> the value that a clause with only names: full, not LoRA too; sft, no DPO yet."""
+    """Column -> the value that a text means alone: full only, not LoRA too; sft, no DPO yet.
+
+    A reward model beside an objective with rollouts scores them and is no run of its own.
+    """
     only: Row = {}
     said: Row = {}
+    objectives = {_sets(item).get("objective") for item in items}
     is_only = False
     for number, item in enumerate([*items, Item(0, 0, "", frozenset({"end"}))]):
         if item.tags & {"end", ","} or item.text == ":":
@@ -57,6 +62,8 @@ def _exclusive(items: list[Item], scopes: Scopes) -> Row:
             is_only = is_only or "only" in item.tags
             said |= {column: SFT for column in ("objective",) if item.text in SUPERVISED}
             said |= {name: value for name, value in _sets(item).items() if name in EXCLUSIVE}
+    if "reward" in objectives and (rollouts := [one for one in ROLLS_OUT if one in objectives]):
+        only.setdefault("objective", rollouts[0])
     return only
 
 

@@ -1,0 +1,124 @@
+"""The rates of a service: of requests, of each user, of tokens."""
+
+from calc.files.words.amounts import DAY, MONTH, Amounts
+from calc.files.words.frames import Claim
+from calc.job.columns import JOB_BY_NAME, USUAL
+
+CONVERSATIONS = frozenset({"session", "example"})  # tags of words that name them
+LENGTHS = ("prompt_tokens", "answer_tokens", "each_tokens", "length_in")
+NAMED_USERS = ("users", "users_plain", "people", "users_session")
+RATES = ("requests_per_second", "requests_rate", "requests_per_minute")
+LOAD_ROLES = (*NAMED_USERS, "users_seqs", *RATES)  # how much a service has to do
+
+
+def put_load(amounts: Amounts) -> None:
+    """Rates of requests and of tokens."""
+    times = _times_each(amounts)
+    for claim in amounts.of("seconds_between"):
+        several = amounts.value("requests_every") or 1.0
+        if claim.item.value > 0:
+            amounts.put("requests_per_second", claim, several / claim.item.value)
+    for claim in amounts.of("requests_every"):
+        amounts.words(claim)
+    for claim in amounts.of("requests_per_minute"):
+        amounts.put("requests_per_second", claim, claim.item.value / 60)
+    for claim in [*amounts.of("requests_rate"), *_further_rates(amounts)]:
+        amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
+        if claim.rate_seconds >= DAY:
+            amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
+    for claim in amounts.of("requests_rate_user"):
+        _put_user_rate(amounts, claim)
+    for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
+        _put_token_rate(amounts, claim, claim.item.value)
+    for claim in amounts.of("tokens_rate", "tokens_rate_user", "tokens_rate_total"):
+        if claim.rate_seconds < DAY:
+            _put_token_rate(amounts, claim, claim.item.value / claim.rate_seconds)
+        else:
+            _put_tokens_a_day(amounts, claim, claim.item.value)
+    if both := amounts.of("tokens_rate_both"):
+        _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
+        amounts.words(both[-1])
+
+
+def _further_rates(amounts: Amounts) -> list[Claim]:
+    """Numbers over the time that requests are counted in: 20 requests a minute, 90 a minute.
+
+    Beside the length of a request and no other load a rate is of requests: 800/s, 20 tokens each.
+    """
+    times = {claim.rate_seconds for claim in amounts.of("requests_rate")}
+    only_rate = amounts.of(*LENGTHS) and not amounts.of(*LOAD_ROLES)
+    return [
+        claim
+        for claim in amounts.of("bare_rate")
+        if claim.rate_seconds in times or (only_rate and claim.rate_seconds < DAY)
+    ]
+
+
+def _times_each(amounts: Amounts) -> float:
+    """Requests of each thing that a rate counts: 200 tasks an hour, each task makes 30 calls."""
+    several, rates = amounts.of("times_each", "examples_each"), amounts.of("requests_rate")
+    if any(claim.cues & CONVERSATIONS for claim in rates):  # 500 chats an hour, 6 turns each
+        several = several or amounts.of("turns")
+    if len(several) != 1 or len(rates) != 1:
+        return 1.0  # what is left over is asked about
+    amounts.facts.assume(f"'{amounts.words(several[0])}' for each of them")
+    return float(several[0].item.value)
+
+
+def _put_user_rate(amounts: Amounts, claim: Claim) -> None:
+    """Requests that each user sends: those of all users together."""
+    columns = amounts.facts.columns
+    users = columns.get("people") or columns.get("users")
+    if not users:
+        amounts.ask("requests_per_second", claim)
+        return
+    rate = claim.item.value / claim.rate_seconds * float(users)
+    amounts.put("requests_per_second", claim, float(f"{rate:.6g}"))
+    amounts.facts.assume(f"'{amounts.words(claim)}' for each of {users:,.0f}, spread evenly")
+
+
+def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:
+    """A rate of tokens: of each user where users are named, else of all together."""
+    if per_second <= 0:
+        amounts.ask("token_seconds", claim)
+        return
+    of_user = "user" in claim.role or ("total" not in claim.role and amounts.of(*NAMED_USERS))
+    is_loaded = "requests_per_second" in amounts.facts.columns and "total" not in claim.role
+    if of_user:
+        amounts.put("token_seconds", claim, 1 / per_second)
+    elif is_loaded:  # of one reader, or of all beside their requests
+        amounts.ask("token_seconds", claim, choices=("of each user", "of all"))
+    else:
+        amounts.put("tokens_per_second", claim, per_second)
+
+
+def _put_tokens_a_day(amounts: Amounts, claim: Claim, tokens: float) -> None:
+    """Tokens of a day or a month, which leave open how many requests come at the peak."""
+    monthly = claim.rate_seconds > 8 * DAY
+    period = MONTH if monthly else DAY
+    if "endpoint" in amounts.tags:  # which asks for the same tokens
+        _spread_tokens(amounts, claim, tokens / claim.rate_seconds)
+        return
+    column = "tokens_per_month" if monthly else "tokens_per_day"
+    amounts.put(column, claim, tokens * period / claim.rate_seconds)
+    text = (
+        f"You wrote '{amounts.words(claim)}'. How many requests a second is that at the peak, and "
+        "how many tokens does a request have, and its answer?"
+    )
+    amounts.ask("requests_per_second", claim, text)
+
+
+def _spread_tokens(amounts: Amounts, claim: Claim, per_second: float) -> None:
+    """Take tokens as requests of the usual lengths, spread evenly over the time."""
+    usual = {"answer_tokens": JOB_BY_NAME["answer_tokens"].default, **USUAL["inference"]}
+    lengths = {
+        name: float(amounts.facts.columns.get(name, usual[name]))
+        for name in ("prompt_tokens", "answer_tokens")
+    }
+    each = sum(lengths.values())
+    rate = float(f"{per_second / each:.3g}")
+    amounts.put("requests_per_second", claim, rate)
+    amounts.facts.assume(
+        f"'{amounts.words(claim)}' as {rate:g} requests a second of {each:,.0f} tokens "
+        f"({lengths['answer_tokens']:,.0f} of them generated), spread evenly over the time"
+    )
