@@ -130,9 +130,8 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
     if job is not None and answer.reasons:
         sentences = [why(one, near, job, catalogs) + rented for one in answer.reasons]
         sentences[0] += other_ways(answer.ways, first, catalogs)
-        sentences[0] += (
-            "" if answer.obstacle else untimed_words(cheapest_without_time(answer.board))
-        )
+        if not answer.obstacle:
+            sentences[0] += untimed_words(cheapest_without_time(answer.board, job))
         misses = [misses_text(several, job) for several in answer.misses]
         limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
     limits_cost = limits_cost or outs_text(answer.outs, catalogs)

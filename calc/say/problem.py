@@ -152,6 +152,11 @@ def misses_text(misses: tuple[Miss, ...], job: Job) -> str:
     return "; ".join(miss_text(miss, job) for miss in misses)
 
 
+def _confidence(job: Job) -> str:
+    """The confidence with which a limit holds; empty at the central estimate."""
+    return "" if job.confidence == "50" else f" at {job.confidence} % confidence"
+
+
 def miss_text(miss: Miss, job: Job) -> str:
     """Which limit a row exceeds, and by how much."""
     name = miss.limit
@@ -165,14 +170,15 @@ def miss_text(miss: Miss, job: Job) -> str:
         allowed = most.format(most=f"{miss.allowed:,.0f}")
         return f"{has.format(has=f'{miss.value:,.0f}')}, {beyond} ({allowed})"
     if name in ("users", "requests_per_second"):
-        return f"{has.format(has=count(miss.value))} ({most.format(most=count(miss.allowed))})"
+        slow = _confidence(job) if name == "requests_per_second" and not job.generates else ""
+        allowed = most.format(most=count(miss.allowed))
+        return f"{has.format(has=count(miss.value))}{slow} ({allowed})"
     allowed = most.format(most=say(miss.allowed))
     if miss.value == float("inf"):
         return f"cannot keep up with random arrivals; the queue grows without bound ({allowed})"
     if name == "scarce_spot_seconds":
         return f"{has.format(has=say(miss.value))} ({allowed})"
     is_time = name == "hours_most" or "seconds" in name
-    sure = job.confidence if is_time else "50"
-    slow = "" if sure == "50" else f" at {sure} % confidence"
+    slow = _confidence(job) if is_time else ""
     share = share_words(name, job.cells)
     return f"{has.format(has=say(miss.value))}{share}{slow}, {more(miss.ratio)} ({allowed})"

@@ -49,7 +49,8 @@ def with_batches(
     """The grid with a layout for each batch that a pair of layout and place needs.
 
     `requests_per_second`: of each pair. Time grows with the sequences: where a number of them does
-    not keep up and would need more, none below that need keeps up either.
+    not keep up and would need more, none below that need keeps up either. An encoder that no batch
+    lets keep up has one sequence, since its load exceeds what its card does anyway.
     """
     pairs = len(pair_table.layout_of_pair)
     few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
@@ -69,6 +70,8 @@ def with_batches(
         enough = needed <= middle
         few[open_pairs] = np.where(enough, few[open_pairs], needed - 1)
         many[open_pairs] = np.where(enough, middle, many[open_pairs])
+    if generates_nothing(job):
+        many[many == MOST_SEQUENCES] = 1
     first, copies = distinct((pair_table.layout_of_pair.astype(float), many), pairs)
     source = pair_table.layout_of_pair[first]
     layouts = {

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calc.evaluate import Row
+from calc.job.job import Job
 
 
 class Order(NamedTuple):
@@ -51,8 +52,13 @@ def qualifies(board: pd.DataFrame) -> pd.Series:
     return is_sound(board) & board["seconds"].notna()
 
 
-def cheapest_without_time(board: pd.DataFrame) -> Row | None:
-    """The cheapest row that costs less than the first answer and whose time is not known."""
+def cheapest_without_time(board: pd.DataFrame, job: Job | None) -> Row | None:
+    """The cheapest row that costs less than the first answer and whose time is not known.
+
+    None for a rate of requests, since how many machines it needs follows from their time.
+    """
+    if job is None or job.requests_per_second:
+        return None
     usd = board["usd"].to_numpy(dtype=float)
     cheaper = is_sound(board) & board["seconds"].isna() & (usd < usd[0])
     rows = board[cheaper].sort_values("usd", kind="stable").head(1)

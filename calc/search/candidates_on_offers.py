@@ -12,7 +12,11 @@ from calc.engine.stages import EMPTY
 from calc.job.columns import TIE_RATIO
 from calc.job.job import Job
 from calc.layout_place_table import ONE, PAIR, WAY, LayoutPlaceTable
-from calc.search.batch_for_rate import first_token_column, request_seconds
+from calc.search.batch_for_rate import (
+    first_token_column,
+    generates_nothing,
+    request_seconds,
+)
 from calc.search.candidates import Candidates
 from calc.search.free_choices import COUNTS
 from calc.search.grid import Grid
@@ -175,10 +179,15 @@ def _load_ratio(
     """Return the load of the job over what each candidate carries; 0 of work that ends. [ratio]
 
     Concurrent sequences are the users, or by Little's law the requests per second times the seconds
-    of a request.
+    of a request. A model that answers no token takes larger batches where more wait, so its load is
+    the share of the time that its requests take in full batches.
     """
     if job.ends:
         return np.zeros(1)
+    if job.requests_per_second and generates_nothing(job):
+        each_seconds = pair_table.column("added_prompt_seconds", WAY)
+        replicas = pair_table.column("data_parallel", WAY)
+        return np.asarray(job.requests_per_second * each_seconds / replicas)
     sequences = pair_table.column("batch", WAY) * pair_table.column("data_parallel", WAY)
     if not job.requests_per_second:
         return np.asarray(job.users / sequences)

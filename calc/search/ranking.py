@@ -136,8 +136,20 @@ def _limits_on_time(figures: LimitedFigures, job: Job) -> list[Limit]:
         limits += _set_limits(("first_token_seconds", job.first_token_seconds, first_token_seconds))
     if not np.all(np.isnan(figures.token_seconds)):  # an encoder generates no token
         limits += _set_limits(("token_seconds", job.token_seconds, token_seconds))
-    load = "requests_per_second" if job.requests_per_second else "users"
-    return limits + _set_limits((load, 1.0, figures.load_ratio))
+    if not job.requests_per_second:
+        return limits + _set_limits(("users", 1.0, figures.load_ratio))
+    slow_load_ratio = figures.load_ratio * load_slow_ratio(figures, job) ** reach
+    return limits + _set_limits(("requests_per_second", 1.0, slow_load_ratio))
+
+
+def load_slow_ratio(figures: LimitedFigures, job: Job) -> np.ndarray:
+    """The load of a rate of requests at the slow end of the range of time, over the estimate.
+
+    1 of a model that answers token by token: its queue is in its first token, whose limit holds at
+    the job's confidence. No queue is in the batch of a model that answers none, so the rate itself
+    has to be within what its cards can do.
+    """
+    return np.ones(1) if job.generates else figures.slow_first_token_ratio
 
 
 def _limits_on_cost(figures: LimitedFigures, job: Job) -> list[Limit]:

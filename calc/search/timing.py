@@ -15,6 +15,7 @@ TIMED = (
     "time_to_first_token_seconds",
     "time_per_output_token_seconds",
     "burst_first_token_seconds",
+    "added_prompt_seconds",
     "time_high_ratio",
     "first_token_high_ratio",
     "run_tokens",

@@ -235,6 +235,24 @@ def prompt_seconds(batch, prefill_compute_seconds, prefill_link_seconds):
     return (prefill_compute_seconds + prefill_link_seconds) / batch
 
 
+def added_prompt_seconds(
+    batch,
+    prompts_device_seconds,
+    prefill_link_seconds,
+    stated_prefill_seconds,
+    first_token_run_ratio,
+):
+    """Time that one more prompt adds to a batch, however large that is. [s]
+
+    Its inverse is the most prompts a second: what a batch takes once is shared by more and more.
+    Source: Inoue 2021, arXiv 1912.06322, whose batches take τ + α b, and wait without bound as the
+    rate nears 1 / α.
+    """
+    is_stated = ~np.isnan(stated_prefill_seconds)
+    computed = np.where(is_stated, stated_prefill_seconds, prompts_device_seconds)
+    return (computed + prefill_link_seconds) / batch * first_token_run_ratio
+
+
 def prefill_queue_seconds(other_prompts_per_second, prompt_seconds):
     """Mean wait of an arriving prompt for those before it: s ρ / 2 (1 − ρ), ρ = rate · s. [s]
 

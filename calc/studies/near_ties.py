@@ -41,5 +41,5 @@ def near_ties(options: Options) -> NearTies:
         records(types.head(min(max(near, FEWEST), MOST))),
         int(near),
         rest[0] if rest else None,
-        cheapest_without_time(board),
+        cheapest_without_time(board, options.resolved),
     )

@@ -66,10 +66,11 @@ def ways_out(cells: Cells, job: Job, problem: Problem, catalogs: Catalogs) -> tu
 def _possible_changes(job: Job, problem: Problem, catalogs: Catalogs) -> Iterator[PossibleChange]:
     """Yield every change that may give the job an answer."""
     missed = [miss.limit for miss in problem.misses if miss.limit in LIMITED]
+    is_overloaded = any(miss.limit == "requests_per_second" for miss in problem.misses)
     if missed and len(missed) == len(problem.misses):
         freed = {name: MOST_INSTANCES if name == "instances_most" else FREED for name in missed}
         yield PossibleChange("limits", "", freed)
-    elif problem.code == "too-large" and (job.instances_most or 0) > 0:
+    elif is_overloaded or (problem.code == "too-large" and (job.instances_most or 0) > 0):
         yield PossibleChange("limits", "", {"instances_most": MOST_INSTANCES})
     if "spot" not in job.markets and "on-demand" in job.markets:
         yield PossibleChange("markets", "spot", {"markets": "+".join((*job.markets, "spot"))})
