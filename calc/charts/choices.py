@@ -74,37 +74,43 @@ def choices_table(
             "cell": range(len(cells)),
         }
     )
-    is_own = [is_plan(cell.row, job, plan) and is_plan(cell.column, job, plan) for cell in cells]
-    least = cheapest_cell(cells) if measure == "usd" else None
-    usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
-    is_least = (
-        table["value"].eq(usable.min()) if least is None else table["cell"].eq(cells.index(least))
+    is_own = pd.Series(
+        [is_plan(cell.row, job, plan) and is_plan(cell.column, job, plan) for cell in cells]
     )
-    if least is not None and any(is_own) and costs_alike(plan, least):
-        is_least = pd.Series(is_own)  # the plan itself: nothing costs less
-    superlative = "cheapest" if measure == "usd" else "least"
-    mark = pd.Series("", index=table.index).mask(is_least, superlative).mask(is_own, "plan")
-    own = pd.Series(is_own).map({True: " · plan", False: ""})
+    mark = _marks(table, cells, is_own, measure, plan)
+    own = is_own.map({True: " · plan", False: ""})
     doubts = pd.Series([_doubt(cell) for cell in cells])
-    words = mark.mask(is_own, "").where(doubts == "", doubts)
+    doubt_or_mark = doubts.where(doubts != "", mark.mask(is_own, ""))
     return table.assign(
         mark=mark,
         figure=[_figure(measure, value) for value in values],
         headline=table["text"] + own,
         timed=_timed(table, cells, measure) + own,
-        detail_line=[
-            "" if is_missing(value) else " · ".join(filter(None, (detail, word)))
-            for value, detail, word in zip(values, table["detail"], words, strict=True)
-        ],
-        summary=[
-            " · ".join(filter(None, parts))
-            for parts in zip(
-                *(table[name] for name in ("text", "detail", "machine")),
-                doubts,
-                strict=True,
-            )
-        ],
+        detail_line=_joined(table["detail"], doubt_or_mark).mask(table["value"].isna(), ""),
+        summary=_joined(*(table[name] for name in ("text", "detail", "machine")), doubts),
     )
+
+
+def _marks(
+    table: pd.DataFrame, cells: Sequence[Cell], is_own: pd.Series, measure: str, plan: Cells
+) -> pd.Series:
+    """Return the mark of each cell: plan, cheapest or least, or empty."""
+    least = cheapest_cell(cells) if measure == "usd" else None
+    if least is None:
+        usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
+        is_least = table["value"].eq(usable.min())
+    elif is_own.any() and costs_alike(plan, least):
+        is_least = is_own  # nothing costs less than the plan itself
+    else:
+        is_least = table["cell"].eq(cells.index(least))
+    superlative = "cheapest" if measure == "usd" else "least"
+    return pd.Series("", index=table.index).mask(is_least, superlative).mask(is_own, "plan")
+
+
+def _joined(*columns: pd.Series) -> pd.Series:
+    """Return the texts of each row that are not empty, with a dot between them."""
+    rows = zip(*columns, strict=True)
+    return pd.Series([" · ".join(filter(None, texts)) for texts in rows], dtype=object)
 
 
 def _timed(table: pd.DataFrame, cells: Sequence[Cell], measure: str) -> pd.Series:

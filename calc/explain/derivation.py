@@ -5,7 +5,7 @@ shown is what is computed.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import getdoc
 from typing import Any, NamedTuple
 
@@ -40,6 +40,10 @@ from calc.scenarios.read import as_frame
 from calc.table import ORIGINS
 
 VERDICT = AFTER_MEMORY[:1]
+BLOCK_COLUMNS = [
+    *("stack", "block", "format", "attention", "vector", "kept"),
+    *("size", "coefficient", "size_value"),
+]
 FORMULAS = {
     formula.__name__: formula
     for stage in (*STAGES[:2], *MEMORY, *VERDICT)
@@ -301,60 +305,55 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.
     A block that was not read off has no coefficients of its own.
     """
-    rows = []
-    kinds = list(catalogs.blocks)
+    is_read_off = (table["stack_layers"] > 0) & ~table["stack_block_unknown"]
+    rows: list[Row] = []
+    for stack in np.flatnonzero(np.ravel(is_read_off)):
+        rows += _block_rows(table, int(stack), catalogs)
+    coefficients = pd.DataFrame(rows, columns=BLOCK_COLUMNS)
+    return coefficients.assign(
+        bytes_per_token=coefficients["coefficient"] * coefficients["size_value"]
+    )
+
+
+def _block_rows(table: Columns, stack: int, catalogs: Catalogs) -> Iterator[Row]:
+    """A row for each coefficient of the block of a stack."""
     trains = bool(table["trains"][0] > 0)
-    every_size = {
-        name: np.broadcast_to(values, table["stack_layers"].shape)
+    block = list(catalogs.blocks)[int(table["stack_kind"][stack, 0])]
+    number_format = FORMATS[int(table["activation_format"][0])]
+    attention = block_forms.CASES[int(table["stack_attention_case"][stack, 0])]
+    forms = {
+        form["attention"]: form
+        for form in catalogs.blocks[block]["forms"]
+        if form["format"] == number_format
+    }
+    nearest = [name for name in (attention, *block_forms.FALLBACKS[attention]) if name in forms]
+    form = forms[nearest[0]] if nearest else {}
+    sizes = {
+        name: float(np.broadcast_to(values, table["stack_layers"].shape)[stack, 0])
         for name, values in table["block_sizes"].items()
     }
-    for stack in np.flatnonzero(
-        np.ravel((table["stack_layers"] > 0) & ~table["stack_block_unknown"])
-    ):
-        kind = int(table["stack_kind"][stack, 0])
-        case = int(table["stack_attention_case"][stack, 0])
-        number_format = FORMATS[int(table["activation_format"][0])]
-        attention = block_forms.CASES[case]
-        forms = catalogs.blocks[kinds[kind]]["forms"]
-        measured = {form["attention"]: form for form in forms if form["format"] == number_format}
-        form: Row = next(
-            (
-                measured[name]
-                for name in (attention, *block_forms.FALLBACKS[attention])
-                if name in measured
-            ),
-            {},
-        )
-        sizes = {name: float(values[stack, 0]) for name, values in every_size.items()}
-        vectors = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
-        for moment in ("backward", "recomputed") if trains else ("forward",):
-            vectors[moment] = max(
-                form.get(moment) or [{}],
-                key=lambda vector: sum(vector[size] * sizes[size] for size in vector),
-            )
-        for vector, coefficients in vectors.items():
-            total = sum(coefficients[size] * sizes[size] for size in coefficients)
-            alive = vector in block_forms.VECTORS and np.isclose(
-                total, table["stack_kept_bytes_per_token"][stack, 0]
-            )
-            of_stack = (stack, kinds[kind], number_format, attention, vector, bool(alive))
-            rows += [
-                (*of_stack, size, float(coefficient), sizes[size])
-                for size, coefficient in coefficients.items()
-            ]
-    names = [
-        "stack",
-        "block",
-        "format",
-        "attention",
-        "vector",
-        "kept",
-        "size",
-        "coefficient",
-        "size_value",
-    ]
-    forms = pd.DataFrame(rows, columns=names)
-    return forms.assign(bytes_per_token=forms["coefficient"] * forms["size_value"])
+
+    def bytes_of(vector: dict[str, float]) -> float:
+        return sum(coefficient * sizes[size] for size, coefficient in vector.items())
+
+    vectors = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
+    for moment in ("backward", "recomputed") if trains else ("forward",):
+        vectors[moment] = max(form.get(moment) or [{}], key=bytes_of)
+    kept_bytes = table["stack_kept_bytes_per_token"][stack, 0]
+    for vector, coefficients in vectors.items():
+        is_saved = vector in block_forms.VECTORS
+        for size, coefficient in coefficients.items():
+            yield {
+                "stack": stack,
+                "block": block,
+                "format": number_format,
+                "attention": attention,
+                "vector": vector,
+                "kept": is_saved and bool(np.isclose(bytes_of(coefficients), kept_bytes)),
+                "size": size,
+                "coefficient": float(coefficient),
+                "size_value": sizes[size],
+            }
 
 
 def rules_that_apply(scenario: Row | pd.Series, catalogs: Catalogs) -> pd.DataFrame:

@@ -88,65 +88,54 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
     blocks of the catalog stand those of a kind together. `core` is what is saved without
     attention's own scores and statistics, `compiled` what a compiled block saves.
     """
-    tables: dict[str, list] = {
-        name: []
-        for name in (
-            *VECTORS,
-            *MOMENTS,
-            *(f"{name}_attention" for name in MOMENTS),
-            "core",
-            "compiled",
-        )
-    }
     compiled = form_of(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
+    rows = []
     for block in catalogs.blocks.values():
         forms = {(form["format"], form["attention"]): form for form in block["forms"]}
         for number_format in FORMATS:
             for case in CASES:
-                first = _first(forms, number_format, (case, *FALLBACKS[case]))
-                kernel = (
-                    _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"]))
-                    if case == "eager"
-                    else first
-                )
-                saved = kernel.get("saved")
-                for name in VECTORS:
-                    usual = (
-                        first.get("saved") if name in ("saved_alone", "saved_eight_bit") else None
-                    )
-                    tables[name].append(form_of(first.get(name, usual)))
-                for name in MOMENTS:
-                    moments = (
-                        first.get(name)
-                        or (first.get("backward") if name == "recomputed" else None)
-                        or ()
-                    )
-                    of_attention = [
-                        moment for moment in moments if not set(OF_NETWORK) & set(moment)
-                    ]
-                    tables[name].append(tuple(form_of(moment) for moment in moments))
-                    tables[f"{name}_attention"].append(
-                        tuple(form_of(moment) for moment in of_attention)
-                    )
-                core = (
-                    None
-                    if saved is None
-                    else {
-                        name: value for name, value in saved.items() if name not in ATTENTION_CORE
-                    }
-                )
-                tables["core"].append(form_of(core))
-                tables["compiled"].append(compiled)
+                coefficients = _coefficients_of(forms, number_format, case)
+                rows.append(coefficients | {"compiled": compiled})
+    tables = {name: [row[name] for row in rows] for name in rows[0]}
     for blocks in blocks_of_kinds(catalogs):
-        first_rows = [
-            list(catalogs.blocks).index(block) * len(FORMATS) * len(CASES) for block in blocks
-        ]
-        for row in range(len(FORMATS) * len(CASES)):
-            for table in tables.values():
-                table.append(
-                    AnyOf(table[first + row] for first in first_rows if table[first + row])
-                )
+        _append_rows_of_kind(tables, [list(catalogs.blocks).index(block) for block in blocks])
     return tables
+
+
+def _coefficients_of(
+    forms: dict[tuple[str, str], dict], number_format: str, case: str
+) -> dict[str, Any]:
+    """The Form of each vector of a block in a format and case, and those of each moment."""
+    form = _first(forms, number_format, (case, *FALLBACKS[case]))
+    coefficients: dict[str, Any] = {}
+    for name in VECTORS:
+        usual = form.get("saved") if name in ("saved_alone", "saved_eight_bit") else None
+        coefficients[name] = form_of(form.get(name, usual))
+    for name in MOMENTS:
+        usual = form.get("backward") if name == "recomputed" else None
+        moments = form.get(name) or usual or ()
+        of_attention = [moment for moment in moments if not set(OF_NETWORK) & set(moment)]
+        coefficients[name] = tuple(map(form_of, moments))
+        coefficients[f"{name}_attention"] = tuple(map(form_of, of_attention))
+    is_eager = case == "eager"
+    kernel = _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"])) if is_eager else form
+    return coefficients | {"core": form_of(_without_attention_core(kernel.get("saved")))}
+
+
+def _without_attention_core(saved: dict[str, float] | None) -> dict[str, float] | None:
+    """The saved sizes without attention's own scores and statistics; None: unknown."""
+    if saved is None:
+        return None
+    return {name: value for name, value in saved.items() if name not in ATTENTION_CORE}
+
+
+def _append_rows_of_kind(tables: dict[str, list], blocks: list[int]) -> None:
+    """Append for each format and case any of the forms that these blocks have there."""
+    rows_each = len(FORMATS) * len(CASES)
+    for row in range(rows_each):
+        for table in tables.values():
+            forms = [table[block * rows_each + row] for block in blocks]
+            table.append(AnyOf(form for form in forms if form))
 
 
 def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[str, ...]) -> dict:
