@@ -1,0 +1,207 @@
+"""Values of Python expressions as far as literals give them; no script is ever run."""
+
+import ast
+import re
+from typing import Any
+
+from calc.files.configs.problem import ConfigProblem
+from calc.mappings import Json
+
+CLASS = "class"  # the key under which a call keeps the name of what it calls
+FROM_ENVIRONMENT = ("os.environ.get", "os.getenv", "environ.get", "getenv", "env.get")
+ADDS = "add_argument"
+HOLDERS = ("args", "opts", "opt", "options", "flags", "cli_args", "script_args", "parsed_args")
+SUPPORTED = re.compile(
+    r"(?P<negated>not )?(?:[\w.]*\.)?is_bf(?:loat)?16_supported\(\)"
+)  # as every card since Ampere says
+LONGEST_SCRIPT, LONGEST_CODE = 200_000, 60  # characters, of a file and of an unknown value
+MOST_CHARACTERS = 20_000  # of one joined text
+MOST_NUMBER = 10**18
+DEEPEST = 25
+
+
+def parse_python(text: str, file: str) -> ast.Module:
+    """The syntax tree of a script; raises ConfigProblem where it is not Python."""
+    if len(text) > LONGEST_SCRIPT:
+        raise ConfigProblem(
+            f"{file} has more than {LONGEST_SCRIPT:,} characters of Python; give the script of the "
+            f"run alone."
+        )
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = str(error)[:120] or "nested too deep"
+        raise ConfigProblem(f"{file}: this is not Python ({reason}); correct it there.") from None
+
+
+class Values:
+    """Values of expressions in a script whose names have known values.
+
+    `names` maps a name, or a dotted one such as args.epochs, to its value or to its expression,
+    which is evaluated when it is first needed. Anything without a literal value is a variable,
+    ${its code}, as in a shell.
+    """
+
+    def __init__(self, names: Json | None = None) -> None:
+        self.names: Json = names or {}
+        self.imported: dict[str, str] = {}
+
+    def value(self, node: ast.AST, depth: int = 0) -> Any:
+        """Return the value of an expression; a call is a mapping of its arguments."""
+        if depth > DEEPEST:
+            return "${...}"
+        match node:
+            case ast.Constant():
+                return node.value if isinstance(node.value, str | int | float | None) else "${...}"
+            case ast.Name() | ast.Attribute():
+                return self._named(node, depth)
+            case ast.List() | ast.Tuple() | ast.Set():
+                return [self.value(element, depth + 1) for element in node.elts]
+            case ast.Dict():
+                return self._mapping(node, depth)
+            case ast.JoinedStr():
+                return self._formatted(node, depth)
+            case ast.BinOp():
+                left, right = (self.value(side, depth + 1) for side in (node.left, node.right))
+                return _combine(node, left, right)
+            case ast.UnaryOp(op=ast.USub()):
+                value = self.value(node.operand, depth + 1)
+                return -value if isinstance(value, int | float) else variable(node)
+            case ast.IfExp() if SUPPORTED.fullmatch(ast.unparse(node.test)):
+                return self.value(node.body, depth + 1)
+            case ast.Call() | ast.UnaryOp() if asked := SUPPORTED.fullmatch(ast.unparse(node)):
+                return not asked["negated"]
+            case ast.Call():
+                return self._call(node, depth)
+        return variable(node)
+
+    def _named(self, node: ast.Name | ast.Attribute, depth: int) -> Any:
+        """The value of a name; an attribute of torch without a value is its own name."""
+        name = ast.unparse(node)
+        if isinstance(self.names.get(name), ast.AST):
+            expression = self.names.pop(name)  # unknown while it is evaluated: a = a + 1
+            self.names[name] = self.value(expression, depth + 1)
+        if name in self.names:
+            return self.names[name]
+        return name.removeprefix("torch.") if name.startswith("torch.") else variable(node)
+
+    def _mapping(self, node: ast.Dict, depth: int) -> Json:
+        """A dictionary with the values of its keys; `**other` adds those of another."""
+        values: Json = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            inner = self.value(value, depth + 1)
+            if key is not None:
+                values[str(self.value(key, depth + 1))] = inner
+            elif isinstance(inner, dict):
+                values |= inner
+        return values
+
+    def _formatted(self, node: ast.JoinedStr, depth: int) -> str:
+        parts = (
+            self.value(part.value if isinstance(part, ast.FormattedValue) else part, depth + 1)
+            for part in node.values
+        )
+        return "".join(map(str, parts))[:MOST_CHARACTERS]
+
+    def _call(self, node: ast.Call, depth: int) -> Any:
+        """The value of a known call, such as os.getenv; of another one its arguments by name."""
+        name = ast.unparse(node.func)
+        placed = [self.value(argument, depth + 1) for argument in node.args]
+        named = {
+            keyword.arg: self.value(keyword.value, depth + 1)
+            for keyword in node.keywords
+            if keyword.arg
+        }
+        for keyword in node.keywords:  # **settings
+            inner = {} if keyword.arg else self.value(keyword.value, depth + 1)
+            named = (inner if isinstance(inner, dict) else {}) | named
+        if name == "dict":
+            return (placed[0] if placed and isinstance(placed[0], dict) else {}) | named
+        if name in ("str", "int", "float", "list", "Path") and len(placed) == 1:
+            return placed[0] if name != "str" else str(placed[0])
+        if name == "json.dumps" and placed and isinstance(placed[0], str | int | float):
+            return str(placed[0])
+        if name in FROM_ENVIRONMENT and len(placed) == 2:
+            return placed[1]
+        if name in FROM_ENVIRONMENT and placed:
+            return f"${{{placed[0]}}}"
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "join" and len(placed) == 1:
+            return _join(self.value(node.func.value, depth + 1), placed[0])
+        first, _, rest = name.partition(".")
+        called = ".".join(filter(None, (self.imported.get(first, first), rest)))
+        return {CLASS: called, **{str(place): value for place, value in enumerate(placed)}, **named}
+
+
+def _join(separator: Any, parts: Any) -> str:
+    words = parts if isinstance(parts, list) else [parts]
+    return str(separator).join(map(str, words))[:MOST_CHARACTERS]
+
+
+def _combine(node: ast.BinOp, left: Any, right: Any) -> Any:
+    """The value of an operation on two values; a variable where it has none."""
+    numbers = [side for side in (left, right) if isinstance(side, int | float)]
+    if isinstance(node.op, ast.Add) and len(numbers) != 1:
+        return joined(left, right)
+    if len(numbers) < 2:
+        return variable(node)
+    match node.op:
+        case ast.Sub():
+            return left - right
+        case ast.Mult() if abs(left * right) < MOST_NUMBER:
+            return left * right
+        case ast.FloorDiv() if right:
+            return left // right
+        case ast.Div() if right:
+            return left / right
+    return variable(node)
+
+
+def joined(left: Any, right: Any) -> Any:
+    """Two lists, texts or numbers together; of other values the first one that is known."""
+    if isinstance(left, list) and isinstance(right, list):
+        return [*left, *right][:MOST_CHARACTERS]
+    if isinstance(left, str) and isinstance(right, str):
+        return (left + right)[:MOST_CHARACTERS]
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return left + right
+    return right if left is None else left
+
+
+def variable(node: ast.AST) -> str:
+    """An expression without a literal value, as a variable: ${expression}."""
+    return f"${{{ast.unparse(node)[:LONGEST_CODE]}}}"
+
+
+def dotted_name(node: Any) -> str:
+    """The name of what is called, trl.SFTConfig; of what a call returns its attributes alone."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*names, node.id] if isinstance(node, ast.Name) else names))
+
+
+def argument_defaults(tree: ast.AST) -> Json:
+    """The defaults of a script's own flags, by the names under which it reads them: args.epochs."""
+    defaults: Json = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or dotted_name(node.func).rpartition(".")[2] != ADDS:
+            continue
+        flags = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        flag = next((str(one) for one in flags if str(one).startswith("--")), "")
+        given = {one.arg: one.value for one in node.keywords if one.arg}
+        if flag and "default" in given:
+            name = flag.lstrip("-").replace("-", "_")
+            defaults |= {f"{holder}.{name}": given["default"] for holder in HOLDERS}
+    return defaults
+
+
+def parameter_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """The parameters of a function that have a default, each with its expression."""
+    given = function.args
+    placed = [*given.posonlyargs, *given.args]
+    pairs = [
+        *zip(placed[len(placed) - len(given.defaults) :], given.defaults, strict=True),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]
+    return {one.arg: value for one, value in pairs if value is not None}
