@@ -35,6 +35,7 @@ def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     """Fill in the columns that several fields settle; a field that does not suffice is unused."""
     _model(settings, main)
     _targets(settings)
+    _attention_copies(settings, catalogs)
     _gpus(settings, main)
     _generating(settings)
     _groups(settings, catalogs.shardings["group_gpus"])
@@ -168,6 +169,24 @@ def _groups(settings: RunSettings, group_gpus: pd.Series) -> None:
         _set(settings, "sharding", matches[0], (part,))
     else:
         settings.unused[settings.fields[part]] = None
+
+
+def _attention_copies(settings: RunSettings, catalogs: Catalogs) -> None:
+    """Copy attention and its cache where SGLang divides experts alone over all GPUs.
+
+    Source: SGLang, server_args.py, enable_dp_attention: each copy has tp_size / dp_size GPUs.
+    """
+    values = settings.values
+    model = model_id(str(values.get("model", "")), catalogs)
+    tensor_parallel, copies = (int(values.get(part) or 1) for part in ("tensor_parallel", "dp"))
+    has_experts = (catalogs.stacks["experts"][catalogs.stacks["model"] == model] > 0).any()
+    if values.get("dp_attention") != "yes" or not has_experts or tensor_parallel % copies:
+        return
+    settings.unused.pop(settings.fields["dp_attention"], None)
+    _set(settings, "tensor_parallel", tensor_parallel // copies, ("tensor_parallel", "dp"))
+    _set(settings, "replicas", copies, ("dp",))
+    if copies > 1:
+        _set(settings, "expert_parallel", tensor_parallel, ("tensor_parallel", "dp_attention"))
 
 
 def _experts(settings: RunSettings) -> None:
