@@ -61,7 +61,7 @@ CATALOGED = {  # a column whose ids a catalog lists
 }
 SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
 # Combinations of what is set by hand, and of all that is left open too: about 2 s and 1 GB.
-MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000
+MOST_SETTINGS, MOST_WAYS = 5_000, 1_500_000
 
 
 def resolve(row: Cells, catalogs: Catalogs) -> Job:

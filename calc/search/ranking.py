@@ -223,6 +223,12 @@ def classes(candidates: Candidates, job: Job, limits: list[Limit]) -> np.ndarray
     return np.where(qualifies & is_old & (age_days > freshest_days), STALE_PRICE, result)
 
 
+def possible_candidates(candidates: Candidates, job: Job) -> Candidates:
+    """Return the candidates as which a job may run within its limits, all that can be answers."""
+    several = classes(candidates, job, limits_of_candidates(candidates, job))
+    return candidates.take(np.flatnonzero(several <= NEEDS_AGREEMENT))
+
+
 def by_agreement(candidates: Candidates, job: Job) -> np.ndarray:
     """Return whether so many instances are harder to get than the job allows, by candidate.
 

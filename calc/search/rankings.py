@@ -22,7 +22,9 @@ KEPT_RESULTS = 4
 # A crowded server needs the memory of one search, not of one for every visitor.
 ONE_AT_ONCE = Lock()  # search: each takes up to 250 MB
 WIDER = 8  # times as many instances, where nothing fits in those allowed
-LAYOUTS_TOGETHER = 60_000  # of several jobs in one search, most of them the same
+LAYOUTS_TOGETHER = 60_000  # of several jobs in one search that differ in their layouts
+# What a job's layouts depend on, of all that jobs in one search may differ in.
+LAID_OUT_BY = ("fixed", "users", "step_tokens", "step_factor", "fewest_bits", "quantize_own")
 
 
 def resolved_job(row: JobRow, catalogs: Catalogs) -> Job:
@@ -70,7 +72,7 @@ def rankings_beside(
 
     Of an impossible job no others are searched.
     """
-    searched = _searched([row.columns, *jobs], catalogs)
+    searched = _searched([row.columns, *jobs], catalogs, whole=0)
     number, _, result = next(searched, (-1, None, None))
     if number != 0 or result is None:
         return iter(())
@@ -91,11 +93,21 @@ def _ranked_each(
             yield number, ranked
 
 
-def _searched(jobs: Sequence[Cells], catalogs: Catalogs) -> Iterator[tuple[int, Job, SearchResult]]:
-    """The candidates of each possible job, together where they are about the same work."""
+def _searched(
+    jobs: Sequence[Cells], catalogs: Catalogs, whole: int | None = None
+) -> Iterator[tuple[int, Job, SearchResult]]:
+    """The candidates of each possible job, together where they are about the same work.
+
+    `whole`: the number of the job that has all its candidates. Of the other trainings only those
+    that can be answers stay; a service is searched on further machines where none is sure to fit.
+    """
     for numbers, grids, resolved in _groups(jobs, catalogs):
+        only_possible = [
+            job.trains and number != whole for number, job in zip(numbers, resolved, strict=True)
+        ]
         with ONE_AT_ONCE:
-            results = with_pipelines(search(grids, resolved, catalogs), resolved, catalogs)
+            found = search(grids, resolved, catalogs, only_possible)
+            results = with_pipelines(found, resolved, catalogs)
         results.reverse()
         for number, job in zip(numbers, resolved, strict=True):
             yield number, job, results.pop()
@@ -114,14 +126,25 @@ def _groups(
             continue
         groups.setdefault(work_key(job, tried), []).append((number, tried, job))
     for members in groups.values():
-        first = 0
-        while first < len(members):
-            last, size = first + 1, members[first][1].layout_count
-            while last < len(members) and size + members[last][1].layout_count <= LAYOUTS_TOGETHER:
-                size, last = size + members[last][1].layout_count, last + 1
-            numbers, grids, resolved = zip(*members[first:last], strict=True)
-            yield list(numbers), list(grids), list(resolved)
-            first = last
+        together: list[tuple[int, Grid, Job]] = []
+        layouts: dict[str, int] = {}
+        for member in members:
+            laid_out = repr([getattr(member[2], name) for name in LAID_OUT_BY])
+            more = 0 if laid_out in layouts else member[1].layout_count
+            if together and sum(layouts.values()) + more > LAYOUTS_TOGETHER and more:
+                yield _columns_of(together)
+                together, layouts = [], {}
+            layouts.setdefault(laid_out, member[1].layout_count)
+            together.append(member)
+        yield _columns_of(together)
+
+
+def _columns_of(
+    members: Sequence[tuple[int, Grid, Job]],
+) -> tuple[list[int], list[Grid], list[Job]]:
+    """The numbers, the grids and the jobs of some members of a group."""
+    numbers, grids, jobs = zip(*members, strict=True)
+    return list(numbers), list(grids), list(jobs)
 
 
 def _ranking_of_job(result: SearchResult, job: Job) -> Ranking | None:

@@ -39,6 +39,7 @@ from calc.search.pairs import (
     pair_table_of,
 )
 from calc.search.places import place_columns
+from calc.search.ranking import possible_candidates
 from calc.search.shared_grid import GridMember, SharedGrid, shared_grid
 from calc.speed.cache_slots import cache_pool_bytes
 from calc.table import Table
@@ -98,12 +99,19 @@ def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
     return (f"has_rate={bool(job.requests_per_second)}", *common, *grid.layouts)
 
 
-def search(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> list[SearchResult]:
+def search(
+    grids: Sequence[Grid],
+    jobs: Sequence[Job],
+    catalogs: Catalogs,
+    only_possible: Sequence[bool] = (),
+) -> list[SearchResult]:
     """Return the candidates of each job that fit on their cards and are not refused.
 
     `grids`: of each job. All jobs have the same `work_key`. The layout and place numbers of a
-    candidate are those of the grid that is returned with it.
+    candidate are those of the grid that is returned with it. `only_possible`: of each job, whether
+    candidates that exceed its limits or are not certain to run are left out; all stay if empty.
     """
+    only_possible = only_possible or [False] * len(jobs)
     shared = shared_grid(grids, jobs, catalogs)
     table, problems = layouts_table(shared.grid, jobs[0], catalogs)
     results = [
@@ -130,7 +138,7 @@ def search(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> li
         _with_reason(result, _pairs_of(one, pair_table), pair_table, table, catalogs)
         for result, one in zip(results, members, strict=True)
     ]
-    return _with_candidates(results, shared, pair_table)
+    return _with_candidates(results, shared, pair_table, only_possible)
 
 
 def _pairs_of(one: GridMember, pair_table: LayoutPlaceTable) -> np.ndarray:
@@ -186,7 +194,10 @@ def _with_reason(
 
 
 def _with_candidates(
-    results: list[SearchResult], shared: SharedGrid, pair_table: LayoutPlaceTable
+    results: list[SearchResult],
+    shared: SharedGrid,
+    pair_table: LayoutPlaceTable,
+    only_possible: Sequence[bool],
 ) -> list[SearchResult]:
     """The results with the candidates of each job; one that fits nowhere keeps its least memory."""
     members = shared.members
@@ -201,6 +212,8 @@ def _with_candidates(
             if len(pairs):
                 alone = part if len(pairs) == len(part.layout_of_pair) else part.only(pairs)
                 several = candidates_on_offers(alone, one.offers, one.job)
+                if only_possible[number]:
+                    several = [possible_candidates(candidates, one.job) for candidates in several]
                 parts[number] += [one.own_candidates(candidates) for candidates in several]
     return [
         result._replace(
