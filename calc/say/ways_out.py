@@ -57,6 +57,7 @@ def way_words(way: WayOut, catalogs: Catalogs) -> str:
         "offload": lambda: f"{OFFLOADED.get(way.value, way.value)} in CPU memory",
         "optimizer": lambda: "an 8-bit optimizer",
         "sequence_tokens": lambda: f"a context of {count(way.value)} tokens",
+        "step_tokens": lambda: STEPPED[way.kind].format(short(way.kind)(way.value)),
         "prompt_tokens": lambda: f"a prompt of {count(way.value)} tokens",
         "fewest_bits": lambda: f"{way.value}-bit weights",
         "users": lambda: f"{count(way.value)} requests in flight",

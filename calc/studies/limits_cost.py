@@ -168,7 +168,7 @@ def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
     twice = min(max(2 * allowed, USUAL_INSTANCES), MOST_INSTANCES)
     if twice > allowed:
         yield Relaxation("instances_most", "", {"instances_most": twice})
-    if job.goal == "train" and job.step_tokens == STEP_TOKENS:
+    if steps_as_tuning(job):
         larger = FROM_SCRATCH_STEP_TOKENS
         yield Relaxation("step_tokens", larger, {"step_tokens": larger})
     if any(name in job.fixed for name in ("instance", "gpu")):
@@ -180,6 +180,11 @@ def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
         yield Relaxation("regions", "", {"regions": ANYWHERE})
     if "on-demand" in job.markets and "spot" not in job.markets:
         yield Relaxation("markets", "spot", {"markets": "spot"})
+
+
+def steps_as_tuning(job: Job) -> bool:
+    """Return whether a run from scratch has the usual step, which is that of fine-tuning."""
+    return job.goal == "train" and job.step_tokens == STEP_TOKENS
 
 
 def _less_load(job: Job) -> Relaxation:
