@@ -154,6 +154,17 @@ def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     app = opened(goal="serve", model=model)
     assert job_line(app).startswith("Serve ")
     assert used in messages_of(app)
+    assert not app.warning  # the link did not name them
+    named = opened(goal="serve", model=model, prompt_tokens="1024", answer_tokens="512")
+    assert any(used in warning.value for warning in named.warning)
+
+
+def test_a_model_that_generates_nothing_is_asked_for_the_time_of_its_answer():
+    labels = {
+        model: opened(goal="serve", model=model).number_input(key="first_token_seconds").label
+        for model in ("bge-m3", "llama-3.2-1b")
+    }
+    assert labels == {"bge-m3": "Answer, s", "llama-3.2-1b": "First token, s"}
 
 
 def test_a_context_beyond_the_models_is_refused_with_a_button_for_the_longest_it_takes():

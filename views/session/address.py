@@ -57,7 +57,7 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
     if "readings" in choices:
         rest_on(choices.pop("readings"))
-    state["link_is_new"] = True
+    state["link_fields"] = set(choices)
     take(
         choices | (prompt_with_images(choices, catalogs) if choices.get("goal") == "serve" else {})
     )
@@ -82,10 +82,13 @@ def settle(catalogs: Catalogs) -> None:
     state = st.session_state
     notes = job_state.settle(catalogs)
     _read()
-    if state.pop("link_is_new", False):
-        state["link_complaints"], notes = state["link_complaints"] + notes, []
+    named = state.pop("link_fields", None)
+    if named is not None:
+        complaints = [note for note in notes if not named.isdisjoint(note.fields)]
+        state["link_complaints"] += [note.sentence for note in complaints]
+        notes = [note for note in notes if note not in complaints]
         opened_plan.note(state["made"])
-    state["notes"] = notes
+    state["notes"] = [note.sentence for note in notes]
 
 
 def _read() -> None:

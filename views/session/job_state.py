@@ -56,6 +56,13 @@ KEYS = SimpleNamespace(**{name: name for name in (*JOB, *BY_HAND)})
 LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
+class Note(NamedTuple):
+    """A sentence on a value that gave way, and the fields that asked for another one."""
+
+    sentence: str
+    fields: tuple[str, ...]
+
+
 class CurrentJob(NamedTuple):
     """The fields of the job, the columns fixed by hand as lists, and both for `options`."""
 
@@ -228,15 +235,16 @@ def possible_precisions(catalogs: Catalogs) -> list[str]:
     return list(table.index[able])
 
 
-def settle(catalogs: Catalogs) -> list[str]:
-    """Before any widget: impossible values give way; returns the reasons as sentences."""
+def settle(catalogs: Catalogs) -> list[Note]:
+    """Before any widget: impossible values give way; returns the reasons."""
     state = st.session_state
     _restore()
     notes = []
     if state["model"] not in catalogs.models.index:
-        notes.append(
+        sentence = (
             f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used."
         )
+        notes.append(Note(sentence, (KEYS.model,)))
         state["model"] = FIRST_VISIT["model"]
     notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
     _drop_rollouts(catalogs)
@@ -273,7 +281,7 @@ def _restore() -> None:
         last[name] = state[name]
 
 
-def _fit_lengths(catalogs: Catalogs) -> list[str]:
+def _fit_lengths(catalogs: Catalogs) -> list[Note]:
     """Cut a sequence to a model's learned positions; the next model gets the request back."""
     state, entry = st.session_state, catalogs.models.loc[st.session_state["model"]]
     longest = entry["longest_sequence_tokens"]
@@ -294,12 +302,13 @@ def _fit_lengths(catalogs: Catalogs) -> list[str]:
         f"{LENGTHS.get(name, 'context')} {fitted:,}, not {wanted:,}"
         for name, (wanted, fitted) in state["shortened"].items()
     )
-    if used:
-        return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."]
-    return []
+    if not used:
+        return []
+    sentence = f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."
+    return [Note(sentence, tuple(state["shortened"]))]
 
 
-def _fit_images(catalogs: Catalogs) -> list[Any]:
+def _fit_images(catalogs: Catalogs) -> list[Note]:
     """A model without a tower gets no images or sounds."""
     state = st.session_state
     if takes_images(state["model"], catalogs):
@@ -308,11 +317,12 @@ def _fit_images(catalogs: Catalogs) -> list[Any]:
     to_auto(KEYS.images_per_sequence, KEYS.image_tokens)
     if asked_for:
         model = catalogs.models["name"][state["model"]]
-        return [f"{model} takes no images or sounds; none are counted."]
+        sentence = f"{model} takes no images or sounds; none are counted."
+        return [Note(sentence, (KEYS.images_per_sequence,))]
     return []
 
 
-def _keep_possible(name: str, values: list[str]) -> list[str]:
+def _keep_possible(name: str, values: list[str]) -> list[Note]:
     """Keep the possible values of a column; the rest waits for a work that can use them."""
     state = st.session_state
     parked = state.setdefault("parked", {})
@@ -327,6 +337,6 @@ def _keep_possible(name: str, values: list[str]) -> list[str]:
     state[name] = [value for value in state[name] if value in values]
     instead = ", ".join(state[name]) or "the usual one"
     return [
-        f"{name} {value} is not possible for this work; {instead} is used instead."
+        Note(f"{name} {value} is not possible for this work; {instead} is used instead.", (name,))
         for value in lost
     ]

@@ -59,8 +59,10 @@ def load(fields: Row, catalogs: Catalogs) -> None:
         with row():
             prompt_tokens = present(catalogs).job.get("prompt_tokens") or 0
             usual = usual_limits_seconds(prompt_tokens)[KEYS.first_token_seconds]
-            number("First token, s", KEYS.first_token_seconds, f"{usual:.3g}")
-            if generates(fields["model"], catalogs):
+            answers = generates(fields["model"], catalogs)
+            first = "First token, s" if answers else "Answer, s"
+            number(first, KEYS.first_token_seconds, f"{usual:.3g}")
+            if answers:
                 seconds = fields[KEYS.token_seconds]
                 scaled_number(
                     "Each token, ms",
@@ -72,7 +74,7 @@ def load(fields: Row, catalogs: Catalogs) -> None:
                 )
             if not fields["have"]:
                 number("Spare instances", "spare", "0", format="%.0f", step=1.0)
-        if generates(fields["model"], catalogs):
+        if answers:
             _shares(fields)
 
 
