@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
-from calc.say.numbers import changed_by, is_missing, three_digits, times, with_noun
+from calc.say.numbers import changed_by, is_missing, three_digits, with_noun
 from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
 from calc.say.weights import publisher_words
@@ -112,7 +112,7 @@ def more_money(row: Row, least: Row) -> str:
     if max(ratio, 1 / ratio) <= SAME_RATIO:
         return "the same money"
     if ratio >= 2:
-        return f"{times(ratio)} the money"
+        return f"{three_digits(ratio)} times the money"
     return changed_by(ratio - 1)
 
 

@@ -3,12 +3,14 @@ kit name one row, whichever answer was chosen and however the job changes after 
 """
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from pages import address, cards, html_texts, loose, opened, run, title
 
+from calc.say.cards import Card
 from calc.say.numbers import about
-from views.plan import changes
+from views.plan import answer_cards, changes
 
 JOBS = {
     "run": {"model": "llama-3.2-1b"},
@@ -87,6 +89,15 @@ def all_name_one_row(app):
     files = "\n".join(code for code in codes if code != minutes)
     assert entry.scenario["instance"] in files
     return entry
+
+
+def test_a_frame_is_around_the_card_of_the_market_that_is_shown():
+    """One instance type may be the answer twice, On-Demand and in a capacity block."""
+    row = {"instance": "p5.48xlarge", "gpus": 8, "memory_bytes": 1.0, "seconds": 2.0}
+    block, on_demand = (row | {"market": market} for market in ("capacity-block", "on-demand"))
+    shown = SimpleNamespace(row=block)
+    assert answer_cards.is_shown(Card("Easiest to get", block, "", {}, ""), shown)
+    assert not answer_cards.is_shown(Card("Lowest cost", on_demand, "", {}, ""), shown)
 
 
 CARDS = [("run", 1), ("run with three answers", 2), ("service", 1)]

@@ -105,7 +105,7 @@ def is_shown(card: Card, plan: Present) -> bool:
     """Return whether the panels below start from this card."""
     return all(
         card.row[name] == plan.row[name] or card.row[name] != card.row[name]
-        for name in ("instance", "memory_bytes", "seconds")
+        for name in ("instance", "market", "gpus", "memory_bytes", "seconds")
     )
 
 
@@ -133,7 +133,7 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
         paid,
         tank_html(row, ink, row_words.tank_alt(row), margin="7px 2px 6px 0"),
         f"<div style='font-size:13px;{faint}'>{escape(memory_and_speed)}</div>",
-        f"<div style='margin-top:4px'>{escape(card.line)}</div>",
+        f"<div style='padding:4px 0 6px'>{escape(card.line)}</div>",
     ]
     if badge:
         mark = f"<span aria-hidden='true' style='color:{ORANGE}'>{MARKS[row['obtainable']]}</span> "
