@@ -2,7 +2,7 @@
 
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -16,10 +16,11 @@ from calc.plan.budgets import Budget, Use, budget_use, by_team, with_gpu_hours
 from calc.plan.figures import records
 from calc.plan.ownership import DAYS, LONGEST_OWNER, OWNERSHIP, day_of, owned_rows
 from calc.say.budgets import budget_name, use_sentence
-from calc.say.numbers import billed_usd, is_missing, three_digits, with_noun
+from calc.say.numbers import billed_usd, is_missing, with_noun
 from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared_answers
-from views.session import SESSION, kept_answers, reading
+from views.compare_and_bill.the_bill import COLUMNS, HOURS, gpu_hours_words
+from views.session import SESSION, is_phone, kept_answers, reading
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
 from views.shared import tables
@@ -34,6 +35,7 @@ budget and which lines of a bill are its. Budgets come from `budgets.yaml` in yo
 from a file that you open here."""
 KEEP_FIRST = "Keep an answer on Plan to say whose it is."
 NO_TEAM = "no team"
+PHONE_WIDTH = 140  # pixels of a plan's name, beside which the first field to type in is seen
 ISO_DAY, AS_A_DAY = r"^\d{4}-\d{2}-\d{2}$", "A day, written as 2026-11-28"
 
 
@@ -90,7 +92,8 @@ def _owners() -> None:
         dtype=object,
     )
     text = st.column_config.TextColumn
-    columns = {"plan": text("Plan", disabled=True, width="large")} | {
+    width: Literal["large"] | int = PHONE_WIDTH if is_phone() else "large"
+    columns = {"plan": text("Plan", disabled=True, width=width)} | {
         name: text(name.capitalize(), max_chars=LONGEST_OWNER) for name in OWNERSHIP
     }
     columns |= {
@@ -117,20 +120,19 @@ def _save_owners(key: str) -> None:
 
 
 def _sums(sums: pd.DataFrame) -> None:
-    """A line for each team: once, a month, 12 months, GPU-hours."""
+    """A line for each team, in the columns of the bill that any of them has."""
     lines = [
         {
             "Team": plain(row["team"] or NO_TEAM),
             "Plans": f"{row['plans']:.0f}",
-            "Once": _money(row["once_usd"]),
-            "A month": _money(row["monthly_usd"]),
-            "12 months": _money(row["year_usd"]),
-            "GPU-hours once": _hours(row["once_gpu_hours"]),
-            "GPU-hours a month": _hours(row["monthly_gpu_hours"]),
+            **{label: _money(row[name]) for name, label in COLUMNS.items()},
+            HOURS: gpu_hours_words(row["once_gpu_hours"], row["monthly_gpu_hours"]),
         }
         for row in records(sums)
     ]
-    tables.text_table(pd.DataFrame(lines), "Dollars and GPU-hours by team")
+    table = pd.DataFrame(lines)
+    filled = table.columns[(table != "").any()]
+    tables.text_table(table[filled], "Dollars and GPU-hours by team")
     tables.download(
         "Sums as CSV", partial(to_csv, sums), "headroom-teams", "teams_csv", type="tertiary"
     )
@@ -138,10 +140,6 @@ def _sums(sums: pd.DataFrame) -> None:
 
 def _money(value: float) -> str:
     return "" if is_missing(value) else plain(billed_usd(value))
-
-
-def _hours(value: float) -> str:
-    return "" if is_missing(value) else three_digits(value)
 
 
 def _uses(bill: pd.DataFrame, budgets: list[Budget]) -> list[Use]:

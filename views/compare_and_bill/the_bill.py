@@ -92,19 +92,19 @@ def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[
         line = {"": write(_what(row, names_job))}
         for label, (texts, _) in amounts.items():
             line[label] = write(texts[place])
-        line[HOURS] = _gpu_hours(row["once_gpu_hours"], row["monthly_gpu_hours"])
+        line[HOURS] = gpu_hours_words(row["once_gpu_hours"], row["monthly_gpu_hours"])
         result.append(line)
     if len(result) > 1:
         for label, (_, total) in amounts.items():
             sums[label] = f"**{write(total)}**" if total else ""
         hours = (bill[name].sum(min_count=1) for name in ("once_gpu_hours", "monthly_gpu_hours"))
-        together = _gpu_hours(*hours)
+        together = gpu_hours_words(*hours)
         sums[HOURS] = f"**{together}**" if together else ""
         result.append(sums)
     return result
 
 
-def _gpu_hours(once: float, monthly: float) -> str:
+def gpu_hours_words(once: float, monthly: float) -> str:
     """The GPU-hours of a line: 117 once, 5,840 a month; empty if neither is known."""
     words = {"once": once, "a month": monthly}
     known = {when: hours for when, hours in words.items() if not is_missing(hours)}
