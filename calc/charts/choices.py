@@ -9,7 +9,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.answer import service_pace
-from calc.say.choices import MARK, choice_name, quality_note
+from calc.say.choices import MARK, choice_name, machine_name, quality_note
 from calc.say.numbers import about, gib, is_missing, span, three_digits
 from calc.say.place import place
 from calc.say.problem import misses_text, problem_text
@@ -47,7 +47,7 @@ def choices_table(
     `layout`, `detail` (time or pace), `why` (the limit that it exceeds, or why there is no plan),
     `qualifies`, `quality` (what a choice changes in the result), `mark` (plan,
     cheapest, least or empty), `cell`, the number of the cell, and texts that are drawn in a mark:
-    `figure`, `headline`, `timed` (the headline with the time of a run), `detail_line` and
+    `figure`, `timed` (the measure with the time of a run), `detail_line`, `machine_line` and
     `summary`.
     """
     rows = list(dict.fromkeys(cell.row.id for cell in cells))
@@ -80,14 +80,14 @@ def choices_table(
     mark = _marks(table, cells, is_own, measure, plan)
     own = is_own.map({True: " · plan", False: ""})
     doubts = pd.Series([_doubt(cell) for cell in cells])
-    doubt_or_mark = doubts.where(doubts != "", mark.mask(is_own, ""))
+    doubt_or_mark = mark.where((doubts == "") | is_own, doubts)
+    table["machine_line"] = [machine_name(cell.plan) if cell.plan else "" for cell in cells]
     return table.assign(
         mark=mark,
         figure=[_figure(measure, value) for value in values],
-        headline=table["text"] + own,
         timed=_timed(table, cells, measure) + own,
         detail_line=_joined(table["detail"], doubt_or_mark).mask(table["value"].isna(), ""),
-        summary=_joined(*(table[name] for name in ("text", "detail", "machine")), doubts),
+        summary=_joined(*(table[name] for name in ("text", "detail", "machine_line")), doubts),
     )
 
 
@@ -96,15 +96,21 @@ def _marks(
 ) -> pd.Series:
     """Return the mark of each cell: plan, cheapest or least, or empty."""
     least = cheapest_cell(cells) if measure == "usd" else None
+    usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
+    superlative = "least" if least is None else _superlative(least, usable.min())
     if least is None:
-        usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
         is_least = table["value"].eq(usable.min())
     elif is_own.any() and costs_alike(plan, least):
         is_least = is_own  # nothing costs less than the plan itself
     else:
         is_least = table["cell"].eq(cells.index(least))
-    superlative = "cheapest" if measure == "usd" else "least"
     return pd.Series("", index=table.index).mask(is_least, superlative).mask(is_own, "plan")
+
+
+def _superlative(least: Cell, least_usd: float) -> str:
+    """Return the mark of the cell that counts as the cheapest: a tie may show a smaller amount."""
+    is_shown_least = least.plan is not None and about(least.plan["usd"]) == about(least_usd)
+    return "cheapest" if is_shown_least else "≈ cheapest"
 
 
 def _joined(*columns: pd.Series) -> pd.Series:

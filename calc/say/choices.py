@@ -5,30 +5,31 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
+from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.change import loses_quality, quality
 from calc.say.numbers import about, longer, percent, with_noun
-from calc.say.place import place
+from calc.say.place import market_phrase, place
 from calc.search.options import NEAREST
 from calc.studies.choices import PURE, TIE_RATIO, Cell, Choice, cheapest_cell, costs_alike, is_plan
 
 TITLES = {
     "precision-optimizer": "Precision and optimizer",
-    "precision": "Precision of the frozen weights",
+    "precision": "Frozen weights",
     "optimizer": "Optimizer",
     "weights-cache": "Weights and KV cache",
     "weights": "Weights",
     "gpus": "GPU count",
     "method": "Method",
-    "layout": "Sharding and tensor parallelism",
+    "layout": "Sharding and layout",
     "engine": "Serving engine",
-    "replicas": "Tensor parallelism and replicas",
+    "replicas": "Layout and replicas",
     "batch": "Micro-batch",
     "speed": "Speed against cost",
     "load": "Load",
     "context": "Context",
 }
-MARK = "◇"
+MARK, MARKET_MARK = "◇", "†"
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 COUNTED = {"gpus": "GPU", "replicas": "replica"}
 FORMS = {
@@ -64,11 +65,21 @@ def quality_note(choice: Choice, work: str, catalogs: Catalogs) -> str:
     return quality(sets, catalogs, serves)[0] if loses_quality(sets, catalogs, serves) else ""
 
 
+def machine_name(plan: Row) -> str:
+    """Return the machines of a plan, with a mark if they are not On-Demand: 2 × p4d.24xlarge †."""
+    mark = f" {MARKET_MARK}" if market_phrase(plan) else ""
+    return f"{place(plan, names_market=False)}{mark}"
+
+
 def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
-    """Return what the mark of choices means; empty where none has it."""
+    """Return what the marks of choices and of machines mean; empty where none has one."""
     choices = {one for cell in cells for one in (cell.row, cell.column)}
+    quality_words = f"{MARK} Check the quality."
     marked = any(quality_note(one, work, catalogs) for one in choices)
-    return f"{MARK} Check the quality." if marked else ""
+    phrases = dict.fromkeys(market_phrase(cell.plan) for cell in cells if cell.plan)
+    markets = " or ".join(filter(None, phrases))
+    market_words = f"{MARKET_MARK} {markets[:1].upper()}{markets[1:]}."
+    return " ".join([quality_words] * marked + [market_words] * bool(markets))
 
 
 def _is_as_published(name: str, value: Any, choice: Choice) -> bool:

@@ -7,6 +7,7 @@ from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.say.numbers import is_missing, with_noun
 
 OBTAINABLE = {  # class of calc.cost.obtainability -> words
@@ -65,13 +66,18 @@ def region_name(region: str, catalogs: Catalogs) -> str:
     return str(catalogs.regions["name"].get(region, region))
 
 
-def place(row: Row, catalogs: Catalogs | None = None, counts_one: bool = True) -> str:
+def place(
+    row: Row,
+    catalogs: Catalogs | None = None,
+    counts_one: bool = True,
+    names_market: bool = True,
+) -> str:
     """The machines of a row: 2 × p5.48xlarge in N. Virginia on spot + 1 spare.
 
     The region is named if `catalogs` are given, the market if it is not On-Demand.
     """
     region = f" in {region_name(row['region'], catalogs)}" if catalogs else ""
-    market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
+    market = f" {market_phrase(row)}" if names_market and market_phrase(row) else ""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {row['gpu']}"
     spare = spare_of(row) if row["market"] else 0
@@ -81,6 +87,12 @@ def place(row: Row, catalogs: Catalogs | None = None, counts_one: bool = True) -
     return f"{times}{row['instance']}{region}{market}" + (
         f" + {spare:.0f} spare" if spare > 0 else ""
     )
+
+
+def market_phrase(row: Cells) -> str:
+    """Payment for the machines of a row: in a capacity block; empty for On-Demand."""
+    market = row["market"]
+    return "" if market in ("", "on-demand") else MARKETS[market].phrase
 
 
 def cards(row: Row, catalogs: Catalogs) -> str:

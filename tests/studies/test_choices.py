@@ -4,7 +4,7 @@ import pytest
 from examples import catalogs
 
 from calc.charts.choices import choices_table
-from calc.say.choices import cell_name, choice_name, decision
+from calc.say.choices import cell_name, choice_name, decision, mark_words
 from calc.search.options import options
 from calc.studies.choices import Cell, Choice, cells_for, comparisons, is_plan, job_with
 
@@ -105,6 +105,35 @@ def test_a_plan_that_costs_no_more_than_the_cheapest_cell_is_the_only_one_marked
     table = choices_table(cells, "usd", job, plan, catalogs())
     assert table["mark"].tolist() == ["", "plan"]
     assert cell_name(cells[0], catalogs()) == "bf16"
+
+
+def test_the_cheapest_is_marked_as_about_so_if_another_cell_shows_a_smaller_amount():
+    job, plan = studied(SERVE)
+    formats, caches = ("bf16", "fp8"), ("bf16", "fp8")
+    axes = [
+        [Choice(value, ((name, value),)) for value in values]
+        for name, values in (("precision", formats), ("kv_precision", caches))
+    ]
+    pairs = [(row, column) for row in axes[0] for column in axes[1]]
+    costs = dict(zip(pairs, (900, 900, 508, 507), strict=True))
+    own = plan | {"usd": 1000.0, "precision": "nvfp4"}
+    for least, word in ((507, "≈ cheapest"), (508, "cheapest")):
+        cells = [Cell(*pair, job, plan | {"usd": max(usd, least)}) for pair, usd in costs.items()]
+        table = choices_table(cells, "usd", job, own, catalogs())
+        assert table["mark"].tolist() == ["", "", word, ""]
+        assert decision(cells, job, own, catalogs()).count("$508") == 1
+
+
+def test_machines_that_are_not_on_demand_are_marked_and_the_mark_is_explained():
+    job, plan = studied(TUNE)
+    alone, one = Choice(""), Choice("bf16", (("precision", "bf16"),), is_pure=True)
+    cells = [Cell(one, alone, job, plan | {"market": market}) for market in ("on-demand", "spot")]
+    table = choices_table(cells, "usd", job, plan, catalogs())
+    name = f"{plan['instances_needed']:.0f} × {plan['instance']}"
+    assert table["machine_line"].tolist() == [name, f"{name} †"]
+    assert table["machine"].tolist() == [name, f"{name} on spot"]
+    assert mark_words(cells, "training", catalogs()) == "◇ Check the quality. † On spot."
+    assert "†" not in mark_words(cells[:1], "training", catalogs())
 
 
 def test_the_sentence_says_each_cost_as_its_cell_does_and_nothing_twice():

@@ -20,6 +20,7 @@ from calc.say.numbers import about
 from calc.search.options import options
 from calc.studies.choices import Cell, Choice, Comparison, cells_for, comparisons, fixed_by, is_plan
 from calc.units import GIB
+from views.charts import choices as charts
 from views.plan import choices, choices_cells
 from views.session import kept_answers
 
@@ -60,7 +61,8 @@ def test_the_first_view_has_every_cell_in_its_place_and_the_plan_before_any_othe
     assert (computed, app.get("progress")[0].proto.text) == ([], "1 of 28 plans")
     table = convert_arrow_bytes_to_pandas_df(chart.data.data)
     assert len(table) == 28
-    assert table.loc[table["value"].notna(), "headline"].str.contains(" · plan").to_list() == [True]
+    priced = table["value"].notna()
+    assert table.loc[priced, "detail_line"].str.endswith(" · plan").to_list() == [True]
 
 
 def test_workers_compute_cells_while_the_page_is_drawn_and_the_plan_has_its_own(monkeypatch):
@@ -134,6 +136,32 @@ def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(monkeyp
     assert len({entry.name for entry in several}) == 2
     assert all(" with " in entry.name for entry in several)
     assert len(several) <= kept_answers.MOST_KEPT
+
+
+@pytest.mark.long
+def test_a_keyboard_plans_with_a_choice_of_the_table_and_the_page_follows(monkeypatch):
+    compute_first(None, monkeypatch)
+    app = opened(v="3", **QUERIES["run"])
+    app.session_state["choices_table"] = True
+    app = run(app)
+    box = app.selectbox(key="choices_plan")
+    number = next(place for place, name in enumerate(box.options) if name.startswith("Pure bf16"))
+    app = run(box.set_value(number))
+    assert address(app)["precision"] == ["bf16"]
+    assert app.selectbox(key="choices_plan").value is None
+
+
+def test_a_tick_keeps_the_plan_of_a_cell_and_the_next_one_lets_it_go(monkeypatch):
+    row = options(TUNE, catalogs()).rows[0]
+    kept = []
+    monkeypatch.setattr(choices, "_cell_pressed", lambda _key: (0, charts.TICK))
+    monkeypatch.setattr(kept_answers, "place_of", lambda plan: kept.index(plan) if kept else None)
+    monkeypatch.setattr(kept_answers, "keep_all", lambda plans, _names: kept.extend(plans))
+    monkeypatch.setattr(kept_answers, "remove", kept.pop)
+    cell = Cell(Choice("bf16", (("precision", "bf16"),)), Choice(""), TUNE, row)
+    for after in ([row], []):
+        choices._take("choices", [cell], catalogs())
+        assert kept == after
 
 
 def test_replicas_are_gpus_of_their_tensor_degree():

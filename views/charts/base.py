@@ -111,6 +111,17 @@ def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
     )
 
 
+def in_lines(divider: str, size: int) -> Spec:
+    """The look of labels in several lines, which have a divider between them, beside their mark.
+
+    `size`: pixels of the letters.
+    """
+    lines = f"split(datum.label, '{divider}')"
+    count = f"length({lines})"
+    offset = {"test": f"{count} > 1", "expr": f"{-0.55 * size} * ({count} - 1)"}
+    return {"labelExpr": lines, "labelOffset": {"condition": offset, "value": 0}}
+
+
 def phases_axis(ink: Ink) -> alt.X:
     """The phases of a step from left to right, in the order of the table."""
     return alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(

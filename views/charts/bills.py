@@ -5,12 +5,11 @@
 
 import altair as alt
 
-from views.charts.base import PADDING, ROWS, SIZE, Spec, as_spec, once
+from views.charts.base import PADDING, ROWS, SIZE, Spec, as_spec, in_lines, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
 BAND, LINE = 2.4, 0.9  # times the size of the letters: a bar; each further line of its name
 NARROW, WIDE = 12, 17  # widths of the names, likewise
-LINES = "length(split(datum.label, '\\n'))"  # of a name
 
 
 @once
@@ -73,11 +72,7 @@ def _place(column: str) -> alt.X:
 def _labels(ink: Ink, size: int, width: int) -> alt.Y:
     """The names of the bars, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
-        labelExpr="split(datum.label, '\\n')",
-        labelOffset={
-            "condition": {"test": f"{LINES} > 1", "expr": f"{-0.55 * size} * ({LINES} - 1)"},
-            "value": 0,
-        },
+        **in_lines("\\n", size),
         labelFontSize=size,
         labelLimit=width * size,
         labelColor=ink.text,

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, Spec, as_spec, once
+from views.charts.base import ROWS, SIZE, Spec, as_spec, in_lines, once
 from views.shared.theme import BLUE, ORANGE, Ink
 
 PICK = "pick"  # the selection
@@ -69,9 +69,9 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         .encode(**place)
     )
     texts: tuple[tuple[str, int, int, Any, Any], ...] = (
-        ("headline", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
+        ("text", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
         ("detail_line", 6, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
-        ("machine", 21, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
+        ("machine_line", 21, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
         ("figure", 0, SIZE - 2, "bold", _either(IS_NARROW, 1, 0)),
     )
     room = alt.ExprRef("bandwidth('x') - 4")
@@ -122,7 +122,7 @@ def line(ink: Ink) -> Spec:
             for name, opacity in values
         ),
         _text(ink, 18, fontSize=SIZE - 1, limit=150, opacity=shown, priced=True).encode(
-            x=x, y=y, text="machine:N"
+            x=x, y=y, text="machine_line:N"
         ),
         _ticks(ink, x, alt.value(alt.ExprRef("height - 12")), IS_SMALL),
     ]
@@ -135,7 +135,7 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
 
     Reads calc.charts.choices.choices_table and `is_kept`.
     """
-    y = _rows(ink, 110 if is_narrow else 180)
+    y = _rows(ink, 110 if is_narrow else 180, ", " if is_narrow else "")
     x = alt.X("value:Q", title=None).axis(None).scale(zero=True)
     color = _color(ink)
     layers = [
@@ -161,10 +161,11 @@ def _pick() -> alt.Parameter:
     return alt.selection_point(name=PICK, fields=[CELL, PART], empty=False, toggle="true")
 
 
-def _rows(ink: Ink, label_width: int) -> alt.Y:
-    """The names of the rows, in the order of the table."""
+def _rows(ink: Ink, label_width: int, divider: str = "") -> alt.Y:
+    """The names of the rows, in the order of the table; `divider` stands between their lines."""
+    divided = in_lines(divider, SIZE) if divider else {}
     return alt.Y("row:N", sort=alt.EncodingSortField("row_rank", op="min"), title=None).axis(
-        labelPadding=8, **_look(ink, label_width)
+        labelPadding=8, **_look(ink, label_width), **divided
     )
 
 

@@ -11,14 +11,14 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Arguments
 from calc.say.choices import TITLES, decision, mark_words
-from calc.studies.choices import Cell, Comparison, comparisons, fixed_by
+from calc.studies.choices import Cell, Comparison, comparisons
 from views.charts import choices as charts
 from views.plan.choices_cells import KnownCells, known_cells
-from views.plan.choices_table import as_table, kept_name
+from views.plan.choices_table import TAKEN, as_table, keep_cells, plan_with
 from views.plan.speed_against_money import has_speeds, speed_against_money
-from views.session import SESSION, is_phone, job_state, kept_answers
+from views.session import SESSION, is_phone, kept_answers
 from views.session.other_visitors import note_question, others_ask
-from views.session.present_plan import Present, look_at
+from views.session.present_plan import Present
 from views.shared.markdown import plain
 from views.shared.theme import Ink
 
@@ -33,7 +33,6 @@ SPEED = "speed"  # the frontier of a service, which the answer already holds
 AGAIN_SECONDS, LATER_SECONDS = 0.25, 2.0  # until the next look for cells; while others ask
 PHONE_COLUMNS = 2  # whose cells have room for their machines on a phone
 WIDE = 480  # pixels of the two lists
-TAKEN = "choice_taken"  # a cell was pressed: the page is to be drawn anew
 
 
 def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -165,16 +164,18 @@ def _spec(comparison: Comparison, ink: Ink) -> Row:
 
 
 def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
-    """Callback: the pressed cell becomes the plan, or its plan is kept for Compare."""
+    """Callback: the pressed cell becomes the plan, or its plan is kept or let go again."""
     number, part = _cell_pressed(key)
     taken = cells[number] if number < len(cells) else None
     if taken is None or taken.plan is None:
         return
-    if part == charts.TICK:
-        kept_answers.keep_all([taken.plan], [kept_name(taken, catalogs)])
-    else:
+    if part != charts.TICK:
         plan_with(taken)
-    st.session_state[TAKEN] = True
+    elif (place := kept_answers.place_of(taken.plan)) is not None:
+        kept_answers.remove(place)
+        st.session_state[TAKEN] = True
+    else:
+        keep_cells([taken], catalogs)
 
 
 def _cell_pressed(key: str) -> tuple[int, str]:
@@ -187,9 +188,3 @@ def _cell_pressed(key: str) -> tuple[int, str]:
     before = state.get(f"{key}_pressed", set())
     state[f"{key}_pressed"] = now
     return next(iter((now - before) or (before - now)), (len(now) + len(before) + 10**6, ""))
-
-
-def plan_with(taken: Cell) -> None:
-    """Callback: the choices of a cell are fixed in the job, and its cheapest plan is shown."""
-    job_state.choose(**fixed_by(taken.row, taken.column))
-    look_at(None)

@@ -1,4 +1,7 @@
-"""The plans of Compare choices as a table: to read, to tick, and to take away as a CSV."""
+"""The plans of Compare choices as a table: to read, to tick, to plan with, and as a CSV.
+
+It has whatever the chart has for a pointer, for those who use a keyboard or a screen reader.
+"""
 
 from functools import partial
 
@@ -8,13 +11,15 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.say.choices import TITLES, cell_name
 from calc.say.place import place
-from calc.studies.choices import Cell, Comparison
-from views.session import kept_answers
+from calc.studies.choices import Cell, Comparison, fixed_by
+from views.session import job_state, kept_answers
 from views.session.owners import with_owners
-from views.shared.elements import button, expander
+from views.session.present_plan import look_at
+from views.shared.elements import button, expander, use_in_plan
 from views.shared.tables import TEXT, chosen_in, grid, of_rows, scenarios
 
 KEY = "choices_rows"
+TAKEN = "choice_taken"  # a cell was taken or kept: the page is to be drawn anew
 NAMES = {
     "row": "Choice",
     "column": "With",
@@ -32,18 +37,32 @@ def kept_name(cell: Cell, catalogs: Catalogs) -> str:
     return f"{cell_name(cell, catalogs)} · {place(cell.plan or {}, counts_one=False)}"
 
 
+def plan_with(taken: Cell) -> None:
+    """Callback: the choices of a cell are fixed in the job, and its cheapest plan is shown."""
+    job_state.choose(**fixed_by(taken.row, taken.column))
+    look_at(None)
+    st.session_state[TAKEN] = True
+
+
+def keep_cells(several: list[Cell], catalogs: Catalogs) -> None:
+    """Callback: keep the plans of cells for Compare."""
+    plans = [cell.plan for cell in several if cell.plan]
+    kept_answers.keep_all(plans, [kept_name(cell, catalogs) for cell in several if cell.plan])
+    st.session_state[TAKEN] = True
+
+
 def as_table(
     table: pd.DataFrame, cells: list[Cell], comparison: Comparison, catalogs: Catalogs
 ) -> None:
     """Draw the same figures as a table in a closed expander."""
     draw = partial(_table, table, cells, comparison, catalogs)
-    expander("As a table: tick to keep, CSV", "choices_table", draw)
+    expander("As a table: plan with one, tick to keep, CSV", "choices_table", draw)
 
 
 def _table(
     table: pd.DataFrame, cells: list[Cell], comparison: Comparison, catalogs: Catalogs
 ) -> None:
-    """Draw the cells of a comparison as a table, with buttons that keep the ticked ones."""
+    """Draw the cells of a comparison as a table, and what plans with one or keeps the ticked."""
     shown = table[[name for name in NAMES if table[name].ne("").any()]]
     of_rows(KEY, (comparison.id, shown.to_csv()))
     grid(
@@ -56,12 +75,14 @@ def _table(
     )
     ticked = [cells[number] for number in chosen_in(KEY) if cells[number].plan]
     plans = pd.DataFrame([cell.plan for cell in cells if cell.plan])
-    with st.container(horizontal=True, vertical_alignment="center"):
+    names = {number: kept_name(cell, catalogs) for number, cell in enumerate(cells) if cell.plan}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        use_in_plan(names, "choices_plan", lambda number: plan_with(cells[number]))
         button(
             f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked",
-            kept_answers.keep_all,
-            [cell.plan for cell in ticked],
-            [kept_name(cell, catalogs) for cell in ticked],
+            keep_cells,
+            ticked,
+            catalogs,
             icon="bookmark_add",
             disabled=not ticked,
             key="choices_keep",

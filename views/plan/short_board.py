@@ -9,6 +9,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.near_ties import how_sure, near_ties_heading
 from calc.say.numbers import about, duration, span
+from calc.say.place import market_phrase
 from calc.studies.near_ties import near_ties
 from calc.studies.stricter_limits import load_limit
 from views.charts.tank import tank_html
@@ -22,6 +23,7 @@ from views.shared.markdown import plain
 from views.shared.theme import BLUE, Ink
 
 ROW, HEAD = 33, 30  # pixels
+TALL_ROW = 60  # on a phone, of a row whose name says how it is paid
 MEMORY = "Memory"
 NUMERIC = ("Cost", "A month", "Time", "A token", "A batch")
 
@@ -42,7 +44,8 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     st.header(near_ties_heading(types, options), anchor=False)
     if sure := how_sure(types, load, options.ways):
         st.caption(plain(sure))
-    with st.container(height=HEAD + ROW * len(types.rows) + 4, border=False):
+    height = HEAD + sum(_height(row) for row in types.rows) + 4
+    with st.container(height=height, border=False):
         st.html(_table(types.rows, plan.row, has_machines, ink, catalogs))
     with st.expander("All types: sort, tick, keep", on_change="rerun", key="all_types") as pane:
         if pane.open:
@@ -96,15 +99,21 @@ def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs
         "Quota, vCPUs": quota,
     }
     written = "".join(f"<td style='{_cell(name)}'>{cells[name]}</td>" for name in heads[1:])
-    name = (
-        f"<th scope='row' "
-        f"style='{_cell(heads[0])};font-weight:600'>{escape(row_words.where(row, catalogs))}</th>"
-    )
+    where = escape(row_words.where(row, catalogs))
+    look = f"{_cell(heads[0], _height(row) == ROW)};font-weight:600"
+    name = f"<th scope='row' style='{look}'>{where}</th>"
     tint = f";background:{BLUE}1f" if is_here else ""
-    return f"<tr style='height:{ROW}px;border-top:1px solid {ink.line}{tint}'>{name}{written}</tr>"
+    look = f"height:{_height(row)}px;border-top:1px solid {ink.line}{tint}"
+    return f"<tr style='{look}'>{name}{written}</tr>"
 
 
-def _cell(head: str) -> str:
+def _height(row: Row) -> int:
+    """Pixels of a row; a phone has no room for how it is paid beside the name of its type."""
+    return TALL_ROW if is_phone() and market_phrase(row) else ROW
+
+
+def _cell(head: str, is_one_line: bool = True) -> str:
     """The look of a column's cells: numbers on the right, the tank as wide as there is room."""
-    wide = ";width:38%" if head == MEMORY else ";white-space:nowrap"
+    line = ";white-space:nowrap" if is_one_line else ""
+    wide = ";width:38%" if head == MEMORY else line
     return f"padding:0 8px;border:0;text-align:{'right' if head in NUMERIC else 'left'}{wide}"
