@@ -60,7 +60,7 @@ CATALOGED = {  # a column whose ids a catalog lists
     "implementation": "implementations",
 }
 SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
-# Combinations of what is set by hand, and of all that is left open too: about 2 s and 1 GB.
+# Combinations of what is set by hand, and of all that is left open too: about 6 s and 1.6 GB.
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_500_000
 
 
