@@ -17,11 +17,10 @@ import numpy as np
 import pandas as pd
 
 from calc import load_catalogs
-from calc.evaluate import evaluate_all
+from calc.evaluate import Columns, evaluate_all
 from calc.scenarios import likeness
-from calc.scenarios.likeness import NUMBERS, likeness_among
-from calc.scenarios.lookups import constants
-from calc.speed import spread
+from calc.scenarios.likeness import NUMBERS
+from calc.scenarios.lookups import catalog_rows, constants
 from validation.speed import OF_PROMPTS, RESULTS, encoders, errors, published, with_published_models
 
 TABLE = ["quantity", "implementation", "engine", "engine_release", "gpu"]
@@ -30,7 +29,12 @@ NEAR = 0.8  # how alike runs are that differ by a doubling or two in all
 SWEEP = [*SET_UP, "gpus", "sequence_tokens", "prompt_tokens"]  # a benchmark at several loads
 DRAWN = 12  # times that each run's estimate is calibrated, on others in turn
 SEVERAL = (1, 3, 5, 10)
-FORMULAS = (likeness.time_run_share, likeness.time_run_ratio, spread.time_run_width_ratio)
+FORMULAS = (
+    likeness.time_run_weight,
+    likeness.time_run_share,
+    likeness.time_run_ratio,
+    likeness.time_run_width_ratio,
+)
 
 
 def runs_of_one_card(catalogs):
@@ -72,24 +76,41 @@ def drawn(rows, of, several):
     return np.array(ones), np.array(others).T
 
 
-def calibrated(rows, ones, others, alike, ratios):
+def likeness_among(table, catalogs):
+    """Return the likeness of runs to each other. Shape (runs, runs). [share]"""
+
+    def alike(*names):
+        same = np.ones((len(table), len(table)), dtype=bool)
+        for name in names:
+            words = table[name].to_numpy(object)
+            same &= words[:, None] == words
+        return same
+
+    columns: Columns = {name: table[name].to_numpy(dtype=float) for name in NUMBERS}
+    columns["gpu_row"] = catalog_rows(catalogs, "gpus", table["gpu"]).astype(float)
+    columns["trains"] = (table["work"] == "training").to_numpy()
+    columns |= {f"run_{name}": values[:, None] for name, values in columns.items()}
+    columns |= constants(catalogs, "time_constants")
+    columns["run_work_likeness"] = likeness.of_work(
+        alike("work", "implementation"), alike("model"), alike("precision"), catalogs
+    )
+    formulas = (
+        likeness.run_lengths_likeness,
+        likeness.run_place_likeness,
+        likeness.run_likeness,
+    )
+    return evaluate_all(formulas, columns)["run_likeness"]
+
+
+def calibrated(rows, ones, others, alike):
     """The errors and ranges of runs before and after calibration on others, by the formulas of the
     estimate.
     """
-    row, measured = rows.loc[ones].reset_index(drop=True), rows["error"].to_numpy()[others]
-    inverse = np.moveaxis(np.linalg.inv(np.moveaxis(alike[others[:, None], others], -1, 0)), 0, -1)
-    weight = np.sum(inverse * measured, axis=1)
-    columns = ratios | {
+    row = rows.loc[ones].reset_index(drop=True)
+    columns = {
         "run_likeness": alike[others, ones],
-        "time_run_inverse": inverse,
-        "time_run_weight": weight,
+        "time_run_error": rows["error"].to_numpy()[others],
     }
-    columns |= {
-        "time_run_squares": measured * weight,
-        "place_low_squares": np.zeros(1),
-        "place_high_squares": np.zeros(1),
-    }
-    columns |= {f"layout_{end}_squares": row[end].to_numpy() ** 2 for end in ("low", "high")}
     table = evaluate_all(FORMULAS, columns)
     after, width = row["error"] - np.log(table["time_run_ratio"]), table["time_run_width_ratio"]
     inside = [
@@ -130,15 +151,14 @@ def _median(values, weights):
 
 def judged(rows, catalogs):
     """A row for each quantity and kind of calibration."""
-    alike, ratios, lines = likeness_among(rows, catalogs), constants(catalogs, "time_constants"), {}
+    alike = likeness_among(rows, catalogs)
+    lines = {}
     for several in SEVERAL:
         ones, others = drawn(rows, SET_UP, several)
-        lines |= _lines(
-            f"{several} of the set-up", runs := calibrated(rows, ones, others, alike, ratios)
-        )
+        lines |= _lines(f"{several} of the set-up", runs := calibrated(rows, ones, others, alike))
         if several == 1:
             lines |= _lines("1 of the set-up, near", runs[alike[others[0], ones] >= NEAR])
-    lines |= _lines("3 of its sweep", calibrated(rows, *drawn(rows, SWEEP, 3), alike, ratios))
+    lines |= _lines("3 of its sweep", calibrated(rows, *drawn(rows, SWEEP, 3), alike))
     ones, others = drawn(rows, TABLE, 1)
     unlike = (
         rows[["model", "precision"]].to_numpy()[ones]
@@ -146,7 +166,7 @@ def judged(rows, catalogs):
     ).any(axis=1)
     lines |= _lines(
         "1 of another model or format",
-        calibrated(rows, ones[unlike], others[:, unlike], alike, ratios),
+        calibrated(rows, ones[unlike], others[:, unlike], alike),
     )
     best = rows.assign(
         before=rows["error"].abs(),

@@ -1,18 +1,20 @@
 """Corrections of an estimate by your own runs: central value and range (join_runs.py).
 
-Quantities of runs have shape (runs, rows) or (runs, 1). Without a run every ratio is 1 and every
-share 0. Source: Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, chapter 2;
-the ratios of likeness: catalogs/calibrated/time_constants.yaml.
+The correction is one factor for each row and quantity: the mean error of the runs that are like the
+row, drawn towards no correction. Quantities of runs have shape (runs, rows) or (runs, 1). Without a
+run every ratio is 1 and every share 0. Source: Gelman et al. 2013, Bayesian Data Analysis, section
+2.5 (a mean under a normal prior); the ratios of likeness: catalogs/calibrated/time_constants.yaml.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from calc.evaluate import Columns, evaluate_all, variant
-from calc.scenarios.lookups import catalog_rows, constants
+from calc.evaluate import variant
+from calc.scenarios.lookups import constants
 
 NUMBERS = ("gpus", "batch", "sequence_tokens", "prompt_tokens")
+LEAST_WEIGHT = 1e-12  # of the nearest run, where none is like the row
 LEAST_SHARE = 0.02  # of the variance: what explains less changes nothing and is not named
 
 
@@ -81,27 +83,53 @@ def run_likeness(
     return most * run_work_likeness * run_lengths_likeness * run_place_likeness
 
 
-def time_run_share(run_likeness, time_run_inverse):
-    """Share of the error variance of times that your runs explain: k' K⁻¹ k. [share]
+def time_run_weight(run_likeness, time_run_error):
+    """Weight of each run beside the estimate's, which is 1. Shape (runs, rows). [ratio]
 
-    Source: Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, equation 2.19.
+    A run whose error has the share ρ in common with the row's weighs ρ / (1 - ρ). One that is less
+    like the row than the nearest run weighs less by the square of the ratio of their weights: a far
+    run adds little to what a near one says. A run of another quantity has no error here and weighs
+    nothing. Fit: validation/calibration.py.
     """
-    explained = np.sum(run_likeness * np.sum(time_run_inverse * run_likeness, axis=1), axis=0)
-    return np.where(explained < LEAST_SHARE, 0, np.minimum(explained, 1))
+    likeness = np.where(np.isnan(time_run_error), 0, run_likeness)
+    weight = likeness / (1 - likeness)
+    nearest = np.max(weight, axis=0, initial=LEAST_WEIGHT)
+    return weight * (weight / nearest) ** 2
 
 
-def time_run_ratio(run_likeness, time_run_weight, time_run_share):
-    """Correction of times by your runs, as a factor: exp(k' K⁻¹ y). [ratio]"""
-    return np.where(time_run_share > 0, np.exp(np.sum(run_likeness * time_run_weight, axis=0)), 1)
+def time_run_share(run_likeness, time_run_error, time_run_weight):
+    """Share of the error variance of times that your runs explain. [share]
+
+    It is the nearest run's likeness, as far as the weight of all runs reaches it.
+    """
+    likeness = np.where(np.isnan(time_run_error), 0, run_likeness)
+    weight = np.sum(time_run_weight, axis=0)
+    share = np.max(likeness, axis=0, initial=0) * weight / (1 + weight)
+    return np.where(share < LEAST_SHARE, 0, share)
 
 
-def memory_run_width_ratio(memory_run_share):
-    """Width of the stated range of memory over its width without runs. [ratio]"""
-    return np.sqrt(1 - memory_run_share)
+def time_run_ratio(time_run_error, time_run_weight, time_run_share):
+    """Correction of times by your runs, as a factor: exp(Σ weight · error / (1 + Σ weight))."""
+    error = np.nansum(time_run_weight * time_run_error, axis=0)
+    mean_error = error / (1 + np.sum(time_run_weight, axis=0))
+    return np.where(time_run_share > 0, np.exp(mean_error), 1)
+
+
+def time_run_width_ratio(time_run_share):
+    """Width of the stated range of times over its width without runs. [ratio]"""
+    return np.sqrt(1 - time_run_share)
 
 
 FIRST_TOKEN_RUN = {"time_run": "first_token_run"}
 MEMORY_RUN = {"time_run": "memory_run", "run_likeness": "run_memory_likeness"}
+first_token_run_weight = variant(
+    time_run_weight,
+    rename=FIRST_TOKEN_RUN,
+    doc="""Weight of each run in the time to first token. Shape (runs, rows). [ratio]
+
+    Source: as time_run_weight.
+    """,
+)
 first_token_run_share = variant(
     time_run_share,
     rename=FIRST_TOKEN_RUN,
@@ -116,6 +144,22 @@ first_token_run_ratio = variant(
     doc="""Correction of the time to first token by your runs, as a factor. [ratio]
 
     Source: as time_run_ratio.
+    """,
+)
+first_token_run_width_ratio = variant(
+    time_run_width_ratio,
+    rename=FIRST_TOKEN_RUN,
+    doc="""Width of the range of the time to first token over its width without runs. [ratio]
+
+    Source: as time_run_width_ratio.
+    """,
+)
+memory_run_weight = variant(
+    time_run_weight,
+    rename=MEMORY_RUN,
+    doc="""Weight of each run in the memory peak. Shape (runs, rows). [ratio]
+
+    Source: as time_run_weight.
     """,
 )
 memory_run_share = variant(
@@ -134,50 +178,34 @@ memory_run_ratio = variant(
     Source: as time_run_ratio.
     """,
 )
+memory_run_width_ratio = variant(
+    time_run_width_ratio,
+    rename=MEMORY_RUN,
+    doc="""Width of the stated range of memory over its width without runs. [ratio]
+
+    Source: as time_run_width_ratio.
+    """,
+)
 OF_TIME: tuple[Callable, ...] = (
     run_place_likeness,
     run_likeness,
+    time_run_weight,
     time_run_share,
     time_run_ratio,
+    time_run_width_ratio,
+    first_token_run_weight,
     first_token_run_share,
     first_token_run_ratio,
+    first_token_run_width_ratio,
 )
 OF_MEMORY: tuple[Callable, ...] = (
     run_lengths_likeness,
     run_memory_likeness,
+    memory_run_weight,
     memory_run_share,
     memory_run_ratio,
     memory_run_width_ratio,
 )
-
-
-def likeness_among(table, catalogs, of_memory=False):
-    """Return the likeness of runs to each other, 1 to themselves. Shape (runs, runs). [share]"""
-
-    def alike(*names):
-        return np.all(
-            [
-                table[name].to_numpy(object)[:, None] == table[name].to_numpy(object)
-                for name in names
-            ],
-            axis=0,
-        )
-
-    rows: Columns = {name: table[name].to_numpy(dtype=float) for name in NUMBERS}
-    rows |= {
-        "gpu_row": numbers(table["gpu"], "gpus", catalogs)[:, 0],
-        "trains": (table["work"] == "training").to_numpy(),
-    }
-    rows |= {f"run_{name}": values[:, None] for name, values in rows.items()} | constants(
-        catalogs, "time_constants"
-    )
-    rows["run_work_likeness"] = of_work(
-        alike("work", "implementation"), alike("model"), alike("precision"), catalogs
-    )
-    formulas = (run_lengths_likeness, run_memory_likeness, run_place_likeness, run_likeness)
-    product = evaluate_all(formulas, rows)["run_memory_likeness" if of_memory else "run_likeness"]
-    np.fill_diagonal(product, 1)
-    return product
 
 
 def of_work(same, model, precision, catalogs):
@@ -188,9 +216,3 @@ def of_work(same, model, precision, catalogs):
         * np.where(model, 1, other["run_other_model_ratio"])
         * np.where(precision, 1, other["run_other_format_ratio"])
     )
-
-
-def numbers(names, catalog, catalogs):
-    """The rows of a catalog by name, NaN of one that it lacks. Shape (runs, 1)."""
-    rows = catalog_rows(catalogs, catalog, names)
-    return np.where(rows < 0, np.nan, rows)[:, None]

@@ -237,50 +237,6 @@ place_high_squares = variant(
 )
 
 
-def time_run_width_ratio(
-    time_run_share,
-    run_likeness,
-    time_run_squares,
-    layout_low_squares,
-    layout_high_squares,
-    place_low_squares,
-    place_high_squares,
-    run_prior_runs,
-):
-    """Width of the stated range, in logarithms, over its width without runs. [ratio]
-
-    Variance that runs leave times its scale, which is uncertain too: n runs inside of their range
-    make it narrower, runs outside wider, each by the share that they explain: (1 - share) (m +
-    share y' K^-1 y / s^2) / (m + share n), with s the range's standard deviation and m the runs
-    that the published spread counts as. Source: Shah, Wilson and Ghahramani 2014, Student-t
-    Processes as Alternatives to Gaussian Processes, AISTATS.
-    """
-    half_width = (
-        np.sqrt(layout_low_squares + place_low_squares)
-        + np.sqrt(layout_high_squares + place_high_squares)
-    ) / 2
-    bears = (run_likeness > 0) & ~np.isnan(time_run_squares)
-    surprise = np.sum(np.where(bears, time_run_squares, 0), axis=0) / (half_width / DEVIATIONS) ** 2
-    scale = (run_prior_runs + time_run_share * surprise) / (
-        run_prior_runs + time_run_share * np.sum(bears, axis=0)
-    )
-    return np.sqrt((1 - time_run_share) * scale)
-
-
-first_token_run_width_ratio = variant(
-    time_run_width_ratio,
-    rename={
-        "time_run": "first_token_run",
-        "layout_low": "layout_first_low",
-        "layout_high": "layout_first_high",
-    },
-    doc="""Width of the range of the time to first token over its width without runs. [ratio]
-
-    Source: as time_run_width_ratio.
-    """,
-)
-
-
 def time_low_ratio(layout_low_squares, place_low_squares, time_run_width_ratio):
     """Fast end of a time over its central value. [ratio]
 

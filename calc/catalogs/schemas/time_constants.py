@@ -56,7 +56,6 @@ class TimeConstants(Entry, kw_only=True):
     run_other_card_ratio: TimeConstant
     run_other_format_ratio: TimeConstant
     run_other_model_ratio: TimeConstant
-    run_prior_runs: TimeConstant
     run_prompt_doubled_ratio: TimeConstant
     run_tokens_doubled_ratio: TimeConstant
     run_training_gpus_doubled_ratio: TimeConstant
