@@ -4,6 +4,7 @@ Memory depends on the layout, and is worked out once for layouts that are alike.
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,11 +56,13 @@ MEMORY_MADE = tuple(
 )  # what memory decides of fit, placement and time
 # A serving engine's defaults on a card.
 ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens)
+# Memory of an engine depends on the card through these alone.
+CARD_TRAITS = (on_large_card, on_huge_card, links_without_multicast, expert_tile)
 LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB
 
 
 def pair_table_of(table: Columns, cards: Columns, grid: Grid) -> LayoutPlaceTable:
-    """Layouts pair_table with the cards of their places."""
+    """Return the table of the grid's pairs: columns of layouts, and of the cards of places."""
     columns = {name: values for name, values in table.items() if name not in cards}
     return LayoutPlaceTable(columns, cards, grid.layout_of_pair, grid.place_of_pair)
 
@@ -74,53 +77,69 @@ def able_pairs(
 ) -> tuple[LayoutPlaceTable, list[np.ndarray]]:
     """Return the pairs that run and whose card may hold the layout, with its memory.
 
-    `positions`: of each job, -1 for each pair of the grid that it does not try; they are returned
-    with -1 also for those that its card cannot hold. A job of which no card may hold any layout
-    keeps the pairs of its smallest layouts. The column `pair_number` says which pair of the grid
-    each is.
+    `sound` is False for layouts that contradict themselves; its shape is (layouts,). `positions`
+    are the pairs of each job: -1 for a pair of the grid that it does not try. They are returned
+    with -1 also for pairs that do not run or whose card cannot hold the layout. If no card may hold
+    any layout of a job, the pairs with its smallest layouts stay. The column `pair_number` is the
+    number of the pair in the grid.
     """
-    table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
+    table, grid, sound = _by_card_class(table, grid, sound, cards)
+    table, grid, sound = _by_card_memory(table, grid, sound, cards)
     walk(table, LAYOUT_STAGES)
-    verdict, timed, kind = _support(table, cards, catalogs)
-    may_run = sound[:, None] & (verdict != RUNS.index("no")).T[kind]
-    able = np.flatnonzero(may_run[grid.layout_of_pair, grid.place_of_pair])
+    support = _support(table, cards, catalogs)
+    able = np.flatnonzero(sound.take(grid.layout_of_pair) & support.may_run(grid))
     if len(able):
-        least_bytes = least_memory_bytes(table).take(grid.layout_of_pair.take(able))
-        card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
-        small = least_bytes <= card_bytes.take(grid.place_of_pair.take(able))
-        positions = [_of_small(able, small, least_bytes, position) for position in positions]
-        able = able[np.any([position.take(able) >= 0 for position in positions], axis=0)]
+        positions = _positions_that_may_fit(able, grid, table, cards, positions)
+        is_tried = np.any([position.take(able) >= 0 for position in positions], axis=0)
+        able = able[is_tried]
     layout, place = grid.layout_of_pair.take(able), grid.place_of_pair.take(able)
-    is_used = np.zeros(table["rows"], dtype=bool)
-    is_used[layout] = True
-    table = take(table, np.flatnonzero(is_used))
-    table = memory_once(table) if len(able) else table
+    used_layouts, layout_among_used = _used(layout, table["rows"])
+    table = take(table, used_layouts)
+    if len(able):
+        table = memory_once(table)
     table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
-    layout_among_used = (np.cumsum(is_used) - 1).take(layout)
-    pair_table = pair_table_of(
-        table, cards, grid._replace(layout_of_pair=layout_among_used, place_of_pair=place)
-    )
-    of_pair = place, kind.take(layout)
+    able_grid = grid._replace(layout_of_pair=layout_among_used, place_of_pair=place)
+    pair_table = pair_table_of(table, cards, able_grid)
     pair_table.set("pair_number", PAIR, able)
-    pair_table.set("runs", PAIR, verdict[of_pair])
-    pair_table.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
+    kind = support.kind_of_layout.take(layout)
+    pair_table.set("runs", PAIR, support.verdict[place, kind])
+    is_timed = support.is_timed
+    pair_table.set("timed", PAIR, np.ones(1, bool) if is_timed.all() else is_timed[place, kind])
     return pair_table, list(positions)
 
 
-def _of_small(
-    able: np.ndarray, small: np.ndarray, least_bytes: np.ndarray, position: np.ndarray
-) -> np.ndarray:
-    """The positions of a job, -1 of the pairs that no card may hold; some of its pairs stay.
+def _positions_that_may_fit(
+    able: np.ndarray,
+    grid: Grid,
+    table: Table,
+    cards: Columns,
+    positions: Sequence[np.ndarray],
+) -> list[np.ndarray]:
+    """Return the positions of each job, with -1 for the pairs that no card may hold.
 
-    `able`: the pairs that run; of these, whether the card may hold them, and their least memory.
+    `able` are the numbers of the pairs that run; the others get -1 too. If no card may hold any
+    layout of a job, the pairs with its smallest layouts keep their positions.
     """
-    is_tried = position.take(able) >= 0
-    stays = is_tried & small
-    if is_tried.any() and not stays.any():
-        stays = is_tried & (least_bytes == least_bytes[is_tried].min())
-    new_places = np.full(len(position), -1)
-    new_places[able[stays]] = position[able[stays]]
-    return new_places
+    least_bytes = least_memory_bytes(table).take(grid.layout_of_pair.take(able))
+    card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
+    may_fit = least_bytes <= card_bytes.take(grid.place_of_pair.take(able))
+    able_positions = []
+    for position in positions:
+        is_tried = position.take(able) >= 0
+        stays = is_tried & may_fit
+        if is_tried.any() and not stays.any():
+            stays = is_tried & (least_bytes == least_bytes[is_tried].min())
+        able_position = np.full(len(position), -1)
+        able_position[able[stays]] = position[able[stays]]
+        able_positions.append(able_position)
+    return able_positions
+
+
+def _used(numbers: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of `count` numbers occur, in order, and each number's place among them."""
+    is_used = np.zeros(count, dtype=bool)
+    is_used[numbers] = True
+    return np.flatnonzero(is_used), (np.cumsum(is_used) - 1).take(numbers)
 
 
 def least_memory_bytes(table: Table) -> np.ndarray:
@@ -202,54 +221,70 @@ def _memory_made(table: Table) -> dict[str, np.ndarray]:
 def _by_card_class(
     table: Table, grid: Grid, sound: np.ndarray, cards: Columns
 ) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts of a serving engine for each kind of card: defaults, tiles and links differ."""
+    """Repeat the layouts of a serving engine for each class of card.
+
+    Cards of one class have the same defaults of the engine, the same tiles and the same links.
+    """
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
-    size = grid.layout_count
+    layouts = grid.layout_count
     pair_table = pair_table_of(table, cards, grid)
-    pair_table.evaluate_all((*ENGINE_OF_CARD, links_without_multicast, expert_tile))
-    names = ("on_large_card", "on_huge_card", "links_without_multicast", "expert_tile")
-    large, huge, plain, tile = (by_pair(pair_table, name).astype(int) for name in names)
-    kind = large + huge + 3 * plain + 6 * tile
-    kinds = np.flatnonzero(np.bincount(kind))
-    every = take(table, np.tile(np.arange(size), len(kinds)))
-    values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3 % 2, kinds // 6)
-    every |= {
-        name: np.repeat(value.astype(float), size)
-        for name, value in zip(names, values, strict=True)
+    pair_table.evaluate_all((*ENGINE_OF_CARD, *CARD_TRAITS))
+    traits = {
+        formula.__name__: by_pair(pair_table, formula.__name__).astype(float)
+        for formula in CARD_TRAITS
     }
-    every |= {"engine_batched_tokens": evaluate(engine_batched_tokens, every)}
-    return (
-        every,
-        grid._replace(layout_of_pair=grid.layout_of_pair + size * np.searchsorted(kinds, kind)),
-        np.tile(sound, len(kinds)),
-    )
+    first_pair, class_of_pair = distinct(traits.values(), len(grid.layout_of_pair))
+    classes = len(first_pair)
+    repeated = take(table, np.tile(np.arange(layouts), classes))
+    repeated |= {name: np.repeat(values[first_pair], layouts) for name, values in traits.items()}
+    repeated |= {"engine_batched_tokens": evaluate(engine_batched_tokens, repeated)}
+    layout_of_pair = grid.layout_of_pair + layouts * class_of_pair
+    return repeated, grid._replace(layout_of_pair=layout_of_pair), np.tile(sound, classes)
 
 
 def _by_card_memory(
     table: Table, grid: Grid, sound: np.ndarray, cards: Columns
 ) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts with a colocated rollout engine for each size of card, of which it takes a share."""
+    """Repeat layouts with a colocated rollout engine for each size of card.
+
+    The engine takes a share of the card.
+    """
     if not np.any(table["colocates_engine"] > 0):
         return table, grid, sound
-    size = grid.layout_count
-    sizes, kind = np.unique(
-        np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"])), return_inverse=True
-    )
-    every = take(table, np.tile(np.arange(size), len(sizes)))
-    every |= {"rollout_card_bytes": np.repeat(sizes, size)}
-    able = np.tile(sound, len(sizes)) & ~evaluate(objectives.SMALL_SHARE.wrong, every)
+    layouts = grid.layout_count
+    card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
+    sizes_bytes, size_of_place = np.unique(card_bytes, return_inverse=True)
+    repeated = take(table, np.tile(np.arange(layouts), len(sizes_bytes)))
+    repeated |= {"rollout_card_bytes": np.repeat(sizes_bytes, layouts)}
+    has_room = ~evaluate(objectives.SMALL_SHARE.wrong, repeated)
+    layout_of_pair = grid.layout_of_pair + layouts * size_of_place.take(grid.place_of_pair)
     return (
-        every,
-        grid._replace(layout_of_pair=grid.layout_of_pair + size * kind.take(grid.place_of_pair)),
-        able,
+        repeated,
+        grid._replace(layout_of_pair=layout_of_pair),
+        np.tile(sound, len(sizes_bytes)) & has_room,
     )
 
 
-def _support(
-    table: Columns, cards: Columns, catalogs: Catalogs
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each kind of layout's verdict on each place, whether its time is known, and the kinds."""
-    small, kind = distinct_rows(table, catalogs)
-    verdict, timed = verdicts_on(small, cards, catalogs)
-    return verdict, timed, np.broadcast_to(kind, table["rows"])
+class _Support(NamedTuple):
+    """Verdicts on layouts and places; layouts of one kind are treated alike by every rule.
+
+    `verdict` is a position in RUNS, and `is_timed` is False if the time is not known there; their
+    shape is (places, kinds).
+    """
+
+    verdict: np.ndarray
+    is_timed: np.ndarray
+    kind_of_layout: np.ndarray
+
+    def may_run(self, grid: Grid) -> np.ndarray:
+        """Return for each pair whether its layout may run on its place."""
+        kind = self.kind_of_layout.take(grid.layout_of_pair)
+        return (self.verdict != RUNS.index("no"))[grid.place_of_pair, kind]
+
+
+def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> _Support:
+    """Return whether and how each layout runs on each place."""
+    kinds, kind_of_layout = distinct_rows(table, catalogs)
+    verdict, is_timed = verdicts_on(kinds, cards, catalogs)
+    return _Support(verdict, is_timed, np.broadcast_to(kind_of_layout, table["rows"]))
