@@ -209,14 +209,6 @@ def _list_prices(
     )[rows]
 
 
-def least_prices(job: Job, places: list[Place], catalogs: Catalogs) -> np.ndarray:
-    """The least price of every place over regions and markets; NaN where not sold. [USD/h]"""
-    prices = _paid_prices(job, catalogs)[
-        [row_numbers(catalogs, "instances")[place.instance] for place in places]
-    ]
-    return np.fmin.reduce(prices.reshape(len(places), -1), axis=1)
-
-
 def _ages(job: Job, catalogs: Catalogs) -> np.ndarray:
     """Age of every price, NaN for a private one. Shape: (instances, regions, markets). [days]"""
     _, ages = _list_prices(catalogs, tuple(job.regions), tuple(job.markets))

@@ -30,7 +30,6 @@ SMALL: Arguments = {
 EXAMPLES = "Paste anything, or say:\nqwen3 32b for 20 people"
 CANCELED = "The last text was not read to its end; put it into the field again."
 PLAN, FILES = "views/plan/page.py", "views/your_files/page.py"
-SLOTS = ("run", "model", "log")  # the texts that Your files keeps, the last of each kind
 
 
 def field(page: str, **look: Any) -> None:

@@ -84,6 +84,7 @@ def _is_sentence(match: re.Match[str], text: str) -> bool:
 
 
 def _hour(hour: str, minute: str | None, mark: str | None) -> float:
+    """Return the hour of the day from 0 to 24; `mark` is am, pm, or a form such as p.m."""
     number = float(hour) + float(minute or 0) / 60
     plain = (mark or "").replace(".", "")
     if plain == "pm" and number < HALF_DAY:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from calc.catalogs.load import read_once
 from calc.files.words.compose import is_noun, is_plural
 from calc.files.words.items import SOFT, Item
-from calc.files.words.vocabulary import QUANTITIES, Frame, frames, vocabulary
+from calc.files.words.vocabulary import QUANTITIES, WORDS_OF_QUANTITY, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
 MOST_SKIPPED = 3  # words inside a frame that have no place in it
@@ -158,7 +158,7 @@ def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
 
 @read_once
 def _quantity_tags() -> frozenset[str]:
-    return frozenset({*QUANTITIES, "overnight", "weekend", "always"})
+    return frozenset({*QUANTITIES, *WORDS_OF_QUANTITY})
 
 
 def _frames_by_first(items: list[Item]) -> dict[str, list[Frame]]:

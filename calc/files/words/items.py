@@ -61,11 +61,6 @@ class Item:
         """Return whether the item may stand inside a frame without a word about it."""
         return "silent" in self.tags
 
-    @property
-    def ends_clause(self) -> bool:
-        """Return whether a clause ends here."""
-        return "end" in self.tags
-
 
 def normalize(text: str) -> str:
     """The text in one form of each character and in lower case; line breaks stay."""

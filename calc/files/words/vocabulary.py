@@ -83,7 +83,7 @@ QUANTITIES = (
     "PAIR",
     "ALONE",
 )
-NOUNS = ("overnight", "weekend", "always")  # words that are a quantity by themselves
+WORDS_OF_QUANTITY = ("overnight", "weekend", "always")  # a quantity without a number
 
 
 @read_once
