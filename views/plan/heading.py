@@ -65,7 +65,7 @@ def _part(text: str, warns: bool, ink: Ink) -> str:
 
 
 def since_then(first: Row, catalogs: Catalogs) -> None:
-    """Changes of the link's answer and kept scenarios; older links have only price days."""
+    """Say what has changed since a link was made: its answer, or only prices if it has none."""
     row = opened_plan.then_row(catalogs)
     if row is None:
         if older := words.older_prices(address.address().prices_as_of, catalogs, first):
