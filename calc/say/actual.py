@@ -1,7 +1,6 @@
 """Sentences that compare what was paid with what was planned."""
 
 from collections.abc import Iterator, Mapping
-from datetime import date
 
 from calc.evaluate import Row
 from calc.plan.actual import AS_PLANNED, CAUSES, NOT_SPLIT, Actual, Runway
@@ -10,7 +9,15 @@ from calc.plan.budgets import Budget
 from calc.plan.figures import records
 from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, BY_TIME, OpenGroup
 from calc.say.budgets import budget_name
-from calc.say.numbers import billed_usd, changed_by, is_missing, more, with_noun, with_sign
+from calc.say.numbers import (
+    billed_usd,
+    changed_by,
+    day_text,
+    is_missing,
+    more,
+    with_noun,
+    with_sign,
+)
 
 CAUSE_WORDS = {
     "price": "a price per hour other than planned",
@@ -153,14 +160,14 @@ def runway_sentence(left: Runway) -> str:
     """When the budget ends at this rate (14 March 2027), or what is left at its own end."""
     spent = f"{billed_usd(left.spent_usd)} of {billed_usd(left.budget_usd)} is spent"
     if left.left_usd <= 0:
-        over = f" {_day(left.ends_on)}" if left.ends_on else ""
+        over = f" {day_text(left.ends_on)}" if left.ends_on else ""
         return f"{spent}: the budget ended{f' on{over}' if over else ''}."
     rate = f"{billed_usd(left.usd_per_day)} a day"
     if left.left_at_end_usd >= 0:
         return f"{spent}; at {rate} {billed_usd(left.left_at_end_usd)} is left at its end."
     if left.ends_on is None:
         return f"{spent}; at {rate} the budget lasts for more than ten years."
-    return f"{spent}; at {rate} the budget ends on {_day(left.ends_on)}."
+    return f"{spent}; at {rate} the budget ends on {day_text(left.ends_on)}."
 
 
 def budget_sentence(budget: Budget, left: Runway, first_day: str) -> str:
@@ -169,10 +176,6 @@ def budget_sentence(budget: Budget, left: Runway, first_day: str) -> str:
     if first_day > budget.starts.isoformat():
         before = f" What was spent before {first_day} is not in the bill."
     return f"{budget_name(budget)}: {runway_sentence(left)}{before}"
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
 
 
 def _change_words(ratio: float) -> str:

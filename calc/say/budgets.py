@@ -1,10 +1,8 @@
 """Sentences about the share of budgets that plans use."""
 
-from datetime import date
-
 from calc.plan.budgets import Budget, Use
 from calc.plan.quota_use import QuotaUse
-from calc.say.numbers import billed_usd, percent, with_noun
+from calc.say.numbers import billed_usd, day_text, percent, with_noun
 
 
 def budget_name(budget: Budget) -> str:
@@ -14,12 +12,7 @@ def budget_name(budget: Budget) -> str:
         for word, name in (("team", budget.team), ("project", budget.project))
         if name
     ]
-    return f"{budget.id} ({', '.join([*(whose or ['all teams']), f'to {day(budget.ends)}'])})"
-
-
-def day(value: date) -> str:
-    """A day as a sentence has it: 31 December 2026."""
-    return f"{value.day} {value:%B %Y}"
+    return f"{budget.id} ({', '.join([*(whose or ['all teams']), f'to {day_text(budget.ends)}'])})"
 
 
 def use_sentence(use: Use) -> str:

@@ -1,7 +1,8 @@
-"""Numbers in words: three digits, GiB, USD, per cent, counts, durations."""
+"""Numbers in words: three digits, GiB, USD, per cent, counts, durations, days."""
 
 import math
 from collections.abc import Callable
+from datetime import date
 
 from calc.table import is_missing as is_missing
 from calc.units import GIB, HOUR_SECONDS
@@ -213,3 +214,12 @@ def _scale(value: float) -> tuple[float, str]:
 def with_noun(number: int, noun: str) -> str:
     """A number with its noun: 1 row, 12 rows."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def day_text(day: date | str) -> str:
+    """A day in words: 15 April 2026; a text that is no ISO date stays as it is."""
+    try:
+        when = date.fromisoformat(str(day))
+    except ValueError:
+        return str(day)
+    return f"{when.day} {when:%B %Y}"

@@ -16,7 +16,8 @@ from calc.catalogs.prices import SAGEMAKER, price_table
 from calc.catalogs.rooms import BUDGETS, FOLDER, OWN, READINGS, ROOM_OF, ROOMS, path_of
 from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
-from views.shared.answer_words import day_text, price_age
+from calc.say.numbers import day_text
+from views.shared.answer_words import price_age
 
 PUBLISHED = published("prices")["prices"]
 MARKETS = [

@@ -9,11 +9,10 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.say.numbers import about, gib, percent, three_digits, usd, with_noun
+from calc.say.numbers import about, day_text, gib, percent, three_digits, usd, with_noun
 from calc.say.place import card_name
 from calc.say.verdict import verdict
 from calc.search.board import qualifies
-from views.shared.answer_words import day_text
 
 TIGHT = (
     "Tight: it usually runs, but only once cached memory is given back, so it never comes first."

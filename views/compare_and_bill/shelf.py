@@ -17,7 +17,7 @@ from calc.mappings import Arguments
 from calc.plan.drift import FigureChange, changes
 from calc.plan.plan_bill import first_month
 from calc.say.job import job_sentence, short_job
-from calc.say.numbers import changed_by, is_missing, percent, with_noun
+from calc.say.numbers import changed_by, day_text, is_missing, percent, with_noun
 from shelf import plans as shelf_plans
 from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
@@ -30,7 +30,6 @@ from views.session.present_plan import present
 from views.session.recent_results import recent_result
 from views.shared import answer_words as plan_words
 from views.shared import drift_words
-from views.shared.answer_words import day_text
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.tables import chosen_in, columns_of, grid, of_rows

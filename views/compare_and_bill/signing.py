@@ -8,10 +8,9 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
-from calc.say.numbers import billed_usd, is_missing, usd
+from calc.say.numbers import billed_usd, day_text, is_missing, usd
 from calc.say.setting import name_of
 from calc.units import MEAN_MONTH_HOURS
-from views.shared.answer_words import day_text
 from views.shared.markdown import plain
 from views.shared.tables import text_table
 

@@ -11,12 +11,11 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.say.change import NOTHING_FITS, effect
-from calc.say.numbers import with_noun
+from calc.say.numbers import day_text, with_noun
 from calc.search.row_status import scenario_of
 from views.session import job_state
 from views.session.recent_results import recent_result
 from views.session.worker import in_worker
-from views.shared.answer_words import day_text
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.row_words import capital

@@ -19,6 +19,7 @@ from calc.say.job import machines_of_job
 from calc.say.numbers import (
     about,
     changed_by,
+    day_text,
     is_missing,
     span,
     spoken_span,
@@ -201,15 +202,6 @@ def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
     return f"{'Price' if own_day else 'Prices'} of {day_text(as_of)}" + (
         f", {age} old: check before renting" if old else ""
     ), old
-
-
-def day_text(day: str) -> str:
-    """An ISO date in words: 15 April 2026."""
-    try:
-        when = date.fromisoformat(day)
-    except ValueError:
-        return day
-    return f"{when.day} {when:%B %Y}"
 
 
 def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:

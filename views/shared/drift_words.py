@@ -7,11 +7,10 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.drift import FigureChange, causes, changes, price_day
-from calc.say.numbers import about, changed_by, gib, is_missing, span, usd, with_noun
+from calc.say.numbers import about, changed_by, day_text, gib, is_missing, span, usd, with_noun
 from calc.say.place import region_name
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quote_cell
-from views.shared.answer_words import day_text
 
 LISTED = 5
 SAID: dict[str, tuple[str, Callable[[float], str]]] = {

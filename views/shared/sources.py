@@ -12,9 +12,9 @@ from calc.charts.result_tables import for_screen
 from calc.evaluate import Row
 from calc.mappings import Arguments, Cells
 from calc.say.addresses import with_addresses
+from calc.say.numbers import day_text
 from views.session.present_plan import look_at
 from views.session.tabs import open_tab
-from views.shared.answer_words import day_text
 from views.shared.markdown import plain
 from views.shared.tables import chosen_in, grid
 

@@ -17,14 +17,13 @@ from calc.files.door import REFUSALS
 from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import tells
 from calc.mappings import Json
-from calc.say.numbers import with_noun
+from calc.say.numbers import day_text, with_noun
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.search.row_status import scenario_of
 from views.session import catalogs as session_catalogs
 from views.session import reading
 from views.session.recent_results import recent_result
-from views.shared.answer_words import day_text
 from views.shared.elements import button, points
 from views.shared.markdown import plain
 from views.shared.tables import TEXT, grid
