@@ -112,12 +112,16 @@ def runway(result: Actual, budget_usd: float) -> Runway:
 
 
 def _runway(budget_usd: float, spent_usd: float, first_day: str, last_day: str) -> Runway:
-    rate = spent_usd / _days(first_day, last_day)
-    days_left = (budget_usd - spent_usd) / rate if rate > 0 else np.inf
+    """Return how long a budget lasts if spending goes on as between two days of a bill.
+
+    The day on which it ends is None if it is more than MOST_DAYS away.
+    """
+    usd_per_day = spent_usd / _days(first_day, last_day)
+    days_left = (budget_usd - spent_usd) / usd_per_day if usd_per_day > 0 else np.inf
     last = date.fromisoformat(last_day)
     is_near = abs(days_left) < min(MOST_DAYS, (date.max - last).days + 1)
     ends_on = last + timedelta(days=int(days_left)) if is_near else None
-    return Runway(budget_usd, spent_usd, rate, ends_on)
+    return Runway(budget_usd, spent_usd, usd_per_day, ends_on)
 
 
 def runway_of_budget(result: Actual, plans: pd.DataFrame, budget: Budget) -> Runway | None:

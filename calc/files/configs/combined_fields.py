@@ -1,4 +1,4 @@
-"""Columns that several fields settle together: GPUs, accumulation, tokens, LoRA targets."""
+"""Columns that follow from several fields: GPUs, accumulation, tokens, LoRA targets."""
 
 from math import prod
 from typing import Any
@@ -32,7 +32,7 @@ WITHIN = (("generation_nodes", "gpus_per_node"), ("generation_gpus",))
 
 
 def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
-    """Fill in the columns that several fields settle; a field that does not suffice is unused."""
+    """Fill in the columns that follow from several fields, as far as these fields are there."""
     _model(settings, main)
     _targets(settings)
     _attention_copies(settings, catalogs)
@@ -51,7 +51,7 @@ def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
 def _set(
     settings: RunSettings, column: str, value: int | str, parts: list[str] | tuple[str, ...]
 ) -> None:
-    """Settle a column from parts; it is a default where all of them are."""
+    """Set a column that follows from some fields (`parts`); it is a default if they all are."""
     settings.values[column], settings.made_of[column] = value, tuple(parts)
     settings.fields[column] = next(
         (settings.fields[part] for part in parts if part in settings.fields), column
@@ -65,6 +65,7 @@ def _set(
 
 
 def _model(settings: RunSettings, main: Tool) -> None:
+    """Set the model from its name and size in separate fields: llama3 with flavor 8B."""
     word = " ".join(
         str(settings.values[part])
         for part in ("model_name", "model_flavor", "builder")
@@ -77,6 +78,7 @@ def _model(settings: RunSettings, main: Tool) -> None:
 
 
 def _targets(settings: RunSettings) -> None:
+    """Set the LoRA targets from switches: one for each matrix, for all, or for attention."""
     values = settings.values
     switched = [letters for part, letters in SINGLE.items() if values.get(part) == "yes"]
     if switched:

@@ -69,7 +69,7 @@ class Failure(NamedTuple):
 def failures(text: str) -> list[Failure]:
     """Every message in the text that gives a size, in order."""
     parts = one_line(text).split(SIZED, MOST_FAILURES + 1)[1 : MOST_FAILURES + 1]
-    return [failure for part in parts if (failure := _failure(part[:LONGEST]))]
+    return [failure for part in parts if (failure := _read_failure(part[:LONGEST]))]
 
 
 def fullest(messages: list[Failure]) -> Failure:
@@ -77,7 +77,12 @@ def fullest(messages: list[Failure]) -> Failure:
     return max(messages, key=lambda failure: (failure.reserved or 0.0, failure.tried))
 
 
-def _failure(text: str) -> Failure | None:
+def _read_failure(text: str) -> Failure | None:
+    """Return the failure that one message states; None if it does not begin with a size.
+
+    `text` follows the words "Tried to allocate". Releases of PyTorch word the same figure
+    differently, so several patterns are tried for some of them.
+    """
     tried = first_size(r"^\s*{}", text)
     if tried is None:
         return None
@@ -97,18 +102,19 @@ def _failure(text: str) -> Failure | None:
         process = None  # a driver that cannot tell writes an impossible size
     if process is None and others:
         process = others.pop(_own(others, (allocated or 0.0) + (unallocated or 0.0)), None)
+    releases = log_patterns().releases.items()
     return Failure(
-        next((release for words, release in log_patterns().releases.items() if words in text), ""),
-        int(gpu[1]) if gpu else None,
-        tried,
-        total,
-        free,
-        process,
-        others,
-        allocated,
-        first_size(r"with {} allocated in private pools", text),
-        unallocated,
-        first_size(r"{} allowed", text),
+        release=next((release for words, release in releases if words in text), ""),
+        gpu=int(gpu[1]) if gpu else None,
+        tried=tried,
+        total=total,
+        free=free,
+        process=process,
+        others=others,
+        allocated=allocated,
+        private_pools=first_size(r"with {} allocated in private pools", text),
+        unallocated=unallocated,
+        allowed=first_size(r"{} allowed", text),
     )
 
 

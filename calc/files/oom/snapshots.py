@@ -100,22 +100,27 @@ def peaks_of(snapshot: Any) -> dict[str, float]:
             return {}
         return {
             name: peak
-            for name, of in CHANGES.items()
-            if (peak := max(_peaks(traces, segments, *of), default=0)) > 0
+            for name, (size, signs) in CHANGES.items()
+            if (peak := max(_device_peaks(traces, segments, size, signs), default=0)) > 0
         }
     except BROKEN:
         return {}
 
 
-def _peaks(
+def _device_peaks(
     traces: list[Any], segments: list[Any], size: str, signs: dict[str, int]
 ) -> Iterable[float]:
-    standing: Counter[int] = Counter()
+    """Yield the largest memory of each device over its trace. [B]
+
+    `size` is the field of a segment to sum up, and `signs` says which events add to it (1) or take
+    from it (-1). The trace ends with what the segments hold, so its start follows from that.
+    """
+    end_bytes: Counter[int] = Counter()
     for segment in segments:
-        standing[segment.get("device", 0)] += segment.get(size, 0)
+        end_bytes[segment.get("device", 0)] += segment.get(size, 0)
     for device, trace in enumerate(traces):
-        stands = standing[device]
-        changes = [
+        changes_bytes = [
             signs[event["action"]] * event["size"] for event in trace if event["action"] in signs
         ]
-        yield max(accumulate(changes, initial=stands - sum(changes)))
+        start_bytes = end_bytes[device] - sum(changes_bytes)
+        yield max(accumulate(changes_bytes, initial=start_bytes))
