@@ -12,7 +12,7 @@ from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import MOST_CHARACTERS, runs
 from calc.files.calibration.readings import RunReading, readings_of_runs
 from calc.files.imported_run import import_run
-from calc.files.oom.alone import command_in_log
+from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.explain import LogProblem
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.parts import cards_of_log, on_card

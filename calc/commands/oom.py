@@ -11,8 +11,8 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.imported_run import ImportedRun, import_run
-from calc.files.oom.alone import command_in_log
 from calc.files.oom.causes import NO_ROOM, cures_by_cause
+from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.engine import takes_a_share
 from calc.files.oom.explain import OomExplanation, explain_text, origin
 from calc.files.oom.findings import OTHER_WORK

@@ -211,7 +211,7 @@ def _choice_lines(result: RequestAnswer, request: Request) -> Iterator[str]:
     """The choices that the words leave, each with its own answer."""
     if not result.job or result.job.get("have"):
         return
-    said = request.understood
+    said = request.reading
     if choices := named_choices(result.job, request.columns, said.words, request.catalogs):
         yield f"Compared: {named_choices_words(choices, request.catalogs)}"
 
@@ -285,7 +285,7 @@ def _changes(result: RequestAnswer, catalogs: Catalogs) -> list[str]:
 
 def _reading_of_words(request: Request, job: Cells) -> list[str]:
     """The three lines of a text in plain words; none where columns alone were given."""
-    said = request.understood
+    said = request.reading
     read = [
         meaning if words in request.columns else f"{words} ({meaning})"
         for words, meaning in request.read.items()

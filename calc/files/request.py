@@ -30,7 +30,7 @@ from calc.files.words.form import is_document
 from calc.files.words.job import job_columns, read_phrases
 from calc.files.words.owners import owners_of
 from calc.files.words.read import read_words
-from calc.files.words.understood import Question, Understood
+from calc.files.words.request_reading import Question, RequestReading
 from calc.job.fields import BY_HAND, JOB
 from calc.mappings import Cells
 from calc.models.foreign import free_id
@@ -62,7 +62,7 @@ OTHER_ADDRESS = (
 )
 
 
-NOTHING_SAID = Understood({})
+NOTHING_SAID = RequestReading({})
 
 
 class Request(NamedTuple):
@@ -81,7 +81,7 @@ class Request(NamedTuple):
     catalogs: Catalogs
     run: ImportedRun | None = None
     logs: tuple[bytes, ...] = ()
-    understood: Understood = NOTHING_SAID
+    reading: RequestReading = NOTHING_SAID
     data: tuple[DataSet, ...] = ()
     owners: tuple[tuple[str, str], ...] = ()  # of team, owner and project those that are named
 
@@ -91,8 +91,8 @@ class Request(NamedTuple):
         known = self.columns.keys() | ({"goal", "model", "amount"} if self.run else set())
         return tuple(
             question
-            for question in self.understood.questions
-            if question.column not in known or question.column in self.understood.columns
+            for question in self.reading.questions
+            if question.column not in known or question.column in self.reading.columns
         )
 
 
@@ -179,7 +179,7 @@ def request_of(
     )
 
 
-def _remark(worded: Understood) -> str:
+def _remark(worded: RequestReading) -> str:
     """Return the assumptions in reading the words, and what is not counted."""
     parts = (("Read as", worded.assumed), ("Not counted", worded.not_counted))
     return " ".join(f"{title}: {', '.join(several)}." for title, several in parts if several)

@@ -12,7 +12,7 @@ from calc.evaluate import Row
 from calc.files.imported_run import ImportedRun, cautious
 from calc.files.request import Request
 from calc.files.request_job import job_of_columns, scenario_of_columns
-from calc.files.words.understood import Question
+from calc.files.words.request_reading import Question
 from calc.job.cells import listed
 from calc.job.columns import JOB_BY_NAME
 from calc.plan.bill import billed
@@ -55,7 +55,7 @@ def check_open(request: Request) -> None:
     problem = (
         ""
         if request.run or {"model", "goal"} <= request.columns.keys()
-        else request.understood.problem
+        else request.reading.problem
     )
     if request.questions or (problem and "words" in request.kinds):
         raise OpenQuestions(request.questions, problem)

@@ -9,7 +9,7 @@ from examples import catalogs, published, recorded
 
 from calc import estimate
 from calc.__main__ import main
-from calc.files.oom.alone import command_in_log
+from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.explain import LogProblem, explain_text, tells, text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.files.link.now import answers_now
+from calc.files.link.answers_today import answers_now
 from calc.mappings import Arguments
 from calc.plan.drift import FigureChange, changes
 from calc.plan.plan_bill import first_month

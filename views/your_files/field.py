@@ -12,7 +12,7 @@ from calc.files.link.address import link_query
 from calc.files.request import KINDS, PASTED, Request, request_of
 from calc.files.request_answer import check_open, row_of_request, with_model
 from calc.files.request_job import assumption_sentence, job_choices, job_of_columns
-from calc.files.words.understood import Question
+from calc.files.words.request_reading import Question
 from calc.job.resolve import resolve
 from calc.mappings import Arguments, Cells
 from views.session import address, extra_state, job_state, owners, reading

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calc.evaluate import Row
-from calc.files.words.understood import Question
+from calc.files.words.request_reading import Question
 from calc.files.words.vocabulary import vocabulary
 
 LIMITS = frozenset(

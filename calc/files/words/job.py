@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.files.words.facts import as_counted
 from calc.files.words.quantities import TOKENS_A_WORD
-from calc.files.words.understood import Question, Understood
+from calc.files.words.request_reading import Question, RequestReading
 from calc.job.cells import listed
 from calc.job.columns import JOB_BY_NAME
 from calc.say.place import instances_in_words
@@ -24,10 +24,10 @@ CARD_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 LONGEST_NUMBER = 30  # digits
 
 
-def job_columns(understood: Understood, catalogs: Catalogs) -> Understood:
+def job_columns(reading: RequestReading, catalogs: Catalogs) -> RequestReading:
     """Return the reading with columns of a job alone; what no job can express is asked."""
-    job = _Job(understood, catalogs)
-    words = dict(understood.words)
+    job = _Job(reading, catalogs)
+    words = dict(reading.words)
     for name in list(job.columns):
         if name in job.readings:
             value = job.columns.pop(name)
@@ -36,22 +36,22 @@ def job_columns(understood: Understood, catalogs: Catalogs) -> Understood:
             if name in words:
                 words |= dict.fromkeys(job.columns.keys() - before, words[name])
     return replace(
-        understood,
+        reading,
         columns=job.columns,
         words=words,
-        assumed=(*understood.assumed, *job.assumed),
-        questions=(*understood.questions, *job.questions),
-        not_counted=(*understood.not_counted, *job.not_counted),
+        assumed=(*reading.assumed, *job.assumed),
+        questions=(*reading.questions, *job.questions),
+        not_counted=(*reading.not_counted, *job.not_counted),
     )
 
 
 class _Job:
     """Columns on the way to those of a job."""
 
-    def __init__(self, understood: Understood, catalogs: Catalogs):
+    def __init__(self, reading: RequestReading, catalogs: Catalogs):
         self.columns, self.words, self.catalogs = (
-            dict(understood.columns),
-            understood.words,
+            dict(reading.columns),
+            reading.words,
             catalogs,
         )
         self.assumed: list[str] = []
@@ -236,12 +236,12 @@ def _asked_already(_: object) -> None:
     """Nothing: the reader has asked about the amount."""
 
 
-def read_phrases(understood: Understood, catalogs: Catalogs) -> Mapping[str, str]:
+def read_phrases(reading: RequestReading, catalogs: Catalogs) -> Mapping[str, str]:
     """Phrase -> its columns and values, in words; a column that no phrase names by its name."""
     phrases: dict[str, list[str]] = {}
-    for column, value in understood.columns.items():
+    for column, value in reading.columns.items():
         values = instances_in_words(listed(value), catalogs) if column == "instance" else value
-        phrases.setdefault(understood.words.get(column, "") or column, []).append(
+        phrases.setdefault(reading.words.get(column, "") or column, []).append(
             f"{column} {_plain(values)}"
         )
     return {phrase: ", ".join(several) for phrase, several in phrases.items()}

@@ -8,7 +8,7 @@ import re
 
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import LONG_RUN, Amounts
-from calc.files.words.bare import put_bare, put_target
+from calc.files.words.bare_quantities import put_bare, put_target
 from calc.files.words.clauses import ask_about_parts, ask_about_unread
 from calc.files.words.compose import compose_quantities
 from calc.files.words.consistency import ask_about_contradictions
@@ -25,10 +25,10 @@ from calc.files.words.method import settle_method
 from calc.files.words.models import NamedModel, named_models
 from calc.files.words.name_parts import of_size, parts_of_models
 from calc.files.words.quantities import put_quantities
+from calc.files.words.request_reading import Question, RequestReading
 from calc.files.words.roles import Kind, settled_roles
 from calc.files.words.scopes import Scopes, scopes_of
 from calc.files.words.settings import put_settings
-from calc.files.words.understood import Question, Understood
 from calc.files.words.vocabulary import vocabulary
 
 GOES_ON = re.compile(r"[-.]\d")  # after a name: that of another release
@@ -49,14 +49,14 @@ STEADY_ROLES = frozenset(
 )
 
 
-def read_words(text: str, catalogs: Catalogs) -> Understood:
+def read_words(text: str, catalogs: Catalogs) -> RequestReading:
     """Return the job that a text in plain words asks for; nothing is guessed in its place."""
     plain = normalize(text)
     models, items = _items(plain, catalogs)
     scopes = scopes_of(items)
     facts = Facts()
     if refusal := _refusal(items, models, scopes):
-        return Understood({}, problem=refusal)
+        return RequestReading({}, problem=refusal)
     claims, covered = claims_of(items)
     aside = [claim for claim in claims if claim.first in scopes.aside]
     claims = [claim for claim in claims if claim.first not in scopes.aside]
@@ -110,7 +110,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
         facts.columns.setdefault("precision", stored)
         facts.words.setdefault("precision", model)
     facts.not_counted += [*_unsold(items, model, catalogs), *_unread_words(items, covered, scopes)]
-    return Understood(
+    return RequestReading(
         facts.columns,
         facts.words,
         tuple(facts.assumed),

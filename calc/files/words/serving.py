@@ -7,7 +7,7 @@ from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, Amount
 from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.loads import LENGTHS, NAMED_USERS, put_load
-from calc.files.words.persons import are_persons
+from calc.files.words.nouns_of_people import are_persons
 from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME
 from calc.job.lengths import prompt_of_mean_turn

@@ -16,7 +16,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Understood:
+class RequestReading:
     """The columns that a text sets; what it leaves open, puts aside, or cannot be planned.
 
     `columns`: only what was said; `words`: column -> the words that it came from; `assumed`:
