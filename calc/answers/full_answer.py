@@ -95,9 +95,10 @@ def _answer(row: JobRow, catalogs: Catalogs) -> Answer:
 def _searched(
     row: JobRow, catalogs: Catalogs
 ) -> tuple[list[Relaxation], Iterator[tuple[int, Ranking]]]:
-    """The relaxations of a job, and the rankings that they and last its near regions lead to.
+    """Return the relaxations of a job, and the rankings of the jobs that they make of it.
 
-    The job itself is searched with them.
+    The last ranking is that of the job in near regions, if it has any. All are searched together
+    with the job itself.
     """
     try:
         job = resolved_job(row, catalogs)

@@ -93,18 +93,20 @@ def longest_sequence_tokens(model_row, catalogs):
 
 def stacks(model_row, catalogs):
     """The numbers of the model's stacks of blocks. Shape (stacks, rows)."""
-    first, depth, side, block, kind = stack_rows(catalogs)
-    order = np.arange(max(int(depth[np.unique(model_row)].max(initial=0)), 1))[:, None]
-    row = np.where(order < depth[model_row], first[model_row] + order, -1)
+    stack = stack_rows(catalogs)
+    counts = stack.stack_count[model_row]
+    order = np.arange(max(int(counts.max(initial=0)), 1))[:, None]
+    # Row of each stack in the catalog of stacks; -1 if a model has fewer.
+    row = np.where(order < counts, stack.first_stack[model_row] + order, -1)
     names = [name for name in numbers_in(catalogs, "stacks") if not name.startswith("adapter_")]
     made = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in names}
     made |= {
         f"stack_adapter_{way}_width": adapter_widths(catalogs, way)[:, row] for way in ("in", "out")
     }
     return made | {
-        "stack_side": side[row],
-        "stack_family_kind": block[row],
-        "stack_kind_alone": kind[row],
+        "stack_side": stack.side[row],
+        "stack_family_kind": stack.block[row],
+        "stack_kind_alone": stack.kind[row],
     }
 
 

@@ -1,5 +1,7 @@
 """Numbers of models and of their stacks of blocks, kept with their catalogs."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -19,6 +21,21 @@ TRAITS_OF_OTHERS = {"block": "encoder", "encoder_block": "encoder"}
 KINDS = (*dict.fromkeys(TRAITS_OF_DECODERS.values()), "crossed", "encoder")
 # The matrices that all-linear adapts.
 ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")
+
+
+class StackRows(NamedTuple):
+    """The stacks of blocks of every model, and what each stack is.
+
+    `first_stack` (-1 without stacks) and `stack_count` have the shape (models,); the stacks of a
+    model follow each other. The others have one value per stack and a last one for no stack: `side`
+    is a position in SIDES, and `block` a row of the blocks or -1.
+    """
+
+    first_stack: np.ndarray
+    stack_count: np.ndarray
+    side: np.ndarray
+    block: np.ndarray
+    kind: np.ndarray
 
 
 @cached_per_catalogs("models", "model_kinds")
@@ -85,18 +102,17 @@ def kind_rows(catalogs: Catalogs) -> np.ndarray:
 
 
 @cached_per_catalogs("models", "stacks", "blocks")
-def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
-    """Each model's first stack and their number; each stack's side, block (-1: none) and kind."""
+def stack_rows(catalogs: Catalogs) -> StackRows:
+    """Return which stacks each model has, and the catalogs' rows that each stack names."""
     models, stacks = catalogs.models, catalogs.stacks
-    owner = models.index.get_indexer(stacks["model"])
-    depth = np.bincount(owner, minlength=len(models))
-    first = np.full(len(models), -1)
-    first[owner[::-1]] = np.arange(len(owner))[::-1]
-    side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
-    return (
-        first,
-        depth,
-        side,
-        np.append(block_rows(catalogs, "stacks", "block"), 0),
-        np.append(kind_rows(catalogs), 0),
+    model_of_stack = models.index.get_indexer(stacks["model"])
+    first_stack = np.full(len(models), -1)
+    # Of several assignments to one model the last counts, so the stacks go backward.
+    first_stack[model_of_stack[::-1]] = np.arange(len(model_of_stack))[::-1]
+    return StackRows(
+        first_stack=first_stack,
+        stack_count=np.bincount(model_of_stack, minlength=len(models)),
+        side=np.append([SIDES.index(word) for word in stacks["side"]], 0),
+        block=np.append(block_rows(catalogs, "stacks", "block"), 0),
+        kind=np.append(kind_rows(catalogs), 0),
     )

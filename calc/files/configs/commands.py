@@ -276,11 +276,12 @@ def _ends(line: str, mark: str) -> bool:
 
 
 def _last_places(lines: list[str]) -> dict[str, int]:
-    """The last line that consists of each word, and the last that begins with a bracket."""
-    return {
-        ")" if (plain := line.strip(" \t")).startswith(")") else plain: place
-        for place, line in enumerate(lines)
-    }
+    """Return the number of the last line with each text; `)` is any line that begins with it."""
+    places = {}
+    for place, line in enumerate(lines):
+        text = line.strip(" \t")
+        places[")" if text.startswith(")") else text] = place
+    return places
 
 
 def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:

@@ -131,39 +131,50 @@ def beside_parameters(config: Cells, model_types: ModelTypes) -> dict[str, int]:
 
 
 def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -> Json | None:
-    """The entry of the text part, else of the largest; the others are left out."""
+    """Return the entry of one part of a model, with the parameters of the others as left out.
+
+    It is the part itself (its name is "") if that writes text, and otherwise the largest part. A
+    part whose type the catalog does not cover is read from fields with the usual names. None if no
+    part can be read.
+    """
     of_text = part.outer is not None
     outer = part.config if part.outer is None else part.outer
     siblings = parts_beside(outer, catalogs.config_defaults)
     entries = read_parts(siblings, catalogs, read)
-    stated = sketch(
-        part.config,
-        catalogs.model_types,
-        catalogs.config_defaults.get(part.model_type, {}),
-        of_text,
-    )
-    itself = {**part.config} if part.model_type in catalogs.model_types.covered() else stated
-    entries |= read_parts({"": itself} if itself else {}, catalogs, read)
+    own_entry = _own_entry(part, catalogs, read)
+    if own_entry:
+        entries[""] = own_entry
     if not entries:
         return None
-    if itself is stated and "" in entries:
-        entries[""] |= {"sized": 2, "learned_positions": 0} | dict.fromkeys(
-            ("block", "moe_block", "encoder_block"), ""
-        )
     counts = {name: counted_parameters(entry, catalogs) for name, entry in entries.items()}
-    leads = of_text or writes(part.config, of_text, catalogs.model_types)
-    largest = "" if leads and "" in entries else max(counts, key=lambda name: counts[name])
-    entry = entries[largest]
-    rest = {name or "other": count for name, count in counts.items() if name != largest}
-    rest |= beside_parameters(outer, catalogs.model_types)
+    leads = "" in entries and (of_text or writes(part.config, of_text, catalogs.model_types))
+    chosen = "" if leads else max(counts, key=lambda name: counts[name])
+    entry = entries[chosen]
+    others = {name or "other": count for name, count in counts.items() if name != chosen}
+    others |= beside_parameters(outer, catalogs.model_types)
     unknown = [name for name in siblings if name not in entries]
-    if not rest and not unknown:
+    if not others and not unknown:
         return entry
     return {
         **entry,
-        **_left_out(rest, unknown, entry.get("left_out_parameters", 0)),
+        **_left_out(others, unknown, entry.get("left_out_parameters", 0)),
         "sized": entry.get("sized", 1),
     }
+
+
+def _own_entry(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -> Json | None:
+    """Return the entry of a part by its type, or by its sizes if its type is not covered."""
+    model_types = catalogs.model_types
+    is_covered = part.model_type in model_types.covered()
+    config: Json | None = {**part.config}
+    if not is_covered:
+        defaults = catalogs.config_defaults.get(part.model_type, {})
+        config = sketch(part.config, model_types, defaults, part.outer is not None)
+    entry = read_parts({"": config} if config else {}, catalogs, read).get("")
+    if entry is None or is_covered:
+        return entry
+    without_blocks = dict.fromkeys(("block", "moe_block", "encoder_block"), "")
+    return entry | {"sized": 2, "learned_positions": 0} | without_blocks
 
 
 def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> Json:
