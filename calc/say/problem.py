@@ -88,6 +88,9 @@ FEWER_BITS = {
 }
 
 
+NO_LAYOUT = "No layout runs this job"
+
+
 def problem_text(problem: Problem, job: Job | None, catalogs: Catalogs) -> str:
     """Return a problem and its cure as one sentence."""
     problem_words, cure = problem_and_cure(problem, job, catalogs)
@@ -97,6 +100,14 @@ def problem_text(problem: Problem, job: Job | None, catalogs: Catalogs) -> str:
 def as_heading(sentence: str) -> str:
     """A sentence without its full stop."""
     return sentence.rstrip(".")
+
+
+def heading_and_rest(problem: Problem, job: Job | None, catalogs: Catalogs) -> tuple[str, str]:
+    """Return a heading, and what stands below it: the cure, or the whole sentence of a rule."""
+    wrong, cure = problem_and_cure(problem, job, catalogs)
+    if problem.code == "no-layout":
+        return NO_LAYOUT, wrong
+    return as_heading(wrong), cure
 
 
 def problem_and_cure(problem: Problem, job: Job | None, catalogs: Catalogs) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from calc.cost.terms import committed_copies
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
 from calc.plan.bill import billed
-from calc.plan.plan_bill import against_budget, paid_months, plan_bill
+from calc.plan.plan_bill import AgainstBudget, against_budget, paid_months, plan_bill
+from views.compare_and_bill.the_bill import _against
 
 RUN = {
     "model": "llama-3.1-8b",
@@ -115,6 +116,12 @@ KEPT = [
     "A~market~on-demand~model~gpt2~instance~g6e.xlarge~train_tokens~1000000000~runs_per_month~4~plan_months~6",
     "B~market~spot~model~llama-3.2-1b~instance~g6e.xlarge~train_tokens~1000000000",
 ]
+
+
+def test_what_is_left_of_a_budget_is_rounded_as_the_bill_is():
+    """$16,348 and what is left are the $20,000 of the budget."""
+    assert _against(AgainstBudget(3652.4, 0.8174)) == "82 % of the budget; $3,652 left."
+    assert _against(AgainstBudget(-3652.4, 1.2)) == "120 % of the budget; $3,652 over it."
 
 
 def test_the_page_sums_what_is_ticked_against_a_budget():

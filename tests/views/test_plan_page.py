@@ -29,7 +29,7 @@ from calc.say.numbers import about, span, spoken_span, three_digits
 from calc.units import GIB
 from views.plan import changes, limits
 from views.session import present_plan
-from views.shared.row_words import capital, on_screen, time_rests_on
+from views.shared.row_words import capital, on_screen, time_basis
 
 DAY = date(2026, 11, 22)
 STATES = recorded("cases/plan_page.json")["states"]
@@ -90,12 +90,8 @@ def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, cat
             for hours, card in zip(options.answers["hours"], shown, strict=False)
         )
     assert where in shown[0]
-    rests_on = time_rests_on(options.answers.iloc[0]).partition(": ")[0]
-    assert any(
-        f"Line: the range, {first['memory_basis'].replace(': ', ', ', 1)}. Time: {rests_on}."
-        in text
-        for text in html_texts(app)
-    )
+    rests_on = f"{first['memory_basis']}. Time: {time_basis(options.answers.iloc[0])}."
+    assert any(f"Line: the range, {rests_on}" in text for text in html_texts(app))
     the_short_board_has_what_cannot_be_ranked(app, options)
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)

@@ -21,6 +21,7 @@ WALL_STYLE = """<style>
 :root { font-size: 22px !important; }
 [data-testid="stSidebar"] { display: none; }
 [data-testid="stMain"] { scroll-snap-type: y proximity; }
+h1 { scroll-margin-top: 150px; scroll-snap-align: start; } /* so that the switch stays in reach */
 [class*="st-key-screen_"] {
   min-height: calc(100vh - 110px); scroll-margin-top: 110px; scroll-snap-align: start;
 }

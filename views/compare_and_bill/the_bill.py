@@ -13,7 +13,7 @@ from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
 from calc.say.cases import HOW_CASES, range_words, summands
-from calc.say.numbers import about, is_missing, percent, three_digits, usd, with_noun
+from calc.say.numbers import about, billed_usd, is_missing, percent, three_digits, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import DECISION
 from views.compare_and_bill.moves import cases_of
@@ -178,16 +178,16 @@ def said_of(bill: pd.DataFrame) -> list[str]:
     said.append(f"{PERIODS[period]}: {range_words(found, bill[column].tolist())}. {HOW_CASES}")
     if budget := state.get("budget_usd"):
         against = against_budget(bill, budget, period)
-        said.append(f"Budget {usd(budget)}: {_against(against)}")
+        said.append(f"Budget {billed_usd(budget)}: {_against(against)}")
     return said
 
 
 def _against(against: AgainstBudget) -> str:
-    """The bill beside the budget: 82 % of the budget; $3,650 left."""
+    """The bill beside the budget: 82 % of the budget; $3,652 left."""
     left = against.left_usd
     return (
         f"{percent(against.used_ratio)} of the budget; "
-        f"{usd(left) + ' left' if left >= 0 else usd(-left) + ' over it'}."
+        f"{billed_usd(abs(left))} {'left' if left >= 0 else 'over it'}."
     )
 
 

@@ -28,7 +28,7 @@ from calc.say.numbers import (
     with_noun,
 )
 from calc.say.place import short_card
-from calc.say.problem import as_heading, problem_and_cure
+from calc.say.problem import as_heading, heading_and_rest
 from calc.say.sessions import turns_found
 from calc.say.verdict import verdict
 from calc.search.row_status import scenario_of
@@ -84,8 +84,8 @@ def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> s
     row = chosen or options.rows[0]
     job = options.job
     if options.obstacle:
-        wrong, _ = problem_and_cure(options.obstacle, options.resolved, catalogs)
-        return row_words.on_screen(as_heading(wrong))
+        wrong, _ = heading_and_rest(options.obstacle, options.resolved, catalogs)
+        return row_words.on_screen(wrong)
     if job.get("have"):
         used = three_digits(row["needed_bytes"] / GIB)
         card = three_digits(row["gpu_memory_bytes"] / GIB)
@@ -103,7 +103,7 @@ def cure(options: Answer, catalogs: Catalogs) -> str:
     """Return what to do if no plan meets every limit: the rest of the heading's problem."""
     if options.obstacle is None:
         return ""
-    _, rest = problem_and_cure(options.obstacle, options.resolved, catalogs)
+    _, rest = heading_and_rest(options.obstacle, options.resolved, catalogs)
     if not options.reasons:
         rest += rented_words(options.rented)
     return row_words.on_screen(rest)
