@@ -32,6 +32,10 @@ QUIET = """() => new Promise(done => {
   };
   look();
 })"""
+# While others ask, plans of Compare choices come seconds apart; then the page is drawn anew, and
+# all of it fades.
+PLANNED = """() => ![...document.querySelectorAll('[data-testid="stProgress"]')].some(
+  bar => bar.innerText.trim().endsWith(' plans'))"""
 CHART, MAIN = '[data-testid="stVegaLiteChart"]', '[data-testid="stMain"]'
 
 
@@ -79,6 +83,8 @@ def drawn(page, url):
         "chart => [...document.querySelectorAll(chart)].every(e => e.querySelector('svg, canvas'))",
         arg=CHART,
     )
+    page.wait_for_function(PLANNED, timeout=60_000)
+    settled(page)
     return errors
 
 
