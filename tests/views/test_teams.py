@@ -242,6 +242,10 @@ def test_a_kept_answer_carries_its_team_in_the_link_and_the_page_sums_by_team():
     assert title(app) == "1 team shares the bill"
     teams = {str(row[0]): row[1] for row in app.table[0].value.to_numpy()}
     assert teams == {"nlp": "1", "no team": "1"}
+    together = opened("teams", kept=[PLAIN, SERVED]).table[0].value["12 months"].iloc[0]
+    assert together == opened("compare", kept=[PLAIN, SERVED]).table[0].value["12 months"].iloc[
+        -1
+    ].strip("*")
     heads = ["Team", "Plans", "Once", "A month", "12 months", "GPU-hours"]
     assert [*app.table[0].value.columns] == heads  # those of the bill
     alone = opened("teams", kept=[PLAIN]).table[0].value

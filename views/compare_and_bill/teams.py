@@ -16,7 +16,8 @@ from calc.plan.budgets import Budget, Use, budget_use, by_team, with_gpu_hours
 from calc.plan.figures import records
 from calc.plan.ownership import DAYS, LONGEST_OWNER, OWNERSHIP, day_of, owned_rows
 from calc.say.budgets import budget_name, use_sentence
-from calc.say.numbers import billed_usd, is_missing, with_noun
+from calc.say.cases import summands
+from calc.say.numbers import is_missing, with_noun
 from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared_answers
 from views.compare_and_bill.the_bill import COLUMNS, HOURS, gpu_hours_words
@@ -62,7 +63,7 @@ def draw(title: DeltaGenerator) -> None:
     heading_place = title.container()
     title.caption(ABOUT)
     _owners()
-    _sums(sums)
+    _sums(sums, bill)
     uses = _uses(bill, budgets) if budgets else []
     heading_place.title(plain(heading(sums, uses)), anchor=False)
     _open_budgets(catalogs)
@@ -119,13 +120,20 @@ def _save_owners(key: str) -> None:
         kept_answers.own(int(place), **texts | days)
 
 
-def _sums(sums: pd.DataFrame) -> None:
-    """A line for each team, in the columns of the bill that any of them has."""
+def _sums(sums: pd.DataFrame, bill: pd.DataFrame) -> None:
+    """A line for each team, in the columns of the bill that any of them has.
+
+    Dollars are sums of what the lines of the bill show.
+    """
+    plans = dict(iter(bill.groupby("team")))
     lines = [
         {
             "Team": plain(row["team"] or NO_TEAM),
             "Plans": f"{row['plans']:.0f}",
-            **{label: _money(row[name]) for name, label in COLUMNS.items()},
+            **{
+                label: plain(summands(plans[row["team"]][name].tolist())[1])
+                for name, label in COLUMNS.items()
+            },
             HOURS: gpu_hours_words(row["once_gpu_hours"], row["monthly_gpu_hours"]),
         }
         for row in records(sums)
@@ -136,10 +144,6 @@ def _sums(sums: pd.DataFrame) -> None:
     tables.download(
         "Sums as CSV", partial(to_csv, sums), "headroom-teams", "teams_csv", type="tertiary"
     )
-
-
-def _money(value: float) -> str:
-    return "" if is_missing(value) else plain(billed_usd(value))
 
 
 def _uses(bill: pd.DataFrame, budgets: list[Budget]) -> list[Use]:
