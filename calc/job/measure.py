@@ -6,6 +6,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.job.cells import JobError, blank, cell_value
+from calc.job.software import generates
 from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.units import HOUR_SECONDS
@@ -57,10 +58,15 @@ def counts_images(cell: Any) -> bool:
 def tokens_in_all(cell: Any, job: Cells, catalogs: Catalogs) -> float | None:
     """The tokens of a cell: a number of tokens, or an amount in words: 1000 hours, 1e6 images.
 
-    Of a generator that sees images, each image has one answer.
+    Of a generator a bare number counts what it generates, and 1e9 tokens what goes through it:
+    prompts too. Of a generator that sees images, each image has one answer.
     """
     amount, word = _amount_and_word(cell)
     words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)
+    if word in TOKENS and words == TOKENS and generates(job["model"], catalogs):
+        each = job["prompt_tokens"] + job["answer_tokens"]
+        number = cell_value(inputs_by_name()["tokens_total"], amount)
+        return number and number * job["answer_tokens"] / each
     if words == TOKENS and takes_images(job["model"], catalogs):
         words, unit_tokens = IMAGES, float(job["answer_tokens"])
     if word and word not in {*words, *TOKENS}:

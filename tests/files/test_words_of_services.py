@@ -97,6 +97,8 @@ pytestmark = pytest.mark.usefixtures("read_once")
             {"prompt_tokens": 4300, "people": None},
         ),
         ("price of 200M output tokens by phi-4 in a batch job", {"tokens_total": "200000000"}),
+        ("process 1 billion tokens with qwen3-8b", {"tokens_total": "1000000000 tokens"}),
+        ("generate 1 billion tokens with qwen3-8b", {"tokens_total": "1000000000"}),
         (
             "qwen3-14b: summaries of 12k call transcripts, 5k tokens each, 200 tokens out",
             {"requests_total": 12000, "users": None},

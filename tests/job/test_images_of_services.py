@@ -15,7 +15,8 @@ SERVICE = {"goal": "serve", "model": "qwen2.5-vl-7b", "answer_tokens": 100}
     ("cells", "prompt", "tokens"),
     [
         ({"tokens_total": "2000 images"}, 1296, 200_000),  # one answer of each image
-        ({"tokens_total": "5000 tokens"}, 1024, 5000),
+        ({"tokens_total": "5000"}, 1024, 5000),
+        ({"tokens_total": "5620 tokens"}, 1024, 500),  # prompts among them
         ({"images_per_sequence": 2, "users": 4}, 2592, None),
         ({"images_per_sequence": 2, "users": 4, "prompt_tokens": 3000}, 3000, None),
     ],

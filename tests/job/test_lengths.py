@@ -4,6 +4,7 @@ import pytest
 
 from calc.job.cells import JobError
 from calc.job.lengths import fill_lengths, fitted_lengths, split_context
+from calc.job.resolve import resolve
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,11 @@ def test_a_length_that_is_not_set_follows_from_the_others():
 def test_lengths_that_contradict_the_context_are_refused(cells, says):
     with pytest.raises(JobError, match=says):
         lengths_of(cells)
+
+
+def test_tokens_in_words_are_prompts_and_answers_and_a_bare_number_is_generated(catalogs):
+    job = {"goal": "serve", "model": "qwen3-8b", "prompt_tokens": 900, "answer_tokens": 100}
+    assert resolve(job | {"tokens_total": "1e9 tokens"}, catalogs).tokens_total == 1e8
+    assert resolve(job | {"tokens_total": "1e9"}, catalogs).tokens_total == 1e9
+    reads = {"goal": "serve", "model": "bge-m3", "prompt_tokens": 512}
+    assert resolve(reads | {"tokens_total": "1e9 tokens"}, catalogs).tokens_total == 1e9

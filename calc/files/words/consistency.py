@@ -22,8 +22,8 @@ def ask_about_contradictions(facts: Facts, model: str, catalogs: Catalogs) -> No
     _within_context(facts, model, catalogs)
     _within_users(facts)
     _as_the_model(facts, model, catalogs)
-    total = str(facts.columns.get("tokens_total", ""))
-    if total and not total.endswith(NO_TOKENS) and float(total) < FEWEST_WORK_TOKENS:
+    total, _, unit = str(facts.columns.get("tokens_total", "")).partition(" ")
+    if total and unit not in NO_TOKENS and float(total) < FEWEST_WORK_TOKENS:
         _doubt(facts, "tokens_total", "which is little for work that ends")
     step = float(facts.columns.get("step_tokens", 0))
     run = float(facts.columns.get("train_tokens", 0) or facts.columns.get("run_tokens", 0))

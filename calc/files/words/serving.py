@@ -167,7 +167,8 @@ def _put_work(amounts: Amounts) -> None:
         elif claim.item.value >= LONG_RUN and facts.columns.keys() & {*RATES, "users", "people"}:
             amounts.ask("tokens_total", claim)
         elif claim.item.value >= (LONGEST_LENGTH if amounts.is_batch else LONG_RUN):
-            amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
+            unit = "" if _are_produced(amounts, [claim]) else " tokens"  # prompts among them
+            amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}{unit}")
         elif "text" in claim.cues and "prompt_tokens" not in facts.columns:
             amounts.put("prompt_tokens", claim)
         elif facts.columns.keys() & {"context_tokens", "prompt_tokens"} or (
