@@ -8,7 +8,7 @@ from calc.files.words.items import Item
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 PAST = frozenset({"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had"})
-TESTERS = frozenset({"we", "i", "they"})
+TESTERS = frozenset({"we", "i", "they", "he", "she", "we've", "i've", "we'd", "i'd", "they've"})
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 PRESENT = frozenset({"current", "old", "present"})  # our old chatbot runs on two T4
 TURNS = frozenset(
@@ -60,6 +60,10 @@ def put_aside(items: list[Item]) -> set[int]:
                 aside |= set(before)
         if "paid" in clause.tags or _runs_today(clause):  # we pay $3 an hour for an H100
             aside |= _machines(items, clause.places)
+        elsewhere = [place for place in clause.places if "elsewhere" in items[place].tags]
+        for place in elsewhere:  # on a T4 of Colab
+            near = [one for one in clause.places if abs(one - place) <= FARTHEST_NAME]
+            aside |= _machines(items, near)
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "," in clause.mark.tags else []
     return aside | _compared(items) | _answered_no(items)

@@ -317,7 +317,7 @@ def _skip_cost(item: Item, skipped: int) -> float | None:
 @read_once
 def _tags_that_end() -> frozenset[str]:
     """The tags of what no frame skips: quantities, names and joints."""
-    return _quantity_tags() | NAMES | {"end", ",", "and", "or", "N"}
+    return _quantity_tags() | NAMES | {"end", ",", "and", "or", "N", "as_long"}
 
 
 @read_once

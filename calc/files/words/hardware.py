@@ -147,9 +147,12 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
     if len({one.value for one in own}) > 1 or ("CARD" in item.tags and len(item.value) > 1):
         amounts.facts.ask("have", ", ".join(one.text for one in own))
     same = {str(catalogs.instances["gpu"].get(name, ""))}
-    scopes.taken["gpu"] = [
-        one for one in scopes.taken["gpu"] if one not in own and not same & set(one.value)
-    ]
+    others = [one for one in scopes.taken["gpu"] if one not in own and not same & set(one.value)]
+    scopes.taken["gpu"] = [] if "CARD" in item.tags else others
+    if others and "CARD" in item.tags:  # an L4 or a 3090
+        words = ", ".join(one.text for one in [item, *others])
+        amounts.facts.drop("have")
+        amounts.facts.ask("gpu", words, text=f"You wrote '{words}'. Which of these is meant?")
 
 
 def _count_of_instances(amounts: Amounts, gpus: float) -> float:

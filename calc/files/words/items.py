@@ -37,6 +37,8 @@ ELISION = re.compile(r"(?<![^\W_])(?:[dlnjsmtc]|qu)'(?=[^\W\d_])")  # d'utilisat
 CONTINENT = r"(?:eu|EU|[Ee]urope|[Aa]sia|apac|APAC)\b"
 JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
 US_BESIDE = re.compile(rf"\bus(?={JOINED}{CONTINENT})|(?<=\beu or )us\b|(?<=\beurope or )us\b")
+GERMAN = re.compile(r"\b(?:und|für|mit|auf|wir|das|ist|trainieren|Zeit)\b")
+GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b")  # a million millions
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
 TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
 APOSTROPHES = str.maketrans("’‘`", "'''")
@@ -69,6 +71,7 @@ def normalize(text: str) -> str:
     )  # the pronoun is no country
     text = US_BESIDE.sub("USA", text)  # us or eu
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
+    text = GERMAN_BILLION.sub(r"\1 Billionen", text) if GERMAN.search(text) else text
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = TABLE_LINE.sub(r"\1: \2", plain)
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)

@@ -15,6 +15,16 @@ BY_DAY = "The text names a day as the deadline. How many hours or days are left 
 MONTH_SIX_DAYS, WEEK_DAYS = 26.0, 7
 NO_LATENCY_SECONDS = 3600.0  # a limit that no answer exceeds
 LONGEST_MONTH_HOURS = 744.0
+OFF = r"(?:off|closed|down|not?|never|without|except|aus\w*|abgeschaltet|nicht|kein\w*|ohne|zu)"
+WEEKEND_OFF = re.compile(  # at night and on weekends it is switched off
+    rf"\b{OFF}\b[^.,;\n]*\b(?:weekend|wochenende)|\b(?:weekend|wochenende)\w*\b[^.,;\n]*\b{OFF}\b"
+)
+WEEKEND_TOO = re.compile(
+    r"\b(?:also|even|incl(?:uding|\.)?|and|plus|auch|und|et|aussi|y|también) "
+    r"(?:(?:on|at|am|an|the|le|les|los) )*(?:weekend|wochenende|week-end|fines de semana)"
+    r"|\bweekends? (?:too|as well|also|included)\b"
+)
+OF_HOURS_UP = ("clock_range", "duration_rate", "always")
 UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
@@ -195,9 +205,17 @@ def _put_times(amounts: Amounts) -> None:
     for role, hours in (("overnight", NIGHT_HOURS), ("weekend", WEEKEND_HOURS)):
         for claim in amounts.of(role):
             words = amounts.words(claim)
-            if "hours_most" not in facts.columns:
+            if not ends:
+                _put_weekend_of_service(amounts, claim)
+            elif "hours_most" not in facts.columns:
                 facts.put("hours_most", hours, words)
                 facts.assume(f"'{words}' as {hours:g} hours")
+
+
+def _put_weekend_of_service(amounts: Amounts, claim: Claim) -> None:
+    """A weekend or a night of a service, which is no deadline: asked unless its hours are said."""
+    if not (WEEKEND_OFF.search(amounts.text) or amounts.of(*OF_HOURS_UP)):
+        amounts.ask("hours_per_month", claim)
 
 
 def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
@@ -279,7 +297,10 @@ def _is_of_weekend(amounts: Amounts, words: str) -> bool:
 def _days_of_month(amounts: Amounts) -> float:
     """Days of a month on which a service is up: all, working days, or those of the week named."""
     of_week = next((tag for tag in amounts.tags if tag.startswith(DAYS_TAG)), "")
-    if "weekday" in amounts.tags:
+    is_off = WEEKEND_OFF.search(amounts.text)
+    if not is_off and WEEKEND_TOO.search(amounts.text):
+        return MONTH_DAYS
+    if "weekday" in amounts.tags or is_off:
         return MONTH_WORK_DAYS
     if "six_days" in amounts.tags:
         return MONTH_SIX_DAYS

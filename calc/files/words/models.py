@@ -46,6 +46,8 @@ TUNED = frozenset(
         "bnb",
         "version",
         "arch",
+        "moe",
+        "dense",
     ]
 )
 IN_NAMES = frozenset("-_/:.")
@@ -59,7 +61,7 @@ VARIANTS = frozenset(
     {
         *("small", "medium", "large", "mini", "tiny", "nano", "micro", "base", "nemo", "pro"),
         *("vision", "omni", "audio", "coder", "code", "math", "embedding", "embed", "reranker"),
-        *("guard", "flash", "max", "plus", "lite", "turbo", "saba", "moe", "vl", "air", "prover"),
+        *("guard", "flash", "max", "plus", "lite", "turbo", "saba", "vl", "air", "prover"),
     }
 )  # words that tell one model of a family from another
 NOT_UNKNOWN = frozenset({"code", "large", "small", "base", "max", "math", "audio", "vision"})

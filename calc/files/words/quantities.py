@@ -126,7 +126,8 @@ def _put_training(amounts: Amounts) -> None:
         amounts.leave_out(claim)
     for claim in amounts.of("each_tokens"):
         of_step = amounts.of("steps") and claim.item.value > LONGEST_LENGTH
-        column = _length_of_each(amounts, claim)
+        of_epoch = "epochs" in facts.columns and claim.item.value > LONGEST_LENGTH
+        column = run if of_epoch else _length_of_each(amounts, claim)
         amounts.put("step_tokens" if of_step else column, claim)
     for claim in amounts.of("examples_each"):
         amounts.put("generations", claim)

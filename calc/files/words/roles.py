@@ -12,7 +12,7 @@ PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
 HOUR, DAY = 3600.0, 86400.0  # seconds
 AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 OF_EXPERTS = frozenset({"megatron", "vllm"})  # programs whose ep are experts in parallel
-EP = re.compile(r"ep[ =:]?\d")
+EP, EP_KEY = re.compile(r"ep[ =:]?\d"), re.compile(r"ep[=:]?\d")
 PARALLEL = frozenset({"tensor_parallel", "pipeline_parallel"})
 FURTHER_YEARS = re.compile(
     r" ?(?:or|vs\.?|versus|and|/|,|oder|und|ou|o) ?"
@@ -56,6 +56,14 @@ class Kind(NamedTuple):
         return bool(self.model) and (self.name in VECTORS or named)
 
     @property
+    def has_experts(self) -> bool:
+        """Return whether the model reads a token with a part of its parameters."""
+        table = self.catalogs.models
+        if self.model not in table.index:
+            return False
+        return bool(table["active_parameters"][self.model] < table["parameters"][self.model])
+
+    @property
     def sees_pages(self) -> bool:
         """Return whether the model takes images, so that a page is one."""
         if self.model not in self.catalogs.models.index:
@@ -77,7 +85,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _as_sound(claims, kind)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
     roles = {"group_size": of_group}
-    is_parallel = columns.get("implementation") in OF_EXPERTS
+    is_parallel = columns.get("implementation") in OF_EXPERTS or _assigns_ep(claims, plain, kind)
     if is_parallel or PARALLEL & {claim.role for claim in claims}:  # tp 4, ep 8
         roles["epochs"] = "expert_parallel"
     return [
@@ -91,6 +99,12 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
 def _is_ep(claim: Claim, plain: str) -> bool:
     """Return whether epochs are written ep, which beside tp and pp are experts in parallel."""
     return bool(EP.match(plain, claim.start, claim.end))
+
+
+def _assigns_ep(claims: list[Claim], plain: str, kind: Kind) -> bool:
+    """Return whether a text sets ep of a model that has experts: mixtral, ep=8."""
+    keyed = (claim for claim in claims if claim.role == "epochs")
+    return kind.has_experts and any(EP_KEY.match(plain, claim.start) for claim in keyed)
 
 
 def _as_spread(claim: Claim, plain: str) -> Claim:
@@ -194,7 +208,10 @@ def _as_shifts(claims: list[Claim]) -> list[Claim]:
 def _as_sound(claims: list[Claim], kind: Kind) -> list[Claim]:
     """Hours without a word about them are of sound where a model hears and no others are."""
     roles = {claim.role for claim in claims}
-    if not kind.hears or roles & {"audio_seconds", "audio_rate"}:
+    if kind.hears and "audio_seconds" in roles:  # 3 years of radio (26,280 hours)
+        known = {claim.item.value for claim in claims if claim.role == "audio_seconds"}
+        return [one for one in claims if one.role != "duration" or one.item.value not in known]
+    if not kind.hears or "audio_rate" in roles:
         return claims
     sound = next((claim for claim in claims if claim.role in OF_SOUND), None)
     if sound is None or (roles & AT_ONCE and sound.item.value < HOUR):  # the length of a call

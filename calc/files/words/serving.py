@@ -61,6 +61,9 @@ def put_serving(amounts: Amounts) -> None:
     put_load(amounts)
     _put_work(amounts)
     _with_shared(facts)
+    if "as_long" in amounts.tags and "prompt_tokens" in facts.columns:  # a translation
+        facts.put("answer_tokens", facts.columns["prompt_tokens"], facts.words["prompt_tokens"])
+        facts.assume("answers as long as the prompts")
     for claim in amounts.of("share_cached"):
         if prompt := facts.columns.get("prompt_tokens"):
             amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
