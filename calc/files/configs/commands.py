@@ -50,6 +50,7 @@ HERE = re.compile(
     r"[ \t]*read[ \t].{0,200}?\b(?P<name>\w{1,100})[ \t]*<<-?[ \t]*['\"]?(?P<mark>\w{1,100})['\"]?"
 )
 BLOCK = re.compile(r"\0(?P<name>\w+)\0(?P<adds>\+?)\0(?P<words>.*)", re.S)  # an array, in its place
+LOCATED = re.compile(r"\$\((?:which|command -v) ([\w./-]+)\)")  # $(which trl)
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(
     r"^#SBATCH[ \t]+(?:--([\w-]+)|-([A-Za-z]))(?:[= \t]*([^\s#]\S*))?", re.M
@@ -158,7 +159,7 @@ def _inner_script(words: list[str]) -> tuple[list[str], str]:
 def _words(line: str, variables: dict[str, str], file: str) -> list[str] | None:
     """The words of a line with its variables filled in; None where a quote is left open."""
     filled = JOINS_OUTPUT.sub(" ", _fill_variables(_without_remark(line), variables, file))
-    filled = filled.replace(ESCAPED_AND, ENDS)
+    filled = LOCATED.sub(r"\1", filled.replace(ESCAPED_AND, ENDS))
     lexer = shlex.shlex(filled, posix=True, punctuation_chars="&;|")
     lexer.whitespace_split = True
     lexer.commenters = ""  # # within a word is none: LaTeX_OCR#1000

@@ -9,7 +9,7 @@ from typing import Any
 
 from calc.files.configs.commands import shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
-from calc.files.configs.flags import fields_of
+from calc.files.configs.flags import ENDS, fields_of
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
 from calc.files.configs.model_names import NIM
 from calc.files.configs.texts import flat
@@ -146,11 +146,13 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
         return _in_container(contained, file)
     for tool in tools().values():
         for pattern, parts in tool.commands.items():
-            place = _place(words, pattern.split())
+            begins = pattern.split()
+            place = _place(words, begins)
             if place:
+                own, behind = _before_end(words[place:])
                 return [
-                    *_launcher(words[: place - 1], file),
-                    _of_tool(tool, words[place:], file, parts),
+                    *_launcher([*words[: place - len(begins)], *behind], file),
+                    _of_tool(tool, own, file, parts),
                 ]
     script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
     script = words.index("-m") + 1 if script is None and "-m" in words[:-1] else script
@@ -171,6 +173,15 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
         if launcher or models
         else []
     )
+
+
+def _before_end(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words of a tool, and the launcher that it is to use with the flags behind a --."""
+    if ENDS not in words[:-1] or "--launcher" not in words:
+        return words, []
+    place, named = words.index(ENDS), words.index("--launcher")
+    own, flags = words[:named] + words[named + 2 : place], words[place + 1 :]
+    return own, [*words[named + 1 : named + 2], *flags]
 
 
 def _any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
