@@ -334,3 +334,51 @@ def test_a_model_prepared_for_training_in_few_bits_recomputes():
     prepared = "model = prepare_model_for_kbit_training(model)\n"
     row = row_of(LOOP + prepared + "TrainingArguments(optim='adamw_torch')\n", "train.py")
     assert row["recompute"] == "full"
+
+
+def test_variables_that_a_call_takes_are_one_service_with_it():
+    """The container of TGI in SageMaker reads HF_MODEL_QUANTIZE and SM_NUM_GPUS."""
+    text = """
+config = {"HF_MODEL_ID": "Qwen/Qwen2.5-32B-Instruct", "SM_NUM_GPUS": json.dumps(4),
+          "MAX_INPUT_LENGTH": "2048", "MAX_TOTAL_TOKENS": "4096", "HF_MODEL_QUANTIZE": "gptq",
+          "MESSAGES_API_ENABLED": "true"}
+image = get_huggingface_llm_image_uri("huggingface", version="2.0.2")
+llm = HuggingFaceModel(role=role, image_uri=image, env=config)
+llm.deploy(initial_instance_count=1, instance_type="ml.g5.12xlarge")
+"""
+    (run,) = read_runs([("serve.py", text.encode())], catalogs())
+    read = ("precision", "gpus", "instance", "sequence_tokens", "unused")
+    assert [run.row[name] for name in read] == ["gptq-4bit", "4", "g5.12xlarge", "4096", ""]
+
+
+MODAL = """
+MODEL = "Qwen/Qwen3-8B"
+image = modal.Image.debian_slim().pip_install("vllm==0.11.0")
+
+@app.function(image=image, gpu="L40S:2")
+def serve():
+    cmd = ["vllm", "serve", MODEL, "--max-model-len", "32768"]
+    cmd += ["--tensor-parallel-size", str(2)]
+    subprocess.Popen(" ".join(cmd), shell=True)
+"""
+DSTACK = """
+type: task
+nodes: 2
+commands:
+  - accelerate launch --num_machines=$DSTACK_NODES_NUM --num_processes=$DSTACK_GPUS_NUM --use_fsdp
+    sft.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --dataset_name a/b
+resources: {gpu: H100:8}
+"""
+
+
+def test_a_script_with_an_image_is_read_by_the_command_that_it_starts():
+    row = row_of(MODAL, "serve.py")
+    read = ("gpus", "tensor_parallel", "sequence_tokens", "gpu")
+    assert [row[name] for name in read] == ["2", "2", "32768", "l40s"]
+
+
+def test_dstack_counts_the_gpus_of_all_nodes():
+    """DSTACK_GPUS_NUM is of the run, DSTACK_GPUS_PER_NODE of a node (dstack, tasks)."""
+    assert row_of(DSTACK, "task.dstack.yml")["gpus"] == "16"
+    each = DSTACK.replace("$DSTACK_GPUS_NUM", "$DSTACK_GPUS_PER_NODE")
+    assert row_of(each, "task.dstack.yml")["gpus"] == "8"

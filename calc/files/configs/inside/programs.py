@@ -124,6 +124,8 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     command = _engine(named) or (_engine_of_flags(words) if flags and not has_fields else "")
     if not command:
         return None
+    if not words and any(isinstance(named.get(name), dict) for name in IMAGES) and _starts(node):
+        return None  # a script that makes its image, and starts the engine elsewhere
     is_image = any(_call_text(named.get(name)) for name in IMAGES)
     is_whole = any(JUMPSTART in str(named.get(name, "")).lower() for name in ("kind", "class"))
     inner = (
@@ -143,6 +145,14 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     if flags or is_whole or (is_image and says_more and not any(inner)):
         return Program(path, words=(*command.split(), *words))
     return None
+
+
+def _starts(tree: Any) -> bool:
+    """Return whether a text or a list of words inside a value is a known command."""
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    words = [str(part) for part in parts if isinstance(part, str)]
+    text = tree if isinstance(tree, str) else " ".join(words if isinstance(tree, list) else [])
+    return bool(known_command().search(text[:LONGEST])) or any(map(_starts, parts))
 
 
 def _settings(named: Json, command: str, words: list[str]) -> list[str]:

@@ -34,13 +34,13 @@ OF_CLUSTER = re.compile(r"\$\(([A-Za-z_]\w*)\)")  # $(NAME) of a manifest
 GPUS_OF_NODE = (
     *(
         "SKYPILOT_NUM_GPUS_PER_NODE",
-        "DSTACK_GPUS_NUM",
         "DSTACK_GPUS_PER_NODE",
         "NUM_GPUS",
         "SM_NUM_GPUS",
     ),
     *("GPU_COUNT", "SLURM_GPUS_ON_NODE", "NPROC_PER_NODE"),
 )
+GPUS_OF_JOB = "DSTACK_GPUS_NUM"  # on all nodes
 NODES_OF_JOB = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM", "LWS_GROUP_SIZE", "NNODES", "WORLD_NODES")
 KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("nodes", "nodes"),
@@ -138,12 +138,12 @@ def _names_model(readings: list[Reading]) -> bool:
 
 
 def _settings(readings: list[Reading]) -> dict[str, str]:
-    """Every field and part of a run, as text."""
+    """Every field of a run that matters to its tool, and every part, as text."""
     return {
         name: str(value)
         for reading in readings
         for name, value in (*reading.fields.items(), *reading.parts.items())
-        if name != "model"
+        if name != "model" and not (reading.tool and reading.tool.is_idle(name))
     }
 
 
@@ -256,6 +256,8 @@ def _environment(facts: list[Fact], parts: Json) -> dict[str, str]:
     usual = 1 if {"gpu", "card_memory_gb"} & parts.keys() else ""  # a card without a number
     gpus, nodes = str(parts.get("asked_gpus", usual)), str(parts.get("nodes", 1))
     known = dict.fromkeys(GPUS_OF_NODE, gpus) if gpus else {}
+    if gpus.isdigit() and nodes.isdigit():
+        known[GPUS_OF_JOB] = str(int(gpus) * int(nodes))
     known |= dict.fromkeys(NODES_OF_JOB, nodes)
     for fact in reversed(facts):  # the nearest last, which counts
         if fact.kind == "variable":
