@@ -186,7 +186,7 @@ def _phases(row: Row, catalogs: Catalogs) -> Iterator[str]:
     """Yield the memory of each phase of a step that generates answers or scores them."""
     if row["work"] != "training" or row["objective"] in ("", SUPERVISED):
         return
-    phases = allocated_by_phase(row, catalogs)
+    phases = {name: held for name, held in allocated_by_phase(row, catalogs).items() if held}
     if len(phases) > 1:
         yield f"Phases: {', '.join(f'{name} {size(phases[name])}' for name in phases)} allocated"
 
