@@ -1,5 +1,7 @@
 """Steps of the join: a training's objective, other models, rollout, and scoring of tokens."""
 
+from itertools import chain
+
 import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
@@ -242,4 +244,5 @@ def _software_of(catalogs: Catalogs, objective: str) -> str:
     """The software that has entries for an objective."""
     frame = catalogs.log_probabilities
     has_objective = [objective in objectives for objectives in frame["objectives"]]
-    return ", ".join(dict.fromkeys(frame.loc[has_objective, "software"]))
+    software = chain.from_iterable(frame.loc[has_objective, "software"])
+    return ", ".join(dict.fromkeys(software))
