@@ -7,8 +7,8 @@ side. Each row of `data/fresh` is asked twice: with the columns that its source'
 put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
 confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
 the sources rests on the others. Half of the rows of these sources are here; the other half is kept
-elsewhere and judges. `data/second`, `data/third` and `data/fourth` hold rows of further and of the
-newest sources, entered whole and scored before anything was changed for them.
+elsewhere and judges. `data/second` to `data/fifth` hold rows of further, newest and latest sources,
+entered whole and scored before anything was changed for them.
 """
 
 from fnmatch import fnmatchcase
@@ -20,7 +20,7 @@ from calc import estimate, load_catalogs
 from calc.catalogs.load import add_models
 from calc.catalogs.strict_yaml import read_strictly
 from calc.files.model_configs import added_models
-from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.inputs import inputs_by_name
 from validation.speed import (
     DATA,
     RESULTS,
@@ -46,6 +46,7 @@ LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
     "second": "second sources left out",
     "third": "third sources left out",
     "fourth": "third sources left out",
+    "fifth": "fifth sources left out",
 }
 FOLDERS = tuple(LEFT_OUT)
 FIRST, STATED = "first", "stated"  # how a row is asked
@@ -124,7 +125,7 @@ def compared(folder, family, asked, catalogs):
     """The figures of a family with the estimate, its error, and whether the range holds them."""
     rows, told = expected(folder, family), scenarios(folder, family, asked)
     told = told.loc[rows["id"]].reset_index(drop=True)
-    asks = told[[name for name in told if name in BY_NAME]]
+    asks = told[[name for name in told if name in inputs_by_name()]]
     estimates = estimate(asks, catalogs, solve="max_batch" in set(rows["quantity"]))
     table, problems = time_table(asks, catalogs)
     table["closed_loop_first_token_seconds"] = closed_loop_first_tokens(told, table)

@@ -71,9 +71,16 @@ def stack_trained_bytes_per_token(
     return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved)
 
 
-def stack_widened_norm_bytes_per_token(runs_autocast, matrix_bytes_each, stack_layer_norm_width):
-    """Additional bytes of autocast's LayerNorm, which runs in fp32 on 16-bit inputs. [B]"""
-    return runs_autocast * (matrix_bytes_each == 2) * 2 * stack_layer_norm_width
+def stack_widened_norm_bytes_per_token(
+    runs_autocast, matrix_bytes_each, stack_layer_norm_width, implementation_fuses_norms
+):
+    """Additional bytes of autocast's LayerNorm, which runs in fp32 on 16-bit inputs. [B]
+
+    A kernel of the software's own is not on autocast's list. Source: aten/src/ATen/autocast_mode.h,
+    layer_norm; Transformer Engine 2, pytorch/module/layernorm_linear.py.
+    """
+    widens = runs_autocast * (1 - implementation_fuses_norms)
+    return widens * (matrix_bytes_each == 2) * 2 * stack_layer_norm_width
 
 
 def stack_saved_bytes_per_token(

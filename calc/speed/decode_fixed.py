@@ -78,19 +78,14 @@ def replayed_sequences_seconds(
     return running_sequences * each
 
 
-def block_gap_seconds(card_block_seconds, release_block_ratio, gap_ratio):
-    """Gaps between the kernels of one block in a replayed step; older releases leave more. [s]"""
-    of_release = np.where(np.isnan(release_block_ratio), 1, release_block_ratio)
-    return card_block_seconds * of_release * gap_ratio
+def block_gap_seconds(card_block_seconds, release_block_ratio, gap_ratio, release_piece_seconds):
+    """Gaps between the kernels of one block in a replayed step; older releases leave more. [s]
 
-
-def between_steps_seconds(card_step_seconds, release_step_seconds):
-    """Time once a step: scheduler and sampler, and what earlier releases left to the CPU. [s]
-
-    Releases that do not schedule ahead leave the GPU idle between two steps. Source: vLLM, pull
-    request 27614, asynchronous scheduling by default, first in release 0.14.
+    Some replay the block alone as a graph and launch its attention between two of them. Source:
+    vLLM, pull request 25444, whole steps as one graph by default, first in release 0.11.
     """
-    return card_step_seconds + np.nan_to_num(release_step_seconds)
+    of_release = np.where(np.isnan(release_block_ratio), 1, release_block_ratio)
+    return card_block_seconds * of_release * gap_ratio + np.nan_to_num(release_piece_seconds)
 
 
 def latent_gaps_seconds(latent_blocks, card_latent_block_seconds, release_latent_seconds):
@@ -106,7 +101,7 @@ def latent_gaps_seconds(latent_blocks, card_latent_block_seconds, release_latent
 
 def replayed_step_seconds(
     whole_blocks,
-    between_steps_seconds,
+    card_step_seconds,
     block_gap_seconds,
     latent_gaps_seconds,
     replayed_experts_seconds,
@@ -114,7 +109,7 @@ def replayed_step_seconds(
 ):
     """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]"""
     return (
-        between_steps_seconds
+        card_step_seconds
         + whole_blocks * block_gap_seconds
         + latent_gaps_seconds
         + replayed_experts_seconds

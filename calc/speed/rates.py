@@ -91,28 +91,41 @@ def block_scaled_limit_flops_per_second(
     return np.where(limited, release_block_scaled_flops_per_second, np.inf)
 
 
+def wide_matmul_ratio(
+    card_matmul_ratio,
+    engine_matmul_ratio,
+    engine_hopper_matmul_ratio,
+    card_flash_3_ratio,
+    card_flash_2_ratio,
+):
+    """Share of the dense rate that products in 16 bits reach. [share]
+
+    Hopper's are the cards for which FlashAttention 3 is a kernel of its own. Source:
+    catalogs/calibrated/utilization.yaml and engines.yaml.
+    """
+    is_hopper = card_flash_3_ratio > card_flash_2_ratio
+    of_engine = engine_matmul_ratio * np.where(is_hopper, engine_hopper_matmul_ratio, 1)
+    return card_matmul_ratio * of_engine
+
+
 def products_flops_per_second(
     peak_flops_per_second,
     product_bytes_each,
-    card_matmul_ratio,
+    wide_matmul_ratio,
     card_narrow_matmul_ratio,
     engine_matmul_ratio,
     engine_narrow_matmul_ratio,
     block_scaled_limit_flops_per_second,
 ):
     """Rate that the blocks' products reach. [FLOP/s]"""
-    narrow = card_narrow_matmul_ratio * engine_narrow_matmul_ratio
-    reached = (
-        peak_flops_per_second
-        * engine_matmul_ratio
-        * np.where(product_bytes_each < 2, narrow, card_matmul_ratio)
-    )
+    narrow = card_narrow_matmul_ratio * engine_matmul_ratio * engine_narrow_matmul_ratio
+    reached = peak_flops_per_second * np.where(product_bytes_each < 2, narrow, wide_matmul_ratio)
     return np.minimum(reached, block_scaled_limit_flops_per_second)
 
 
-def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmul_ratio):
+def head_flops_per_second(wide_flops_per_second, wide_matmul_ratio):
     """Rate that the head's product reaches. [FLOP/s]"""
-    return wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio
+    return wide_flops_per_second * wide_matmul_ratio
 
 
 def named_attention_ratio(

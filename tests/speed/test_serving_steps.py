@@ -110,14 +110,14 @@ def test_block_scaled_products_are_slow_before_deepgemm(catalogs):
 
 
 def test_releases_engines_and_kinds_of_blocks_have_their_own_fixed_times(catalogs):
-    """vLLM before asynchronous scheduling waits between steps; Nemotron's blocks of one part count
-    as half; latent attention has kernels of its own on Hopper; experts are launched anew by a pass
-    with a prompt in TensorRT-LLM alone.
+    """vLLM before 0.11 launches each block's attention between two graphs; Nemotron's blocks of one
+    part count as half; latent attention has kernels of its own on Hopper; experts are launched anew
+    by a pass with a prompt in TensorRT-LLM alone.
     """
-    newest, earlier = timed(catalogs, HOPPER, {**HOPPER, "software_release": "0.10.1"})[
-        "decode_fixed_seconds"
-    ]
-    assert earlier - newest == pytest.approx(1.5e-3)
+    releases = ({**HOPPER, "software_release": release} for release in ("", "0.11.0", "0.10.1"))
+    newest, whole, pieces = timed(catalogs, *releases)["decode_fixed_seconds"]
+    assert pieces - newest == pytest.approx(32 * 0.054e-3)
+    assert whole == newest
     hybrid = {**HOPPER, "model": "nemotron-3-nano-30b-a3b", "precision": "fp8"}
     latent = {**HOPPER, "model": "deepseek-r1", "precision": "fp8", "gpus": 8, "tensor_parallel": 8}
     table = timed(catalogs, hybrid, latent, {**latent, "gpu": "b200"})

@@ -62,8 +62,8 @@ class EarlierRelease(Entry, kw_only=True):
     request_seconds: Annotated[
         NotNegative | None, hint("seconds from a request's arrival to its first kernel and back")
     ] = None
-    step_seconds: Annotated[
-        NotNegative | None, hint("seconds of the CPU between two decode steps")
+    piece_seconds: Annotated[
+        NotNegative | None, hint("seconds to launch the attention of one block")
     ] = None
     latent_seconds: Annotated[
         NotNegative | None, hint("seconds to launch the attention of one latent block")

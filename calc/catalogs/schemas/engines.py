@@ -25,6 +25,9 @@ class Engine(Entry, kw_only=True):
 
     matmul_ratio: Annotated[Share, hint("factor on the card's products, between 0 and 1")]
     narrow_matmul_ratio: Annotated[Share, hint("further factor in 8-bit products, between 0 and 1")]
+    hopper_matmul_ratio: Annotated[
+        float, Meta(gt=0, le=2), hint("further factor in 16-bit products on Hopper, up to 2")
+    ]
     expert_matmul_ratio: Annotated[
         Share, hint("further factor on the products of routed experts, between 0 and 1")
     ]
