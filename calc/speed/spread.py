@@ -148,7 +148,6 @@ AXES = (
     "replica_gpus",
     "sequence_tokens",
 )  # entries of time_boxes.yaml, in order
-DEVIATIONS = 1.645  # from the mean to the ends of a range that nine of ten keep
 SLOW_END = {
     "low": "high",
     "fast": "slow",
