@@ -9,6 +9,7 @@ from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 
 SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of documents
+FIRST_YEAR = 1900  # of a range
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
 
@@ -40,6 +41,8 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
         ):
             amounts.put(context, claim)
+        elif claim.role == "bare_range" and FIRST_YEAR <= claim.item.extra["low"] < value <= 2035:
+            facts.not_counted.append(amounts.words(claim))  # newspapers, 1950 to 2020
         elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
             facts.not_counted.append(amounts.words(claim))  # a year
         else:

@@ -50,6 +50,7 @@ OF_CUES = {
 }
 DESCRIPTIONS = frozenset({"short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"})
 FARTHEST_DESCRIBED = 8  # items between a word such as answers and its number
+WE_HAVE = frozenset({"we have", "wir haben", "ich habe", "nous avons", "j'ai", "tenemos", "tengo"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
@@ -196,8 +197,11 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
     """Return whether a number read as money counts the things behind it: we have 45,000 rows."""
     if frame.roles[-1] not in OF_MONEY or match.end >= len(items):
         return False
-    is_number = "N" in match.items[-1][0].tags
-    return is_number and bool(items[match.end].tags & (COUNTED | {"token", "CARD", "gpu"}))
+    first, last, following = match.items[0][0], match.items[-1][0], items[match.end]
+    if "N" not in last.tags:
+        return False
+    is_thing = first.text in WE_HAVE and is_noun(following)  # we have 45,000 letters
+    return is_thing or bool(following.tags & (COUNTED | {"token", "CARD", "gpu"}))
 
 
 def _is_plausible(frame: Frame, match: Match) -> bool:

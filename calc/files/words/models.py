@@ -54,8 +54,6 @@ IN_NAMES = frozenset("-_/:.")
 LONGEST_NAME = 16  # parts
 SHORTEST_WORD = 4  # letters of a word that goes on with a name
 OR = r" ?(?:/|,? or|,? and|vs\.?|versus|,? oder|,? und|,? ou|,? et|,? o|,? y) ?(?:the |a )?"
-SIZE_BEHIND = re.compile(rf"{OR}(?P<size>{SIZE.pattern})(?![\w.-])(?: (?P<word>[^\W\d_]+))?")
-SIZE_BEFORE = re.compile(rf"(?<![\w.-])(?P<size>{SIZE.pattern})(?P<word>){OR}$")
 COUNTS = frozenset({"token", "word", "example", "document", "user", "request"})  # no sizes
 VARIANTS = frozenset(
     {
@@ -64,6 +62,10 @@ VARIANTS = frozenset(
         *("guard", "flash", "max", "plus", "lite", "turbo", "saba", "vl", "air", "prover"),
     }
 )  # words that tell one model of a family from another
+VARIANT = re.compile(rf"\b(?:{'|'.join(sorted(VARIANTS))})\b")
+ONE = rf"(?P<size>{SIZE.pattern}|{VARIANT.pattern})"
+SIZE_BEHIND = re.compile(rf"{OR}{ONE}(?![\w.-])(?: (?P<word>[^\W\d_]+))?")
+SIZE_BEFORE = re.compile(rf"(?<![\w.-]){ONE}(?P<word>){OR}$")
 NOT_UNKNOWN = frozenset({"code", "large", "small", "base", "max", "math", "audio", "vision"})
 LONGEST_VARIANT = 3  # parts behind the name
 SOFTWARE = frozenset({"factory", "cpp", "index", "stack", "recipes", "file"})
@@ -106,10 +108,10 @@ def named_models(text: str, catalogs: Catalogs) -> list[NamedModel]:
 def _of_other_sizes(one: NamedModel, text: str, catalogs: Catalogs) -> list[NamedModel]:
     """The models of the same family whose sizes stand beside a name: qwen3 8b or 14b."""
     several, name = [], text[one.start : one.end]
-    size = SIZE.search(name)
     behind, before = SIZE_BEHIND.match(text, one.end), SIZE_BEFORE.search(text[: one.start])
-    for beside in (behind, before):
-        if not (size and beside) or lexicon().tags.get(beside["word"] or "", frozenset()) & COUNTS:
+    for beside in filter(None, (behind, before)):
+        size = (SIZE if SIZE.fullmatch(beside["size"]) else VARIANT).search(name)
+        if not size or lexicon().tags.get(beside["word"] or "", frozenset()) & COUNTS:
             continue
         parts = parts_of_text(name.replace(size[0], beside["size"], 1))
         named = (_from(parts, place, catalogs)[0] for place in range(len(parts)))

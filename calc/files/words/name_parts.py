@@ -176,8 +176,8 @@ def models_of_family(models: frozenset[str], plainest: str) -> list[str]:
 
 def _version(model: str) -> tuple:
     """Newer versions sort higher; of one version the larger."""
-    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", model)]
-    return tuple(numbers), model
+    found = re.findall(r"(\d+(?:\.\d+)?)(m\b)?", model)  # 270m is less than 1b
+    return tuple(float(number) / (1000 if millions else 1) for number, millions in found), model
 
 
 def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:

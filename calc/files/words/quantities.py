@@ -50,7 +50,7 @@ OF_GOAL = (
 )
 WE_ARE = re.compile(
     r"\b(?:we are|we're|i am in|i'm in|wir sind|nous sommes|somos)"
-    r" (?:[^\W\d]+,? ){0,6}\d+[^.;:!?]*$"
+    r" (?:[^\W\d][^\s\d]*,? ){0,6}\d+[^.;:!?]*$"
 )
 OF_LOAD = (
     "users_plain",
@@ -129,6 +129,7 @@ def _put_training(amounts: Amounts) -> None:
         of_epoch = "epochs" in facts.columns and claim.item.value > LONGEST_LENGTH
         column = run if of_epoch else _length_of_each(amounts, claim)
         amounts.put("step_tokens" if of_step else column, claim)
+    _put_unknown_things(amounts)
     for claim in amounts.of("examples_each"):
         amounts.put("generations", claim)
     for claim in amounts.of("users_session"):  # chats to learn from
@@ -160,6 +161,14 @@ def _put_training(amounts: Amounts) -> None:
         facts.columns[run] = as_counted(facts.columns[run] * epochs)
         facts.assume(f"{facts.words[run]} in each of {epochs:g} epochs")
         facts.drop("epochs")
+
+
+def _put_unknown_things(amounts: Amounts) -> None:
+    """The one number before an unknown word, where each has a length: 22.000 Arztbriefe."""
+    things = [claim for claim in amounts.of("bare") if amounts.is_of_unknown(claim)]
+    known = amounts.facts.columns.keys() & {"examples", "generations"}
+    if len(things) == 1 and amounts.of("each_tokens") and not known:
+        amounts.put("examples", things[0])
 
 
 def _length_of_each(amounts: Amounts, claim: Claim) -> str:

@@ -78,6 +78,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = [_as_spread(claim, plain) for claim in claims]
     claims = _as_named_users(claims)
+    has_people = any(claim.role == "people" for claim in claims)  # 80k MAU, 10k DAU
+    claims = _renamed(claims, "people_rarely", "not_used" if has_people else "people")
     claims = [_as_commitment(claim, plain) for claim in claims]
     claims = _as_recordings(claims, kind)
     claims = _of_groups(claims, kind)
@@ -94,6 +96,11 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
         else claim
         for claim in claims
     ]
+
+
+def _renamed(claims: list[Claim], role: str, new: str) -> list[Claim]:
+    """Claims, those of a role with another."""
+    return [claim._replace(role=new) if claim.role == role else claim for claim in claims]
 
 
 def _is_ep(claim: Claim, plain: str) -> bool:
