@@ -131,7 +131,7 @@ def test_the_others_say_money_time_and_cause_against_the_ticked_one():
         ),
         faster,
     )
-    assert re.search(r"-\$\d+.*on spot", cheaper)
+    assert re.search(r"−\$\d+.*on spot", cheaper)
 
 
 def test_other_work_is_named_in_bold(catalogs):
