@@ -15,6 +15,7 @@ from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.layout_place_table import PAIR, LayoutPlaceTable, needed
 from calc.memory import fit, kv_pool, rollout_engine, serving_share, states
+from calc.memory.serving_engine import engine_sequences
 from calc.memory.serving_traits import (
     engine_batched_tokens,
     expert_tile,
@@ -55,7 +56,7 @@ MEMORY_MADE = tuple(
     name for name in makes(MEMORY[1:]) if name in LATER_READS
 )  # what memory decides of fit, placement and time
 # A serving engine's defaults on a card.
-ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens)
+ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens, engine_sequences)
 # Memory of an engine depends on the card through these alone.
 CARD_TRAITS = (on_large_card, on_huge_card, links_without_multicast, expert_tile)
 LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB

@@ -53,8 +53,8 @@ def arrivals_per_second(
 ):
     """Requests that keep `batch` in flight, by Little's law; NaN of work that ends. [requests/s]
 
-    NaN also where the cache does not hold them all: requests that come at random then never find
-    room in time.
+    NaN also where the cache or the engine's limit does not hold them all: requests that come at
+    random then never find room in time.
     """
     keeps_up = (generated_tokens > 0) & ~(tokens_total > 0) & (running_sequences >= batch)
     g = np.where(keeps_up, generated_tokens, np.nan)

@@ -25,9 +25,11 @@ def slots(batch, cache_pool_bytes, kv_cache_bytes, prompt_tokens, sequence_token
     )
 
 
-def running_sequences(batch, slots):
+def running_sequences(batch, slots, engine_sequences, is_engine):
     """Sequences that one replica decodes at once; the others wait. [sequences]
 
-    By definition.
+    No more than the engine's own limit. Source: vLLM, v1/core/sched/scheduler.py, schedule:
+    len(self.running) == self.max_num_running_reqs; its default by card, engine/arg_utils.py.
     """
-    return np.minimum(batch, np.maximum(slots, 1))
+    limit = np.where(is_engine > 0, engine_sequences, np.inf)
+    return np.minimum(batch, np.maximum(np.minimum(slots, limit), 1))

@@ -144,11 +144,24 @@ def test_a_row_says_where_its_percentiles_are_rough():
     assert rows["note"].str.contains("percentiles are rough").tolist() == [False, True, False]
 
 
-def test_a_replica_with_fewer_slots_than_its_requests_is_overloaded():
-    load = estimate(
-        SERVED | {"batch": 64, "max_sequences": 32}, catalogs(), columns=("arrivals_load_ratio",)
+@pytest.mark.parametrize(
+    ("gpu", "limit", "most"),
+    [("l40s", 32, 32), ("l40s", None, 256), ("h100-80gb-sxm", None, 1024)],
+)
+def test_an_engine_runs_no_more_requests_than_its_limit_and_never_catches_up_beyond(
+    gpu, limit, most
+):
+    """vLLM's defaults are 256 sequences and, on cards of 70 GiB, 1,024."""
+    row = SERVED | {"gpu": gpu, "instance": "", "max_sequences": limit, "prompt_tokens": 64}
+    full, over = (
+        estimate(row | {"batch": batch, "sequence_tokens": 96}, catalogs())
+        for batch in (most, 2 * most)
     )
-    assert load["arrivals_load_ratio"] > 1
+    assert full["arrivals_load_ratio"] > 0
+    assert np.isnan(over["arrivals_load_ratio"])
+    assert over["tokens_per_second"] == pytest.approx(full["tokens_per_second"], rel=0.05)
+    waits = [one["time_to_first_token_seconds"] for one in (over, full)]
+    assert waits[0] > 3 * waits[1]
 
 
 JOB = {
