@@ -208,17 +208,18 @@ def _of_rollout_engine(table: Columns) -> Words:
 
 
 def _of_load(table: Columns) -> Words:
-    """A warning where percentiles are of a load beyond that to which they were tried."""
+    """A warning where percentiles are of a load beyond that to which they were tried, or lack."""
     load = np.broadcast_to(table.get("arrivals_load_ratio", np.nan), table["rows"])
     percentile = np.broadcast_to(table.get("request_p99_seconds", np.nan), table["rows"])
-    sentence = (
+    is_rough = (load > CERTAIN_LOAD) & ~np.isnan(percentile)
+    sentences = (
+        "",
         f"At random arrivals the load is over {CERTAIN_LOAD * 100:.0f} %: the percentiles are "
-        f"rough."
+        f"rough.",
+        "It has no percentiles: requests that come at random at this rate are more than it "
+        "answers, and wait ever longer.",
     )
-    return Words(
-        np.where((load > CERTAIN_LOAD) & ~np.isnan(percentile), 0, 1),
-        np.array([sentence, ""], dtype=object),
-    )
+    return Words(np.select([is_rough, load >= 1], [1, 2], 0), np.array(sentences, dtype=object))
 
 
 def _of_price(table: Columns) -> Words:
