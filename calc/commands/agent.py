@@ -33,7 +33,7 @@ from calc.say.differences import choices
 from calc.say.job import job_sentence
 from calc.say.numbers import about, is_missing, span, usd
 from calc.say.paid import paid_hours
-from calc.say.place import place
+from calc.say.place import place, place_with_availability
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.scenarios.inputs import inputs_by_name
@@ -69,9 +69,10 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
     ]
     for row in ranked.rows if not is_missing(first["memory_bytes"]) else []:
         title = "Nearest" if ranked.problem else titles(row)
-        bill = _bill(row | {"have": ranked.job.get("have")})
+        have = ranked.job.get("have")
+        where = place_with_availability(row, request.catalogs, is_rented=not have)
         lines.append(
-            f"{title}: {bill}; {place(row, request.catalogs)}; memory {memory_of(row)}; "
+            f"{title}: {_bill(row | {'have': have})}; {where}; memory {memory_of(row)}; "
             f"{setting(row, request.catalogs)}"
         )
     lines += [] if ranked.problem else [f"Why: {first['why']}", first["limits_cost"]]

@@ -6,7 +6,6 @@ from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
-from calc.cost.markets import MARKETS
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
 from calc.files.configs.run_summary import phrase
@@ -36,7 +35,7 @@ from calc.say.numbers import (
 )
 from calc.say.other_ways import tuned_words
 from calc.say.paid import paid_hours
-from calc.say.place import cards, place
+from calc.say.place import cards, place_with_availability
 from calc.say.reading import reading_lines
 from calc.say.replicas import replicas_sentence
 from calc.say.sessions import turns_sentence
@@ -142,10 +141,10 @@ def reading_of(request: Request, job: Cells) -> list[str]:
 def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     """Yield the setting, the memory by component, the time and the cost of a row."""
     yield f"Setting: {setting(row, catalogs)}"
-    machines = place(row, catalogs) if row["instance"] else cards(row, catalogs)
-    is_on_demand = row["instance"] and row["market"] == "on-demand"
-    market = f", {MARKETS[row['market']].label}" if is_on_demand else ""
-    yield f"On: {machines}{market}"
+    if row["instance"]:
+        yield f"On: {place_with_availability(row, catalogs, is_rented=not have)}"
+    else:
+        yield f"On: {cards(row, catalogs)}"
     yield f"Memory: {memory_of(row)}"
     parts = parts_of(row).sort_values("gib", ascending=False)
     for name, part_gib, share in parts.head(PARTS - 1 if len(parts) > PARTS else PARTS).itertuples(

@@ -95,6 +95,13 @@ def market_phrase(row: Cells) -> str:
     return "" if market in ("", "on-demand") else MARKETS[market].phrase
 
 
+def place_with_availability(row: Row, catalogs: Catalogs, is_rented: bool = True) -> str:
+    """The instances of a row and how easy they are to get: 1 × g6e.xlarge; usually free."""
+    market = f", {MARKETS['on-demand'].label}" if row["market"] == "on-demand" else ""
+    available = f"; {obtainable_words(row)}" if is_rented and row["obtainable"] else ""
+    return f"{place(row, catalogs)}{market}{available}"
+
+
 def cards(row: Row, catalogs: Catalogs) -> str:
     """The cards: 8 × H100 SXM5 80GB; 16 GPUs where no card is named."""
     if row["gpu"]:
