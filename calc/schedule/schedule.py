@@ -150,7 +150,7 @@ def how_good(usd: float, least_usd: float, left_out: int) -> str:
     elif left_out:
         found = "no cheaper plan was found for the runs that have a place"
     else:
-        found = "proven: no plan costs less"
+        found = "proven: on the machines listed, no plan costs less"
     return found + _left_out(left_out)
 
 

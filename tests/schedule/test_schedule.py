@@ -206,7 +206,7 @@ def test_what_is_left_out_is_never_proven(catalogs):
 @pytest.mark.parametrize(
     ("usd", "least_usd", "says"),
     [
-        (100.0, 100.0, "proven: no plan costs less"),
+        (100.0, 100.0, "proven: on the machines listed, no plan costs less"),
         (110.0, 100.0, "at most 10.0% above the least possible"),
         (110.0, 0.0, "at most $110 above the least possible"),
         (110.0, float("nan"), "no bound was found in time"),
@@ -370,7 +370,7 @@ def test_ten_jobs_of_the_catalog_worked_by_hand(catalogs):
         "small": "rented",
     }
     assert plan.usd == pytest.approx(450 + rent["urgent 45"] + rent["small"], abs=0.05)
-    assert plan.how == "proven: no plan costs less"
+    assert plan.how == "proven: on the machines listed, no plan costs less"
     assert 60 * plan.pools.set_index("pool")["idle_hours"]["ours"] == pytest.approx(
         ours["small"] - lacking
     )
