@@ -36,8 +36,14 @@ def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Meas
     if kind == "sound":
         return Measure(SOUND, HOUR_SECONDS / FRAME_SECONDS)
     if kind == "audio" and answer_tokens:
-        return Measure(SOUND, HOUR_SECONDS / (positions * FRAME_SECONDS) * answer_tokens)
+        return Measure(SOUND, HOUR_SECONDS / sound_seconds(model, catalogs) * answer_tokens)
     return Measure(TOKENS, 1.0)
+
+
+def sound_seconds(model: str, catalogs: Catalogs) -> float:
+    """Return the seconds of sound that each answer of a model transcribes; 0 if it hears none."""
+    is_transcriber = catalogs.models["kind"][model] == "audio"
+    return float(catalogs.models["fixed_tokens"][model]) * FRAME_SECONDS if is_transcriber else 0.0
 
 
 def tokens_of_image(model: str, catalogs: Catalogs) -> float:

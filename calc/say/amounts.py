@@ -1,11 +1,11 @@
 """Amounts of a job in words: how much a model generates or reads in all, and how many ask."""
 
 from calc.catalogs.load import Catalogs
-from calc.job.measure import SOUND, TOKENS, measure
+from calc.job.measure import SOUND, TOKENS, measure, sound_seconds
 from calc.job.resolve import active_users
 from calc.job.software import generates
 from calc.mappings import Cells
-from calc.say.numbers import amount, is_missing
+from calc.say.numbers import amount, duration, is_missing
 
 NO_LIMIT = 1e12  # from here on a limit is none
 
@@ -62,6 +62,19 @@ def context_tokens_of(job: Cells) -> float:
     prompt = number_in(job, "prompt_tokens")
     answer = number_in(job, "answer_tokens")
     return number_in(job, "sequence_tokens") or number_in(job, "context_tokens") or prompt + answer
+
+
+def context_words(job: Cells) -> str:
+    """The context of a request: 8,192 tokens each; empty if a request has no text."""
+    context = context_tokens_of(job)
+    return f"{amount(context)} tokens each" if context > 1 else ""
+
+
+def sound_words(job: Cells, catalogs: Catalogs) -> str:
+    """Return what each request of a transcriber hears: 30 s of sound each; else empty."""
+    model = str(job.get("model"))
+    seconds = sound_seconds(model, catalogs) if model in catalogs.models.index else 0.0
+    return f"{duration(seconds)} of sound each" if seconds else ""
 
 
 def is_generator(job: Cells, catalogs: Catalogs) -> bool:

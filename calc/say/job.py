@@ -24,9 +24,11 @@ from calc.say.amounts import (
     NO_LIMIT,
     active_share,
     context_tokens_of,
+    context_words,
     is_generator,
     number_in,
     offline_words,
+    sound_words,
     tokens_through,
     work_ends,
 )
@@ -78,7 +80,7 @@ def short_job(job: Cells, catalogs: Catalogs) -> str:
             f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} "
             f"{model}{_objective(job)}{_on_tokens(job)}"
         )
-    tokens_each = _context(job)
+    tokens_each = context_words(job)
     if work_ends(job):
         return offline_words(job, model, catalogs)
     return ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
@@ -189,27 +191,22 @@ def _lengths(job: Cells, catalogs: Catalogs) -> str:
     context, prompt = context_tokens_of(job), number_in(job, "prompt_tokens")
     answer = number_in(job, "answer_tokens") or context - prompt
     split = context > 1 and prompt and answer and is_generator(job, catalogs)
-    return _context(job) + (f" ({amount(prompt)} in, {amount(answer)} out)" if split else "")
-
-
-def _context(job: Cells) -> str:
-    """The context of a request: 8,192 tokens each; empty if a request has no text."""
-    context = context_tokens_of(job)
-    return f"{amount(context)} tokens each" if context > 1 else ""
+    return context_words(job) + (f" ({amount(prompt)} in, {amount(answer)} out)" if split else "")
 
 
 def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:
-    """At reading speed, or the limits on time that the job sets."""
+    """At reading speed, or the limits on time that the job sets; nobody reads as sound is heard."""
     first, token = (number_in(job, name) for name in SPEEDS)
     first = first if first < NO_LIMIT else 0
     token = token if token < NO_LIMIT else 0
     first_share, token_share = (share_words(name, job) for name in SPEEDS)
+    usual = [FIRST_TOKEN_SECONDS, JOB_BY_NAME["token_seconds"].default]
+    is_usual = first_share == token_share and [first or FIRST_TOKEN_SECONDS, token] == usual
+    sound = sound_words(job, catalogs)
+    yield sound
     if not is_generator(job, catalogs):
         yield f"answered within {_seconds(first)}" if first else ""
-    elif first_share == token_share and [first or FIRST_TOKEN_SECONDS, token] == [
-        FIRST_TOKEN_SECONDS,
-        JOB_BY_NAME["token_seconds"].default,
-    ]:
+    elif is_usual and not sound:
         yield f"at reading speed{first_share}"
     else:
         yield f"first token within {_seconds(first)}{first_share}" if first else ""

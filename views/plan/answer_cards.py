@@ -9,8 +9,9 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.answer import service_pace
 from calc.say.cards import Card, answer_card, in_bits_line, layout_line, owned_cards
-from calc.say.numbers import about, duration, is_missing, span, span_range, three_digits, usd
+from calc.say.numbers import about, is_missing, span, span_range, usd
 from calc.say.paid import paid_hours
+from calc.say.speed import serving_speed
 from calc.say.verdict import memory_in_card
 from calc.studies.own_machines import own_machines
 from views.charts.tank import tank_html
@@ -126,7 +127,7 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     whole = "<span style='white-space:nowrap'>{}</span>"
     parts = (whole.format(escape(part)) for part in (*hourly, *paid_hours(row)))
     paid = _in_line([where, *parts])
-    memory_and_speed = " · ".join(filter(None, (memory_in_card(row), _speed(row))))
+    memory_and_speed = " · ".join(filter(None, (memory_in_card(row), serving_speed(row, catalogs))))
     lines = [
         f"<div style='font-size:13px;{faint}'>{escape(card.title)}</div>",
         f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",
@@ -165,19 +166,3 @@ def _in_line(parts: list[str]) -> str:
     """HTML elements side by side, with room between two on one line."""
     look = f"display:flex;flex-wrap:wrap;column-gap:{GAP}"
     return f"<div style='{look}'>{' '.join(parts)}</div>"
-
-
-def _speed(row: Row) -> str:
-    """The speed of a service: 2.6 s, then 64 ms a token; empty for a run."""
-    if (
-        row["work"] != "inference"
-        or ends_of(row)
-        or is_missing(row["time_per_output_token_seconds"])
-    ):
-        return row_words.first_token(row) if row["work"] == "inference" else ""
-    first = (
-        ""
-        if is_missing(row["time_to_first_token_seconds"])
-        else f"{three_digits(row['time_to_first_token_seconds'])} s, then "
-    )
-    return f"{first}{duration(row['time_per_output_token_seconds'])} a token"

@@ -7,11 +7,10 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
-from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, Market
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.numbers import duration, gib, is_missing, percent, three_digits
+from calc.say.numbers import gib, is_missing, percent
 from calc.say.place import cards, obtainable_words, place
 from calc.say.verdict import RUNS, memory_of
 from views.shared.texts import TEXTS
@@ -112,22 +111,6 @@ def tank_alt(row: Row) -> str:
 def paced_by(row: Row) -> str:
     """Return the unit of a service's speed: a token, or a batch if it generates none."""
     return "batch" if is_missing(row["time_per_output_token_seconds"]) else "token"
-
-
-def first_token(row: Row) -> str:
-    """first token after 0.41 s, then 21.4 ms each; of offline work 32,100 tokens a second."""
-    if row["work"] == "inference" and ends_of(row):
-        return f"{three_digits(row['run_tokens_per_second'])} tokens a second"
-    if is_missing(row["time_per_output_token_seconds"]):  # an encoder answers no token
-        if is_missing(row["burst_first_token_seconds"]):
-            return ""
-        return f"{duration(row['burst_first_token_seconds'])} a batch"
-    first = (
-        ""
-        if is_missing(row["time_to_first_token_seconds"])
-        else f"first token after {three_digits(row['time_to_first_token_seconds'])} s, "
-    )
-    return f"{first}{three_digits(figures(row).token_ms)} ms a token"
 
 
 def time_rests_on(row: Row | pd.Series) -> str:
