@@ -4,7 +4,7 @@ import re
 
 import pytest
 from examples import billed_row, catalogs
-from pages import address, opened, page_text, run, with_share
+from pages import address, opened, page_text, run, turned, with_share
 
 from calc.charts.bills import answers_table, measures, moves_table
 from calc.cost.job import ends_of
@@ -154,4 +154,6 @@ def test_a_wall_has_larger_letters_and_no_sidebar():
     large = [chart.proto.spec for chart in app.get("vega_lite_chart")]
     assert len(plain) == len(large) >= 4
     assert all('"fontSize": 24' in spec for spec in large)
+    assert any("font-size: 22px" in part.proto.body for part in app.get("html"))
+    app = turned(app, "team")
     assert any("font-size: 22px" in part.proto.body for part in app.get("html"))

@@ -29,9 +29,11 @@ h1 { scroll-margin-top: 150px; scroll-snap-align: start; } /* so that the switch
 
 
 def wall_switch() -> None:
-    """Larger letters and charts for a screen that a room looks at."""
+    """Larger letters on every tab, and charts for a screen that a room looks at."""
     if not is_phone():
         st.toggle("Wall", key=WALL, help="Letters and charts for a whole room", **SESSION)
+    if is_wall():
+        st.html(WALL_STYLE)
 
 
 def is_wall() -> bool:
@@ -57,8 +59,6 @@ def screen(name: str) -> DeltaGenerator:
 
 def answer_charts(every: ComparedAnswers, ink: Ink, catalogs: Catalogs) -> None:
     """Cost, time and memory of every kept answer; nothing where there is but one."""
-    if is_wall():
-        st.html(WALL_STYLE)
     if len(every.records) < 2:
         return
     names = measures(every.records)
