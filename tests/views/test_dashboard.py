@@ -11,6 +11,7 @@ from calc.catalogs.load import FOLDER
 from calc.charts.result_tables import catalog_table, screen_names
 from calc.files.link import link
 from views.catalog.prices import CATALOGS, _catalog_columns
+from views.sidebar.assumptions import ASKED_ABOVE
 
 
 def messages_of(app):
@@ -86,6 +87,19 @@ def test_assumptions_in_words_reach_the_page_and_turns_have_a_field():
     run(app)
     assert "of later turns find their conversation in the cache" in page_text(app)
     assert "5,888 in" in job_line(app)  # the prompt of a mean turn holds the earlier answers
+
+
+def test_a_dialog_has_the_assumptions_that_the_job_reads_and_what_is_set_is_in_the_link(catalogs):
+    app = opened()
+    run(app.button(key="open_assumptions").click())
+    only = catalogs.assumptions["only"]
+    shown = only[only.index.isin([field.key for field in app.number_input])]
+    assert set(shown) == {"", "training"}
+    run(app.toggle(key="all_assumptions_shown").set_value(True))
+    every = {field.key for field in app.number_input}
+    assert {*only.index} - {*ASKED_ABOVE} <= every
+    run(app.number_input(key="utilization").set_value(0.3))
+    assert address(app)["utilization"] == ["0.3"]
 
 
 def test_turns_are_asked_for_by_hand_and_stand_with_the_load_once_there_are_several():

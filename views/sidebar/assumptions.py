@@ -10,10 +10,9 @@ from calc.say.numbers import is_missing, span, three_digits
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
 from views.session import extra_state
-from views.shared.elements import button, expander
+from views.shared.elements import button, dialog, expander
 from views.shared.markdown import plain
 from views.shared.texts import TEXTS
-from views.sidebar.fields import popover
 
 ASKED_ABOVE = [
     "share_active",
@@ -21,27 +20,32 @@ ASKED_ABOVE = [
     "paid_ratio",
     "think_seconds",
 ]  # the job has fields for them
+TITLE, OPEN = "Assumptions of time and cost", "assumptions_open"
 ALL = "Also those of other work and of Spot"
 UNITS = TEXTS["assumptions"]["units"]
 ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 
 
 def start_time(row: Row, catalogs: Catalogs) -> None:
-    """The starting time that is counted; it opens a field for each assumption."""
+    """The starting time that is counted; it opens a dialog with a field for each assumption."""
     starting = (
         f"Counted: {span(_start_hours(row))} to start and load."
         if row["start_hours"] > 0
         else "Starting is not counted."
     )
     starting = "Assumptions of time and cost." if is_missing(row["start_hours"]) else starting
-    with popover(f"{starting} :primary[Change]", "assumptions", type="tertiary", wrap=True) as pane:
-        if pane.open:
-            _fields(row, catalogs)
+    button(
+        f"{starting} :primary[Change]",
+        lambda: st.session_state.update({OPEN: True}),
+        type="tertiary",
+        key="open_assumptions",
+    )
+    dialog(TITLE, OPEN, lambda: _fields(row, catalogs), width="large")
 
 
 def editor(row: Row, catalogs: Catalogs) -> None:
     """Draw the assumptions in a closed group, on a page that draws no job."""
-    expander("Assumptions of time and cost", "all_assumptions", lambda: _fields(row, catalogs))
+    expander(TITLE, "all_assumptions", lambda: _fields(row, catalogs))
 
 
 def _start_hours(row: Row) -> float:
@@ -59,10 +63,11 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         **TEXTS["assumptions"]["worked_out"],
         **table.sort_values("basis", key=lambda basis: basis.map(ORDER.index)).to_dict("index"),
     }
+    changed = len(extra_state.own_assumptions().keys() & entries)
+    which = "All of them" if every else "Those that the plan reads"
     st.markdown(
-        f"**Assumptions of time and cost** that the plan reads, "
-        f"{len(extra_state.own_assumptions().keys() & entries)} of {len(entries)} changed. An "
-        "empty field takes the value in gray. The link and the CSV contain what you set."
+        f"{which}, {changed} of {len(entries)} changed. An empty field takes the value in gray. "
+        "The link and the CSV contain what you set."
     )
     starts = _start_hours(row) * HOUR_SECONDS
     plan = {
