@@ -13,7 +13,7 @@ from pages import address, opened, page_text, run
 from test_compare_page import EIGHT_BIT, HOLD, PLAIN, names
 
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import earlier
+from calc.files.csv.earlier import earlier, earlier_of
 from calc.files.csv.tables import MOST_ROWS, people_csv
 from calc.plan.bill import billed
 from calc.search.options import options
@@ -214,3 +214,21 @@ def test_the_csv_that_people_read_shows_its_cost_and_memory_then_beside_those_of
     assert shown["then_gib"] == pytest.approx(shown["needed_gib"])
     assert shown["prices_as_of"] == rows[0]["on_demand_as_of"]
     assert "problem" not in shown
+
+
+@pytest.mark.parametrize(
+    ("decision", "read"),
+    [
+        ("Take Lion; Ana, against $500", "Take Lion; Ana, against $500"),
+        ("Take it; batch=64", "Take it, batch=64"),  # no setting of the scenario
+    ],
+)
+def test_the_csv_that_people_read_keeps_name_and_decision_and_none_of_them_sets_a_column(
+    decision, read, catalogs
+):
+    rows = options({"work": "training", "model": "llama-3.2-1b"}, catalogs).rows[:1]
+    named = pd.DataFrame(rows).assign(scenario="ours; the second", in_bill="yes", decision=decision)
+    earlier = earlier_of(people_csv(named, catalogs), "it", catalogs)
+    assert (earlier.decision, earlier.rows["scenario"].tolist()) == (read, ["ours; the second"])
+    assert earlier.rows["batch"].tolist() == named["batch"].tolist()
+    assert earlier.rows["memory_bytes"].tolist() == named["memory_bytes"].tolist()

@@ -4,6 +4,8 @@ The layout ends with the other columns that the scenario sets, such as `; batch=
 so that the file opens again with the same estimates.
 """
 
+from typing import Any
+
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
@@ -70,11 +72,15 @@ def _layout(row: Row, catalogs: Catalogs) -> str:
     beside = {name: row.get(name) for name in BESIDE if row.get(name)}
     sets = differing(row, catalogs, set_assumptions(row, catalogs)) | beside
     pairs = [
-        f"{name}{SETS}{str(value).replace(BETWEEN, ', ')}"
-        for name, value in sets.items()
-        if name not in COLUMNS
+        f"{name}{SETS}{_one_cell(value)}" for name, value in sets.items() if name not in COLUMNS
     ]
     return BETWEEN.join([arrangement(row, catalogs), *pairs])
+
+
+def _one_cell(value: Any) -> str:
+    """A value as text; one that could be read as another setting loses its semicolons."""
+    text = str(value)
+    return text.replace(BETWEEN, ", ") if SETS in text else text
 
 
 def with_layout(cells: pd.DataFrame) -> pd.DataFrame:
@@ -82,14 +88,20 @@ def with_layout(cells: pd.DataFrame) -> pd.DataFrame:
     if not set(COLUMNS) <= set(cells.columns):
         return cells
     able = {*inputs_by_name(), *BESIDE} - {*cells.columns}
-    sets = [
-        {
-            name: value
-            for part in str(text).split(BETWEEN)[1:]
-            for name, _, value in [part.partition(SETS)]
-            if name in able
-        }
-        for text in cells["layout"]
-    ]
+    sets = [_settings(str(text), able) for text in cells["layout"]]
     added = pd.DataFrame(sets, index=cells.index, dtype=object).fillna("")
     return pd.concat([cells, added], axis="columns")
+
+
+def _settings(layout: str, able: set[str]) -> dict[str, str]:
+    """Return what a layout sets of the columns `able`; a part without a name continues a text."""
+    settings: dict[str, str] = {}
+    column = ""
+    for part in layout.split(BETWEEN)[1:]:
+        name, is_named, value = part.partition(SETS)
+        if is_named:
+            column = name if name in able else ""
+        if not column:
+            continue
+        settings[column] = value if is_named else f"{settings[column]}{BETWEEN}{part}"
+    return settings
