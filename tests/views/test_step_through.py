@@ -315,6 +315,9 @@ def test_what_a_parameter_and_a_token_take_is_said():
     assert "Each parameter takes 16.0 bytes" in page_text(page_of("training"))
     assert "says 18 bytes for AdamW" in page_text(page_of("training"))
     assert "its KV cache, 128 KiB (0.131 MB) a token on each GPU" in page_text(page_of("serving"))
+    encoder = opened("step", goal="serve", model="bge-m3", requests_per_second="20")
+    assert "nothing is cached" in page_text(encoder)
+    assert "its KV cache" not in page_text(encoder)
 
 
 def test_two_sizes_stand_side_by_side_by_card():

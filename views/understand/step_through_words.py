@@ -170,9 +170,7 @@ def read_it(
     else:
         parts = {
             "Fixed": "weights, what the engine needs for a prompt, and overhead.",
-            "Per request": (
-                f"its KV cache{_of_a_token(row)}; 8 bits halve it, and a shorter context cuts it."
-            ),
+            "Per request": _each_request(row),
         }
         cure = (
             "More requests wait, or need another replica."
@@ -203,13 +201,19 @@ def _states(bytes_each: float) -> str:
     )
 
 
-def _of_a_token(row: Row) -> str:
-    """The cache of a token on each GPU, also in MB of 10^6 bytes, as others print it."""
+def _each_request(row: Row) -> str:
+    """Return what grows with each request: the cache of a generator, the activations of an encoder.
+
+    The cache of a token is also in MB of 10^6 bytes, as others print it.
+    """
     each_bytes = row["kv_cache_bytes"] / (row["batch"] * row["sequence_tokens"])
     if not each_bytes > 0:
-        return ""
+        return "activations, while the batch is computed; nothing is cached."
     kib, mb = three_digits(each_bytes / 1024), three_digits(each_bytes / 1e6)
-    return f", {kib} KiB ({mb} MB) a token on each GPU"
+    return (
+        f"its KV cache, {kib} KiB ({mb} MB) a token on each GPU; 8 bits halve it, and a shorter "
+        "context cuts it."
+    )
 
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
