@@ -97,7 +97,7 @@ def _answered(catalogs, count, seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("count", "seed"), [(5, 38), (14, 0), (14, 1)])
+@pytest.mark.parametrize(("count", "seed"), [(5, 38), (14, 0)])
 def test_drawn_answers_obey_their_cards(catalogs, count, seed):
     """Thirty-three answers; `make bench` draws a hundred times as many."""
     table = _answered(catalogs, count * TIMES, seed)

@@ -202,7 +202,7 @@ def _states(bytes_each: float) -> str:
 
 
 def _each_request(row: Row) -> str:
-    """Return what grows with each request: the cache of a generator, the activations of an encoder.
+    """Return the memory of each request: cache of a generator, activations of an encoder.
 
     The cache of a token is also in MB of 10^6 bytes, as others print it.
     """
