@@ -207,9 +207,10 @@ def test_a_kept_answer_comes_back_from_the_csv_that_people_read_with_its_name_jo
         "runs_per_month": 3.0,
     }
     again = earlier_of(people_csv(pd.DataFrame([row | beside]), catalogs()), "it", catalogs())
-    assert {name: again.rows[name].iloc[0] for name in beside} == beside | {
-        "scenario": "Night run, cheap"
-    }
-    decided = pd.DataFrame([row | beside | {"decision": "Take it, Ann: it fits the budget"}])
+    assert {name: again.rows[name].iloc[0] for name in beside} == beside
+    assert (again.meeting.decision, again.meeting.budget_for) == ("", "")
+    words = "Take it, Ann: it fits the budget"
+    of_meeting = {"decision": words, "budget_usd": 30_000.0, "budget_for": "quarter"}
+    decided = pd.DataFrame([row | beside | of_meeting])
     shared = earlier_of(people_csv(decided, catalogs()), "it", catalogs())
-    assert (again.decision, shared.decision) == ("", "Take it, Ann: it fits the budget")
+    assert shared.meeting == (words, 30_000.0, "quarter")

@@ -229,6 +229,9 @@ def test_the_csv_that_people_read_keeps_name_and_decision_and_none_of_them_sets_
     rows = options({"work": "training", "model": "llama-3.2-1b"}, catalogs).rows[:1]
     named = pd.DataFrame(rows).assign(scenario="ours; the second", in_bill="yes", decision=decision)
     earlier = earlier_of(people_csv(named, catalogs), "it", catalogs)
-    assert (earlier.decision, earlier.rows["scenario"].tolist()) == (read, ["ours; the second"])
+    assert (earlier.meeting.decision, earlier.rows["scenario"].tolist()) == (
+        read,
+        ["ours; the second"],
+    )
     assert earlier.rows["batch"].tolist() == named["batch"].tolist()
     assert earlier.rows["memory_bytes"].tolist() == named["memory_bytes"].tolist()

@@ -18,6 +18,7 @@ from views.session import kept_answers
 from views.session.present_plan import present
 
 DECISION = "decision"  # of the meeting, in one line
+BUDGET_USD, BUDGET_FOR = "budget_usd", "budget_for"  # of the bill, and its period
 
 
 class ComparedAnswers(NamedTuple):
@@ -41,6 +42,8 @@ def compared_answers(catalogs: Catalogs) -> ComparedAnswers:
     rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]
     if decision := st.session_state.get(DECISION):
         rows = rows.assign(decision=decision)
+    if budget_usd := st.session_state.get(BUDGET_USD):
+        rows = rows.assign(budget_usd=budget_usd, budget_for=st.session_state[BUDGET_FOR])
     return ComparedAnswers(rows, records(rows), jobs)
 
 

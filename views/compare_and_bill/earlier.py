@@ -12,7 +12,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts import result_tables
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import Earlier, earlier_of, standings
+from calc.files.csv.earlier import Earlier, Meeting, earlier_of, standings
 from calc.files.door import REFUSALS
 from calc.files.link.kept_answers import MOST_KEPT
 from calc.plan.drift import MOVED_RATIO
@@ -23,7 +23,12 @@ from calc.say.verdict import fit_word
 from calc.scenarios.problems import quote_cell
 from calc.search.row_status import rank
 from views.compare_and_bill.bill_charts import wall_switch
-from views.compare_and_bill.compared_answers import DECISION, compared_answers
+from views.compare_and_bill.compared_answers import (
+    BUDGET_FOR,
+    BUDGET_USD,
+    DECISION,
+    compared_answers,
+)
 from views.compare_and_bill.moves import LONGEST_DECISION
 from views.session import catalogs as session_catalogs
 from views.session import kept_answers, reading
@@ -150,15 +155,15 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
         result.rows.iloc[wanted].to_dict("records"),
         PurePath(name).stem,
         "plan_months" in result.table,
-        result.decision,
+        result.meeting,
     )
     button(f"Keep {with_noun(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look)
 
 
-def _keep(rows: list[Row], file: str, is_planned: bool, decision: str) -> None:
+def _keep(rows: list[Row], file: str, is_planned: bool, meeting: Meeting) -> None:
     """Callback: keep the rows, a name in use with the name of the file; close the dialog.
 
-    The decision of the file is taken where there is none.
+    The decision and the budget of the file are taken where there is none.
     """
     catalogs = session_catalogs.catalogs()
     names = {entry.name for entry in kept_answers.entries()}
@@ -170,8 +175,12 @@ def _keep(rows: list[Row], file: str, is_planned: bool, decision: str) -> None:
             row["job"] or short_job(row, catalogs),
             is_planned,
         )
-    if decision and not st.session_state.get(DECISION):
-        st.session_state[DECISION] = decision[:LONGEST_DECISION]
+    state = st.session_state
+    if meeting.decision and not state.get(DECISION):
+        state[DECISION] = meeting.decision[:LONGEST_DECISION]
+    if meeting.budget_for and not state.get(BUDGET_USD):
+        state[BUDGET_USD] = meeting.budget_usd
+        state[BUDGET_FOR] = meeting.budget_for
     st.session_state.pop(OPEN, None)
 
 

@@ -13,6 +13,7 @@ from calc.files.csv import tables as csv_tables
 from calc.plan.bill import billed
 from calc.plan.drift import FIGURES, THEN
 from calc.plan.ownership import owned_rows
+from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import Problems, TableError, quote_cell
@@ -22,10 +23,20 @@ from calc.units import GIB
 STANDINGS = ("new", "changed", "as kept", "refused")
 
 
+class Meeting(NamedTuple):
+    """The decision of the meeting that wrote a file, in one line, and its budget; empty without.
+
+    `budget_for`: the period of the budget, of calc.plan.plan_bill.PERIOD_MONTHS.
+    """
+
+    decision: str
+    budget_usd: float
+    budget_for: str
+
+
 class Earlier(NamedTuple):
     """The scenario cells, a billed row for each, and sentences for what could not be read.
 
-    `decision` is that of the meeting that wrote the file, in one line; empty without one.
     `rows` has market, job (in short, of kept answers), have, in_bill, then_prices_as_of and then_*
     (aged.THEN): what the file says, empty where it says nothing. `unread` has a sentence for each
     row with an unreadable cell, in the order of `unread_rows`: nothing is taken from such a file.
@@ -36,7 +47,7 @@ class Earlier(NamedTuple):
     complaints: list[str]
     unread: list[str]
     unread_rows: list[int]
-    decision: str = ""
+    meeting: Meeting
 
 
 def earlier_of(content: bytes, name: str, catalogs: Catalogs) -> Earlier:
@@ -78,8 +89,26 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
         complaints,
         [f"Row {row + 1}: {sentences[row]}" for row in unread_rows],
         unread_rows,
-        next(filter(None, _cell_of(cells, "decision")), ""),
+        _meeting(cells),
     )
+
+
+def _meeting(cells: pd.DataFrame) -> Meeting:
+    """The decision and the budget of the first row that has them."""
+    budget_usd = _number(cells, "budget_usd")
+    period = _first(cells, "budget_for")
+    is_budget = (budget_usd > 0) & np.isfinite(budget_usd)
+    has_budget = is_budget.any() and period in PERIOD_MONTHS
+    return Meeting(
+        _first(cells, "decision"),
+        float(budget_usd[is_budget][0]) if has_budget else np.nan,
+        period if has_budget else "",
+    )
+
+
+def _first(cells: pd.DataFrame, name: str) -> str:
+    """The first cell of a column that is not blank; empty without one."""
+    return next(filter(None, _cell_of(cells, name)), "")
 
 
 def standings(rows: pd.DataFrame, kept_rows: pd.DataFrame) -> list[str]:

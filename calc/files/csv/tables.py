@@ -41,6 +41,8 @@ ANSWERED = frozenset(
         "instances",
         "in_bill",
         "decision",
+        "budget_usd",
+        "budget_for",
         *COLUMNS,
     ]
 )
