@@ -8,12 +8,12 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Cells
-from calc.say.answer import service_pace
 from calc.say.choices import MARK, choice_name, machine_name, quality_note
 from calc.say.numbers import about, gib, is_missing, span, three_digits
 from calc.say.place import place
 from calc.say.problem import misses_text, problem_text
 from calc.say.setting import arrangement
+from calc.say.speed import service_pace
 from calc.studies.choices import Cell, Choice, cheapest_cell, costs_alike, is_plan
 from calc.units import GIB
 
@@ -67,7 +67,7 @@ def choices_table(
             ],
             "machine": [place(cell.plan) if cell.plan else "" for cell in cells],
             "layout": [arrangement(cell.plan, catalogs) if cell.plan else "" for cell in cells],
-            "detail": [_detail(cell.plan) for cell in cells],
+            "detail": [_detail(cell.plan, catalogs) for cell in cells],
             "why": [_why_refused(cell, catalogs) for cell in cells],
             "qualifies": [cell.qualifies for cell in cells],
             "quality": [_quality(cell, plan["work"], catalogs) for cell in cells],
@@ -144,13 +144,13 @@ def _label_of(choice: Choice, plan: Cells, catalogs: Catalogs) -> str:
     return choice_name(choice, catalogs) + mark
 
 
-def _detail(plan: Row | None) -> str:
+def _detail(plan: Row | None, catalogs: Catalogs) -> str:
     """Return the time of a run or the pace of a service; nothing without a plan."""
     if plan is None:
         return ""
     if ends_of(plan):
         return span(plan["hours"])
-    return "" if is_missing(plan["seconds"]) else service_pace(plan)
+    return "" if is_missing(plan["seconds"]) else service_pace(plan, catalogs)
 
 
 def _doubt(cell: Cell) -> str:

@@ -18,7 +18,6 @@ from calc.say.numbers import (
     count,
     duration,
     gib,
-    is_missing,
     more,
     percent,
     span,
@@ -364,12 +363,6 @@ def titles_of(names: Iterable[str], codes: Iterable[str]) -> list[str]:
     """The title of each name; a knee that costs much more is the next faster one."""
     is_next = "next-faster" in codes
     return [NEXT_FASTER if name == "knee" and is_next else TITLES[name] for name in names]
-
-
-def service_pace(row: Row) -> str:
-    """Return the pace of a service: 58 ms a token, or a batch where none is generated."""
-    noun = "batch" if is_missing(row["time_per_output_token_seconds"]) else "token"
-    return f"{duration(row['seconds'])} a {noun}"
 
 
 def joined_titles(titles: list[str]) -> str:

@@ -18,16 +18,32 @@ def serving_speed(row: Row, catalogs: Catalogs) -> str:
         return ""
     if ends_of(row):
         return _offline_rate(row, catalogs)
-    token_seconds = row["time_per_output_token_seconds"]
-    if is_missing(token_seconds):  # an encoder answers no token
+    first_seconds = row["time_to_first_token_seconds"]
+    is_per_token = not (is_missing(first_seconds) or _is_encoder(row) or _hears(row, catalogs))
+    first = f"{three_digits(first_seconds)} s, then " if is_per_token else ""
+    return first + service_pace(row, catalogs)
+
+
+def service_pace(row: Row, catalogs: Catalogs) -> str:
+    """Return the pace of a service: 58 ms a token; 20 ms a batch; 6.1 s for 30 s of sound."""
+    if _is_encoder(row):
         batch_seconds = row["burst_first_token_seconds"]
         return "" if is_missing(batch_seconds) else f"{duration(batch_seconds)} a batch"
-    if heard_seconds := sound_seconds(row["model"], catalogs):
+    if _hears(row, catalogs):
         answer_seconds = row["request_seconds_per_token"] * _answer_tokens(row)
+        heard_seconds = sound_seconds(row["model"], catalogs)
         return f"{duration(answer_seconds)} for {duration(heard_seconds)} of sound"
-    first_seconds = row["time_to_first_token_seconds"]
-    first = "" if is_missing(first_seconds) else f"{three_digits(first_seconds)} s, then "
-    return f"{first}{duration(token_seconds)} a token"
+    return f"{duration(row['time_per_output_token_seconds'])} a token"
+
+
+def _is_encoder(row: Row) -> bool:
+    """Return whether a row of a service answers no token."""
+    return is_missing(row["time_per_output_token_seconds"])
+
+
+def _hears(row: Row, catalogs: Catalogs) -> bool:
+    """Return whether a service's requests are sound."""
+    return bool(sound_seconds(row["model"], catalogs))
 
 
 def _offline_rate(row: Row, catalogs: Catalogs) -> str:

@@ -240,7 +240,7 @@ def on_plan(app, row, where, is_owned):
     heading, text, amount = (
         title(app).replace("\\$", "$"),
         page_text(app),
-        pace(row) if is_owned else about(row["usd"]),
+        pace(row, catalogs()) if is_owned else about(row["usd"]),
     )
     if row["answer"] == "nearest":
         assert where in heading

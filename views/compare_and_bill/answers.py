@@ -88,7 +88,7 @@ def _figures(row: Row, ticked: Row | None, ink: Ink, catalogs: Catalogs) -> str:
             "1 1 190px",
         ),
         ("Cost", f"<b>{cost}</b>", "0 0 80px"),
-        ("Time", escape(pace(row)), "0 0 140px"),
+        ("Time", escape(pace(row, catalogs)), "0 0 140px"),
     ]
     if ticked:
         is_billed = row is ticked or ticked["problem"]

@@ -28,7 +28,7 @@ def markdown(
     lines = [f"## {the_bill.heading(bill)}", ""]
     if said:
         lines.append(f"**{said[0]}**\n")
-    lines += _table(HEADS, [_answer(row) for row in every.records])
+    lines += _table(HEADS, [_answer(row, catalogs) for row in every.records])
     lines += ["", "### The bill", ""]
     lines += _table(the_bill.HEADS, _bill(every, catalogs))
     lines.append("")
@@ -48,7 +48,7 @@ def html(
     parts = [f"<h1>{escape(title)}</h1>"]
     if said:
         parts.append(f"<p><b>{escape(said[0])}</b></p>")
-    parts.append(table_of(HEADS, [_escaped(_answer(row)) for row in every.records]))
+    parts.append(table_of(HEADS, [_escaped(_answer(row, catalogs)) for row in every.records]))
     for name in measures(every.records):
         parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name, catalogs)]
     bill_rows = [_escaped([cell.strip("*") for cell in row]) for row in _bill(every, catalogs)]
@@ -68,13 +68,13 @@ def _escaped(cells: Iterable[str]) -> list[str]:
     return [escape(cell) for cell in cells]
 
 
-def _answer(row: Row) -> list[str]:
+def _answer(row: Row, catalogs: Catalogs) -> list[str]:
     """The cells of a kept answer; for a refused one, the reason."""
     ticked = "yes" if row["in_bill"] == "yes" else ""
     if row["problem"]:
         return [ticked, row["job"], row["scenario"], row["problem"], "", "", ""]
     cost = "yours" if row["have"] else billed_usd(row["usd"])
-    figures = (cost, pace(row), gpu_hours_of(row), memory_of(row))
+    figures = (cost, pace(row, catalogs), gpu_hours_of(row), memory_of(row))
     return [ticked, row["job"], row["scenario"], *figures]
 
 

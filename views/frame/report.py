@@ -189,7 +189,7 @@ def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
     return (
         titles(row) if row["answer"] else CHOSEN,
         row_words.where(row, catalogs, True),
-        *_cost(row),
+        *_cost(row, catalogs),
         memory_of(row),
         setting(row, catalogs),
     )
@@ -203,7 +203,7 @@ def _answer_cells(row: Row, catalogs: Catalogs) -> list[str]:
 
 
 def _board(row: Row, catalogs: Catalogs) -> list[str]:
-    cells = [row_words.where(row, catalogs), row_words.verdict(row), *_cost(row)]
+    cells = [row_words.where(row, catalogs), row_words.verdict(row), *_cost(row, catalogs)]
     return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
 
 
@@ -231,12 +231,12 @@ def _with_price(rows: list[Row]) -> list[Row]:
     return [row for row in rows if not is_missing(row["usd"])]
 
 
-def _cost(row: Row) -> tuple[str, str, str]:
+def _cost(row: Row, catalogs: Catalogs) -> tuple[str, str, str]:
     """Money and time, GPU-hours, and the price of an hour; without a price the times alone."""
     gpu_hours = gpu_hours_of(row)
     if _with_price([row]):
         return plan_words.money_and_time(row), gpu_hours, usd(row["usd_per_hour"])
-    return f"no price, {plan_words.pace(row)}", gpu_hours, ""
+    return f"no price, {plan_words.pace(row, catalogs)}", gpu_hours, ""
 
 
 def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:

@@ -7,11 +7,10 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.say.answer import service_pace
 from calc.say.cards import Card, answer_card, in_bits_line, layout_line, owned_cards
 from calc.say.numbers import about, is_missing, span, span_range, usd
 from calc.say.paid import paid_hours
-from calc.say.speed import serving_speed
+from calc.say.speed import service_pace, serving_speed
 from calc.say.verdict import memory_in_card
 from calc.studies.own_machines import own_machines
 from views.charts.tank import tank_html
@@ -120,7 +119,7 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
         f"padding:{padding}"
     )
     faint = f"color:{ink.faint}"
-    money, time = _money_and_time(row)
+    money, time = _money_and_time(row, catalogs)
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
     hourly = [] if is_missing(row["usd_per_hour"]) else [f"{usd(row['usd_per_hour'])} an hour"]
     where = f"<b>{escape(row_words.where(row, catalogs, bool(several)))}</b>"
@@ -149,11 +148,11 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     )
 
 
-def _money_and_time(row: Row) -> tuple[str, str]:
+def _money_and_time(row: Row, catalogs: Catalogs) -> tuple[str, str]:
     """Return the large figure and the text beside it: $54, in 59 min (48 to 75)."""
     if not ends_of(row):
         is_priced = not is_missing(row["usd"])
-        return (about(row["usd"]), "a month") if is_priced else (service_pace(row), "")
+        return (about(row["usd"]), "a month") if is_priced else (service_pace(row, catalogs), "")
     time = span(row["hours"])
     ends = span_range(row["hours"], *hours_range(row))
     within = f" <span style='font-size:13px'>({escape(ends)})</span>" if ends else ""

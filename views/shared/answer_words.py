@@ -14,7 +14,7 @@ from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.rules.notes import resting_sentences, rests_on_runs
-from calc.say.answer import rented_words, service_pace, why
+from calc.say.answer import rented_words, why
 from calc.say.job import machines_of_job
 from calc.say.numbers import (
     about,
@@ -30,6 +30,7 @@ from calc.say.numbers import (
 from calc.say.place import short_card
 from calc.say.problem import as_heading, heading_and_rest
 from calc.say.sessions import turns_found
+from calc.say.speed import service_pace
 from calc.say.verdict import verdict
 from calc.search.row_status import scenario_of
 from calc.units import GIB
@@ -57,11 +58,11 @@ def _costs(row: Row) -> str:
     return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{commitment_length(row)}"
 
 
-def pace(row: Row) -> str:
+def pace(row: Row, catalogs: Catalogs) -> str:
     """The time of a run with its range, or of one token or batch of a service: 36 min; 46.9 ms."""
     if ends_of(row):
         return span(row["hours"], *hours_range(row))
-    return service_pace(row)
+    return service_pace(row, catalogs)
 
 
 def commitment_length(row: Row) -> str:
