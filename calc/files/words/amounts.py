@@ -8,6 +8,8 @@ from calc.files.words.frames import Claim
 from calc.files.words.vocabulary import lexicon, silent_words
 
 NEXT_WORD = re.compile(r" ([a-zà-ÿ]{3,})\b")
+WORD_BEFORE = re.compile(r"([a-zà-ÿ]{3,}) (?:(?:about|around|roughly|some|approximately|~) ?)?$")
+FARTHEST_WORD = 40  # letters
 MINUTE, HOUR, DAY, MONTH = 60.0, 3600.0, 86400.0, 2628000.0  # seconds
 LONG_RUN = 1e6  # tokens from which an amount is of a run and not of one sequence
 LONGEST_LENGTH = 2e5  # tokens that a length without a word about it may have
@@ -67,6 +69,11 @@ class Amounts:
     def is_of_unknown(self, claim: Claim) -> bool:
         """Return whether a word that nothing has read stands right behind a claim: 350 tokens x."""
         match = NEXT_WORD.match(self.text, claim.end)
+        return match is not None and match[1] not in silent_words() | lexicon().tags.keys()
+
+    def is_behind_unknown(self, claim: Claim) -> bool:
+        """Return whether a claim stands right behind a word that nothing has read: billed $900."""
+        match = WORD_BEFORE.search(self.text[max(claim.start - FARTHEST_WORD, 0) : claim.start])
         return match is not None and match[1] not in silent_words() | lexicon().tags.keys()
 
     def is_open(self, claim: Claim) -> bool:

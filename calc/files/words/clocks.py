@@ -11,11 +11,16 @@ CLOCKS = re.compile(
 WEEK = ("mo", "tu", "we", "th", "fr", "sa", "su")
 DAY_NAME = r"(mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday|s|rs)?s?"
 TO_DAY = re.compile(rf"{DAY_NAME} ?(?:-|–|to|till?|through|thru) ?{DAY_NAME}\b")
-DAYS_A_WEEK = re.compile(r"([2-7]) ?(?:days?|x) ?(?:a|per|/|each|every) ?week\b")
+DAYS_IN_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+A_WEEK = rf"([2-7]|{'|'.join(DAYS_IN_WORDS)}) ?(?:days?|x) ?(?:a|per|/|each|every) ?week"
+DAYS_A_WEEK = re.compile(rf"{A_WEEK}\b")
 WEEKENDS = re.compile(r"weekends\b|saturdays? (?:and|&) sundays?\b")
 DAYS_TAGS = {5: "weekday", 6: "six_days", 7: "everyday"}  # by the days of a week
 DAYS_TAG = "days:"
-WORKDAYS = r"(?:week ?days|work ?days|working days|business days|werktags|mon|mo-fr|en semaine)"
+WORKDAYS = (
+    r"(?:week ?days|work ?days|working days|business days|werktags|mon|mo-fr|en semaine"
+    rf"|{A_WEEK})"
+)
 WORKDAYS_AFTER = re.compile(rf",? ?(?:(?:on|every|each|during|from) )?{WORKDAYS}")
 WORKDAYS_BEFORE = re.compile(rf"{WORKDAYS}[\w-]*(?: to friday)?,? (?:from )?$")
 OFFICE = re.compile(r"(?:9|nine)[ -](?:to[ -])?(?:5|five)(?![\w%:.])")
@@ -61,7 +66,7 @@ def read_days(text: str, place: int) -> tuple[int, str] | None:
         first, last = (WEEK.index(match[group][:2]) for group in (1, 2))
         count = (last - first) % len(WEEK) + 1
     elif match := DAYS_A_WEEK.match(text, place):
-        count = int(match[1])
+        count = DAYS_IN_WORDS.get(match[1]) or int(match[1])
     elif match := WEEKENDS.match(text, place):
         count = 2
     else:

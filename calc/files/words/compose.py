@@ -32,6 +32,7 @@ ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
 AT_ONCE = frozenset({"active", "concurrent"})
+WITH = frozenset({"with", "w", "mit", "avec", "con"})
 EACH, FARTHEST_EACH = frozenset({"each", "per_user"}), 5  # everyone asks 5 questions in an hour
 FARTHEST_USERS = 4  # items behind half
 KINDS = frozenset({"session", "user", "request"})
@@ -72,6 +73,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
             return replace(item, tags=item.tags - {"in"})
         if "N" in after.tags and _counts_things(items, place + 1):  # in 120 shops
             return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
+        if items[place + 1].text in WITH:  # 45k in with 90% cached
+            return item
         if not after.tags & {"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"}:
             return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
     if item.text == "each" and after is not None and "N" in after.tags:

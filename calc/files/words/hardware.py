@@ -37,6 +37,10 @@ IN_QUESTION = re.compile(r"[^.,;:?\n]*\?")  # the rest of a clause that asks
 FAILS = re.compile(
     r" (?:may |can |could )?(?:fails?|dies?|crash(?:es)?|breaks?|goes down|is down)\b"
 )
+REPLICAS = (
+    "You wrote '{}'. How many machines serve follows from the load here. How many more shall stand "
+    "by in case one fails?"
+)
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
 OF_MACHINES = ("gpus_each", "nodes", "gpus", "gpus_least", "instances", "dgx_boxes")
@@ -51,6 +55,8 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     own_named_instances(scopes, catalogs)
     _own_machines(amounts, scopes, items, catalogs)
     _ask_about_memory(amounts)
+    for claim in amounts.of("replicas"):
+        amounts.ask("spare", claim, REPLICAS.format(amounts.words(claim)))
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
     put_either(amounts.facts, scopes, items, catalogs)

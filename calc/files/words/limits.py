@@ -7,7 +7,6 @@ from calc.files.words.clocks import DAYS_TAG
 from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
-from calc.files.words.vocabulary import lexicon, silent_words
 from calc.units import DAY_HOURS
 
 MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
@@ -28,8 +27,6 @@ OF_HOURS_UP = ("clock_range", "duration_rate", "always")
 UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
-WORD_BEFORE = re.compile(r"([a-zà-ÿ]{3,}) (?:(?:about|around|roughly|some|approximately|~) ?)?$")
-FARTHEST_WORD = 40  # letters
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
 OF_LENGTHS = ("tokens", "each_tokens", "prompt_tokens", "answer_tokens")
 SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
@@ -46,6 +43,7 @@ DENIES = re.compile(
 )
 FIRST_YEAR, LAST_YEAR = 2020, 2035
 LIMITING = frozenset({"budget", "most"})
+OF_BUDGETS = LIMITING | {"paid"}
 LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"})
 
 
@@ -93,7 +91,7 @@ def _ask_about_sums(amounts: Amounts) -> None:
         if MORE_THAN.search(amounts.text[: claim.item.start]):
             if not _is_denied(amounts, claim):
                 amounts.ask("usd_most", claim)
-        elif _is_behind_unread(amounts, claim):
+        elif not claim.cues & OF_BUDGETS and amounts.is_behind_unknown(claim):
             amounts.ask("usd_most", claim, choices=("what it may cost", "what is paid today"))
 
 
@@ -104,13 +102,14 @@ def _put_bare_sum(amounts: Amounts, claim: Claim) -> None:
     says_max = "max" in amounts.text[claim.start : claim.end].split()
     large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
     large = large and not _is_year(claim)
+    ends = not serves or (amounts.is_batch and not says_max)
     if claim.rate_seconds >= MONTH and serves:
         amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
     elif says_max and amounts.of(*OF_LENGTHS) and not is_longest:
         amounts.ask("usd_most", claim, choices=("dollars", "tokens"))
     elif is_longest:
         amounts.put("context_tokens" if serves else "sequence_tokens", claim)
-    elif large and (not serves or claim.item.extra.get("scale")):
+    elif large and (ends or claim.item.extra.get("scale")):
         amounts.put("usd_most", claim)
     else:
         amounts.ask("", claim)
@@ -145,15 +144,6 @@ def _is_denied(amounts: Amounts, claim: Claim) -> bool:
     behind = CLAUSE_END.match(amounts.text, claim.end)
     words = f"{before[0] if before else ''} {behind[0] if behind else ''}"
     return DENIES.search(words) is not None
-
-
-def _is_behind_unread(amounts: Amounts, claim: Claim) -> bool:
-    """Return whether a sum without a word about it stands behind one unread: billed $900."""
-    if claim.cues & {"budget", "most", "paid"}:
-        return False
-    near = amounts.text[max(claim.start - FARTHEST_WORD, 0) : claim.start]
-    match = WORD_BEFORE.search(near)
-    return match is not None and match[1] not in silent_words() | lexicon().tags.keys()
 
 
 def _put_money_each(amounts: Amounts, claim: Claim) -> None:

@@ -24,7 +24,7 @@ BARE_CARD = re.compile(r"\d\d90s?|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people
 COUNTS = re.compile(r"[ -]?(?:tok|word|char|prompt|context|sample|row|example|request|user|doc)")
 SHORT_FAMILIES = frozenset({"p4", "p6", "g4"})  # people write these without their letters
 OWN_BEFORE = re.compile(
-    r"\b(?:my|our|own|his|her|an?|single|\dx|two|mein\w*|ma|mon|mi) $"
+    r"\b(?:my|our|own|his|her|an?|single|dual|twin|quad|\dx|two|mein\w*|ma|mon|mi) $"
 )  # my 4080
 NO_GENERATION = frozenset({"ada"})  # which is also a name
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"

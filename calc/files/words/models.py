@@ -7,6 +7,7 @@ from typing import NamedTuple
 from calc.catalogs.load import Catalogs
 from calc.files.configs.model_names import model_id, stored_as
 from calc.files.words.name_parts import (
+    RELEASE_NUMBER,
     SIZE,
     Part,
     closest_part,
@@ -70,9 +71,11 @@ NOT_UNKNOWN = frozenset({"code", "large", "small", "base", "max", "math", "audio
 LONGEST_VARIANT = 3  # parts behind the name
 SOFTWARE = frozenset({"factory", "cpp", "index", "stack", "recipes", "file"})
 BEHIND_NAMES = frozenset(
-    {"for", "on", "with", "in", "to", "fp8", "instruct", "für", "pour", "para"}
+    {
+        *("for", "on", "with", "in", "to", "fp8", "instruct", "für", "mit", "auf", "im"),
+        *("à", "pour", "sur", "avec", "para", "con", "en", "a"),
+    }
 )
-RELEASE_NUMBER = re.compile(r"\d(?:\.\d)?")
 RELEASE = re.compile(r"2[3-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])[0-3]\d")  # 2410, 0528
 
 

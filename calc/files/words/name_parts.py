@@ -18,6 +18,7 @@ MINOR = re.compile(
     r"a\d+(\.\d+)?b|\d{4}|\d+e|uncased|instruct|it|chat|base|v\d.*|patch\d+|\d{3}h?|h|small|lv\d+"
 )
 OF_OTHER_WORK = re.compile(r"embed|rerank|-vl-|vision|coder|math|distill")
+RELEASE_NUMBER = re.compile(r"\d(?:\.\d)?")
 SUPERSEDED = ("qwen1.5-",)  # meant where the release is written alone
 CLOSE = 86  # of 100: a part of a name with one typing error
 # Words of the language that are close to a family's name.
@@ -143,7 +144,13 @@ def plainest_models(models: frozenset[str], taken: list[str], catalogs: Catalogs
     parts = parts_of_models(catalogs)
 
     def unwritten(model: str) -> int:
-        return sum(1 for part in parts[model] if part not in taken and not MINOR.fullmatch(part))
+        return sum(
+            1
+            for part in parts[model]
+            if part not in taken
+            and not MINOR.fullmatch(part)
+            and not (len(taken) == 1 and RELEASE_NUMBER.fullmatch(part))  # gemma alone
+        )
 
     fewest = min(map(unwritten, models))
     closest = [model for model in models if unwritten(model) == fewest]
@@ -176,8 +183,10 @@ def models_of_family(models: frozenset[str], plainest: str) -> list[str]:
 
 def _version(model: str) -> tuple:
     """Newer versions sort higher; of one version the larger."""
-    found = re.findall(r"(\d+(?:\.\d+)?)(m\b)?", model)  # 270m is less than 1b
-    return tuple(float(number) / (1000 if millions else 1) for number, millions in found), model
+    found = re.findall(r"(\d+(?:\.\d+)?)([bemx]?)", model)
+    releases = tuple(float(number) for number, unit in found if not unit)
+    sizes = (float(number) / (1000 if unit == "m" else 1) for number, unit in found if unit)
+    return releases, tuple(sizes), model  # 270m is less than 1b
 
 
 def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:

@@ -193,5 +193,8 @@ def _suffix_words() -> frozenset[str]:
         "tps",
     ]
     return frozenset(
-        phrase.strip() for tag in tags for text in words[tag].values() for phrase in text.split(",")
+        phrase.strip()
+        for tag in tags
+        for text in words.get(tag, {}).values()
+        for phrase in text.split(",")
     )

@@ -163,11 +163,25 @@ def _ends(items: list[Item], place: int) -> bool:
     return len(items) - place < 7 and "not" in items[-1].tags
 
 
+def _is_under_heading(items: list[Item], place: int) -> bool:
+    """Return whether the last heading above a name says what is there: what we have: ..."""
+    marks = [number for number in range(place) if items[number].text.startswith(":")]
+    heading = next((mark for mark in reversed(marks) if "end" in items[mark].tags), 0)
+    for other in reversed(items[:heading]):
+        if "end" in other.tags:
+            return False
+        if "own" in other.tags:
+            return True
+    return False
+
+
 def _is_owned(items: list[Item], place: int) -> bool:
     """Return whether a word of possession stands before the count, or a home behind the name."""
     if _after(items, place, "at_home", 4):
         return True
     if "CARD" in items[place].tags and _is_ours(items, place):
+        return True
+    if _is_under_heading(items, place):
         return True
     if any(item.text in OWNED for item in items[place + 1 : place + 3]):
         return True  # 2 x A100 (own server)

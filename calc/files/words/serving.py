@@ -175,7 +175,7 @@ def _put_work(amounts: Amounts) -> None:
         elif "text" in claim.cues and "prompt_tokens" not in facts.columns:
             amounts.put("prompt_tokens", claim)
         elif facts.columns.keys() & {"context_tokens", "prompt_tokens"} or (
-            claim.item.value < SHORTEST_CONTEXT
+            claim.item.value < SHORTEST_CONTEXT or amounts.is_behind_unknown(claim)
         ):
             if claim.item.value > facts.columns.get("prompt_tokens", claim.item.value):
                 facts.drop("prompt_tokens")  # which may be a part of the prompt alone
