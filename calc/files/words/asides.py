@@ -8,9 +8,25 @@ from calc.files.words.items import Item
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 PAST = frozenset(
-    {"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had", "did"}
+    {
+        "tested",
+        "tried",
+        "used",
+        "ran",
+        "evaluated",
+        "benchmarked",
+        "started",
+        "had",
+        "did",
+        "needed",
+    }
 )
-TESTERS = frozenset({"we", "i", "they", "he", "she", "we've", "i've", "we'd", "i'd", "they've"})
+TESTERS = frozenset(
+    {
+        *("we", "i", "they", "he", "she", "we've", "i've", "we'd", "i'd", "they've"),
+        *("predecessor", "colleague", "coworker", "intern", "friend", "supervisor", "someone"),
+    }
+)
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 PRESENT = frozenset({"current", "old", "present"})  # our old chatbot runs on two T4
 TURNS = frozenset(

@@ -168,6 +168,8 @@ def _is_longest(amounts: Amounts, claim: Claim) -> bool:
 def _put_times(amounts: Amounts) -> None:
     """Deadlines, and times without a word about them."""
     facts, ends = amounts.facts, amounts.goal != "serve" or amounts.is_batch
+    if ends and "hours_most" not in facts.columns:
+        _ask_which_time(amounts)
     for claim in amounts.of("duration"):
         if not amounts.is_open(claim):
             continue
@@ -200,6 +202,16 @@ def _put_times(amounts: Amounts) -> None:
             elif "hours_most" not in facts.columns:
                 facts.put("hours_most", hours, words)
                 facts.assume(f"'{words}' as {hours:g} hours")
+
+
+def _ask_which_time(amounts: Amounts) -> None:
+    """Ask which of two times without a word about them is the limit: 90 days, a guess of 60."""
+    times = [claim for claim in amounts.of("duration") if claim.item.value >= MINUTE]
+    open_times = [claim for claim in times if amounts.is_open(claim)]
+    if len({claim.item.value for claim in open_times}) < 2 or amounts.of("hours_most"):
+        return
+    words = [amounts.words(claim) for claim in open_times]
+    amounts.facts.ask("hours_most", " and ".join(words), tuple(words))
 
 
 def _put_weekend_of_service(amounts: Amounts, claim: Claim) -> None:

@@ -17,6 +17,12 @@ MOST_CANDIDATES = 1000  # documents of one request of a reranker
 MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in flight
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
 ONE = re.compile(r"\b(?:prompt|completion)$")  # of one request: 1.1k prompt
+ONE_REQUEST = re.compile(  # a question with its history is 900 tokens
+    r"(?:^|[.;:,?!\n] ?)(?:and |und |et |y )?"
+    r"(?:an?|each|every|one|the|die|eine|jede|une|la|chaque|una|cada) (?:\w+ )?"
+    r"(?:question|request|prompt|query|call|anfrage|frage|requête|pregunta|consulta)\b"
+    r"[^.;:,?!\n\d]*\b(?:with|including|plus|mit|samt|avec|con)\b[^.;:,?!\n\d]*$"
+)
 LOADS = frozenset({"people", "requests_per_second"})
 RATES = ("requests_per_second", "images_per_sequence")
 FEWEST_THINGS = 20  # of work that ends, beside another count
@@ -48,7 +54,10 @@ def put_serving(amounts: Amounts) -> None:
     ):
         for claim in amounts.of(role):
             apart = amounts.embeds or amounts.of("answer_tokens")  # 6k tokens per call
-            of_prompt = apart and "per" in claim.cues and "prompt_tokens" not in facts.columns
+            before = amounts.text[: claim.item.start]
+            of_one = column == "context_tokens" and ONE_REQUEST.search(before)
+            of_prompt = of_one or (apart and "per" in claim.cues)
+            of_prompt = of_prompt and "prompt_tokens" not in facts.columns
             amounts.put("prompt_tokens" if of_prompt else column, claim)
     for claim in amounts.of(*OF_CONVERSATIONS):
         amounts.put(claim.role, claim)
