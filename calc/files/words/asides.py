@@ -8,19 +8,9 @@ from calc.files.words.items import Item
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 PAST = frozenset(
-    {
-        "tested",
-        "tried",
-        "used",
-        "ran",
-        "evaluated",
-        "benchmarked",
-        "started",
-        "had",
-        "did",
-        "needed",
-    }
+    {"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had", "did"}
 )
+LASTED = frozenset({"needed"})  # so long: my predecessor needed 30 hours
 TESTERS = frozenset(
     {
         *("we", "i", "they", "he", "she", "we've", "i've", "we'd", "i'd", "they've"),
@@ -184,9 +174,10 @@ def _compares_two(items: list[Item], place: int) -> bool:
 def _is_of_today(clause: Clause) -> bool:
     """Return whether a clause says what runs today: we run it on two p4d today."""
     words = clause.words
+    past = PAST | LASTED if "DUR" in clause.tags else PAST
     if any(
         one in TESTERS
-        and PAST & set(words[place + 1 : place + 3])
+        and past & set(words[place + 1 : place + 3])
         and "never" not in words[place + 1 : place + 2]
         for place, one in enumerate(words)
     ):

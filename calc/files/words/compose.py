@@ -32,6 +32,7 @@ ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
 AT_ONCE = frozenset({"active", "concurrent"})
+MULTIPLES = frozenset({"dual", "twin", "quad"})
 WITH = frozenset({"with", "w", "mit", "avec", "con"})
 EACH, FARTHEST_EACH = frozenset({"each", "per_user"}), 5  # everyone asks 5 questions in an hour
 FARTHEST_USERS = 4  # items behind half
@@ -98,6 +99,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         return replace(item, tags=frozenset({"them"} if after.tags & {"N", "PCT"} else {"not"}))
     if "alone" in item.tags:
         return replace(item, tags=frozenset({"ALONE"}), value=1.0)
+    if item.text in MULTIPLES and not (after and after.tags & {"CARD", "gpu"}):
+        return replace(item, tags=frozenset({"silent"}), value=None)  # dual encoder
     if item.text in PAIRS and before is not None and "CARD" in before.tags:
         return replace(item, tags=frozenset({"PAIR"}), value=2.0)  # an H100 pair
     if "N" in item.tags and _is_heading(items, place):

@@ -168,10 +168,10 @@ def _is_under_heading(items: list[Item], place: int) -> bool:
     marks = [number for number in range(place) if items[number].text.startswith(":")]
     heading = next((mark for mark in reversed(marks) if "end" in items[mark].tags), 0)
     for other in reversed(items[:heading]):
-        if "end" in other.tags:
-            return False
         if "own" in other.tags:
             return True
+        if not other.tags & {"silent", "gpu", "node", "now"} or "end" in other.tags:
+            return False  # we have these requirements: ...
     return False
 
 
