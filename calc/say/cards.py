@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
@@ -46,7 +47,8 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
         return layout_line(row, catalogs)
     if "knee" in names:
         little = "little-more" in row["why_codes"].split("+")
-        past = "past this, each minute saved costs more" if little else "nothing between"
+        unit = "minute" if ends_of(row) else "millisecond"
+        past = f"past this, each {unit} saved costs more" if little else "nothing between"
         return (
             f"{three_digits(least['seconds'] / row['seconds'])} times as fast for "
             f"{more_money(row, least)}; {past}."
