@@ -208,7 +208,7 @@ def _of_rollout_engine(table: Columns) -> Words:
 
 
 def _of_load(table: Columns) -> Words:
-    """A warning where percentiles are of a load beyond that to which they were tried, or lack."""
+    """A warning where the load is too high for certain percentiles, or for any."""
     load = np.broadcast_to(table.get("arrivals_load_ratio", np.nan), table["rows"])
     percentile = np.broadcast_to(table.get("request_p99_seconds", np.nan), table["rows"])
     is_rough = (load > CERTAIN_LOAD) & ~np.isnan(percentile)

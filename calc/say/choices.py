@@ -74,12 +74,15 @@ def machine_name(plan: Row) -> str:
 def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
     """Return what the marks of choices and of machines mean; empty where none has one."""
     choices = {one for cell in cells for one in (cell.row, cell.column)}
-    quality_words = f"{MARK} Check the quality."
     marked = any(quality_note(one, work, catalogs) for one in choices)
     phrases = dict.fromkeys(market_phrase(cell.plan) for cell in cells if cell.plan)
     markets = " or ".join(filter(None, phrases))
-    market_words = f"{MARKET_MARK} {markets[:1].upper()}{markets[1:]}."
-    return " ".join([quality_words] * marked + [market_words] * bool(markets))
+    meanings = []
+    if marked:
+        meanings.append(f"{MARK} Check the quality.")
+    if markets:
+        meanings.append(f"{MARKET_MARK} {markets[0].upper()}{markets[1:]}.")
+    return " ".join(meanings)
 
 
 def _is_as_published(name: str, value: Any, choice: Choice) -> bool:

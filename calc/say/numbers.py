@@ -140,7 +140,8 @@ def span_between(low_hours: float, high_hours: float) -> str:
     low, high = low_hours * HOUR_SECONDS, high_hours * HOUR_SECONDS
     unit, size, digits = _unit_of(low)
     is_one_unit = unit == _unit_of(high)[0]
-    return f"{f'{low / size:,.{digits}f}' if is_one_unit else duration(low)} to {duration(high)}"
+    first = f"{low / size:,.{digits}f}" if is_one_unit else duration(low)
+    return f"{first} to {duration(high)}"
 
 
 def _unit_of(seconds: float) -> tuple[str, float, int]:

@@ -10,6 +10,7 @@ from calc.scenarios.lookups import assumed_entries, columns_of, numbers_of, word
 from calc.table import Words, word_pairs
 
 OF_RELEASE = "of_older_release"
+HOPPER = "9.0"  # its compute capability
 
 
 def place_numbers(catalogs: Catalogs, card: np.ndarray, instance: np.ndarray) -> Columns:
@@ -30,6 +31,7 @@ def place_numbers(catalogs: Catalogs, card: np.ndarray, instance: np.ndarray) ->
     columns["card_is_of_older_release"] = np.nan_to_num(
         numbers_of(catalogs, "serving_steps", OF_RELEASE)
     )[of_class]
+    columns["card_is_hopper"] = _is_hopper(catalogs)[card]
     columns["card_is_assumed"] = assumed_entries(catalogs, "utilization")[of_card]
     return columns | {"card_step_is_assumed": assumed_entries(catalogs, "serving_steps")[of_class]}
 
@@ -61,6 +63,12 @@ def prices_of(catalogs: Catalogs, instance: Words, region: Words) -> np.ndarray:
 def _card_row(catalogs: Catalogs) -> np.ndarray:
     """The row of each card in utilization; last, -1 for no card."""
     return np.append(catalogs.utilization.index.get_indexer(catalogs.gpus.index), -1)
+
+
+@cached_per_catalogs("gpus")
+def _is_hopper(catalogs: Catalogs) -> np.ndarray:
+    """Return whether each card is of the Hopper architecture: 1 or 0; last, 0 for no card."""
+    return np.append(catalogs.gpus["compute_capability"] == HOPPER, False).astype(float)
 
 
 @cached_per_catalogs("gpus", "utilization", "serving_steps")

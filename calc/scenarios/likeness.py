@@ -109,7 +109,7 @@ def time_run_share(run_likeness, time_run_error, time_run_weight):
 
 
 def time_run_ratio(time_run_error, time_run_weight, time_run_share):
-    """Correction of times by your runs, as a factor: exp(Σ weight · error / (1 + Σ weight))."""
+    """Correction of times by your runs: exp(Σ weight · error / (1 + Σ weight)). [ratio]"""
     error = np.nansum(time_run_weight * time_run_error, axis=0)
     mean_error = error / (1 + np.sum(time_run_weight, axis=0))
     return np.where(time_run_share > 0, np.exp(mean_error), 1)

@@ -92,19 +92,13 @@ def block_scaled_limit_flops_per_second(
 
 
 def wide_matmul_ratio(
-    card_matmul_ratio,
-    engine_matmul_ratio,
-    engine_hopper_matmul_ratio,
-    card_flash_3_ratio,
-    card_flash_2_ratio,
+    card_matmul_ratio, engine_matmul_ratio, engine_hopper_matmul_ratio, card_is_hopper
 ):
     """Share of the dense rate that products in 16 bits reach. [share]
 
-    Hopper's are the cards for which FlashAttention 3 is a kernel of its own. Source:
-    catalogs/calibrated/utilization.yaml and engines.yaml.
+    Source: catalogs/calibrated/utilization.yaml and engines.yaml.
     """
-    is_hopper = card_flash_3_ratio > card_flash_2_ratio
-    of_engine = engine_matmul_ratio * np.where(is_hopper, engine_hopper_matmul_ratio, 1)
+    of_engine = engine_matmul_ratio * np.where(card_is_hopper > 0, engine_hopper_matmul_ratio, 1)
     return card_matmul_ratio * of_engine
 
 

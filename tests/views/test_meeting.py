@@ -157,3 +157,12 @@ def test_a_wall_has_larger_letters_and_no_sidebar():
     assert any("font-size: 22px" in part.proto.body for part in app.get("html"))
     app = turned(app, "team")
     assert any("font-size: 22px" in part.proto.body for part in app.get("html"))
+
+
+def test_a_link_with_a_budget_and_no_period_is_of_a_year():
+    app = opened("compare", kept=[RUN], budget_usd="30000")
+    assert not app.exception
+    assert (app.number_input(key="budget_usd").value, app.selectbox(key="budget_for").value) == (
+        30_000,
+        "year",
+    )

@@ -34,6 +34,11 @@ class ComparedAnswers(NamedTuple):
         return [job.ticked for job in self.jobs]
 
 
+def budget_period() -> str:
+    """Return the period of the bill's budget, by default a year."""
+    return str(st.session_state.setdefault(BUDGET_FOR, "year"))
+
+
 def compared_answers(catalogs: Catalogs) -> ComparedAnswers:
     """Return the saved answers, or the present answer alone."""
     rows = plan_bill(kept_answers.rows(catalogs) if kept_answers.entries() else _present(catalogs))
@@ -43,7 +48,7 @@ def compared_answers(catalogs: Catalogs) -> ComparedAnswers:
     if decision := st.session_state.get(DECISION):
         rows = rows.assign(decision=decision)
     if budget_usd := st.session_state.get(BUDGET_USD):
-        rows = rows.assign(budget_usd=budget_usd, budget_for=st.session_state[BUDGET_FOR])
+        rows = rows.assign(budget_usd=budget_usd, budget_for=budget_period())
     return ComparedAnswers(rows, records(rows), jobs)
 
 

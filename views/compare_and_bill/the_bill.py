@@ -15,7 +15,12 @@ from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
 from calc.say.cases import HOW_CASES, range_words, summands
 from calc.say.numbers import about, billed_usd, is_missing, percent, three_digits, with_noun
 from calc.scenarios.private_prices import discount_percent
-from views.compare_and_bill.compared_answers import DECISION
+from views.compare_and_bill.compared_answers import (
+    BUDGET_FOR,
+    BUDGET_USD,
+    DECISION,
+    budget_period,
+)
 from views.compare_and_bill.moves import cases_of
 from views.session import SESSION, kept_answers
 from views.session.kept_answers import PLANNED
@@ -57,13 +62,13 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
             "placeholder": "none",
             "width": 170,
         }
-        budget = st.number_input("Budget, $", 0.01, value=None, key="budget_usd", **look, **SESSION)
-        st.session_state.setdefault("budget_for", "year")
+        budget = st.number_input("Budget, $", 0.01, value=None, key=BUDGET_USD, **look, **SESSION)
+        budget_period()  # sets the one that is chosen first
         period = st.selectbox(
             "For",
             list(PERIODS),
             format_func=PERIODS.__getitem__,
-            key="budget_for",
+            key=BUDGET_FOR,
             width=170,
             **SESSION,
         )
@@ -171,12 +176,12 @@ def _take_discount() -> None:
 def said_of(bill: pd.DataFrame) -> list[str]:
     """The decision, the bill as a range, and the budget, as a report says them."""
     state = st.session_state
-    period = state.get("budget_for", "year")
+    period = budget_period()
     column = f"{period}_usd"
     found = cases(bill, column, state.get("contingency_percent") or 0.0)
     said = [f"Decision: {state.get(DECISION) or 'none yet'}"]
     said.append(f"{PERIODS[period]}: {range_words(found, bill[column].tolist())}. {HOW_CASES}")
-    if budget := state.get("budget_usd"):
+    if budget := state.get(BUDGET_USD):
         against = against_budget(bill, budget, period)
         said.append(f"Budget {billed_usd(budget)}: {_against(against)}")
     return said

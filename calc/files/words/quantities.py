@@ -179,9 +179,9 @@ def _length_of_each(amounts: Amounts, claim: Claim) -> str:
     before = [one for one in amounts.claims if one.item.start < claim.item.start]
     if amounts.facts.columns.get("objective") not in ROLLS_OUT or not before:
         return "example_tokens"
-    of_prompt = before[-1].role in ("prompts", "requests_count")
-    of_answer = before[-1].role == "generations"
-    return "prompt_tokens" if of_prompt else "completion_tokens" if of_answer else "example_tokens"
+    if before[-1].role in ("prompts", "requests_count"):
+        return "prompt_tokens"
+    return "completion_tokens" if before[-1].role == "generations" else "example_tokens"
 
 
 def _put_rollouts(amounts: Amounts) -> None:

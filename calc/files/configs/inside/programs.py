@@ -149,10 +149,12 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
 
 def _starts(tree: Any) -> bool:
     """Return whether a text or a list of words inside a value is a known command."""
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    words = [str(part) for part in parts if isinstance(part, str)]
-    text = tree if isinstance(tree, str) else " ".join(words if isinstance(tree, list) else [])
-    return bool(known_command().search(text[:LONGEST])) or any(map(_starts, parts))
+    if isinstance(tree, dict):
+        return any(map(_starts, tree.values()))
+    if isinstance(tree, list):
+        words = " ".join(part for part in tree if isinstance(part, str))
+        return _starts(words) or any(map(_starts, tree))
+    return isinstance(tree, str) and bool(known_command().search(tree[:LONGEST]))
 
 
 def _settings(named: Json, command: str, words: list[str]) -> list[str]:
