@@ -11,7 +11,7 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from calc import CatalogError, add_models, load_catalogs
-from calc.catalogs.load import catalog_ids
+from calc.catalogs.load import Catalogs, catalog_ids
 from calc.commands.command import COMMANDS, INTERRUPTED, UNUSABLE, columns_of_flags
 from calc.files.configs.problem import ConfigProblem
 from calc.files.hub import model_of, read_repository
@@ -22,6 +22,10 @@ from calc.files.streams import forget_standard_output
 from calc.models.foreign import free_id
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.problems import TableError
+
+OUT_OF_MEMORY = (
+    "This needs more memory than there is: split the table, or compare fewer values at once."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,47 +41,40 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _parser(name)
     module.add_arguments(parser)
     options = parser.parse_args(words, argparse.Namespace(columns=columns))
-    target = "standard output" if options.output == "-" else options.output
+    is_stream = options.output == "-"
+    target = "standard output" if is_stream else options.output
     try:
-        catalogs = with_simulated(load_catalogs())
-        for sentence in catalogs.left_out:
-            print(sentence, file=sys.stderr)
-        if options.model or options.model_config:
-            models = {
-                free_id(model_of(name), catalog_ids(catalogs)): read_repository(name, catalogs)
-                for name in options.model
-            }
-            catalogs = add_models(
-                catalogs, models | dict(added_models(options.model_config, catalogs))
-            )
-        return module.main(options, catalogs)
+        return module.main(options, _catalogs(options))
     except (TableError, CatalogError, ConfigError, ConfigProblem, LogProblem) as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
-        print(
-            (
-                f"Interrupted; {target} "
-                f"{'ends where it was' if options.output == '-' else 'was left as it was'}."
-            ),
-            file=sys.stderr,
-        )
+        state = "ends where it was" if is_stream else "was left as it was"
+        print(f"Interrupted; {target} {state}.", file=sys.stderr)
         return INTERRUPTED
     except MemoryError:
-        print(
-            (
-                "This needs more memory than there is: split the table, or compare fewer values "
-                "at once."
-            ),
-            file=sys.stderr,
-        )
+        print(OUT_OF_MEMORY, file=sys.stderr)
     except OSError as error:
-        if options.output == "-" and error.filename is None:
+        if is_stream and error.filename is None:
             forget_standard_output()
         if isinstance(error, BrokenPipeError):
             return 0
         cure = "make room there" if error.errno in (ENOSPC, EDQUOT) else "check the path"
         print(f"{error.filename or target}: {error.strerror}; {cure}.", file=sys.stderr)
     return UNUSABLE
+
+
+def _catalogs(options: argparse.Namespace) -> Catalogs:
+    """Return the catalogs with the models that were simulated here or named on the command line."""
+    catalogs = with_simulated(load_catalogs())
+    for sentence in catalogs.left_out:
+        print(sentence, file=sys.stderr)
+    if not options.model and not options.model_config:
+        return catalogs
+    of_hub = {
+        free_id(model_of(name), catalog_ids(catalogs)): read_repository(name, catalogs)
+        for name in options.model
+    }
+    return add_models(catalogs, of_hub | dict(added_models(options.model_config, catalogs)))
 
 
 def _parser(name: str) -> argparse.ArgumentParser:

@@ -175,23 +175,14 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts]))
         for name in FILES
     }
-    entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
-    entries |= {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
-    about = {
-        name: {key: value for key, value in documents[name].items() if key != name}
-        for name in FILES
-    }
+    entries = _entries_by_catalog(documents)
     of_families = families_with_types(entries["families"], entries["model_types"])
     families = families_of(of_families, documents["families"]["traits"], entries["blocks"])
     model_types = model_types_of(documents["model_types"], families)
     check_families(entries["models"], entries["heads"], families)
     models, stacks = model_table(entries["models"], families)
     regions = documents["prices"]["regions"]
-    tables = {
-        name: table_of(entries[name])
-        for name in entries.keys() - NOT_TABLES - {*PRICES, "instances", "utilization"}
-    }
-    tables["utilization"] = by_card(entries["utilization"])
+    tables = _plain_tables(entries)
     instances = instance_table(entries["instances"], tables["gpus"])
     check_ranges(entries["assumptions"], label_of("assumptions"))
     check_references(entries, models, stacks, **tables)
@@ -219,12 +210,33 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         storage_and_traffic=storage_table(entries["storage_and_traffic"], regions),
         endpoints=endpoint_table(entries["endpoints"], models, regions),
         capacity=capacity_table(read_document(folder, "capacity", digest)["capacity"]),
-        about=about,
+        about=_about(documents),
         version=digest.hexdigest()[:10],
         facts_version=facts.hexdigest()[:8],
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),
         read_on=today or date.today().isoformat(),
     )
+
+
+def _entries_by_catalog(documents: Json) -> Json:
+    """Return the entries of every catalog (name -> id -> entry); choices.yaml holds several."""
+    entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
+    return entries | {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
+
+
+def _plain_tables(entries: Json) -> dict[str, pd.DataFrame]:
+    """Return the catalogs that become tables as they are, a row per entry."""
+    joined = {*PRICES, "instances", "utilization"}
+    tables = {name: table_of(entries[name]) for name in entries.keys() - NOT_TABLES - joined}
+    return tables | {"utilization": by_card(entries["utilization"])}
+
+
+def _about(documents: Json) -> Json:
+    """Return what each file says beside its entries, such as its date and its sources."""
+    return {
+        name: {key: value for key, value in document.items() if key != name}
+        for name, document in documents.items()
+    }
 
 
 def _own_readings(folder: Path, *digests: Any) -> tuple[Json, tuple[str, ...]]:

@@ -21,52 +21,40 @@ def check_references(
     entries: Json, models: pd.DataFrame, stacks: pd.DataFrame, **tables: pd.DataFrame
 ) -> None:
     """Raise CatalogError for the first name that no catalog has."""
-    software, serving_engines = tables["implementations"], tables["serving_engines"]
     check_blocks(stacks, entries["blocks"])
-    _check(
-        "implementations",
-        "block",
-        ((name, block) for name, block in software["block"].items() if block),
-        entries["software_blocks"],
-    )
-    _check(
-        "implementations",
-        "divided_as",
-        ((name, other) for name, other in software["divided_as"].items() if other),
-        software.index,
-    )
+    _check_software(tables, entries["software_blocks"])
     sound = models.loc[models["refused"] == "", "kind"]
     _check("models", "kind", sound.items(), tables["model_kinds"].index, "kind of model")
     files = tables["checkpoints"]
     _check("checkpoints", "model", files["model"].items(), models.index)
     _check("checkpoints", "precision", files["precision"].items(), tables["precisions"].index)
-    _check_alike(
-        "serving_engines",
-        serving_engines.index,
-        tables["inference_engines"].index,
-        "inference engine",
-    )
     _check_alike("utilization", tables["utilization"].index, tables["gpus"].index, "GPU")
-    _check_alike("engines", tables["engines"].index, software.index, "implementation")
     _check_alike(
         "serving_steps",
         tables["serving_steps"].index,
         dict.fromkeys(tables["utilization"]["card_class"]),
         "class of card",
     )
+    kernels = tables["kernels"].index
     _check(
-        "earlier_releases",
-        "software",
-        tables["earlier_releases"]["software"].items(),
-        software.index,
-        "implementation",
+        "kernels", "", zip(kernels, kernels, strict=True), tables["precisions"].index, "precision"
     )
-    _check(
-        "kernels",
-        "",
-        ((name, name) for name in tables["kernels"].index),
-        tables["precisions"].index,
-        "precision",
+
+
+def _check_software(tables: Mapping[str, pd.DataFrame], blocks: Json) -> None:
+    """Raise CatalogError where software and what is known of it do not agree."""
+    software = tables["implementations"]
+    for field, names in (("block", blocks), ("divided_as", software.index)):
+        given = software.loc[software[field] != "", field]
+        _check("implementations", field, given.items(), names)
+    releases = tables["earlier_releases"]["software"]
+    _check("earlier_releases", "software", releases.items(), software.index, "implementation")
+    _check_alike("engines", tables["engines"].index, software.index, "implementation")
+    _check_alike(
+        "serving_engines",
+        tables["serving_engines"].index,
+        tables["inference_engines"].index,
+        "inference engine",
     )
 
 

@@ -50,30 +50,7 @@ def choices_table(
     `figure`, `timed` (the measure with the time of a run), `detail_line`, `machine_line` and
     `summary`.
     """
-    rows = list(dict.fromkeys(cell.row.id for cell in cells))
-    columns = list(dict.fromkeys(cell.column.id for cell in cells))
-    values = [MEASURES[measure](cell.plan) if cell.plan else float("nan") for cell in cells]
-    table = pd.DataFrame(
-        {
-            "row": [_label_of(cell.row, plan, catalogs) for cell in cells],
-            "column": [_label_of(cell.column, plan, catalogs) for cell in cells],
-            "row_rank": [rows.index(cell.row.id) for cell in cells],
-            "column_rank": [columns.index(cell.column.id) for cell in cells],
-            "value": values,
-            "times": pd.Series(values) / pd.Series(values).min(),
-            "text": [
-                WORDS[measure](value) if cell.plan else "no plan" if cell.refused else PENDING
-                for cell, value in zip(cells, values, strict=True)
-            ],
-            "machine": [place(cell.plan) if cell.plan else "" for cell in cells],
-            "layout": [arrangement(cell.plan, catalogs) if cell.plan else "" for cell in cells],
-            "detail": [_detail(cell.plan, catalogs) for cell in cells],
-            "why": [_why_refused(cell, catalogs) for cell in cells],
-            "qualifies": [cell.qualifies for cell in cells],
-            "quality": [_quality(cell, plan["work"], catalogs) for cell in cells],
-            "cell": range(len(cells)),
-        }
-    )
+    table = _cell_columns(cells, measure, plan, catalogs)
     is_own = pd.Series(
         [is_plan(cell.row, job, plan) and is_plan(cell.column, job, plan) for cell in cells]
     )
@@ -81,13 +58,40 @@ def choices_table(
     own = is_own.map({True: " · plan", False: ""})
     doubts = pd.Series([_doubt(cell) for cell in cells])
     doubt_or_mark = mark.where((doubts == "") | is_own, doubts)
-    table["machine_line"] = [machine_name(cell.plan) if cell.plan else "" for cell in cells]
     return table.assign(
         mark=mark,
-        figure=[_figure(measure, value) for value in values],
         timed=_timed(table, cells, measure) + own,
         detail_line=_joined(table["detail"], doubt_or_mark).mask(table["value"].isna(), ""),
         summary=_joined(*(table[name] for name in ("text", "detail", "machine_line")), doubts),
+    )
+
+
+def _cell_columns(
+    cells: Sequence[Cell], measure: str, plan: Cells, catalogs: Catalogs
+) -> pd.DataFrame:
+    """Return what each cell holds, without its mark and the texts that depend on it."""
+    rows = list(dict.fromkeys(cell.row.id for cell in cells))
+    columns = list(dict.fromkeys(cell.column.id for cell in cells))
+    values = [MEASURES[measure](cell.plan) if cell.plan else float("nan") for cell in cells]
+    return pd.DataFrame(
+        {
+            "row": [_label_of(cell.row, plan, catalogs) for cell in cells],
+            "column": [_label_of(cell.column, plan, catalogs) for cell in cells],
+            "row_rank": [rows.index(cell.row.id) for cell in cells],
+            "column_rank": [columns.index(cell.column.id) for cell in cells],
+            "value": values,
+            "times": pd.Series(values) / pd.Series(values).min(),
+            "text": [_text(cell, measure) for cell in cells],
+            "figure": [_figure(measure, value) for value in values],
+            "machine": [place(cell.plan) if cell.plan else "" for cell in cells],
+            "machine_line": [machine_name(cell.plan) if cell.plan else "" for cell in cells],
+            "layout": [arrangement(cell.plan, catalogs) if cell.plan else "" for cell in cells],
+            "detail": [_detail(cell.plan, catalogs) for cell in cells],
+            "why": [_why_refused(cell, catalogs) for cell in cells],
+            "qualifies": [cell.qualifies for cell in cells],
+            "quality": [_quality(cell, plan["work"], catalogs) for cell in cells],
+            "cell": range(len(cells)),
+        }
     )
 
 
@@ -123,6 +127,13 @@ def _timed(table: pd.DataFrame, cells: Sequence[Cell], measure: str) -> pd.Serie
     """Return the measure in words, with the time of a run where that is another measure."""
     ends = [measure != "hours" and cell.plan is not None and ends_of(cell.plan) for cell in cells]
     return table["text"] + (" · " + table["detail"]).where(pd.Series(ends, dtype=bool), "")
+
+
+def _text(cell: Cell, measure: str) -> str:
+    """Return the measure of a cell in words, or that it has no plan or is not computed yet."""
+    if cell.plan:
+        return WORDS[measure](MEASURES[measure](cell.plan))
+    return "no plan" if cell.refused else PENDING
 
 
 def _figure(measure: str, value: float) -> str:

@@ -110,48 +110,54 @@ def job(
     `copies` come from deployments(), `sizes` are the instances that the market rents at once.
     """
     ends = table["ends"]
-    work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
+    interrupted = MARKETS[market].interrupted
     hours = terms.hours(
         ends,
         table["start_hours"],
-        work,
+        _work_hours(table),
         table["hours_per_month"],
-        MARKETS[market].interrupted,
+        interrupted,
         spot_overhead_ratio,
     )
     slow_hours = terms.slow_hours(
         ends, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"]
     )
     of_load = table["instances_needed"] * copies
+    # Instances at rest are paid where one signs for years.
     resting = evaluate(resting_instances, table | {"instances_needed": of_load}) * (
         MARKETS[market].committed_years == 0
     )
-    instances = (
-        of_load + table["spare_instances" if MARKETS[market].interrupted else "standby_instances"]
-    )
-    instances = rented_instances(instances, sizes)
+    spare = table["spare_instances" if interrupted else "standby_instances"]
+    instances = rented_instances(of_load + spare, sizes)
     usd_per_hour = instances * instance_usd_per_hour
     billed = billed_hours(market, ends, hours, slow_hours, table["attempts"])
-    token = table["time_per_output_token_seconds"]
-    served = np.where(np.isnan(token), table["burst_first_token_seconds"], token)
-    seconds = np.where(ends > 0, hours * HOUR_SECONDS, served)
-    usd = (usd_per_hour - resting * instance_usd_per_hour) * billed
     paid_gpus = np.where(
         np.isnan(table["instance_gpus"]),
         table["gpus"],  # cards without an instance
         (instances - resting) * table["instance_gpus"],
     )
     return Job(
-        instances,
-        usd_per_hour,
-        hours,
-        usd,
-        seconds,
-        slow_hours,
-        billed,
-        paid_gpus * billed,
-        resting,
+        instances=instances,
+        usd_per_hour=usd_per_hour,
+        hours=hours,
+        usd=(usd_per_hour - resting * instance_usd_per_hour) * billed,
+        seconds=np.where(ends > 0, hours * HOUR_SECONDS, _served_seconds(table)),
+        slow_hours=slow_hours,
+        billed_hours=billed,
+        billed_gpu_hours=paid_gpus * billed,
+        resting_instances=resting,
     )
+
+
+def _work_hours(table: Columns) -> np.ndarray:
+    """Hours of the steps of a run, all attempts together. [h]"""
+    return table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
+
+
+def _served_seconds(table: Columns) -> np.ndarray:
+    """Seconds of one served token, or of a batch if the model generates no token. [s]"""
+    token = table["time_per_output_token_seconds"]
+    return np.where(np.isnan(token), table["burst_first_token_seconds"], token)
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
@@ -191,8 +197,8 @@ def _job_columns(rows: pd.DataFrame) -> Columns:
     table = numbers(*JOB_READS)
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
     table["ends"] = ends_of(rows).to_numpy(dtype=float)
-    work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
-    table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
+    slow_work_hours = _work_hours(table) * table["time_high_ratio"]
+    table["start_high_hours"] = table.pop("run_high_hours") - slow_work_hours
     degrees = numbers("gpus", *parameters_of(replica_gpus))
     table["data_parallel"] = replicas(degrees)
     table["replica_gpus"] = evaluate(replica_gpus, degrees)

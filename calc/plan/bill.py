@@ -71,50 +71,57 @@ def lines(row: Row) -> pd.DataFrame:
     block's last day. All lines are before discount and tax, which are the last line where the row
     has any.
     """
-    ends = bool(ends_of(row))
-    hours = float(row["hours"])
-    attempts = float(row["attempts"]) if ends else 1.0
-    table = {"work": hours}
-    if ends:
-        start = float(row["start_hours"])
-        table = {"work": float(row["run_hours"]) - start} | ({"start": start} if start > 0 else {})
-    ratio = float(row["paid_ratio"])
-    shares = {}
-    spare = 0.0 if ends else spare_of(row)
-    if row["resting_instances"] > 0:
-        table["work"] *= 1 - float(row["resting_instances"] / (row["instances"] - spare))
-    if spare > 0:
-        table["spare"] = hours
-        shares["spare"] = float(spare / row["instances"])
-        shares["work"] = 1 - shares["spare"]
-    if ends and MARKETS[row["market"]].interrupted:
-        table |= {
-            name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS if row[name] > 0
-        }
-    if attempts > 1:
-        table = {line: hours_of / attempts for line, hours_of in table.items()} | {
-            "attempts": hours * (1 - 1 / attempts)
-        }
-    unused = float(row["billed_hours"]) - hours
+    hours = _hours_of_run(row) if ends_of(row) else _hours_of_service(row)
+    unused = float(row["billed_hours"] - row["hours"])
     if unused > 0:
-        table["unused"] = unused
-    usd = {
-        line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio
-        for line, hours_of in table.items()
-    }
+        hours["unused"] = unused
+    table = pd.DataFrame({"line": list(hours), "hours": list(hours.values())})
+    # Each hour is paid for all instances, except those that the spare ones share with the work.
+    instance_ratio = table["line"].map(_instance_ratios(row)).fillna(1.0)
+    paid_ratio = float(row["paid_ratio"])
     paid_gpus = float(row["instances"] * row["gpus_paid"] / row["instances_needed"])
-    gpu_hours = {line: hours_of * shares.get(line, 1.0) for line, hours_of in table.items()}
-    if ratio != 1:
-        table = table | {"ratio": 0.0}
-        usd = usd | {"ratio": sum(usd.values()) * (ratio - 1)}
-    return pd.DataFrame(
-        {
-            "line": list(table),
-            "hours": list(table.values()),
-            "gpu_hours": [paid_gpus * gpu_hours.get(line, 0.0) for line in table],
-            "usd": list(usd.values()),
-        }
-    )
+    table["gpu_hours"] = paid_gpus * (table["hours"] * instance_ratio)
+    table["usd"] = table["hours"] * instance_ratio * float(row["usd_per_hour"]) / paid_ratio
+    if paid_ratio != 1:
+        table.loc[len(table)] = ["ratio", 0.0, 0.0, sum(table["usd"].tolist()) * (paid_ratio - 1)]
+    return table
+
+
+def _hours_of_run(row: Row) -> dict[str, float]:
+    """Hours of each line of a run: its steps, start, interruptions and further attempts. [h]"""
+    start = float(row["start_hours"])
+    hours = {"work": float(row["run_hours"]) - start}
+    if start > 0:
+        hours["start"] = start
+    if MARKETS[row["market"]].interrupted:
+        lost = {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
+        hours |= {line: value for line, value in lost.items() if value > 0}
+    attempts = float(row["attempts"])
+    if attempts > 1:
+        hours = {line: value / attempts for line, value in hours.items()}
+        hours["attempts"] = float(row["hours"]) * (1 - 1 / attempts)
+    return hours
+
+
+def _hours_of_service(row: Row) -> dict[str, float]:
+    """Hours of a service's work, without those at rest on average, and of its spare ones. [h]"""
+    month = float(row["hours"])
+    spare = spare_of(row)
+    hours = {"work": month}
+    if row["resting_instances"] > 0:
+        hours["work"] *= 1 - float(row["resting_instances"] / (row["instances"] - spare))
+    if spare > 0:
+        hours["spare"] = month
+    return hours
+
+
+def _instance_ratios(row: Row) -> dict[str, float]:
+    """Share of the instances that each line pays for, if it is not all of them. [ratio]"""
+    spare = 0.0 if ends_of(row) else spare_of(row)
+    if spare <= 0:
+        return {}
+    spare_ratio = float(spare / row["instances"])
+    return {"spare": spare_ratio, "work": 1 - spare_ratio}
 
 
 def attempt_usd(row: Row) -> float:

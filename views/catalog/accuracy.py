@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.catalogs.load import Catalogs
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.files.csv import tables as csv_tables
@@ -15,9 +16,13 @@ from views.catalog.accuracy_panels import error
 from views.charts import accuracy as accuracy_charts
 from views.session import catalogs as session_catalogs
 from views.session import results
+from views.session.results import Results
 from views.shared import elements, tables
 from views.shared.theme import INKS, Ink
 
+MEASURED = (
+    "Peaks of runs on real GPUs, published with their settings, or measured by `make measure`."
+)
 SIMULATED = (
     "A real model runs one step on no GPU while every storage is followed. Such a step has "
     "no context, no library workspace and no "
@@ -40,26 +45,36 @@ def draw(title: DeltaGenerator) -> None:
     peaks = accuracy_tables.peaks(comparison.errors)
     real = accuracy_tables.on_gpus(peaks)
     measured = accuracy_tables.size_of_error(peaks[real])
-    simulated = accuracy_tables.size_of_error(peaks[~real])
-    with title:
-        size = (
-            f"{error(measured.median_error_ratio)} off at the median, "
-            f"{error(measured.worst_error_ratio)} at worst"
-        )
-        title.title(f"On real GPUs, memory is {size}", anchor=False)
+    median, worst = error(measured.median_error_ratio), error(measured.worst_error_ratio)
+    title.title(
+        f"On real GPUs, memory is {median} off at the median, {worst} at worst", anchor=False
+    )
     st.header("On real GPUs", anchor=False)
     _tiles(measured)
-    about = (
-        "Peaks of runs on real GPUs, published with their settings, or measured by `make measure`."
-    )
-    st.markdown(f"{about} {_verdicts(comparison.verdicts)}")
+    st.markdown(f"{MEASURED} {_verdicts(comparison.verdicts)}")
     st.markdown(_calibration(comparison.calibration))
+
     st.header("Simulated", anchor=False)
-    _tiles(simulated)
+    _tiles(accuracy_tables.size_of_error(peaks[~real]))
     st.markdown(SIMULATED)
 
     st.header("Case by case", anchor=False)
     _case_by_case(comparison.errors, ink)
+    _panels(comparison, catalogs, ink)
+    tables.download(
+        f"Every case as CSV ({len(comparison.errors):,} rows)",
+        partial(csv_tables.to_csv, comparison.errors),
+        "headroom-accuracy",
+        "accuracy_csv",
+    )
+    st.caption(
+        f"{comparison.made} `make accuracy` compares again and writes the files that this "
+        f"page draws."
+    )
+
+
+def _panels(comparison: Results, catalogs: Catalogs, ink: Ink) -> None:
+    """Draw the panels below the cases, each behind its own heading."""
     elements.expander("Error by group", "accuracy_groups_open", partial(panel.by_group, comparison))
     elements.expander(
         "The cases that miss most, and why", "accuracy_misses", partial(panel.worst, comparison)
@@ -77,17 +92,6 @@ def draw(title: DeltaGenerator) -> None:
         elements.expander(
             "Time against published runs", "accuracy_time", partial(panel.times, comparison, ink)
         )
-    csv = partial(csv_tables.to_csv, comparison.errors)
-    tables.download(
-        f"Every case as CSV ({len(comparison.errors):,} rows)",
-        csv,
-        "headroom-accuracy",
-        "accuracy_csv",
-    )
-    st.caption(
-        f"{comparison.made} `make accuracy` compares again and writes the files that this "
-        f"page draws."
-    )
 
 
 def _tiles(size: accuracy_tables.ErrorSize) -> None:

@@ -36,11 +36,9 @@ from views.shared.sources import source_table, to_method
 from views.shared.theme import INKS, Ink
 
 KEY = "instance_list"
-TANK, ROW, ROWS_IN_VIEW = (
-    (150, 28),
-    34,
-    14,
-)  # pixels of a tank and of a row; rows before the table scrolls
+TANK = (150, 28)  # width and height of a memory bar in pixels
+ROW = 34  # pixels
+ROWS_IN_VIEW = 14  # before the table scrolls
 # Numbers that are worked out, not looked up.
 OF_THE_JOB = ("usd", "hours", "time_per_output_token_ms")
 WHICH = {"job": "that run the job", "all": "all types"}
@@ -64,37 +62,18 @@ def draw(title: DeltaGenerator) -> None:
         filters = _filters(answered, catalogs)
         compare = st.container(width="content")
     regions = job_state.current().fields["regions"]
-    elsewhere = ""
-    if answered and filters.region and [filters.region] != list(regions):
-        elsewhere = filters.region
-    result = (
-        options({**job_state.current().job, "regions": [elsewhere]}, catalogs)
-        if elsewhere
-        else plan.options
-    )
-    rows = records(result.board) if answered else []
+    is_elsewhere = answered and filters.region and [filters.region] != list(regions)
+    elsewhere = filters.region if is_elsewhere else ""
+    result = plan.options
+    if elsewhere:
+        result = options({**job_state.current().job, "regions": [elsewhere]}, catalogs)
+    board = result.board if answered else result.board.iloc[:0]
+    rows = records(board)
     here = filters.region or next(iter(regions), catalogs.regions.index[0])
-    table = types_of_job(
-        result.board if answered else result.board.iloc[:0],
-        catalogs,
-        filters.market,
-        here * (filters.which == "all"),
-    )
+    other_types_in = here if filters.which == "all" else ""
+    table = types_of_job(board, catalogs, filters.market, other_types_in)
     where = catalogs.regions["name"].get(elsewhere, "")
-    with title:
-        title.title(
-            plain(
-                words.heading(result, len(catalogs.instances))
-                if answered
-                else words.of_all(len(table))
-            ),
-            anchor=False,
-        )
-        st.markdown(
-            plain(
-                words.for_job(job_sentence(result.job, catalogs), where, answered, result.problem)
-            )
-        )
+    _heading(title, result, len(table), where, answered, catalogs)
     table = table[has_words(table, SEARCHED, filters.text)].reset_index(drop=True)
     if not len(table):
         st.info(
@@ -106,9 +85,8 @@ def draw(title: DeltaGenerator) -> None:
     ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
     with compare:
         _compare(ticked, rows)
-    _instance_list(
-        table, rows, result, filters.market, INKS[st.context.theme.type or "light"], catalogs
-    )
+    ink = INKS[st.context.theme.type or "light"]
+    _instance_list(table, rows, result, filters.market, ink, catalogs)
     st.caption(words.caption(table, filters.market))
     _actions(ticked, rows, (elsewhere, where), table, here)
     if len(ticked) > 1:
@@ -116,6 +94,24 @@ def draw(title: DeltaGenerator) -> None:
     first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
     by_region = partial(types_and_regions.regions, first, here, catalogs)
     expander("One type, region by region, and its price over time", "type_by_region", by_region)
+
+
+def _heading(
+    title: DeltaGenerator,
+    result: Answer,
+    types: int,
+    where: str,
+    answered: bool,
+    catalogs: Catalogs,
+) -> None:
+    """Draw how many of the types run the job, and which job in which region."""
+    with title:
+        heading = (
+            words.heading(result, len(catalogs.instances)) if answered else words.of_all(types)
+        )
+        title.title(plain(heading), anchor=False)
+        job = job_sentence(result.job, catalogs)
+        st.markdown(plain(words.for_job(job, where, answered, result.problem)))
 
 
 def _filters(answered: bool, catalogs: Catalogs) -> Filters:

@@ -1,10 +1,12 @@
-"""The Models tab: every model with its shape, size and coverage; one can go into the plan."""
+"""The Models tab: every model with its shape and size, and a button that plans with one."""
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.catalogs.load import Catalogs
 from calc.charts import catalog_tables
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
@@ -23,6 +25,34 @@ def draw(title: DeltaGenerator) -> None:
     refused = int((catalogs.models["refused"] != "").sum())
     estimated = f", {several - refused} of them estimated" if refused else ", all of them estimated"
     title.title(f"{several} models{estimated}", anchor=False)
+    matches = _matches(catalogs)
+    if not len(matches):
+        st.info(
+            "No model of the catalog has this name, family and size: clear one of the three.",
+            icon=":material/search_off:",
+        )
+        return
+    tables.of_rows(KEY, list(matches["id"]))
+    ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
+    columns = tables.columns_of("models")
+    source_table(
+        matches,
+        columns if refused else {name: columns[name] for name in columns if name not in COVERAGE},
+        "Models, by name",
+        KEY,
+        "models",
+        catalogs,
+        row_selection="single-row",
+        height=560,
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _use_in_plan(ticked)
+        another = "To add a model, open its config.json under Model on Plan."
+        st.caption(f"{len(matches)} of {len(catalogs.models)} models. {another}", width="content")
+
+
+def _matches(catalogs: Catalogs) -> pd.DataFrame:
+    """Draw the search, the families and the sizes; return the models that match them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             "Search",
@@ -43,36 +73,17 @@ def draw(title: DeltaGenerator) -> None:
             wrap=True,
             **SESSION,
         )
-    matches = catalog_tables.models(catalogs, text or "", families, sizes)
-    if not len(matches):
-        st.info(
-            "No model of the catalog has this name, family and size: clear one of the three.",
-            icon=":material/search_off:",
-        )
-        return
-    tables.of_rows(KEY, list(matches["id"]))
-    ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
-    columns = tables.columns_of("models")
-    source_table(
-        matches,
-        columns if refused else {name: columns[name] for name in columns if name not in COVERAGE},
-        "Models, by name",
-        KEY,
-        "models",
-        catalogs,
-        row_selection="single-row",
-        height=560,
-    )
+    return catalog_tables.models(catalogs, text or "", families, sizes)
+
+
+def _use_in_plan(ticked: list[pd.Series]) -> None:
+    """Draw the button that puts the ticked model into the plan."""
     model = ticked[0]["id"] if ticked and ticked[0]["estimated"] else ""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        label = f"Use {ticked[0]['name']} in plan" if model else "Use in plan"
-        button(
-            label,
-            partial(job_state.choose, model=model),
-            icon="input",
-            disabled=not model,
-            help="Tick a model that is estimated.",
-            key="use_model",
-        )
-        another = "Another one: its config.json goes under Model on Plan."
-        st.caption(f"{len(matches)} of {len(catalogs.models)} models. {another}", width="content")
+    button(
+        f"Use {ticked[0]['name']} in plan" if model else "Use in plan",
+        partial(job_state.choose, model=model),
+        icon="input",
+        disabled=not model,
+        help="Tick a model that is estimated.",
+        key="use_model",
+    )

@@ -45,6 +45,14 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     )
     x, y = x.scale(GAPS), _rows(ink, 100 if is_narrow else 150).scale(GAPS)
     place: Spec = {"x": x, "y": y}
+    ticks = _ticks(ink, _band("column", 1), _band("row", 0), IS_NARROW, inwards=TICK_PLACE)
+    chart = alt.layer(*_cells(ink, place), *_cell_texts(ink, place), ticks)
+    height = NARROW_ROW * rows + NARROW_HEAD if is_narrow else ROW_HEIGHT * rows + HEAD
+    return as_spec(chart, "", ink, height=height)
+
+
+def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
+    """Return the rectangles: shaded by cost where there is a plan, and a frame around your plan."""
     shade = alt.Color("times:Q", legend=None).scale(
         type="log", domain=[1, DEAREST], clamp=True, range=[CHEAP, DEAR]
     )
@@ -68,6 +76,11 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         .mark_rect(cornerRadius=5, filled=False, stroke=BLUE, strokeWidth=3)
         .encode(**place)
     )
+    return [cells, empty, present]
+
+
+def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
+    """Return three lines of text in a wide cell, or one figure in a narrow one."""
     texts: tuple[tuple[str, int, int, Any, Any], ...] = (
         ("text", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
         ("detail_line", 6, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
@@ -75,16 +88,12 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         ("figure", 0, SIZE - 2, "bold", _either(IS_NARROW, 1, 0)),
     )
     room = alt.ExprRef("bandwidth('x') - 4")
-    lines = [
+    return [
         _text(ink, dy=dy, fontSize=size, fontWeight=weight, opacity=opacity, limit=room).encode(
             **place, text=f"{name}:N"
         )
         for name, dy, size, weight, opacity in texts
     ]
-    ticks = _ticks(ink, _band("column", 1), _band("row", 0), IS_NARROW, inwards=TICK_PLACE)
-    chart = alt.layer(cells, empty, present, *lines, ticks)
-    height = NARROW_ROW * rows + NARROW_HEAD if is_narrow else ROW_HEIGHT * rows + HEAD
-    return as_spec(chart, "", ink, height=height)
 
 
 @once

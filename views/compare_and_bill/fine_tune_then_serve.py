@@ -92,6 +92,12 @@ def draw(title: DeltaGenerator) -> None:
         the_bill.draw(with_gpu_hours(plan.bill, catalogs), [])
     with right:
         _chart(plan)
+    _months(plan)
+    _keep_both(plan, run_job, possible[0], catalogs)
+
+
+def _months(plan: TunedPlan) -> None:
+    """Draw what each month costs; small amounts have cents."""
     columns = tables.columns_of("tuned_months")
     months = by_month(plan)[list(columns)]
     small = small_amounts(months.drop(columns="month"))
@@ -104,7 +110,6 @@ def draw(title: DeltaGenerator) -> None:
         "tuned_by_month",
         height=height,
     )
-    _keep_both(plan, run_job, possible[0], catalogs)
 
 
 def _run(catalogs: Catalogs) -> tuple[Row, Row, str]:

@@ -57,6 +57,18 @@ def draw(title: DeltaGenerator) -> None:
         st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{setting(row, catalogs)}"))
     if plan.options.problem:
         st.warning(plain(plan.options.problem), icon=":material/rule:")
+    _memory(plan, catalogs)
+    _times(plan, catalogs)
+    _costs(plan, catalogs)
+    _what_else_counts(plan, catalogs)
+    st.caption(
+        f"Catalog {catalogs.version}. How far the estimate is from real GPUs: Accuracy, on Catalog."
+    )
+
+
+def _memory(plan: Present, catalogs: Catalogs) -> None:
+    """Draw the components at the peak, the phases, and the range."""
+    row = plan.row
     why = explain(plan.scenario, catalogs, panel.number_text)
     st.markdown(
         f"The largest moment of the {why.phase} phase: "
@@ -75,18 +87,17 @@ def draw(title: DeltaGenerator) -> None:
             expanded=True,
         )
     expander("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
-    _times(plan, catalogs)
-    _costs(plan, catalogs)
 
+
+def _what_else_counts(plan: Present, catalogs: Catalogs) -> None:
+    """Draw whether the software runs there, what no formula covers, and the papers."""
     st.header("What else counts", anchor=False)
-    if row["runs"]:
+    if runs := plan.row["runs"]:
         label = "**Does it run there**"
-        if row["runs"] != "yes":
-            heading, _ = panel.RUNS_MEANING[row["runs"]]
+        if runs != "yes":
+            heading, _ = panel.RUNS_MEANING[runs]
             label += f": {heading}"
-        expander(
-            plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=row["runs"] != "yes"
-        )
+        expander(plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=runs != "yes")
     expander(
         "**What is left out**",
         "why_left_out",
@@ -94,9 +105,6 @@ def draw(title: DeltaGenerator) -> None:
     )
     papers = "\n".join(f"- {what}: [{who}]({url})" for what, who, url in panel.SOURCES)
     expander("**Papers and programs**", "why_sources", partial(st.markdown, papers))
-    st.caption(
-        f"Catalog {catalogs.version}. How far the estimate is from real GPUs: Accuracy, on Catalog."
-    )
 
 
 def _components(why: Explanation, row: Row) -> None:

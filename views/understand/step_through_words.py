@@ -45,6 +45,14 @@ RULE_OF_THUMB = (
     "18 bytes for AdamW in mixed precision: 6 of weights (a 16-bit copy beside fp32), 4 of "
     "gradients and 8 of state"
 )
+BEYOND = {  # what to do with more than fits
+    "training": "Accumulation trains the same step with {:,.0f} at once.",
+    "inference": "More requests wait, or need another replica.",
+}
+SMALLER = {  # what to change where not even one fits
+    "training": "Divide the states over more GPUs, or train adapters.",
+    "inference": "Fewer bits, or more GPUs for one replica.",
+}
 SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
@@ -142,53 +150,43 @@ def read_it(
     walk: Walk, row: Row, slower_ratio: float, state_bytes_each: float, catalogs: Catalogs
 ) -> str:
     """The four things to read off the picture."""
-    figures, trains = walk.figures, row["work"] == "training"
-    card = with_article(short_card(walk.card, catalogs))
-    if trains:
-        slower = (
-            ""
-            if is_missing(slower_ratio) or slower_ratio < 1.005
-            else f", for {percent(slower_ratio - 1)} more time"
-        )
-        flatter = (
-            "; nothing is left to recompute"
-            if row["recompute"] == "full"
-            else f"; recomputing all makes the slope flatter{slower}"
-        )
+    if row["work"] == "training":
         parts = {
             "Fixed": (
                 "weights, gradients, optimizer state, working memory and overhead, whatever the "
                 f"batch.{_states(state_bytes_each)}"
             ),
-            "Per sequence": f"activations and logits{flatter}.",
+            "Per sequence": _each_sequence(row, slower_ratio),
         }
-        cure = (
-            f"Accumulation trains the same step with {figures.room:,.0f} at once."
-            if figures.room >= 1
-            else "Divide the states over more GPUs, or train adapters."
-        )
     else:
         parts = {
             "Fixed": "weights, what the engine needs for a prompt, and overhead.",
             "Per request": _each_request(row),
         }
-        cure = (
-            "More requests wait, or need another replica."
-            if figures.room >= 1
-            else "Fewer bits, or more GPUs for one replica."
-        )
-    parts |= {"Free": "what is left up to the dashed line, which is the card."}
-    unit = UNIT[row["work"]]
-    cliff = (
-        "none: the memory does not grow."
-        if figures.room == float("inf")
-        else f"{unit} {figures.room + 1:,.0f} on {card}. {cure}"
-    )
-    if figures.room == 0:
-        cliff = f"not even one {unit} fits {card}. {cure}"
-    return "  \n".join(
-        f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items()
-    )
+    parts["Free"] = "what is left up to the dashed line, which is the card."
+    parts["The cliff"] = _cliff(walk, row["work"], catalogs)
+    return "  \n".join(f"**{name}:** {text}" for name, text in parts.items())
+
+
+def _each_sequence(row: Row, slower_ratio: float) -> str:
+    """Return the memory of each trained sequence, and what recomputing does to it."""
+    if row["recompute"] == "full":
+        return "activations and logits; nothing is left to recompute."
+    slower = ""
+    if not is_missing(slower_ratio) and slower_ratio >= 1.005:
+        slower = f", for {percent(slower_ratio - 1)} more time"
+    return f"activations and logits; recomputing all makes the slope flatter{slower}."
+
+
+def _cliff(walk: Walk, work: str, catalogs: Catalogs) -> str:
+    """Return the first sequence or request that does not fit the card, and what helps."""
+    room, unit = walk.figures.room, UNIT[work]
+    card = with_article(short_card(walk.card, catalogs))
+    if room == float("inf"):
+        return "none: the memory does not grow."
+    if room == 0:
+        return f"not even one {unit} fits {card}. {SMALLER[work]}"
+    return f"{unit} {room + 1:,.0f} on {card}. {BEYOND[work].format(room)}"
 
 
 def _states(bytes_each: float) -> str:
