@@ -51,5 +51,19 @@ def _other(entry):
 
 
 def test_a_row_on_spot_reads_what_interruptions_take():
-    on_spot = assumptions_of(ROWS["training"] | {"market": "spot"}, catalogs())
-    assert {"restart_seconds", "interruption_together_ratio"} <= set(on_spot)
+    several = ROWS["training"] | {"gpus": 8, "market": "spot"}
+    assert {"restart_seconds", "interruption_together_ratio"} <= {
+        *assumptions_of(several, catalogs())
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (ROWS["training"], "network_reach_ratio"),  # of two instances or more
+        (ROWS["training"], "compile_element_ratio"),  # of compiled blocks
+        (ROWS["inference"], "adapter_step_seconds"),  # of served adapters
+    ],
+)
+def test_an_assumption_of_what_a_row_has_not_is_not_read(row, name):
+    assert name not in assumptions_of(row | {"market": "on-demand"}, catalogs())

@@ -8,8 +8,10 @@ from calc.mappings import Json
 from calc.plan.assumptions import assumptions_of
 from calc.say.numbers import is_missing, span, three_digits
 from calc.scenarios.inputs import Input, bounded_inputs
+from calc.search.row_status import scenario_of
 from calc.units import HOUR_SECONDS
 from views.session import extra_state
+from views.session.recent_results import recent_result
 from views.shared.elements import button, dialog, expander
 from views.shared.markdown import plain
 from views.shared.texts import TEXTS
@@ -21,7 +23,7 @@ ASKED_ABOVE = [
     "think_seconds",
 ]  # the job has fields for them
 TITLE, OPEN = "Assumptions of time and cost", "assumptions_open"
-ALL = "Also those of other work and of Spot"
+ALL = "Also those that change nothing in this plan"
 UNITS = TEXTS["assumptions"]["units"]
 ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 
@@ -56,7 +58,7 @@ def _start_hours(row: Row) -> float:
 def _fields(row: Row, catalogs: Catalogs) -> None:
     """Draw the fields of the assumptions that the plan reads, or of all."""
     every = st.toggle("All", key="all_assumptions_shown", help=ALL, persist_state="session")
-    read = {*catalogs.assumptions.index} if every else {*assumptions_of(row, catalogs)}
+    read = {*(catalogs.assumptions.index if every else _read_by(row, catalogs))}
     table = catalogs.assumptions.drop(ASKED_ABOVE)
     table = table[table.index.isin(read | extra_state.own_assumptions().keys())]
     entries = {
@@ -80,6 +82,12 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     button(
         "The catalog's values again", _reset, icon="restart_alt", type="tertiary", key="unassume"
     )
+
+
+def _read_by(row: Row, catalogs: Catalogs) -> list[str]:
+    """The assumptions that the plan reads."""
+    key = (scenario_of(row), row.get("market"), catalogs.version)
+    return recent_result("assumptions", key, lambda: assumptions_of(row, catalogs))
 
 
 def _field(column: Input, entry: Json, default: str) -> None:
