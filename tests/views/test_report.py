@@ -13,11 +13,11 @@ from pages import address, all_columns, opened, run, with_share
 
 from calc.answers.full_answer import full_answer as options
 from calc.files.csv import tables as csv_tables
-from calc.plan.assumptions import assumptions_of
 from calc.plan.figures import records
 from calc.say.job import job_sentence
 from calc.say.near_ties import near_ties_heading
 from calc.say.place import place
+from calc.studies.assumptions import assumptions_of
 from calc.studies.near_ties import near_ties
 from views.frame import report
 from views.shared import answer_words as plan_words

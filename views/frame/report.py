@@ -12,7 +12,6 @@ from calc.charts.result_tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.plan.assumptions import assumptions_of
 from calc.plan.bill import price_facts
 from calc.plan.figures import parts_of, records
 from calc.say.answer import titles
@@ -25,6 +24,7 @@ from calc.say.place import place, region_name
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.studies.alternatives import Alternatives
+from calc.studies.assumptions import assumptions_of
 from calc.studies.near_ties import near_ties
 from views.charts.tank import tank_svg
 from views.shared import answer_words as plan_words

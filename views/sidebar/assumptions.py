@@ -5,10 +5,10 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.mappings import Json
-from calc.plan.assumptions import assumptions_of
 from calc.say.numbers import is_missing, span, three_digits
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.search.row_status import scenario_of
+from calc.studies.assumptions import assumptions_of
 from calc.units import HOUR_SECONDS
 from views.session import extra_state
 from views.session.recent_results import recent_result

@@ -5,8 +5,8 @@ import pytest
 from examples import catalogs
 
 from calc import estimate
-from calc.plan.assumptions import assumptions_of
 from calc.plan.bill import billed
+from calc.studies.assumptions import assumptions_of
 
 MARKET = {"training": "on-demand", "inference": "on-demand"}
 ROWS = {
