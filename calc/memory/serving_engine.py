@@ -36,25 +36,21 @@ def sampler_bytes(
     return engine_sequences * outputs * logit_bytes_each + 2 * 2 * hidden * engine_batched_tokens
 
 
-def image_features_bytes(images_per_sequence, engine_batched_tokens, image_tokens, hidden):
-    """Images that an engine stores after its tower has seen them, in 16 bits. [B]
+def profile_image_tokens(loads_tower, tower_hidden, engine_batched_tokens, largest_image_tokens):
+    """Image tokens of the start-up profile: a pass full of them, or the largest image. [tokens]
 
-    Source: vLLM, vllm/v1/core/encoder_cache_manager.py, compute_mm_encoder_budget, which its
-    profile fills.
+    Source: vLLM, vllm/v1/core/encoder_cache_manager.py, compute_mm_encoder_budget.
     """
-    return (images_per_sequence > 0) * 2 * hidden * np.fmax(engine_batched_tokens, image_tokens)
+    most = np.fmax(engine_batched_tokens, largest_image_tokens)
+    return np.where(loads_tower * tower_hidden > 0, most, 0.0)
 
 
-def tower_profile_width(
-    images_per_sequence, patches_per_image_token, tower_hidden, tower_ffn, tensor_parallel
+def profile_tower_bytes(
+    profile_image_tokens, patches_per_image_token, tower_hidden, tower_ffn, tensor_parallel
 ):
-    """Width in the tower per image token: three hidden, three inner states. [elements]"""
-    return (
-        (images_per_sequence > 0)
-        * patches_per_image_token
-        * 3
-        * (tower_hidden + tower_ffn / tensor_parallel)
-    )
+    """The tower's forward pass in the profile: three hidden, three inner states a patch. [B]"""
+    width = 3 * (tower_hidden + tower_ffn / tensor_parallel)
+    return profile_image_tokens * patches_per_image_token * 2 * width
 
 
 def profile_inner_width(
@@ -75,13 +71,15 @@ def engine_forward_bytes(
     engine_batched_tokens,
     hidden,
     profile_inner_width,
-    tower_profile_width,
-    image_features_bytes,
+    profile_image_tokens,
+    profile_tower_bytes,
     tensor_parallel,
 ):
     """A forward pass of the profile: three hidden and the inner states of each token. [B]
 
-    Source: vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py); the number of tensors is ours.
+    The tower's comes first and leaves what it made of its images, in 16 bits. Source: vLLM's
+    profile_run (vllm/v1/worker/gpu_model_runner.py); the number of tensors is ours.
     """
-    width = np.maximum(3 * hidden + profile_inner_width / tensor_parallel, tower_profile_width)
-    return engine_batched_tokens * 2 * width + image_features_bytes
+    width = 3 * hidden + profile_inner_width / tensor_parallel
+    forward_bytes = np.maximum(engine_batched_tokens * 2 * width, profile_tower_bytes)
+    return forward_bytes + 2 * hidden * profile_image_tokens

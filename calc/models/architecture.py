@@ -92,6 +92,7 @@ MODEL_COLUMNS = (
     "tower_block",
     "patches_per_image_token",
     "usual_image_tokens",
+    "largest_image_tokens",
     "note",
     "note_with_images",
     "source",
@@ -134,6 +135,7 @@ READ = {
     "tower_heads",
     "patches_per_image_token",
     "usual_image_tokens",
+    "largest_image_tokens",
 }
 # The value of a size that an entry leaves out because its model does not have it.
 ABSENT: Sizes = dict.fromkeys(READ - MADE - {"kind"}, 0) | {
@@ -325,11 +327,9 @@ def total_alone(entry: Json) -> Sizes:
 
 
 def note_with_images(model: Json) -> str:
-    """Sentences on what an estimate with images leaves out; empty for a model without images."""
-    if not model["usual_image_tokens"]:
-        return ""
+    """Sentences on what an estimate leaves out that counts the model's tower."""
     sentences = [model["caveat"], model.get("remark", "")]
-    if not model.get("tower_block"):
+    if model["usual_image_tokens"] and not model.get("tower_block"):
         left_out = (
             "In transformers what its vision tower keeps and needs while it runs is not held; "
             "its weights and their states are."

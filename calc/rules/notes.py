@@ -42,10 +42,10 @@ def _join_notes(first: Words, second: Words) -> Words:
 
 
 def _of_model(table: Columns, catalogs: Catalogs) -> Words:
-    """The note on each row's model; with images its tower is counted, and the note differs."""
+    """The note on each row's model; where its tower is loaded it is counted, and the note differs."""
     without = words_of(catalogs, "models", "note")
     with_images = words_of(catalogs, "models", "note_with_images")
-    row = table["model_row"] + len(without) * (table["images_per_sequence"] > 0)
+    row = table["model_row"] + len(without) * (table["tower_parameters"] > 0)
     return Words(row, np.concatenate([without, with_images]))
 
 

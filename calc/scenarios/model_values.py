@@ -88,9 +88,18 @@ def tower_tokens(images_per_sequence, image_patches_tokens):
     return images_per_sequence * image_patches_tokens
 
 
-def tower_parameters(images_per_sequence, left_out_parameters):
-    """Parameters of towers and projectors, which are loaded if there are images. [parameters]"""
-    return np.where(images_per_sequence > 0, left_out_parameters, 0)
+def loads_tower(images_per_sequence, implementation_reserves_share):
+    """1 if towers are in memory: where there are images, and in every serving engine. [0 or 1]
+
+    An engine loads the whole checkpoint, and its start-up profile sees the largest images that it
+    admits. Source: vLLM, v1/worker/gpu_model_runner.py, profile_run.
+    """
+    return ((images_per_sequence > 0) | (implementation_reserves_share > 0)) * 1.0
+
+
+def tower_parameters(loads_tower, left_out_parameters):
+    """Parameters of towers and projectors that are loaded. [parameters]"""
+    return np.where(loads_tower > 0, left_out_parameters, 0)
 
 
 def outputs(model_outputs, makes_logits):
@@ -126,7 +135,7 @@ def head_parameters(
 
 
 def parameters(model_parameters, head_parameters, model_head_parameters, tower_parameters):
-    """Parameters of the model with its ties, and of its tower if there are images. [parameters]"""
+    """Parameters of the model with its ties, and of its tower if that is loaded. [parameters]"""
     return model_parameters + (head_parameters - model_head_parameters) + tower_parameters
 
 

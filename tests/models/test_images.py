@@ -131,18 +131,13 @@ def test_the_first_token_and_the_step_wait_for_the_tower():
     assert full > 3 * lora  # and the optimizer's step
 
 
-def test_an_engine_keeps_the_features_of_its_pass_beside_it():
-    before, after = pair(
-        **SERVED
-        | {
-            "implementation": "vllm",
-            "max_batched_tokens": 2048,
-            "max_sequences": 64,
-            "logits": "all",
-        }
-    )
-    assert after["memory_bytes"] - before["memory_bytes"] >= 2 * TOWER
+def test_an_engine_loads_the_tower_and_profiles_images_whether_or_not_a_request_has_some():
+    engine = {"implementation": "vllm", "max_batched_tokens": 2048, "max_sequences": 64}
+    before, after = pair(**SERVED | engine)
+    assert before["memory_bytes"] == after["memory_bytes"]
+    assert before["weights_bytes"] - one(**SERVED)["weights_bytes"] == 2 * TOWER
     assert after["memory_basis"] == "derived from source: a vision tower"
+    assert "Left out" not in before["note"]
 
 
 def test_what_is_not_modeled_is_said():

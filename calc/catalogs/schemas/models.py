@@ -172,6 +172,9 @@ class Model(Entry, kw_only=True):
         Count | None,
         hint("tokens of one image or tile: fixed by its config, else of 1024 x 1024 pixels"),
     ] = None
+    largest_image_tokens: Annotated[
+        Count | None, hint("tokens of the largest image that its preprocessor admits")
+    ] = None
     tower_block: Annotated[
         str | None,
         hint("id in blocks.yaml of the block of its vision tower, where it was read off"),
