@@ -6,16 +6,16 @@ from pathlib import PurePath
 from typing import Any
 
 from calc.files.configs.fields import Tool, field_catalog, tools
-from calc.files.configs.inside.facts import facts_of
+from calc.files.configs.inside.facts import facts_of, machine_in_words
 from calc.files.configs.inside.kinds import foreign_machine, started_engine, unread_kind
-from calc.files.configs.inside.makefile import script_of_makefile
-from calc.files.configs.inside.pages import blocks_of, is_page
+from calc.files.configs.inside.pages import blocks_of, is_page, prose_of
 from calc.files.configs.inside.services import (
     machine_choices,
     parts_of_machines,
     services_of,
 )
 from calc.files.configs.inside.trees import file_form, python_of_notebook, tree_of
+from calc.files.configs.inside.units import as_script
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.python_text import calls_of
 from calc.files.configs.texts import flat, read_mapping, resolve_references
@@ -34,6 +34,7 @@ WITHIN = "deepspeed."  # fields of DeepSpeed written into a trainer's file
 MOST_RUNS = 8  # of a page
 HYPERPARAMETERS = "hyperparameters."  # of an estimator of SageMaker's
 SCRIPTS = ("Python", "notebook")
+SHELL_FORMS = ("command", "Makefile", "justfile", "unit")
 GENERATES = re.compile(r"\.generate\(|for_inference\(")
 BASE = re.compile(r"^(?:defaults|base_config):[ \t]*['\"]?([^\s'\"\[]+)", re.M)
 OVERRIDES = "it overrides some fields of {}, which is not here. Add that file with +."
@@ -70,8 +71,8 @@ def several_readings(
             return runs
         raise ConfigProblem(f"{file}: {unread_kind({}, 'page', text, [])}")
     form = file_form(text, file)
-    text = script_of_makefile(text) if form == "Makefile" else text
-    if form in ("command", "Makefile"):
+    text = as_script(text, form)
+    if form in SHELL_FORMS:
         return runs_of_script(text, file) or services_of(text, file)
     if form in SCRIPTS:
         return _runs_of_script(text, file, form)
@@ -102,7 +103,20 @@ def _runs_of_page(text: str, file: str) -> list[list[Reading]]:
                 fields = [(one.tool.id, one.fields) for one in readings if one.tool and one.fields]
                 if any(one.tool and not one.tool.launches for one in readings):
                     runs.setdefault(repr(fields), readings)
-    return list(runs.values())[:MOST_RUNS]
+    found = list(runs.values())[:MOST_RUNS]
+    machine = machine_in_words(prose_of(text))
+    return [
+        [
+            *readings,
+            *([Reading(file, None, {}, LAUNCH, machine)] if _lacks_machine(readings) else []),
+        ]
+        for readings in found
+    ]
+
+
+def _lacks_machine(readings: list[Reading]) -> bool:
+    """Return whether no reading of a run names a card or an instance."""
+    return not any({"gpu", "instance"} & reading.parts.keys() for reading in readings)
 
 
 def _runs_of_task(text: str, file: str, fields: Json) -> list[list[Reading]]:
@@ -113,7 +127,8 @@ def _runs_of_task(text: str, file: str, fields: Json) -> list[list[Reading]]:
     except ConfigProblem:
         if started_engine(text) or foreign_machine(text):
             raise
-        return [[Reading(file, task, fields, LAUNCH, {})]]  # a launcher of other files
+        parts = {"spot": True} if fields.get("resources.use_spot") else {}
+        return [[Reading(file, task, fields, LAUNCH, parts)]]  # a launcher of other files
     placement_fields = (*MACHINES, *(name for name in fields if name.startswith(CHOICES)))
     rest = {name: value for name, value in fields.items() if name not in placement_fields}
     return [[*readings, Reading(file, task, rest, LAUNCH, {})] for readings in services]

@@ -10,7 +10,20 @@ from calc.mappings import Json
 CLASS = "class"  # the key under which a call keeps the name of what it calls
 FROM_ENVIRONMENT = ("os.environ.get", "os.getenv", "environ.get", "getenv", "env.get")
 ADDS = "add_argument"
-HOLDERS = ("args", "opts", "opt", "options", "flags", "cli_args", "script_args", "parsed_args")
+HOLDERS = (
+    *("args", "opts", "opt", "options", "flags", "cli_args", "script_args", "parsed_args"),
+    *(
+        "model_args",
+        "data_args",
+        "peft_args",
+        "lora_args",
+        "train_args",
+        "cfg",
+        "config",
+        "hparams",
+    ),
+)  # names of parsed arguments
+SWITCHES = {"store_true": False, "store_false": True}  # actions with a default of their own
 SUPPORTED = re.compile(
     r"(?P<negated>not )?(?:[\w.]*\.)?is_bf(?:loat)?16_supported\(\)"
 )  # as every card since Ampere says
@@ -190,10 +203,38 @@ def argument_defaults(tree: ast.AST) -> Json:
         flags = [one.value for one in node.args if isinstance(one, ast.Constant)]
         flag = next((str(one) for one in flags if str(one).startswith("--")), "")
         given = {one.arg: one.value for one in node.keywords if one.arg}
+        action = getattr(given.get("action"), "value", None)
+        if action in SWITCHES:
+            given.setdefault("default", ast.Constant(SWITCHES[action]))
         if flag and "default" in given:
             name = flag.lstrip("-").replace("-", "_")
             defaults |= {f"{holder}.{name}": given["default"] for holder in HOLDERS}
-    return defaults
+    return _dataclass_defaults(tree) | defaults
+
+
+def _dataclass_defaults(tree: ast.AST) -> Json:
+    """The defaults of dataclass fields, by the names under which a script reads its arguments."""
+    fields = [
+        (node.target.id, _field_default(node.value))
+        for described in ast.walk(tree)
+        if isinstance(described, ast.ClassDef)
+        and any("dataclass" in ast.unparse(one) for one in described.decorator_list)
+        for node in described.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    ]
+    return {
+        f"{holder}.{name}": default
+        for name, default in fields
+        if default is not None
+        for holder in HOLDERS
+    }
+
+
+def _field_default(node: ast.expr | None) -> ast.expr | None:
+    """The default of a dataclass field, also one that field(default=...) gives."""
+    if isinstance(node, ast.Call) and dotted_name(node.func).endswith("field"):
+        return next((one.value for one in node.keywords if one.arg == "default"), None)
+    return node
 
 
 def parameter_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:

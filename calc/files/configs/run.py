@@ -11,7 +11,8 @@ from calc.files.configs.combined_fields import derive, machine, settle_stored_fo
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
-from calc.files.configs.model_names import by_sizes, model_id, nearest_id
+from calc.files.configs.folders import downloads_of, is_folder, model_in_folder, unknown_model
+from calc.files.configs.model_names import by_sizes, model_id
 from calc.files.configs.objective import missing_configs, settle_objective, unread_trainer
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
@@ -67,8 +68,9 @@ def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = ""
             raise unread_trainer(*objective, missing) from None
         raise
     named = (*objective, missing) if objective else None
+    downloads = downloads_of([text for text, _ in texts])
     return [
-        _run(readings, trainer, named, catalogs, model)
+        _run(readings, trainer, named, catalogs, model, downloads)
         for readings, trainer in zip(runs, trainers, strict=True)
     ]
 
@@ -79,6 +81,7 @@ def _run(
     named: tuple[str, str, list[str]] | None,
     catalogs: Catalogs,
     model: str,
+    downloads: dict[str, str],
 ) -> Run:
     """The scenario row of the readings of one run."""
     settings = RunSettings()
@@ -91,6 +94,7 @@ def _run(
         settle_reading(settings, reading, frozenset(others))
     for reading in readings:
         _defaults(settings, reading, main)
+    _settle_folder(settings, catalogs, downloads)
     settle_stored_format(settings, catalogs)
     machine(settings, main, catalogs)
     settle_objective(settings, main, *((main.work == "training" and named) or ("", "", ())))
@@ -102,6 +106,13 @@ def _run(
     _check_model_class(settings, catalogs)
     row = _row(settings, main, readings, catalogs)
     return Run(row, field_lines(readings, settings, row), settings.problems)
+
+
+def _settle_folder(settings: RunSettings, catalogs: Catalogs, downloads: dict[str, str]) -> None:
+    """Take the model that the files download into the folder that they load it from."""
+    named = str(settings.values.get("model") or "")
+    if is_folder(named) and not model_id(named, catalogs):
+        settings.values["model"] = model_in_folder(named, downloads) or named
 
 
 def _named_objective(text: str, file: str) -> tuple[str, str] | None:
@@ -300,14 +311,8 @@ def _row(
         served_tokens = columns.get("sequence_tokens") if main.work == "inference" else None
         columns["model"] = _long_enough(model, served_tokens, catalogs)
         if columns["model"] not in catalogs.models.index:
-            close = nearest_id(model, catalogs)
-            cure = f"the nearest is {close}" if close else "none has a name like it"
             where = f"{settings.files.get('model', main.name)}, {settings.fields['model']}"
-            settings.complain(
-                f"{where}: {model[:80]} is not in the catalog ({cure}); choose another, or "
-                f"add its config.json.",
-                "model",
-            )
+            settings.complain(unknown_model(model, where, catalogs), "model")
     elif "model" not in settings.problems.values():
         settings.complain(
             f"{files}: no file names the model; choose it, or add the file that names it.", "model"

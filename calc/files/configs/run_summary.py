@@ -26,6 +26,7 @@ EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "total_epochs", "total_epi
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
+SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
 LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the largest"
@@ -141,6 +142,11 @@ def _replicas(lines: Sequence[Line]) -> int:
     return whole(next((line.text for line in lines if line.field == "copies"), "1")) or 1
 
 
+def _most_replicas(lines: Sequence[Line]) -> int:
+    """The replicas to which a service may grow."""
+    return whole(next((line.text for line in lines if line.field == "most_copies"), "1")) or 1
+
+
 def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
     """Return the GPUs assumed per node, if the files give only the number of nodes."""
     sources = [line for line in lines if "gpus" in line.columns]
@@ -175,8 +181,13 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         items.append((effect in (MAYBE, UNKNOWN), f"{name} {values.get(name, '')} ({effect})"))
     items = [(is_minor, text.replace("  ", " ")) for is_minor, text in items]
     asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
-    if (replicas := _replicas(lines)) > 1:
-        items.append((True, COPIES.format(replicas)))
+    if (replicas := _replicas(lines)) > 1 or _most_replicas(lines) > 1:
+        most = _most_replicas(lines)
+        items.append(
+            (True, COPIES.format(f"{replicas} to {most}" if most > replicas else replicas))
+        )
+    if any(line.field == "spot" for line in lines):
+        items.append((True, SPOT))
     if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
         nodes = next((line.text for line in lines if line.field == "nodes"), "1")
         total = int(asked) * (whole(nodes) or 1)

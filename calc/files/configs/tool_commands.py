@@ -159,7 +159,10 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
     if script is None:
         return []
     fields, others = fields_of(words[script + 1 :], file, {})
-    launcher, best = _launcher(words[:script], file), best_tool(fields)
+    launcher = _launcher(words[:script], file)
+    if not fields and (settings := _of_overrides(others)):
+        fields, others = settings, []
+    best = best_tool(fields)
     best = _any_trainer(fields, words[script], best) or best
     if best:
         return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
@@ -173,6 +176,16 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
         if launcher or models
         else []
     )
+
+
+def _of_overrides(words: list[str]) -> Json:
+    """Hydra's overrides as fields, a.b=1; by their last names where a tool knows those better."""
+    pairs = [word.partition("=") for word in words]
+    fields = {name.lstrip("+~"): value for name, equals, value in pairs if equals}
+    last = {name.rpartition(".")[2]: value for name, value in fields.items()}
+    if best_tool(fields) or len(last) < len(fields):
+        return fields
+    return last
 
 
 def _before_end(words: list[str]) -> tuple[list[str], list[str]]:

@@ -47,6 +47,8 @@ NODE_COUNTS = (
     "n_nodes",
 )
 COPIES = ("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas")
+OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
+OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
 WORKERS = {
     "replica_specs",
     "pytorch_replica_specs",
@@ -54,7 +56,26 @@ WORKERS = {
     "worker_group_specs",
 }  # of one job
 GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
-CARD_KEYS = re.compile(r"gpu|accelerator|card|resource_?profile|device_type|machine_type")
+MOST_COPIES = ("max_replicas", "max_replica_count", "max_capacity", "max_instance_count")
+SPOT = (
+    "use_spot",
+    "use_spot_instances",
+    "spot_policy",
+    "capacity_type",
+    "provisioning_model",
+    "market_type",
+)
+SPOT += ("karpenter.sh/capacity_type", "eks.amazonaws.com/capacity_type", "spot")
+SPOT += ("cloud.google.com/gke_spot", "spot_instance", "instance_lifecycle")
+IS_SPOT = ("spot", "true", "['spot']", "yes")
+CARD_KEYS = re.compile(
+    r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on"
+)
+SELECTORS = (
+    ("key", "values"),
+    ("labelKey", "labelValues"),
+    ("attribute", "value"),
+)  # of nodes in Kubernetes, in llm-d and in Nomad: the name of a trait, and its values
 MODEL_KEYS = (
     *(
         "model",
@@ -89,9 +110,9 @@ MEMORY = re.compile(r"(\d{1,3}) ?(?:GB|GiB|Gi)?(?:\.\.(?:\d{1,3} ?GB)?)?\+?", re
 class Fact(NamedTuple):
     """One statement: its kind, its value, where it stands, and its text.
 
-    Kinds: gpus, devices, nodes, copies (numbers); card (ids with a number each); memory (GB of a
-    card); tensor (GPUs that share a matrix, in charts of llm-d); instance; model;
-    engine; recipe (the trainer of HyperPod's); variable (name and value).
+    Kinds: gpus, devices, nodes, copies, most_copies (numbers); card (ids with a number each);
+    memory (GB of a card); tensor (GPUs that share a matrix, in charts of llm-d); instance; spot;
+    model; engine; recipe (the trainer of HyperPod's); variable (name and value).
     """
 
     kind: str
@@ -110,8 +131,8 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
     A selector of nodes, {key: NAME, values: [...]}, is a list under that name.
     """
-    if isinstance(tree, dict) and isinstance(tree.get("key"), str) and "values" in tree:
-        yield (*path, tree["key"]), tree["values"]
+    if isinstance(tree, dict) and (selector := _selector(tree)):
+        yield (*path, selector[0]), selector[1]
     elif isinstance(tree, dict) and str(tree.get("class", "")).endswith("InstanceType.of"):
         yield (*path, "instance_type"), instance_of_cdk(str(tree.get("0")), str(tree.get("1")))
     elif isinstance(tree, dict):
@@ -122,6 +143,14 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from leaves(value, (*path, str(place)))
     else:
         yield path, tree
+
+
+def _selector(tree: Json) -> tuple[str, Any] | None:
+    """The name of a trait of nodes and the values that a mapping asks for."""
+    for name, values in SELECTORS:
+        if isinstance(tree.get(name), str) and values in tree:
+            return tree[name].strip("${}"), tree[values]
+    return None
 
 
 def instance_of_cdk(family: str, size: str) -> str:
@@ -146,6 +175,9 @@ def facts_of(tree: Any) -> list[Fact]:
 def _facts(path: Path, value: Any) -> Iterator[Fact]:
     """Yield what one field says about machines, cards, the model and variables."""
     key, parents = snake(path[-1]), [snake(name) for name in path[:-1]]
+    if key in SPOT and str(value).lower() in IS_SPOT:
+        yield Fact("spot", True, path, f"{path[-1]} {value}")
+        return
     key = "gpu" if key.endswith(("/gpu", ".com/gpu")) else key
     if key.isdigit() and parents:
         key = parents[-1]
@@ -206,12 +238,14 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
         yield Fact("tensor", number, path, text)
     elif key == "replicas" and WORKERS & set(parents) and number:
         yield Fact("workers", number, path, text)
-    elif key in COPIES and number:
+    elif number and (key in COPIES or (key == "count" and OF_COPIES.match(" ".join(parents[-1:])))):
         yield Fact("copies", number, path, text)
+    elif key in MOST_COPIES and number:
+        yield Fact("most_copies", number, path, text)
     elif key == "gpus" and not number and (count := gpus_of_docker(value)):
         yield Fact("devices", count, path, text)
     elif (key in GPU_COUNTS and number) or (
-        key == "count" and number and {"devices", "gpu", "gpus", "accelerators"} & set(parents)
+        key == "count" and number and any(map(OF_DEVICES.match, parents))
     ):
         yield Fact("gpus", number, path, text)
     elif key in ("gpu", "memory", "gpu_memory") and (memory := MEMORY.fullmatch(value.strip())):
@@ -254,6 +288,15 @@ def _named_variables(tree: Any, path: Path) -> Iterator[Fact]:
             yield from _named_variables(value, (*path, str(key)))
 
 
+def machine_in_words(lines: list[str]) -> Json:
+    """The instance, or the card, that lines of prose name, if they name one alone."""
+    instances = {match for line in lines for match in INSTANCE.findall(line)}
+    cards = {card for line in lines for card, _ in cards_in(line)}
+    if len(instances) == 1:
+        return {"instance": instances.pop()}
+    return {"gpu": cards.pop()} if len(cards) == 1 and not instances else {}
+
+
 def common_steps(first: Path, second: Path) -> int:
     """Number of steps from the root that two paths have in common."""
     return next(
@@ -262,12 +305,17 @@ def common_steps(first: Path, second: Path) -> int:
     )
 
 
+def _beginnings(paths: list[Path]) -> set[Path]:
+    """Every path above one of these, themselves included."""
+    return {path[:steps] for path in paths for steps in range(1, len(path) + 1)}
+
+
 def near_facts(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
     """The facts that concern the program at a path, the nearest first.
 
     A fact that stands nearer to another program is that program's.
     """
-    of_others = {other[:steps] for other in others for steps in range(1, len(other) + 1)}
+    of_others = _beginnings(others)
     near = []
     for fact in facts:
         steps = common_steps(fact.path, path)
@@ -277,17 +325,20 @@ def near_facts(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
     return [fact for _, fact in sorted(near, key=lambda each: -each[0])]
 
 
-def unread_memory(tree: Any, program: Path, read: list[Path]) -> Json:
+def unread_memory(tree: Any, program: Path, read: list[Path], others: list[Path]) -> Json:
     """Settings near a program whose names speak of memory, and which nothing has read.
 
-    They are named to the reader, since what they change is not counted.
+    They are named to the reader, since what they change is not counted. What stands nearer to
+    another program (`others`) is that program's.
     """
     fields = {}
     prefixes = set(read)
+    of_others = _beginnings(others)
     for path, value in leaves(tree):
         if not path or not OF_MEMORY.search(snake(path[-1])):
             continue
-        near = common_steps(path, program) >= min(len(program), 1)
+        steps = common_steps(path, program)
+        near = steps >= min(len(program), 1) and path[: steps + 1] not in of_others
         has_value = value not in (None, "", False, [], 0, "0", "false", "none")
         known = any(path[:length] in prefixes for length in range(len(path) + 1))
         if near and has_value and not known:

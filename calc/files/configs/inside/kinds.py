@@ -13,6 +13,8 @@ BY_FORM = {
     "notebook": "a notebook",
     "Dockerfile": "a Dockerfile",
     "Makefile": "a Makefile",
+    "justfile": "a justfile",
+    "unit": "a unit of a service",
     "page": "a page of text",
     "braces": "a program in Terraform, TypeScript or the like",
     "properties": "a list of variables",

@@ -11,6 +11,7 @@ from calc.files.configs.problem import DEEPEST
 from calc.mappings import Json
 
 OF_GPUS = ("gpus", "devices", "card")
+CLUSTERS = {"ray_cluster_config", "ray_cluster_spec"}  # machines of what Ray runs, no services
 LONGEST = 80  # characters of an image
 
 
@@ -33,6 +34,8 @@ def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
     services = {}
     for path, node in _containers(tree, ()):
         if any(own[: len(path)] == path or path[: len(own)] == own for own in program_paths):
+            continue
+        if programs and CLUSTERS.intersection(map(snake, path)):
             continue
         image = str(node.get("image"))
         uses_gpu = any(fact.kind in OF_GPUS for fact in facts_of(node))

@@ -37,6 +37,20 @@ def blocks_of(text: str, file: str) -> list[tuple[str, str]]:
     return [*joined, *((code, f"{file} block.yaml") for code in manifests), *blocks]
 
 
+def prose_of(text: str) -> list[str]:
+    """The lines of a page outside of its blocks of code."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        match = FENCE.match(line)
+        if not fence and match:
+            fence = match["fence"]
+        elif fence and line.strip(" \t") == fence:
+            fence = ""
+        elif not fence:
+            lines.append(line)
+    return lines
+
+
 def _fenced(text: str) -> list[tuple[str, list[str]]]:
     """The blocks between fences: (language, lines), without the depth of their fence."""
     blocks: list[tuple[str, list[str]]] = []

@@ -27,7 +27,8 @@ SHELLS = ("sh", "bash", "/bin/sh", "/bin/bash", "zsh")
 FLAGS_IN = ("extra_args", "args", "vllm_args", "additional_args")
 LONGEST = 50_000  # characters of a script
 RUNS_SCRIPT = re.compile(
-    r"\b(?:torchrun|hyperpodrun|accelerate launch|deepspeed|python3?)\s[^\n]{0,400}?(?:\.py\b|-m\s)"
+    r"\b(?:torchrun|hyperpodrun|accelerate launch|deepspeed|python3?)\s"
+    r"(?:\\\n|[^\n]){0,1000}?(?:\.py\b|-m\s)"
 )
 
 
@@ -204,9 +205,11 @@ def _engine(named: Json) -> str:
 
 
 def _call_text(value: Any) -> str:
-    """A text, or what a call in its place says: its name with its arguments."""
+    """A text, or what a call in its place says; of an image in parts its repository."""
     if isinstance(value, dict) and "class" in value:
         return " ".join(map(str, value.values()))
+    if isinstance(value, dict) and isinstance(value.get("repository"), str):
+        return str(value["repository"])
     return value if isinstance(value, str) else ""
 
 

@@ -51,9 +51,9 @@ class _Script(Values):
                 self.names |= {name: self.value(node) for name, node in defaults.items()}
             tree[statement.name] = inner | self.block(statement.body, depth + 1)
         elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-            value = self.value(statement.value)
+            assigned = self.value(statement.value)
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            for target in targets:
+            for target, value in _pairs(targets, assigned):
                 if self._sets_key(target, value):
                     continue
                 name = target.id if isinstance(target, ast.Name) else ast.unparse(target)[:80]
@@ -99,3 +99,15 @@ class _Script(Values):
                 pass
             case value:
                 tree[f"line {statement.lineno}"] = self.value(value)
+
+
+def _pairs(targets: list[ast.expr], value: Any) -> list[tuple[ast.expr, Any]]:
+    """Each target of an assignment with its value; a, b = 1, 2 has two."""
+    pairs: list[tuple[ast.expr, Any]] = []
+    for target in targets:
+        is_unpacked = isinstance(target, ast.Tuple | ast.List) and isinstance(value, list)
+        if is_unpacked and len(target.elts) == len(value):
+            pairs += zip(target.elts, value, strict=True)
+        else:
+            pairs.append((target, value))
+    return pairs

@@ -46,6 +46,8 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("nodes", "nodes"),
     ("memory", "card_memory_gb"),
     ("copies", "copies"),
+    ("most_copies", "most_copies"),
+    ("spot", "spot"),
     ("tensor", "tensor_parallel"),
     ("recipe", "hyperpod"),
 )
@@ -74,7 +76,7 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
             path for other, path in enumerate(paths) if other != place and path != program.path
         ]
         near = near_facts(facts, program.path, others)
-        unread = unread_memory(tree, program.path, _read_paths(facts, programs))
+        unread = unread_memory(tree, program.path, _read_paths(facts, programs), others)
         flags = [name for name in unread if f"--{name.rpartition('.')[2]}" in program.words]
         unread = {name: unread[name] for name in unread if name not in flags} | strangers
         place_name = _name(program.path, others)
@@ -147,7 +149,7 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
     }
 
 
-MACHINE_FACTS = ("card", "instance", "gpus", "nodes")
+MACHINE_FACTS = ("card", "instance", "gpus", "nodes", "spot")
 
 
 def machine_choices(

@@ -9,9 +9,9 @@ from typing import Any
 
 from calc.files.configs.inside.braces import braces_tree, filled_references, has_braces
 from calc.files.configs.inside.docker import dockerfile_tree
-from calc.files.configs.inside.makefile import is_makefile
 from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
+from calc.files.configs.inside.units import script_form
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import FORMATS, format_of, read_json, read_mapping, read_toml
 from calc.files.configs.yaml_text import read_yaml_documents
@@ -34,17 +34,17 @@ MOST_PARTS = 5_000  # mappings of a file, however deep
 
 
 def file_form(text: str, file: str) -> str:
-    """The form of a text: one of format_of, or Dockerfile, Makefile, braces, properties or
+    """The form of a text: one of format_of or script_form, or Dockerfile, braces, properties or
     notebook."""
     path = PurePath(file)
     if path.name.lower().startswith("dockerfile") or path.suffix.lower() == ".dockerfile":
         return "Dockerfile"
     if path.suffix.lower() == ".ipynb":
         return "notebook"
+    if script := script_form(text, file):
+        return script
     if path.suffix.lower() in PROPERTIES:
         return "properties"
-    if is_makefile(text, file):
-        return "Makefile"
     if has_braces(text, file):
         return "braces"
     form = format_of(text, file)
@@ -146,7 +146,17 @@ def _notebook(text: str, file: str) -> Json:
     ]  # which a command after ! may use
     run = "\n".join([*known, *shell])
     commands = {"commands of cells": {"run": run}} if shell else {}
-    return tree | _written_files(text, file) | commands
+    return tree | _written_files(text, file) | commands | _accelerator(text, file)
+
+
+def _accelerator(text: str, file: str) -> Json:
+    """The card that Colab or Kaggle notes in a notebook."""
+    notes = read_mapping(text, file, "JSON").get("metadata")
+    for platform, key in (("colab", "gpuType"), ("kaggle", "accelerator")):
+        part = notes.get(platform) if isinstance(notes, dict) else None
+        if isinstance(part, dict) and isinstance(part.get(key), str):
+            return {"notebook": {"gpu_type": part[key]}}
+    return {}
 
 
 def _written_files(text: str, file: str) -> Json:

@@ -1,0 +1,155 @@
+"""Launch files of further forms: justfiles, units, Nomad, charts, pages, notebooks."""
+
+import json
+
+import pytest
+from examples import catalogs
+
+from calc.files.configs.run import read_runs
+from calc.files.configs.run_summary import summary_of
+from calc.scenarios.inputs import DEFAULTS
+
+pytestmark = pytest.mark.usefixtures("read_once")
+
+JUSTFILE = """
+model := "Qwen/Qwen3-8B"
+gpus := env_var_or_default("GPUS", "4")
+
+serve ctx="16384":
+    vllm serve {{model}} -tp {{gpus}} --max-model-len {{ctx}}
+"""
+UNIT = """
+[Service]
+Environment="CUDA_VISIBLE_DEVICES=0,1"
+ExecStart=/opt/bin/vllm serve /data/Qwen3-8B \\
+    --tensor-parallel-size 2
+"""
+NOMAD = """
+job "llm" {
+  group "llm" {
+    count = 2
+    task "server" {
+      config {
+        image = "vllm/vllm-openai:v0.8.4"
+        args = ["--model", "Qwen/Qwen3-8B"]
+      }
+      resources {
+        device "nvidia/gpu" {
+          count = 1
+          constraint {
+            attribute = "${device.model}"
+            value = "NVIDIA L40S"
+          }
+        }
+      }
+    }
+  }
+}
+"""
+LLM_D = """
+decode:
+  acceleratorTypes: {labelKey: nvidia.com/gpu.product, labelValues: [NVIDIA-L40S]}
+  containers:
+  - image: vllm/vllm-openai:v0.8.4
+    args: [--model, Qwen/Qwen3-8B]
+"""
+NIM = """
+image: {repository: nvcr.io/nim/meta/llama-3.1-8b-instruct, tag: "1.8"}
+env: [{name: NIM_MAX_MODEL_LEN, value: "16384"}]
+nodeSelector: {node.kubernetes.io/instance-type: g6e.2xlarge}
+"""
+SKY = """
+resources:
+  accelerators: {H100:8, A100-80GB:8}
+  use_spot: true
+run: |
+  accelerate launch --num_processes 8 \\
+    --use_fsdp --mixed_precision bf16 \\
+    sft.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096
+"""
+PAGE = """We serve it on one g6e.12xlarge.
+
+```bash
+vllm serve Qwen/Qwen3-8B -tp 4
+```
+"""
+JUMPSTART = """
+model_id, version = "meta-textgeneration-llama-3-1-70b-instruct", "2.*"
+model = JumpStartModel(model_id=model_id, model_version=version, instance_type="ml.p4d.24xlarge")
+"""
+NOTEBOOK = json.dumps(
+    {
+        "cells": [{"cell_type": "code", "source": "!vllm serve Qwen/Qwen3-8B"}],
+        "metadata": {"colab": {"gpuType": "A100"}},
+        "nbformat": 4,
+    }
+)
+FOLDER = """
+initContainers:
+- command: [sh, -c, "huggingface-cli download Qwen/Qwen3-8B --local-dir /models/chat"]
+containers:
+- image: vllm/vllm-openai:v0.8.4
+  args: [--model=/models/chat]
+"""
+HYDRA = (
+    "torchrun --nproc_per_node=8 train.py model_name_or_path=Qwen/Qwen3-8B "
+    "trainer.max_seq_length=4096 trainer.per_device_train_batch_size=2 trainer.bf16=true"
+)
+SCRIPT = """
+parser.add_argument("--recompute", action="store_true")
+args = parser.parse_args()
+TrainingArguments(output_dir="o", gradient_checkpointing=args.recompute)
+Trainer(model=AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B"))
+"""
+
+
+def runs_of(name, text):
+    """The runs of one file."""
+    return read_runs([(name, text.encode())], catalogs())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("justfile", JUSTFILE, {"gpus": "4", "sequence_tokens": "16384"}),
+        ("llm.service", UNIT, {"gpus": "2"}),
+        ("llm.nomad.hcl", NOMAD, {"gpu": "l40s"}),
+        ("values.yaml", LLM_D, {"gpu": "l40s"}),
+        (
+            "nim.yaml",
+            NIM,
+            {"model": "llama-3.1-8b", "sequence_tokens": "16384", "instance": "g6e.2xlarge"},
+        ),
+        ("sky.yaml", SKY, {"gpu": "h100-80gb-sxm", "gpus": "8", "sharding": "zero3"}),
+        ("README.md", PAGE, {"instance": "g6e.12xlarge"}),
+        ("deploy.py", JUMPSTART, {"model": "llama-3.1-70b", "gpus": "8"}),
+        ("serve.ipynb", NOTEBOOK, {"gpu": "a100-40gb-sxm"}),
+        ("pod.yaml", FOLDER, {}),
+        ("run.sh", HYDRA, {"gpus": "8", "sequence_tokens": "4096", "batch": "2"}),
+        ("train.py", SCRIPT, {"recompute": "none"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 14 else "",
+)
+def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
+    row = runs_of(name, text)[0].row
+    expected = {"model": "qwen3-8b"} | expected
+    assert {column: row[column] for column in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("sky.yaml", SKY, "Spot is asked for"),
+        ("llm.nomad.hcl", NOMAD, "2 replicas"),
+        ("llm.yaml", LLM_D + "  replicas: 1\n  maxReplicas: 4", "1 to 4 replicas"),
+    ],
+)
+def test_what_changes_the_bill_is_said(name, text, said):
+    run = runs_of(name, text)[0]
+    lines = summary_of(run.row, run.lines, DEFAULTS, {}).not_counted
+    assert any(said in line for line in lines)
+
+
+def test_a_folder_that_nothing_fills_is_asked_for():
+    problem = runs_of("run.sh", "vllm serve /models/chat")[0].row["problem"]
+    assert "does not say which model it holds" in problem
