@@ -101,6 +101,39 @@ args = parser.parse_args()
 TrainingArguments(output_dir="o", gradient_checkpointing=args.recompute)
 Trainer(model=AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B"))
 """
+DSTACK = """
+type: service
+commands: [python -m sglang.launch_server --model-path Qwen/Qwen3-8B --tp $DSTACK_GPUS_NUM]
+resources: {gpu: "24GB:2.."}
+replicas: 1..4
+"""
+RUNTIME = """
+kind: ServingRuntime
+metadata: {name: own}
+spec: {containers: [{args: [--model=/mnt/models, --max-model-len=8192]}]}
+---
+kind: InferenceService
+spec:
+  predictor:
+    model:
+      modelFormat: {name: vLLM}
+      runtime: own
+      storageUri: oci://registry/models:qwen3-8b
+"""
+JOB = """
+kind: PyTorchJob
+spec:
+  pytorchReplicaSpecs:
+    Master: {replicas: 1, template: &pod {containers: [{
+      command: [torchrun, train.py, --model_name_or_path=Qwen/Qwen3-8B, --max_seq_length=4096],
+      resources: {limits: {nvidia.com/gpu: 8}}}]}}
+    Worker: {replicas: 3, template: *pod}
+"""
+FAMILY = """
+- matchExpressions: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [g5]}]
+- image: vllm/vllm-openai:v0.8.4
+  args: [--model, Qwen/Qwen3-8B]
+"""
 
 
 def runs_of(name, text):
@@ -126,6 +159,10 @@ def runs_of(name, text):
         ("serve.ipynb", NOTEBOOK, {"gpu": "a100-40gb-sxm"}),
         ("pod.yaml", FOLDER, {}),
         ("run.sh", HYDRA, {"gpus": "8", "sequence_tokens": "4096", "batch": "2"}),
+        ("service.dstack.yml", DSTACK, {"gpus": "2"}),
+        ("served.yaml", RUNTIME, {"sequence_tokens": "8192"}),
+        ("job.yaml", JOB, {"gpus": "32"}),
+        ("pool.yaml", FAMILY, {"gpu": "a10g"}),
         ("train.py", SCRIPT, {"recompute": "none"}),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 14 else "",
@@ -142,6 +179,7 @@ def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
         ("sky.yaml", SKY, "Spot is asked for"),
         ("llm.nomad.hcl", NOMAD, "2 replicas"),
         ("llm.yaml", LLM_D + "  replicas: 1\n  maxReplicas: 4", "1 to 4 replicas"),
+        ("service.dstack.yml", DSTACK, "1 to 4 replicas"),
     ],
 )
 def test_what_changes_the_bill_is_said(name, text, said):

@@ -140,6 +140,11 @@ def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     memory, instance = settings.values.get("card_memory_gb"), settings.values.get("instance")
     if "slurm_card" in settings.values and not {"gpu", "instance"} & settings.explicit:
         _set(settings, "gpu", settings.values["slurm_card"], ("slurm_card",))
+    if family := settings.values.get("instance_family"):
+        of_family = catalogs.instances.index.str.startswith(f"{family}.")
+        cards = set(catalogs.instances["gpu"][of_family])
+        if len(cards) == 1 and not {"gpu", "instance"} & settings.explicit:
+            _set(settings, "gpu", str(cards.pop()), ("instance_family",))
     if memory and not {"gpu", "instance"} & settings.explicit:
         sold = catalogs.gpus.loc[catalogs.gpus.index.isin(catalogs.instances["gpu"])]
         sizes = sold["memory_bytes"].astype(float) / GIB

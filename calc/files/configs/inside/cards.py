@@ -17,7 +17,7 @@ def _pattern() -> re.Pattern[str]:
     longest_first = "|".join(sorted(names, key=len, reverse=True))
     return re.compile(
         rf"(?<![a-z0-9])(?:(?P<before>\d{{1,3}})[ ]?x[ ]?)?{MAKERS}(?P<name>{longest_first})"
-        rf"(?![a-z0-9])(?P<traits>(?:[-_ ]?{TRAITS}(?![a-z0-9])){{0,4}})"
+        rf"(?![a-z0-9])(?P<traits>(?:[-_: ]?{TRAITS}(?![a-z0-9])){{0,4}})"
         r"(?:[-_ ]?(?:x|:|=)[ ]?(?P<after>\d{1,4}))?",
         re.IGNORECASE,
     )

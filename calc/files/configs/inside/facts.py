@@ -16,6 +16,7 @@ INSTANCE = re.compile(r"(?:ml\.)?([a-z]{1,4}\d[a-z0-9-]{0,8}\.(?:\d{0,3}x?large|
 REPOSITORY = re.compile(
     r"(?:hf://|huggingface://|https://huggingface\.co/)?([\w.-]{1,96}/[\w.-]{1,96})"
 )
+FAMILY = re.compile(r"[a-z]{1,4}\d[a-z0-9-]{0,8}")  # g6e
 LONGEST_IMAGE = 200  # characters
 ENVIRONMENTS = ("env", "envs", "environment", "env_vars", "environment_variables", "envvars")
 GPU_COUNTS = (
@@ -47,7 +48,9 @@ NODE_COUNTS = (
     "n_nodes",
 )
 COPIES = ("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas")
+COPIES += ("desired_capacity", "desired_size", "desired_count")
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
+OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
 OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
 WORKERS = {
     "replica_specs",
@@ -102,16 +105,23 @@ ENGINE_KEYS = (
     *("rolling_batch", "option_rolling_batch", "server", "name"),
 )
 OF_MEMORY = re.compile(
-    r"offload|lmcache|kv_?cache|swap|quanti|speculat|draft|max_model|utilization|lora|parallel"
+    r"offload|lmcache|kv_?cache|swap|quanti|speculat|draft|max_model|utilization|lora|parallel",
 )
-MEMORY = re.compile(r"(\d{1,3}) ?(?:GB|GiB|Gi)?(?:\.\.(?:\d{1,3} ?GB)?)?\+?", re.I)
+MEMORY = re.compile(
+    r"(?:nvidia:)?(\d{1,3}) ?(?:GB|GiB|Gi)?(?:\.\.(?:\d{1,3} ?GB)?)?\+?"
+    r"(?::(\d{1,3})(?:\.\.\d{0,3})?)?",
+    re.I,
+)  # 24GB.., and with a number of cards 80GB:2..4
+SPAN = re.compile(r"([0-9]{1,5})\.\.([0-9]{1,5})")
+JOBS = {"pytorch_replica_specs", "mpi_replica_specs", "replica_specs"}  # of a master and workers
 
 
 class Fact(NamedTuple):
     """One statement: its kind, its value, where it stands, and its text.
 
     Kinds: gpus, devices, nodes, copies, most_copies (numbers); card (ids with a number each);
-    memory (GB of a card); tensor (GPUs that share a matrix, in charts of llm-d); instance; spot;
+    memory (GB of a card); tensor, data, data_local (degrees in charts of llm-d, the last on one
+    node); instance; family (of instances); spot;
     model; engine; recipe (the trainer of HyperPod's); variable (name and value).
     """
 
@@ -224,8 +234,14 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
             yield Fact("instance", name, path, text)
         return
     number = (int(value) or None) if re.fullmatch(r"[0-9]{1,5}", value) else None
+    if key in COPIES and (span := SPAN.fullmatch(value)):
+        yield Fact("copies", int(span[1]), path, text)
+        yield Fact("most_copies", int(span[2]), path, text)
+        return
     if match := INSTANCE.fullmatch(value):
         yield Fact("instance", match[1], path, text)
+    elif "instance_family" in key and FAMILY.fullmatch(value):
+        yield Fact("family", value, path, text)
     elif machine := field_catalog().machines.get(value):
         yield Fact("card", cards_in(machine), path, text)
     elif (key in NODE_COUNTS and number) or (
@@ -236,11 +252,15 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
         yield Fact("gpus", number, path, text)  # of Ray Train, one for each worker
     elif key == "tensor" and parents[-1:] == ["parallelism"] and number:
         yield Fact("tensor", number, path, text)
+    elif key in ("data", "data_local") and parents[-1:] == ["parallelism"] and number:
+        yield Fact(key, number, path, text)
     elif key == "replicas" and WORKERS & set(parents) and number:
         yield Fact("workers", number, path, text)
     elif number and (key in COPIES or (key == "count" and OF_COPIES.match(" ".join(parents[-1:])))):
         yield Fact("copies", number, path, text)
-    elif key in MOST_COPIES and number:
+    elif number and (
+        key in MOST_COPIES or (key == "max_size" and OF_GROUP.search(" ".join(parents)))
+    ):
         yield Fact("most_copies", number, path, text)
     elif key == "gpus" and not number and (count := gpus_of_docker(value)):
         yield Fact("devices", count, path, text)
@@ -251,6 +271,8 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
     elif key in ("gpu", "memory", "gpu_memory") and (memory := MEMORY.fullmatch(value.strip())):
         if not number and (key != "memory" or parents[-1:] == ["gpu"]):
             yield Fact("memory", int(memory[1]), path, text)
+            if memory[2]:
+                yield Fact("gpus", int(memory[2]), path, text)
     elif (CARD_KEYS.search(key) or set(parents) & GROUPS_OF_CARDS) and cards_in(value):
         yield Fact("card", cards_in(value), path, text)
 
@@ -303,6 +325,13 @@ def common_steps(first: Path, second: Path) -> int:
         (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),
     )
+
+
+def job_of(path: Path) -> Path:
+    """The beginning of a path that leads to a job of a master and workers; empty without one."""
+    names = [snake(name) for name in path]
+    place = next((at for at, name in enumerate(names) if name in JOBS), -1)
+    return path[: place + 1]
 
 
 def _beginnings(paths: list[Path]) -> set[Path]:

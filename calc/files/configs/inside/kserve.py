@@ -3,6 +3,7 @@
 Source: KServe 0.17, config/llmisvcconfig and python/huggingfaceserver.
 """
 
+import re
 import shlex
 from typing import Any
 
@@ -67,7 +68,8 @@ def _of_runtime(model: dict[str, Any]) -> list[str]:
     words = [str(word) for word in written] if isinstance(written, list) else []
     named = next((word.partition("=")[2] for word in words if word.startswith(OF_SERVER[2:])), "")
     uri = str(model.get("storageUri", ""))
-    name = uri.removeprefix(HUB) if uri.startswith(HUB) else named
+    stored = re.split(r"[/:]", uri.rstrip("/"))[-1]  # of oci://registry/models:granite-8b
+    name = uri.removeprefix(HUB) if uri.startswith(HUB) else named or stored
     settings = [word for word in words if not word.startswith(OF_SERVER)]
     return [*SERVED, *([name] if name else []), *settings, *_flags(model.get("env"))]
 

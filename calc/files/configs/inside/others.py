@@ -5,9 +5,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.fields import field_catalog
-from calc.files.configs.inside.facts import Path, facts_of, snake
+from calc.files.configs.inside.facts import Path, facts_of, job_of, snake
 from calc.files.configs.inside.programs import Program
 from calc.files.configs.problem import DEEPEST
+from calc.files.configs.tool_commands import engine_of
 from calc.mappings import Json
 
 OF_GPUS = ("gpus", "devices", "card")
@@ -31,18 +32,30 @@ def unread_engine(name: str) -> str:
 def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
     """Return the image of each container that uses a GPU and belongs to none of the programs."""
     program_paths = [program.path for program in programs]
+    jobs = {job_of(path) for path in program_paths} - {()}
     services = {}
     for path, node in _containers(tree, ()):
         if any(own[: len(path)] == path or path[: len(own)] == own for own in program_paths):
             continue
-        if programs and CLUSTERS.intersection(map(snake, path)):
+        if job_of(path) in jobs or (programs and CLUSTERS.intersection(map(snake, path))):
             continue
         image = str(node.get("image"))
+        if engine_of(image) and _begins(programs, engine_of(image)) and "envFrom" in node:
+            continue  # what the program says stands in a ConfigMap
         uses_gpu = any(fact.kind in OF_GPUS for fact in facts_of(node))
         if uses_gpu or unread_engine(image):
             name = str(node.get("name") or path[-1])
             services[f"service {name}".replace("+", " ")] = image[:LONGEST]
     return services
+
+
+def _begins(programs: list[Program], command: str) -> bool:
+    """Return whether a program is the command of an engine, or has the engine's fields."""
+    return any(
+        " ".join(program.words).startswith(command)
+        or (program.tool is not None and command in program.tool.commands)
+        for program in programs
+    )
 
 
 def _containers(tree: Any, path: Path) -> Iterator[tuple[Path, Json]]:

@@ -12,6 +12,8 @@ from calc.files.configs.inside.cards import cards_in
 from calc.mappings import Json
 
 SERVED = ("vllm", "serve")
+RUNTIMES = ("ServingRuntime", "ClusterServingRuntime")  # of KServe
+OF_RUNTIME = ("--model", "--port", "--served-model-name", "--model-path")
 KAITO_KINDS = ("Workspace", "InferenceSet")
 KAITO_SHARE = "0.84"  # of a card that KAITO gives vLLM unless its config says otherwise
 TUNING = {
@@ -55,7 +57,8 @@ def platform_words(node: Json) -> list[str]:
 def joined_documents(tree: Json) -> Json:
     """A tree of several documents in which each has what it names in the others.
 
-    A workspace of KAITO has its ConfigMap, a Playground of llmaz has the models that it claims.
+    A workspace of KAITO has its ConfigMap, a Playground of llmaz has the models that it claims, an
+    InferenceService of KServe has the arguments of its runtime.
     """
     documents = [part for part in tree.values() if isinstance(part, dict) and "kind" in part]
     named = {(str(part["kind"]), _name(part)): part for part in documents}
@@ -66,12 +69,36 @@ def joined_documents(tree: Json) -> Json:
         if settings and str(part.get("apiVersion", "")).startswith("kaito.sh"):
             inference["config"] = _mapping(settings, "data")
             claimed.append(id(settings))
+        served = _mapping(_mapping(_mapping(part, "spec"), "predictor"), "model")
+        for kind in RUNTIMES:
+            if runtime := named.get((kind, str(served.get("runtime")))):
+                served["args"] = [*_runtime_words(runtime), *_words(served.get("args"))]
+                claimed.append(id(runtime))
         for claim in _claims(_mapping(part, "spec")):
             model = named.get(("OpenModel", str(claim.get("name") or claim.get("modelName"))))
             if model:
                 claim["spec"] = _mapping(model, "spec")
                 claimed.append(id(model))
     return {key: part for key, part in tree.items() if id(part) not in claimed}
+
+
+def _runtime_words(runtime: Json) -> list[str]:
+    """The arguments of a runtime, but for those that name the model and the port."""
+    containers = _mapping(runtime, "spec").get("containers")
+    first = containers[0] if isinstance(containers, list) and containers else {}
+    words = _words(first.get("args") if isinstance(first, dict) else None)
+    left: list[str] = []
+    is_value = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name not in OF_RUNTIME and not (is_value and not word.startswith("-")):
+            left.append(word)
+        is_value = name in OF_RUNTIME and not equals
+    return left
+
+
+def _words(value: Any) -> list[str]:
+    return [str(word) for word in value] if isinstance(value, list) else []
 
 
 def _of_kaito(node: Json) -> list[str]:

@@ -10,6 +10,7 @@ from calc.files.configs.inside.facts import (
     Path,
     common_steps,
     facts_of,
+    job_of,
     near_facts,
     unread_memory,
 )
@@ -41,10 +42,12 @@ GPUS_OF_NODE = (
     *("GPU_COUNT", "SLURM_GPUS_ON_NODE", "NPROC_PER_NODE"),
 )
 GPUS_OF_JOB = "DSTACK_GPUS_NUM"  # on all nodes
-NODES_OF_JOB = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM", "LWS_GROUP_SIZE", "NNODES", "WORLD_NODES")
+NODES_OF_JOB = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM")  # 1 where nothing says more
+NODES_IF_SAID = ("LWS_GROUP_SIZE", "NNODES", "WORLD_NODES")
 KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("nodes", "nodes"),
     ("memory", "card_memory_gb"),
+    ("family", "instance_family"),
     ("copies", "copies"),
     ("most_copies", "most_copies"),
     ("spot", "spot"),
@@ -61,7 +64,7 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
     Raises ConfigProblem, which says what the file is, where nothing in it is read.
     """
     tree = tree_of(text, file)
-    programs = list(programs_of(tree))[:MOST_PROGRAMS]
+    programs = _one_of_each_job(list(programs_of(tree))[:MOST_PROGRAMS])
     facts = facts_of(tree)
     paths = [program.path for program in programs]
     services: list[list[Reading]] = []
@@ -87,7 +90,11 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
         for readings in _choices(program, near, file, unread, place_name, own):
             identity = repr(
                 [
-                    (reading.tool and reading.tool.id, reading.fields, reading.parts)
+                    (
+                        reading.tool and reading.tool.id,
+                        reading.tool and reading.fields,
+                        reading.parts,
+                    )
                     for reading in readings
                 ]
             )
@@ -106,6 +113,14 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
     if not services or lacks_gpu(text, facts):
         raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
     return services
+
+
+def _one_of_each_job(programs: list[Program]) -> list[Program]:
+    """The programs, of a job with a master and workers the first alone."""
+    jobs: dict[Path, Program] = {}
+    for program in programs:
+        jobs.setdefault(job_of(program.path) or program.path, program)
+    return list(jobs.values())
 
 
 def _without_loads(services: list[list[Reading]]) -> list[list[Reading]]:
@@ -166,6 +181,9 @@ def parts_of_machines(facts: list[Fact]) -> list[Json]:
     for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value
+    degrees = {fact.kind: fact.value for fact in reversed(facts) if fact.kind.startswith("data")}
+    if len(degrees) == 2:
+        known.setdefault("nodes", max(degrees["data"] // degrees["data_local"], 1))
     if workers := sum(fact.value for fact in facts if fact.kind == "workers"):
         known["nodes"] = workers
     asked = [fact.value for fact in facts if fact.kind in ("gpus", "devices")]
@@ -261,6 +279,7 @@ def _environment(facts: list[Fact], parts: Json) -> dict[str, str]:
     if gpus.isdigit() and nodes.isdigit():
         known[GPUS_OF_JOB] = str(int(gpus) * int(nodes))
     known |= dict.fromkeys(NODES_OF_JOB, nodes)
+    known |= dict.fromkeys(NODES_IF_SAID if "nodes" in parts else (), nodes)
     for fact in reversed(facts):  # the nearest last, which counts
         if fact.kind == "variable":
             name, value = fact.value
