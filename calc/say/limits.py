@@ -157,7 +157,7 @@ def step_words(limit: Relaxed, row: Row) -> str:
     """The next step of a limit, as a noun."""
     name, step = limit.name, limit.step
     if limit.bits:
-        return _bits_words(name, *limit.bits)
+        return bits_words(name, *limit.bits)
     if isinstance(step, tuple):
         return " and ".join(map(short_duration, step))
     if name == "spare" and step:
@@ -169,7 +169,7 @@ def step_words(limit: Relaxed, row: Row) -> str:
     )
 
 
-def _bits_words(name: str, weights: int, cache: int) -> str:
+def bits_words(name: str, weights: int, cache: int) -> str:
     """The formats with fewer bits than before: 4-bit weights and 8-bit cache."""
     if name == "kv_precision":
         return f"{cache}-bit cache"

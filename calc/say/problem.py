@@ -3,7 +3,7 @@
 from calc.catalogs.load import Catalogs
 from calc.job.job import Job
 from calc.say.limits import say_limit, share_words
-from calc.say.numbers import count, more
+from calc.say.numbers import count, more, three_digits
 from calc.say.place import card_name, place
 from calc.search.facts import Miss, Problem, TooLarge
 from calc.units import GIB
@@ -116,6 +116,13 @@ def problem_and_cure(problem: Problem, job: Job | None, catalogs: Catalogs) -> t
         return problem.text, f"{problem.cure}." if problem.cure else ""
     if problem.code == "nothing-runs":
         return f"No allowed instance runs this configuration: {problem.text}".strip(), ""
+    if problem.code == "overloaded":
+        assert job is not None, "a rate was set by a job"
+        rate = count(job.requests_per_second or 0)
+        return (
+            f"No allowed layout keeps up with {rate} requests a second",
+            f"{MISSED['requests_per_second'][2]}.",
+        )
     if problem.too_large is not None:
         return _too_large(problem.too_large, problem.owns_machines, catalogs)
     assert problem.row is not None, "a problem of the nearest row has that row"
@@ -181,9 +188,10 @@ def miss_text(miss: Miss, job: Job) -> str:
         allowed = most.format(most=f"{miss.allowed:,.0f}")
         return f"{has.format(has=f'{miss.value:,.0f}')}, {beyond} ({allowed})"
     if name in ("users", "requests_per_second"):
-        slow = _confidence(job) if name == "requests_per_second" and not job.generates else ""
+        slow = _confidence(job) if name == "requests_per_second" else ""
         allowed = most.format(most=count(miss.allowed))
-        return f"{has.format(has=count(miss.value))}{slow} ({allowed})"
+        say_load = count if name == "users" else three_digits
+        return f"{has.format(has=say_load(miss.value))}{slow} ({allowed})"
     allowed = most.format(most=say(miss.allowed))
     if miss.value == float("inf"):
         return f"cannot keep up with random arrivals; the queue grows without bound ({allowed})"

@@ -3,9 +3,10 @@
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
-from calc.say.limits import STEPPED, region_words, short
+from calc.say.limits import STEPPED, bits_words, region_words, short
 from calc.say.numbers import about, count
 from calc.say.place import place
+from calc.scenarios.published_weights import bits_of
 from calc.studies.ways_out import WayOut
 
 MOST = 4  # named in a sentence
@@ -59,7 +60,16 @@ def way_words(way: WayOut, catalogs: Catalogs) -> str:
         "sequence_tokens": lambda: f"a context of {count(way.value)} tokens",
         "step_tokens": lambda: STEPPED[way.kind].format(short(way.kind)(way.value)),
         "prompt_tokens": lambda: f"a prompt of {count(way.value)} tokens",
-        "fewest_bits": lambda: f"{way.value}-bit weights",
+        "fewest_bits": lambda: _formats(way, catalogs),
         "users": lambda: f"{count(way.value)} requests in flight",
     }
     return words[way.kind]()
+
+
+def _formats(way: WayOut, catalogs: Catalogs) -> str:
+    """The weights of a narrower answer, and its cache where that is narrower too."""
+    cache = way.row["kv_precision"]
+    weights_bits = bits_of(catalogs, way.row["precision"])
+    if not cache or bits_of(catalogs, cache) == 16:
+        return bits_words("precision", weights_bits, 16)
+    return bits_words("", weights_bits, bits_of(catalogs, cache))

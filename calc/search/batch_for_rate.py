@@ -34,6 +34,12 @@ def first_token_column(job: Job) -> str:
     return READ[0] if generates_nothing(job) else ANSWERED[0]
 
 
+def load_columns(job: Job) -> tuple[str, ...]:
+    """The columns that only the load of a rate of requests for generated tokens is made of."""
+    has_load = job.requests_per_second and not generates_nothing(job)
+    return ("arrivals_load_ratio", "running_sequences") if has_load else ()
+
+
 def request_seconds(
     first_token_seconds: np.ndarray, token_seconds: np.ndarray, job: Job
 ) -> np.ndarray:

@@ -15,6 +15,7 @@ from calc.layout_place_table import ONE, PAIR, WAY, LayoutPlaceTable
 from calc.search.batch_for_rate import (
     first_token_column,
     generates_nothing,
+    load_columns,
     request_seconds,
 )
 from calc.search.candidates import Candidates
@@ -51,7 +52,7 @@ def add_time_of_candidates(pair_table: LayoutPlaceTable, grid: Grid, job: Job) -
         pair_table.evaluate_all(POOL)
     else:
         pair_table.set(POOL[-1].__name__, ONE, EMPTY)
-    add_time(pair_table, job.work, (*TIMED, *limited_columns(job).values()))
+    add_time(pair_table, job.work, (*TIMED, *load_columns(job), *limited_columns(job).values()))
 
 
 def candidates_on_offers(
@@ -178,18 +179,21 @@ def _load_ratio(
 ) -> np.ndarray:
     """Return the load of the job over what each candidate carries; 0 of work that ends. [ratio]
 
-    Concurrent sequences are the users, or by Little's law the requests per second times the seconds
-    of a request. A model that answers no token takes larger batches where more wait, so its load is
-    the share of the time that its requests take in full batches.
+    Concurrent sequences are the users. The load of a rate of requests is its share of the most that
+    a replica answers. A model that answers no token takes larger batches where more wait, so its
+    load is the share of the time that its requests take in full batches.
     """
     if job.ends:
         return np.zeros(1)
+    replicas = pair_table.column("data_parallel", WAY)
     if job.requests_per_second and generates_nothing(job):
         each_seconds = pair_table.column("added_prompt_seconds", WAY)
-        replicas = pair_table.column("data_parallel", WAY)
         return np.asarray(job.requests_per_second * each_seconds / replicas)
-    sequences = pair_table.column("batch", WAY) * pair_table.column("data_parallel", WAY)
+    batch = pair_table.column("batch", WAY)
     if not job.requests_per_second:
-        return np.asarray(job.users / sequences)
-    request = request_seconds(first_token_seconds, token_seconds, job)
-    return np.asarray(job.requests_per_second * request / sequences)
+        return np.asarray(job.users / (batch * replicas))
+    seconds = request_seconds(first_token_seconds, token_seconds, job)
+    in_flight = job.requests_per_second * seconds / replicas
+    of_batch = pair_table.column("arrivals_load_ratio", WAY)  # NaN where the cache is too small
+    of_slots = in_flight / pair_table.column("running_sequences", WAY)
+    return np.where(np.isnan(of_batch), of_slots, in_flight / batch * of_batch)

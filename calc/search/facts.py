@@ -43,8 +43,9 @@ class Problem:
     """Why a job has no answer that qualifies.
 
     `code`: invalid-job (the text of its error and its cure), no-layout (the text of the rule that
-    all layouts break), nothing-runs (the note of a row), too-large, limit-exceeded (the nearest row
-    and its misses, `worst` the largest), or not-certain (the nearest row and its doubts).
+    all layouts break), nothing-runs (the note of a row), overloaded (no number of sequences in
+    flight keeps up with the rate), too-large, limit-exceeded (the nearest row and its misses,
+    `worst` the largest), or not-certain (the nearest row and its doubts).
     """
 
     code: str

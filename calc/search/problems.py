@@ -8,6 +8,7 @@ from calc.evaluate import Row
 from calc.job.job import Job
 from calc.job.resolve import published_bits
 from calc.search import ranking
+from calc.search.batch_for_rate import MOST_SEQUENCES
 from calc.search.facts import Problem, TooLarge
 from calc.search.free_choices import COUNTS
 from calc.search.pairs import FITS
@@ -42,6 +43,8 @@ def problem_of_all(job: Job, result: SearchResult, catalogs: Catalogs) -> Proble
         if row["problem"]:
             return Problem("no-layout", row["problem"])
         return Problem("nothing-runs", row["note"])
+    if job.requests_per_second and np.all(result.grid.layouts["batch"] == MOST_SEQUENCES):
+        return Problem("overloaded")
     return Problem(
         "too-large",
         too_large=_too_large(job, result, catalogs),

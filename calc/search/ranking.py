@@ -145,11 +145,10 @@ def _limits_on_time(figures: LimitedFigures, job: Job) -> list[Limit]:
 def load_slow_ratio(figures: LimitedFigures, job: Job) -> np.ndarray:
     """The load of a rate of requests at the slow end of the range of time, over the estimate.
 
-    1 of a model that answers token by token: its queue is in its first token, whose limit holds at
-    the job's confidence. No queue is in the batch of a model that answers none, so the rate itself
-    has to be within what its cards can do.
+    A queue grows without bound where the cards are slower than the rate, however short it is at the
+    central estimate. A model that answers none has its time in its batches' prefill.
     """
-    return np.ones(1) if job.generates else figures.slow_first_token_ratio
+    return figures.slow_token_ratio if job.generates else figures.slow_first_token_ratio
 
 
 def _limits_on_cost(figures: LimitedFigures, job: Job) -> list[Limit]:

@@ -196,8 +196,11 @@ def _usd_at_end(ranked: Ranking, reach: float) -> np.ndarray:
     """
     candidates, job = ranked.candidates, ranked.job
     slow_first_token, slow_token = candidates.slow_first_token_ratio, candidates.slow_token_ratio
-    has_rate = job.requests_per_second is not None
-    load = candidates.load_ratio * slow_token**reach if has_rate else 1.0
+    load = np.ones(1)
+    if job.requests_per_second is not None:
+        # Fewer machines than are faster are not enough, since their limits on time decide as well.
+        free = candidates.load_ratio if reach > 0 or not job.generates else 1.0
+        load = free * slow_token**reach
     instances = np.maximum(np.ceil(candidates.instances * load * (1 - FEW)), 1)
     more = instances / candidates.instances
     further = reach - CONFIDENCE_REACH[job.confidence]  # than the limits already assume

@@ -15,7 +15,7 @@ from calc.studies.limits_cost import FROM_SCRATCH_STEP_TOKENS, steps_as_tuning
 
 FREED = 1e15  # value of a limit that never applies
 SMALLER_METHOD = {"full": "lora", "lora": "qlora"}
-SOLVABLE = ("limit-exceeded", "not-certain", "too-large", "nothing-runs")
+SOLVABLE = ("limit-exceeded", "not-certain", "too-large", "overloaded", "nothing-runs")
 BY_HAND = ("sharding", "recompute", "batch", "tensor_parallel", "gpus")  # layout set by hand
 # Limit -> the column with what an answer without it needs. For a time, that is its slow end.
 LIMITED = {
@@ -52,11 +52,13 @@ def ways_out(cells: Cells, job: Job, problem: Problem, catalogs: Catalogs) -> tu
     """Return the changes after which a refused job has an answer, the lowest cost first."""
     if job.have or problem.code not in SOLVABLE:
         return ()
-    ways = []
+    ways: list[WayOut] = []
     tried = list(_possible_changes(job, problem, catalogs))
     rows = first_rows([{**cells, **one.changes} for one in tried], catalogs)
     for one, row in zip(tried, rows, strict=True):
         if row is None or not row["usd"] > 0:
+            continue
+        if one.kind == "fewest_bits" and any(_has_formats_of(row, way) for way in ways):
             continue
         relaxes = one.kind == "limits"
         value = {name: row[LIMITED[name]] for name in one.changes} if relaxes else one.value
@@ -64,10 +66,19 @@ def ways_out(cells: Cells, job: Job, problem: Problem, catalogs: Catalogs) -> tu
     return tuple(sorted(ways, key=lambda way: way.row["usd"]))
 
 
+def _has_formats_of(row: Row, way: WayOut) -> bool:
+    """Return whether an answer that may take fewer bits takes the same as one before."""
+    return way.kind == "fewest_bits" and all(
+        row[name] == way.row[name] for name in ("precision", "kv_precision")
+    )
+
+
 def _possible_changes(job: Job, problem: Problem, catalogs: Catalogs) -> Iterator[PossibleChange]:
     """Yield every change that may give the job an answer."""
     missed = [miss.limit for miss in problem.misses if miss.limit in LIMITED]
-    is_overloaded = any(miss.limit == "requests_per_second" for miss in problem.misses)
+    is_overloaded = problem.code == "overloaded" or any(
+        miss.limit == "requests_per_second" for miss in problem.misses
+    )
     if missed and len(missed) == len(problem.misses):
         freed = {name: MOST_INSTANCES if name == "instances_most" else FREED for name in missed}
         yield PossibleChange("limits", "", freed)
