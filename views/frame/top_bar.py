@@ -13,15 +13,18 @@ from views.shared.theme import INKS
 
 STYLE = Path(__file__).with_name("frame.css").read_text("utf-8")
 MARK = Path(__file__).with_name("mark.svg").read_text("utf-8")
+REDRAW = Path(__file__).with_name("redraw_in_theme.js").read_text("utf-8")
 
 
 def draw(catalogs: Catalogs, page: str) -> None:
     """Draw the top bar on every page."""
-    ink = INKS[st.context.theme.type or "light"]
+    theme = st.context.theme.type or "light"
+    ink = INKS[theme]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
     st.html(
         f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; --link: {ink.link}; "
-        f"}}\n{STYLE}</style>"
+        f"}}\n{STYLE}</style><script>{REDRAW.replace('THEME', theme)}</script>",
+        unsafe_allow_javascript=True,
     )
     # Its style moves it a little way up.
     place = st.container(height=1, border=False, horizontal=True, horizontal_alignment="right")
@@ -37,3 +40,4 @@ def draw(catalogs: Catalogs, page: str) -> None:
     ):
         button("Undo", undo.undo, disabled=not undo.can_undo(), type="tertiary", key="undo")
         share.popover(catalogs, date.today(), page)
+        st.button("Redraw", key="redraw")  # not seen: pressed when the theme changes
