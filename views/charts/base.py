@@ -29,6 +29,13 @@ ROWS = alt.Chart(alt.NamedData("rows"))
 # The ticks of an axis, in words; while there is no table yet, as of an empty chart. `source`:
 # Streamlit's name of the table.
 TICKS = "(length(data('source')) ? split(data('source')[0].{channel}_ticks, ' ') : ['1', '10'])"
+# Numbers of a specification that are lengths in pixels.
+LENGTHS = {
+    *("fontSize", "labelFontSize", "titleFontSize", "labelLimit", "titleLimit", "lineHeight"),
+    *("labelLineHeight", "labelPadding", "titlePadding", "padding", "left", "right", "top"),
+    *("bottom", "dx", "dy", "height", "step", "strokeWidth", "cornerRadius"),
+}
+WALL_RATIO = 24 / SIZE  # letters of 24 pixels are read at four meters
 once = lru_cache(maxsize=256)
 Spec = dict[str, Any]  # a Vega-Lite specification, as JSON
 
@@ -67,6 +74,20 @@ def log_axis(
         values=alt.ExprRef(ticks),
     )
     return channel.scale(alt.Scale(type="log", nice=False, domain=ends, **scale)).axis(axis)
+
+
+def for_a_wall(spec: Any) -> Any:
+    """The specification with larger letters, and with the heights and gaps that they need."""
+    if isinstance(spec, list):
+        return [for_a_wall(part) for part in spec]
+    if not isinstance(spec, dict):
+        return spec
+    return {
+        name: part * WALL_RATIO
+        if name in LENGTHS and isinstance(part, int | float)
+        else for_a_wall(part)
+        for name, part in spec.items()
+    }
 
 
 def with_title(spec: Spec, title: str) -> Spec:

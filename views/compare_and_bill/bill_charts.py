@@ -6,17 +6,14 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.catalogs.load import Catalogs
 from calc.charts.bills import LINE_BREAK, TITLES, answers_table, measures
 from calc.say.numbers import with_noun
-from views.charts.base import SIZE
 from views.charts.bills import BAND, LINE, answer_bars
 from views.compare_and_bill.compared_answers import ComparedAnswers
-from views.session import SESSION, is_phone
+from views.session import SESSION, WALL, is_phone, is_wall
 from views.shared.elements import draw
 from views.shared.theme import Ink
 
 ABREAST, CHART_WIDTH = 3, 380  # charts side by side, and pixels of one at least
-WALL = "wall"
-WALL_SIZE = 24  # pixels of letters that are read at four meters
-WALL_HEIGHT, WALL_STEPS = 760, (2.4, 6.0)  # pixels of all bars; of one, in letters
+WALL_LETTERS, WALL_STEPS = 32, (2.4, 6.0)  # heights of all bars and of one, in letters
 WALL_STYLE = """<style>
 :root { font-size: 22px !important; }
 [data-testid="stSidebar"] { display: none; }
@@ -36,20 +33,10 @@ def wall_switch() -> None:
         st.html(WALL_STYLE)
 
 
-def is_wall() -> bool:
-    """Return whether the page is shown on a wall."""
-    return bool(st.session_state.get(WALL))
-
-
-def letters() -> int:
-    """Pixels of the letters in a chart."""
-    return WALL_SIZE if is_wall() else SIZE
-
-
 def step(bars: int, usual: float = BAND) -> float:
     """The height of a bar in letters: on a wall the bars fill a screen."""
     least, most = WALL_STEPS
-    return min(max(WALL_HEIGHT / WALL_SIZE / bars, least), most) if is_wall() else usual
+    return min(max(WALL_LETTERS / bars, least), most) if is_wall() else usual
 
 
 def screen(name: str) -> DeltaGenerator:
@@ -61,7 +48,7 @@ def answer_charts(every: ComparedAnswers, ink: Ink, catalogs: Catalogs) -> None:
     """Cost, time and memory of every kept answer; nothing where there is but one."""
     if len(every.records) < 2:
         return
-    names = measures(every.records)
+    names = measures(every.records, catalogs)
     alone = is_wall() or is_phone()
     abreast = 1 if alone else min(len(names), ABREAST)
     with st.grid(abreast, min_column_width=CHART_WIDTH, key="answer_charts"):
@@ -73,4 +60,4 @@ def answer_charts(every: ComparedAnswers, ink: Ink, catalogs: Catalogs) -> None:
         lines = 1 + table["label"].str.count(LINE_BREAK).max()
         height = step(len(table), BAND + LINE * (lines - 1))
         with pane:
-            draw(answer_bars(ink, TITLES[name], letters(), height), table, alt, f"answers_{name}")
+            draw(answer_bars(ink, TITLES[name], height), table, alt, f"answers_{name}")

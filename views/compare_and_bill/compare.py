@@ -10,11 +10,11 @@ from calc.plan.drift import then_of
 from calc.say.numbers import is_missing, with_noun
 from calc.studies.differences import FEWEST
 from views.compare_and_bill import answers, moves, pay, signing, the_bill
-from views.compare_and_bill.bill_charts import answer_charts, is_wall, screen
+from views.compare_and_bill.bill_charts import answer_charts, screen
 from views.compare_and_bill.compared_answers import ComparedAnswers, compared_answers
 from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs
-from views.session import kept_answers
+from views.session import is_wall, kept_answers
 from views.session.present_plan import present
 from views.shared import answer_words, drift_words
 from views.shared.elements import dialog, expander, halves

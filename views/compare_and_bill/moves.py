@@ -9,7 +9,7 @@ from calc.mappings import Arguments
 from calc.plan.cases import cases, moves
 from calc.say.cases import HOW_CASES, range_words
 from views.charts.bills import tornado
-from views.compare_and_bill.bill_charts import letters, step
+from views.compare_and_bill.bill_charts import step
 from views.compare_and_bill.compared_answers import DECISION
 from views.session import SESSION
 from views.session.recent_results import recent_result
@@ -48,7 +48,7 @@ def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:
     ends = "; ".join(
         f"{row['label']} {row['low_text']} {row['high_text']}" for row in table.to_dict("records")
     )
-    spec = tornado(ink, "12 months", letters(), step(len(table)))
+    spec = tornado(ink, "12 months", step(len(table)))
     draw(spec, table, f"What moves the bill: {ends}", "moves")
 
 

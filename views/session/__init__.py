@@ -5,6 +5,12 @@ import streamlit as st
 from calc.mappings import Arguments
 
 SESSION: Arguments = {"persist_state": "session"}  # of widgets that are not on every page
+WALL = "wall"  # the switch of a page that a whole room looks at
+
+
+def is_wall() -> bool:
+    """Return whether the page is shown on a wall."""
+    return bool(st.session_state.get(WALL))
 
 
 def is_phone() -> bool:

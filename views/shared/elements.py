@@ -9,7 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calc.evaluate import Row
 from calc.mappings import Arguments
-from views.session import SESSION
+from views.charts.base import for_a_wall
+from views.session import SESSION, is_wall
 from views.session.tabs import key_of
 from views.shared.markdown import plain
 
@@ -113,6 +114,7 @@ def draw(
     spec: Row, rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None
 ) -> None:
     """A chart: its specification with the table of this run; the cards' rules are a second one."""
+    spec = for_a_wall(spec) if is_wall() else spec
     if cards is None:
         st.vega_lite_chart(rows, spec, alt=alt, key=key, width="stretch")
     else:
