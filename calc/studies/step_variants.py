@@ -14,6 +14,7 @@ from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate, parts
 from calc.evaluate import Row
 from calc.explain.step_through import (
+    STOPS,
     Bounds,
     Figures,
     at_point,
@@ -23,6 +24,7 @@ from calc.explain.step_through import (
     with_overhead,
     with_point,
 )
+from calc.job.software import generates
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
 from calc.search.row_status import FOUR_BITS, matrix_bits, method_name
 from calc.studies.comparisons import SERVED_WIDTHS, compare_changes, methods_of, over_cards
@@ -40,6 +42,7 @@ USUAL_CARD = "h100-80gb-sxm"  # of a plan that names none
 LEAST_BATCHES = {"training": 32, "inference": 256}  # on the slider
 USUAL_TOKENS, LENGTHS = 32_768, 64  # on the slider
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+ENCODER_STOPS = ("load", "forward pass")  # of a model that decodes nothing and caches nothing
 CLEARLY = 1.25  # as much memory, so that the lines of two cards stand apart
 Dial = dict[str, Row]  # value -> the columns that it sets
 
@@ -50,12 +53,13 @@ class Walk(NamedTuple):
     `rows`: the surfaces of what must fit, overhead included, and `cards`: what it needs on each
     card (needs_on_cards), both with the number of the value on each dial, from 1. `plan`: where the
     plan stands, by the same numbers. `miss_ratio`: the furthest that a checked peak is from the
-    estimate.
+    estimate. `stops`: the names of the moments.
     """
 
     rows: pd.DataFrame
     cards: pd.DataFrame
     dials: dict[str, Dial]
+    stops: tuple[str, ...]
     bounds: Bounds
     plan: dict[str, float]
     card: str
@@ -113,10 +117,12 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
         ],
         axis=1,
     )
+    stops = stops_of(row, catalogs)
     return Walk(
-        rows,
+        rows[rows["stop"] < len(stops)],
         cards,
         dials,
+        stops,
         bounds,
         point | numbered,
         row["gpu"],
@@ -124,15 +130,20 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     )
 
 
+def stops_of(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
+    """The moments that a scenario has, in order."""
+    decodes = row["work"] == "training" or generates(row["model"], catalogs)
+    return STOPS[row["work"]] if decodes else ENCODER_STOPS
+
+
 def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
     """The dials of a scenario: the size, and two of its kind of work."""
     sizes: Dial = {model: {"model": model} for model in _sizes(row, catalogs)}
     if row["work"] == "inference":
         widths = {**SERVED_WIDTHS, _width(row, catalogs): {"precision": row["precision"]}}
-        caches: Dial = {
-            form: {"kv_precision": form}
-            for form in dict.fromkeys(["", "fp8", row.get("kv_precision") or ""])
-        }
+        own_cache = row.get("kv_precision") or ""
+        forms = ["", "fp8", own_cache] if generates(row["model"], catalogs) else [own_cache]
+        caches: Dial = {form: {"kv_precision": form} for form in dict.fromkeys(forms)}
         return {
             "model": sizes,
             "precision": {bits: widths[bits] for bits in SERVED_WIDTHS},

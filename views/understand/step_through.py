@@ -9,7 +9,6 @@ from calc.charts import result_tables
 from calc.charts.walk import by_moment, line_name, walk_table
 from calc.evaluate import Row
 from calc.explain.calculators import compared_with_ours, slips
-from calc.explain.step_through import STOPS
 from calc.memory.moments import components_of
 from calc.plan.figures import records
 from calc.search.row_status import scenario_of
@@ -90,7 +89,7 @@ def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     expander(
         "The moments as a table",
         "step_table",
-        lambda: _moments(by_moment(walk.at_plan, STOPS[work])),
+        lambda: _moments(by_moment(walk.at_plan, walk.stops)),
     )
 
 

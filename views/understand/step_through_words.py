@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.walk import line_name, with_article
 from calc.evaluate import Row
 from calc.explain.calculators import GB
-from calc.explain.step_through import MOST_MISS, STOPS, Figures
+from calc.explain.step_through import MOST_MISS, Figures
 from calc.say.numbers import gib, is_missing, parameter_count, percent, three_digits, with_noun
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, model_size, name_of, spoken
@@ -81,7 +81,7 @@ def scores(row: Row) -> bool:
 
 def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
     """Return the words of the picture."""
-    stops = tuple(f"{number} {stop}" for number, stop in enumerate(STOPS[work], start=1))
+    stops = tuple(f"{number} {stop}" for number, stop in enumerate(walk.stops, start=1))
     card = with_article(short_card(walk.card, catalogs))
     title = "The cliff is where the pale range leaves the card"
     return Words(
@@ -136,7 +136,7 @@ def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
     card = with_article(short_card(walk.card, catalogs))
     unit = UNIT[work]
     return (
-        f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}: "
+        f"The peak is {gib(figures.peak_gib)}, at {walk.stops[figures.stop]}: "
         f"{gib(figures.fixed_gib)} fixed and {gib(figures.each_gib)} "
         f"for each {unit}; {card} has room for {_room(figures)}"
     )
