@@ -13,6 +13,7 @@ from calc.plan.figures import figures
 from calc.say.cases import FACTORS, with_range
 from calc.say.numbers import billed_usd, duration, gib, is_missing, span
 from calc.say.setting import name_of
+from calc.say.speed import pace_seconds, paced_by
 from calc.units import GIB
 
 TITLES = {
@@ -20,15 +21,18 @@ TITLES = {
     "month": "Cost a month",
     "hours": "Time of the run",
     "token": "Time of a token",
+    "batch": "Time of a batch",
+    "sound": "Time to transcribe a window of sound",
     "memory": "Memory per GPU, of its card",
 }
+PACES = ("token", "batch", "sound")  # of services, by what they serve
 LINE_BREAK, LONGEST_LINE = "\n", 24  # in a label, characters
 Point = tuple[float, float, float, str]  # value, low and high end, and the value in words
 
 
-def measures(rows: Sequence[Row]) -> list[str]:
+def measures(rows: Sequence[Row], catalogs: Catalogs) -> list[str]:
     """Return the measures that at least one of the rows has."""
-    return [name for name in TITLES if any(_has(row, name) for row in rows)]
+    return [name for name in TITLES if any(_has(row, name, catalogs) for row in rows)]
 
 
 def answers_table(
@@ -42,11 +46,13 @@ def answers_table(
     several = len({row["job"] for row in rows}) > 1
     table = []
     for place, row in enumerate(rows):
-        if _has(row, measure):
+        if _has(row, measure, catalogs):
             models = [name_of("model", row["model"], catalogs)] if several else []
             parts = [*models, row["scenario"]]
             label = LINE_BREAK.join(line for part in parts for line in _lines(part))
-            table.append((" · ".join(parts), label, place, *_point(row, measure), place in ticked))
+            table.append(
+                (" · ".join(parts), label, place, *_point(row, measure, catalogs), place in ticked)
+            )
     names = ["name", "label", "rank", "value", "low", "high", "text", "is_ticked"]
     return pd.DataFrame(table, columns=names)
 
@@ -78,12 +84,12 @@ def _unless(usd: float, base_usd: float) -> str:
     return "" if billed_usd(usd) == billed_usd(base_usd) else billed_usd(usd)
 
 
-def _has(row: Row, measure: str) -> bool:
+def _has(row: Row, measure: str, catalogs: Catalogs) -> bool:
     """Return whether a row was estimated and has the measure."""
-    return not row["problem"] and not is_missing(_point(row, measure)[0])
+    return not row["problem"] and not is_missing(_point(row, measure, catalogs)[0])
 
 
-def _point(row: Row, measure: str) -> Point:
+def _point(row: Row, measure: str, catalogs: Catalogs) -> Point:
     """The measure of a row with its range."""
     nothing = (float("nan"),) * 3 + ("",)
     if measure == "memory":
@@ -100,7 +106,7 @@ def _point(row: Row, measure: str) -> Point:
     if measure == "hours" and ends_of(row):
         numbers = figures(row)
         return row["hours"], numbers.low_hours, numbers.high_hours, span(row["hours"])
-    if measure == "token" and not ends_of(row):
-        seconds = row["time_per_output_token_seconds"]
+    if measure in PACES and not ends_of(row) and paced_by(row, catalogs).endswith(measure):
+        seconds = pace_seconds(row, catalogs)
         return seconds, seconds, seconds, "" if is_missing(seconds) else duration(seconds)
     return nothing

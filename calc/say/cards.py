@@ -48,7 +48,7 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     if "knee" in names:
         little = "little-more" in row["why_codes"].split("+")
         unit = "minute" if ends_of(row) else "millisecond"
-        past = f"past this, each {unit} saved costs more" if little else "nothing between"
+        past = f"past this, each {unit} saved costs more" if little else "nothing in between"
         return (
             f"{three_digits(least['seconds'] / row['seconds'])} times as fast for "
             f"{more_money(row, least)}; {past}."
@@ -112,9 +112,9 @@ def more_money(row: Row, least: Row) -> str:
     if is_missing(ratio):
         return "without a price"
     if max(ratio, 1 / ratio) <= SAME_RATIO:
-        return "the same money"
+        return "the same cost"
     if ratio >= 2:
-        return f"{three_digits(ratio)} times the money"
+        return f"{three_digits(ratio)} times the cost"
     return changed_by(ratio - 1)
 
 

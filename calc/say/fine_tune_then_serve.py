@@ -147,6 +147,6 @@ def not_sold(row: Row, catalogs: Catalogs) -> str:
     """Return the note that no price per token is known for the model."""
     return (
         f"Amazon Bedrock is not known to sell this model by the token in "
-        f"{region_name(row['region'], catalogs)}. Make prices reads its "
-        "list; to compare with another endpoint, set its prices among the assumptions."
+        f"{region_name(row['region'], catalogs)}. The command make prices "
+        "reads its list; to compare with another endpoint, set its prices among the assumptions."
     )

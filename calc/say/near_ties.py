@@ -61,7 +61,7 @@ def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str
         )
     if load is not None:
         requests = f"{load.users:,} requests in flight"
-        dearer = f"up to {requests}; from the {ordinal(load.users + 1)} on {about(load.usd)}"
+        dearer = f"up to {requests}; from the {ordinal(load.users + 1)} on, {about(load.usd)}"
         parts.append(f"The answer takes {f'{requests} too' if is_missing(load.usd) else dearer}.")
     parts += (
         [f"Signed for 1 year it is {about(ways.commitment_usd)} a month: Compare & bill."]

@@ -78,7 +78,7 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
         if row.get(f"{kind}_parallel", 1) > 1
     )
     if row["work"] == "inference":
-        cache = f" with an {row['kv_precision']} cache" if row["kv_precision"] else ""
+        cache = f" with {row['kv_precision']} cache" if row["kv_precision"] else ""
         parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]
     else:
         shared = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups

@@ -1,10 +1,12 @@
 """The speed of serving in words, in the unit of what is served: tokens, images or sound."""
 
+from typing import NamedTuple
+
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.measure import SOUND, measure, sound_seconds
-from calc.say.numbers import duration, is_missing, three_digits
+from calc.say.numbers import count, duration, is_missing, three_digits
 from calc.units import HOUR_SECONDS
 
 
@@ -17,7 +19,7 @@ def serving_speed(row: Row, catalogs: Catalogs) -> str:
     if row["work"] != "inference":
         return ""
     if ends_of(row):
-        return _offline_rate(row, catalogs)
+        return rate_words(row["run_tokens_per_second"], row, catalogs)
     first_seconds = row["time_to_first_token_seconds"]
     is_per_token = not (is_missing(first_seconds) or _is_encoder(row) or _hears(row, catalogs))
     first = f"{three_digits(first_seconds)} s, then " if is_per_token else ""
@@ -26,14 +28,34 @@ def serving_speed(row: Row, catalogs: Catalogs) -> str:
 
 def service_pace(row: Row, catalogs: Catalogs) -> str:
     """Return the pace of a service: 58 ms a token; 20 ms a batch; 6.1 s for 30 s of sound."""
+    seconds = pace_seconds(row, catalogs)
+    if is_missing(seconds) and _is_encoder(row):
+        return ""
+    per = "for" if _hears(row, catalogs) else "a"
+    return f"{duration(seconds)} {per} {paced_by(row, catalogs)}"
+
+
+def paced_by(row: Row, catalogs: Catalogs) -> str:
+    """Return the unit of a service's pace: token; batch of an encoder; 30 s of sound."""
     if _is_encoder(row):
-        batch_seconds = row["burst_first_token_seconds"]
-        return "" if is_missing(batch_seconds) else f"{duration(batch_seconds)} a batch"
+        return "batch"
     if _hears(row, catalogs):
-        answer_seconds = row["request_seconds_per_token"] * _answer_tokens(row)
-        heard_seconds = sound_seconds(row["model"], catalogs)
-        return f"{duration(answer_seconds)} for {duration(heard_seconds)} of sound"
-    return f"{duration(row['time_per_output_token_seconds'])} a token"
+        return f"{duration(sound_seconds(row['model'], catalogs))} of sound"
+    return "token"
+
+
+def unit_of_seconds(row: Row) -> str:
+    """Return what the column `seconds` of a service times: a token, or a batch of an encoder."""
+    return "batch" if _is_encoder(row) else "token"
+
+
+def pace_seconds(row: Row, catalogs: Catalogs) -> float:
+    """Return the time of a service for the unit of its pace. [s]"""
+    if _is_encoder(row):
+        return float(row["burst_first_token_seconds"])
+    if _hears(row, catalogs):
+        return float(row["request_seconds_per_token"]) * _answer_tokens(row)
+    return float(row["time_per_output_token_seconds"])
 
 
 def _is_encoder(row: Row) -> bool:
@@ -46,13 +68,40 @@ def _hears(row: Row, catalogs: Catalogs) -> bool:
     return bool(sound_seconds(row["model"], catalogs))
 
 
-def _offline_rate(row: Row, catalogs: Catalogs) -> str:
-    """32,100 tokens a second; 192 images a second; 242 hours of sound an hour."""
+class RateUnit(NamedTuple):
+    """The unit in which the rate of offline work is told, and its size in tokens a second."""
+
+    words: str
+    tokens_per_second: float
+
+
+def rate_unit(row: Row, catalogs: Catalogs) -> RateUnit:
+    """Return the unit of a row's rate: tokens a second; images a second; hours of sound an hour."""
+    if row["work"] != "inference":
+        return RateUnit("tokens a second", 1.0)
     unit = measure(row["model"], _answer_tokens(row), catalogs)
-    rate = row["run_tokens_per_second"] / unit.tokens
     if unit.words == SOUND:
-        return f"{three_digits(rate * HOUR_SECONDS)} hours of sound an hour"
-    return f"{three_digits(rate)} {unit.words[1]} a second"
+        return RateUnit("hours of sound an hour", unit.tokens / HOUR_SECONDS)
+    return RateUnit(f"{unit.words[1]} a second", unit.tokens)
+
+
+def rate_words(tokens_per_second: float, row: Row, catalogs: Catalogs) -> str:
+    """32,100 tokens a second; 192 images a second; 242 hours of sound an hour."""
+    unit = rate_unit(row, catalogs)
+    return f"{three_digits(tokens_per_second / unit.tokens_per_second)} {unit.words}"
+
+
+def run_amount(row: Row, catalogs: Catalogs) -> str:
+    """The work of a run: 150 million tokens; 1 million images; 1,000 hours of sound."""
+    return work_amount(row["run_tokens"], row, catalogs)
+
+
+def work_amount(tokens: float, row: Row, catalogs: Catalogs) -> str:
+    """So many tokens in what the row's model reads: 150 million tokens; 1 million images."""
+    if row["work"] != "inference":
+        return f"{count(tokens)} tokens"
+    words, unit_tokens = measure(row["model"], _answer_tokens(row), catalogs)
+    return f"{count(tokens / unit_tokens)} {words[1]}{' of sound' if words == SOUND else ''}"
 
 
 def _answer_tokens(row: Row) -> float:

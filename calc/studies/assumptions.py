@@ -32,8 +32,8 @@ def _that_move(row: Row, names: list[str], catalogs: Catalogs) -> set[str]:
     varied = [(name, value) for name in names for value in _other_values(row, name, catalogs)]
     scenarios = [scenario_of(row), *(scenario_of(row) | {name: value} for name, value in varied)]
     results = estimate(pd.DataFrame(scenarios), catalogs, solve=False)
-    figures = billed(results.assign(market=row.get("market") or "on-demand", have=""), catalogs)
-    figures = figures.drop(columns=names)
+    on_market = {"market": row.get("market") or "on-demand", "have": ""}
+    figures = billed(pd.DataFrame(results).assign(**on_market), catalogs).drop(columns=names)
     first = figures.iloc[0]
     same = figures.eq(first) | (figures.isna() & first.isna())
     return {

@@ -313,7 +313,7 @@ def test_whose_price_of_a_token_it_is_is_said(catalogs):
         "At $2.00 for a million generated tokens"
     )
     none = bill(catalogs, **LOADED, region="eu-central-1")
-    assert "Make prices reads its list" in usage.per_token(
+    assert "The command make prices reads its list" in usage.per_token(
         none, endpoint_facts(none, catalogs), catalogs
     )
 

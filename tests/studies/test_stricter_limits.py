@@ -68,7 +68,7 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
     types = NearTies([least], 1, None)
     assert (
         how_sure(types, LoadLimit(4, 2000.0), Alternatives())
-        == "The answer takes up to 4 requests in flight; from the 5th on $2,000."
+        == "The answer takes up to 4 requests in flight; from the 5th on, $2,000."
     )
     # More were not tried.
     assert (
@@ -129,7 +129,7 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     assert (titles(least), titles(knee)) == ("Lowest cost", "Faster for a little more")
     fast = options(SERVED, catalogs).rows
     assert titles(fast[1]) == "Faster"
-    assert card_line(fast[1], fast[0], catalogs).endswith("nothing between.")
+    assert card_line(fast[1], fast[0], catalogs).endswith("nothing in between.")
     assert (
         titles({"answer": "least-money+easiest", "why_codes": ""})
         == "Lowest cost, and easiest to get"

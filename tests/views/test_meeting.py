@@ -85,9 +85,9 @@ def test_each_factor_moves_the_bill_around_its_base_and_the_largest_comes_first(
 
 def test_charts_hold_every_answer_that_has_the_measure(bill):
     rows = records(bill)
-    assert measures(rows) == ["once", "month", "hours", "token", "memory"] or measures(rows) == [
-        *("month", "hours", "token", "memory")
-    ]
+    assert measures(rows, catalogs()) == ["once", "month", "hours", "token", "memory"] or measures(
+        rows, catalogs()
+    ) == [*("month", "hours", "token", "memory")]
     memory = answers_table(rows, [0], "memory", catalogs())
     assert memory["label"].to_list() == ["Llama 3.1 8B\na", "Llama 3.1 8B\nb"]
     alone = answers_table(rows[:1], [0], "memory", catalogs())

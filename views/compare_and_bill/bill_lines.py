@@ -13,7 +13,6 @@ from calc.plan.bill import month_generated_tokens, working_instances
 from calc.plan.figures import figures
 from calc.say.numbers import (
     about,
-    count,
     is_missing,
     percent,
     span,
@@ -22,6 +21,7 @@ from calc.say.numbers import (
     usd,
     with_noun,
 )
+from calc.say.speed import rate_words, run_amount, work_amount
 from calc.say.verdict import fit_words
 from views.shared import row_words
 from views.shared.markdown import plain
@@ -101,12 +101,13 @@ def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
         ]
     rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
     if ends_of(row):
-        return rented, f"{tokens(row)} at {three_digits(row['run_tokens_per_second'])} a second"
+        rate = rate_words(row["run_tokens_per_second"], row, catalogs)
+        return rented, f"{run_amount(row, catalogs)} at {rate}"
     return (
         rented,
         (
-            f"up to {count(month_generated_tokens(row))} generated tokens, "
-            f"{three_digits(row['tokens_per_second'])} a second"
+            f"up to {work_amount(month_generated_tokens(row), row, catalogs)}, "
+            f"{rate_words(row['tokens_per_second'], row, catalogs)}"
         ),
     )
 
@@ -224,8 +225,3 @@ def _spot(row: Row) -> str:
         if ends_of(row)
         else TEXTS["spare"]
     )
-
-
-def tokens(row: Row) -> str:
-    """The tokens of a run in words: 150 million tokens."""
-    return f"{count(row['run_tokens'])} tokens"

@@ -107,7 +107,9 @@ def _details(
         expander(
             "A longer or shorter run",
             "run_length",
-            lambda: usage.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink),
+            lambda: usage.over_tokens(
+                row, run_length.over_tokens(plan.scenario, catalogs), ink, catalogs
+            ),
         )
     if row["work"] == "training":
         expander("Spot and its interruptions", "spot_details", partial(usage.spot, row))

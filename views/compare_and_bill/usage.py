@@ -19,9 +19,10 @@ from calc.say.numbers import (
     usd,
     with_noun,
 )
+from calc.say.speed import run_amount
 from calc.units import GIB
 from views.charts.base import DOLLARS, LARGE_COUNT, THREE
-from views.compare_and_bill.bill_lines import TEXTS, tokens
+from views.compare_and_bill.bill_lines import TEXTS
 from views.shared.markdown import plain
 from views.shared.tables import metric, text_table
 from views.shared.theme import Ink
@@ -132,9 +133,9 @@ def per_token(row: Row, listed: Row, catalogs: Catalogs) -> str:
     )
 
 
-def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
+def over_tokens(row: Row, table: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:
     """Draw what the run costs if it is shorter or longer."""
-    x = (f"times the run of {tokens(row)}", THREE)
+    x = (f"times the run of {run_amount(row, catalogs)}", THREE)
     alt = (
         f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost "
         f"grows with the tokens"

@@ -49,7 +49,7 @@ def html(
     if said:
         parts.append(f"<p><b>{escape(said[0])}</b></p>")
     parts.append(table_of(HEADS, [_escaped(_answer(row, catalogs)) for row in every.records]))
-    for name in measures(every.records):
+    for name in measures(every.records, catalogs):
         parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name, catalogs)]
     bill_rows = [_escaped([cell.strip("*") for cell in row]) for row in _bill(every, catalogs)]
     parts += ["<h2>The bill</h2>", table_of(the_bill.HEADS, bill_rows)]

@@ -15,6 +15,7 @@ from calc.plan.figures import records
 from calc.say.numbers import about, is_missing
 from calc.say.place import card_name, place, region_name
 from calc.say.setting import name_of, setting
+from calc.say.speed import rate_unit
 from calc.say.verdict import FITS_MEANING
 from calc.search.board import ORDERS, RANKED, sort_board
 from views.charts.tank import data_uri, tank_svg
@@ -104,7 +105,7 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
     )
     grid(
         table,
-        _columns(options.job, list(table)),
+        _columns(options.job, list(table), rate_unit(rows[0], catalogs).words),
         alt,
         KEY,
         row_height=ROW,
@@ -127,6 +128,7 @@ def _cells(
 ) -> pd.DataFrame:
     """Return the cells of the table."""
     table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
+    table["tokens_per_second"] /= rate_unit(rows[0], catalogs).tokens_per_second
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
     # After the money: both are seen on a phone.
     table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))
@@ -146,8 +148,8 @@ def _cells(
     return table
 
 
-def _columns(job: Row, shown: list[str]) -> Row:
-    """Return the format of each shown column."""
+def _columns(job: Row, shown: list[str], rate: str) -> Row:
+    """Return the format of each shown column; `rate` is the unit of the throughput."""
     ends = ends_of(job)
     money: Arguments = {"format": "$%,.2f", "width": MONEY}
     columns: Arguments = {
@@ -177,7 +179,11 @@ def _columns(job: Row, shown: list[str]) -> Row:
             "USD/h", help="All instances of the job, at the price of USD in all.", **money
         ),
         "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
-        "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f", width=MONEY),
+        "tokens_per_second": NUMBER(
+            f"{rate[:1].upper()}{rate[1:]}",
+            format="%,.0f",
+            help="Throughput of all machines of the row.",
+        ),
         "carbon_kg": column("carbon_kg", "CO2e, kg", format="%,.3g", width=NARROW),
         "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
         "setting": TEXT(

@@ -10,6 +10,7 @@ from calc.evaluate import Row
 from calc.say.near_ties import how_sure, near_ties_heading
 from calc.say.numbers import about, duration, span
 from calc.say.place import market_phrase
+from calc.say.speed import pace_seconds, paced_by
 from calc.studies.near_ties import near_ties
 from calc.studies.stricter_limits import load_limit
 from views.charts.tank import tank_html
@@ -25,7 +26,7 @@ from views.shared.theme import BLUE, Ink
 ROW, HEAD = 33, 30  # pixels
 TALL_ROW = 60  # on a phone, of a row whose name says how it is paid
 MEMORY = "Memory"
-NUMERIC = ("Cost", "A month", "Time", "A token", "A batch")
+TEXT_HEADS = ("Type, at its best", MEMORY, "Quota, vCPUs")
 
 
 def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -58,7 +59,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs: Catalogs) -> str:
     """The rows as a table of HTML, that of what is shown below tinted."""
     ends = bool(ends_of(rows[0]))
-    money, pace = ("Cost", "Time") if ends else ("A month", f"A {row_words.paced_by(rows[0])}")
+    money, pace = ("Cost", "Time") if ends else ("A month", _pace_head(rows[0], catalogs))
     if has_machines:
         left_out = {money, "Quota, vCPUs"}
     elif is_phone():
@@ -82,10 +83,16 @@ def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs:
     )
 
 
+def _pace_head(row: Row, catalogs: Catalogs) -> str:
+    """The head of the times of a service: A token; A batch; 30 s of sound."""
+    unit = paced_by(row, catalogs)
+    return unit if unit[0].isdigit() else f"A {unit}"
+
+
 def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs: Catalogs) -> str:
     """A row of the board as HTML; the one on view is tinted."""
     is_here = all(row[name] == looked[name] for name in ("instance", "market", "gpus"))
-    pace = span(row["hours"]) if ends else duration(row["seconds"])
+    pace = span(row["hours"]) if ends else duration(pace_seconds(row, catalogs))
     money = about(row["usd"])
     tank = tank_html(row, ink, row_words.tank_alt(row), 12)
     quota = escape(row_words.quota(row, catalogs))
@@ -93,12 +100,11 @@ def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs
         MEMORY: tank,
         "Cost": money,
         "A month": money,
-        "Time": pace,
-        "A token": pace,
-        "A batch": pace,
         "Quota, vCPUs": quota,
     }
-    written = "".join(f"<td style='{_cell(name)}'>{cells[name]}</td>" for name in heads[1:])
+    written = "".join(
+        f"<td style='{_cell(name)}'>{cells.get(name, pace)}</td>" for name in heads[1:]
+    )
     where = escape(row_words.where(row, catalogs))
     look = f"{_cell(heads[0], _height(row) == ROW)};font-weight:600"
     name = f"<th scope='row' style='{look}'>{where}</th>"
@@ -116,4 +122,4 @@ def _cell(head: str, is_one_line: bool = True) -> str:
     """The look of a column's cells: numbers on the right, the tank as wide as there is room."""
     line = ";white-space:nowrap" if is_one_line else ""
     wide = ";width:38%" if head == MEMORY else line
-    return f"padding:0 8px;border:0;text-align:{'right' if head in NUMERIC else 'left'}{wide}"
+    return f"padding:0 8px;border:0;text-align:{'left' if head in TEXT_HEADS else 'right'}{wide}"

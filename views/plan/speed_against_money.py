@@ -7,6 +7,7 @@ from calc.charts.against_time import against_time, within_sight
 from calc.cost.job import ends_of
 from calc.plan.figures import records
 from calc.say.numbers import about
+from calc.say.speed import unit_of_seconds
 from views.charts.against_time import cost_against_time
 from views.session.present_plan import Present
 from views.shared import row_words
@@ -37,7 +38,7 @@ def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         ignore_index=True,
     )
     ends = bool(ends_of(plan.row))
-    pace = HOURS if ends else PACE.format(row_words.paced_by(plan.row))
+    pace = HOURS if ends else PACE.format(unit_of_seconds(plan.row))
     cost = "USD of the job" if ends else "USD a month"
     spec = cost_against_time(ink, pace, cost, "", HEIGHT)
     alt = (

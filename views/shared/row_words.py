@@ -108,11 +108,6 @@ def tank_alt(row: Row) -> str:
     return f"{memory_of(row)}; largest: {largest}, {percent(numbers.largest_ratio)}"
 
 
-def paced_by(row: Row) -> str:
-    """Return the unit of a service's speed: a token, or a batch if it generates none."""
-    return "batch" if is_missing(row["time_per_output_token_seconds"]) else "token"
-
-
 def time_rests_on(row: Row | pd.Series) -> str:
     """The basis of a row's times, and the reason for it."""
     reason = "" if _sets_utilization(row) else row["time_reason"]

@@ -18,6 +18,7 @@ from calc.plan.figures import figures, records
 from calc.say.numbers import three_digits, with_noun
 from calc.say.place import place
 from calc.say.setting import name_of
+from calc.say.speed import unit_of_seconds
 from calc.search.row_status import scenario_of
 from calc.studies import comparisons
 from views.charts import against_time as time_charts
@@ -30,7 +31,6 @@ from views.session.recent_results import recent_result
 from views.shared import tables
 from views.shared.elements import draw, use_in_plan
 from views.shared.markdown import plain
-from views.shared.row_words import paced_by
 from views.shared.theme import FITS, Ink, verdict_words
 from views.understand import comparisons_words as words
 
@@ -234,7 +234,7 @@ def frontier(
     titles = (
         ("hours of the run", f"{unit} for the run")
         if ends
-        else (f"milliseconds per {paced_by(plan.row)}", f"{unit} per month")
+        else (f"milliseconds per {unit_of_seconds(plan.row)}", f"{unit} per month")
     )
     spec = time_charts.cost_against_time(ink, *titles, f"{title} against time", number=number)
     draw(spec, against_time(table, ends, cost), alt, "frontier")
