@@ -110,23 +110,9 @@ def request_of(
     data, documents = data_sets(documents)
     configs, logs = sorted_documents(documents)
     prose = [document for document in configs if _is_prose(*document)]
-    text = " ".join(content.decode("utf-8", "replace") for _, content in prose)
-    if len(text) > LONGEST_PROSE and not is_address(text):
-        raise ConfigProblem(TOO_LONG)
+    text = _text_of(prose)
     if query := link_query(text):
-        choices, complaints = link.parse(query, catalogs)
-        fields = {name: value for name, value in choices.items() if name in JOB or name in BY_HAND}
-        return Request(
-            ("link",),
-            fields,
-            {},
-            link.in_short(complaints),
-            "",
-            choices.get("custom_models", {}),
-            catalogs,
-        )
-    if is_address(text) and not REPOSITORY.search(text):
-        raise ConfigProblem(OTHER_ADDRESS)
+        return _request_of_link(query, catalogs)
     text, owners = owners_of(text)
     worded = job_columns(read_words(text, catalogs), catalogs) if text.strip() else NOTHING_SAID
     named = columns_of_data(data) | worded.columns | dict(columns or {})
@@ -137,52 +123,67 @@ def request_of(
         models["my-model"] = custom_entry(**sizes, name="my-model", catalogs=catalogs)
     elif "/" in str(named.get("model", "")) and named["model"] not in catalogs.models.index:
         repository = _named_repository(str(named["model"]), text, columns or {})
-        own_id = free_id(model_of(repository), catalog_ids(catalogs))
-        models[own_id] = read_repository(repository, catalogs)
-        named["model"] = own_id
-    catalogs = add_models(catalogs, models) if models else catalogs
-    if models and named.get("model", "") not in catalogs.models.index:
-        named["model"] = next(iter(models))
-    settings = [
-        document for document in configs if document not in prose and not is_model(document[1])
-    ]
-    run = (
-        import_run(
-            [document for document in configs if document not in prose],
-            catalogs,
-            named.get("model", model),
-            named | dict.fromkeys(("train_tokens",) if data else ()),
-        )
-        if settings
-        else None
-    )
+        named["model"] = free_id(model_of(repository), catalog_ids(catalogs))
+        models[named["model"]] = read_repository(repository, catalogs)
+    if models:
+        catalogs = add_models(catalogs, models)
+        if named.get("model", "") not in catalogs.models.index:
+            named["model"] = next(iter(models))
+    files = [document for document in configs if document not in prose]
+    settings = [document for document in files if not is_model(document[1])]
+    known = named | {"train_tokens": None} if data else named
+    run = import_run(files, catalogs, known.get("model", model), known) if settings else None
     if data and run:
         named = amount_of_data(data, run, named)
     documents_of = {"words": prose, "model": models, "run": settings, "log": logs, "data": data}
-    kinds = tuple(name for name, several in documents_of.items() if several)
-    remark = _remark(worded) + (
-        f" Of six sizes only {', '.join(sizes)} were named." if 0 < len(sizes) < len(SIZES) else ""
-    )
     return Request(
-        kinds,
-        named,
-        dict(read_phrases(worded, catalogs)) | owners,
-        remark.strip(),
-        " ".join(question.text for question in worded.questions),
-        models,
-        catalogs,
-        run,
-        tuple(content for _, content in logs),
-        worded,
-        data,
-        tuple(owners.items()),
+        kinds=tuple(name for name, several in documents_of.items() if several),
+        columns=named,
+        read=dict(read_phrases(worded, catalogs)) | owners,
+        remark=_remark(worded, sizes),
+        question=" ".join(question.text for question in worded.questions),
+        models=models,
+        catalogs=catalogs,
+        run=run,
+        logs=tuple(content for _, content in logs),
+        reading=worded,
+        data=data,
+        owners=tuple(owners.items()),
     )
 
 
-def _remark(worded: RequestReading) -> str:
+def _text_of(prose: Documents) -> str:
+    """Return the words as one text; raises ConfigProblem for one that is no request."""
+    text = " ".join(content.decode("utf-8", "replace") for _, content in prose)
+    if is_address(text):
+        if not link_query(text) and not REPOSITORY.search(text):
+            raise ConfigProblem(OTHER_ADDRESS)
+    elif len(text) > LONGEST_PROSE:
+        raise ConfigProblem(TOO_LONG)
+    return text
+
+
+def _request_of_link(query: dict[str, list[str]], catalogs: Catalogs) -> Request:
+    """Return the job and the columns by hand that the query of a link of this planner sets."""
+    choices, complaints = link.parse(query, catalogs)
+    return Request(
+        kinds=("link",),
+        columns={name: value for name, value in choices.items() if name in JOB or name in BY_HAND},
+        read={},
+        remark=link.in_short(complaints),
+        question="",
+        models=choices.get("custom_models", {}),
+        catalogs=catalogs,
+    )
+
+
+def _remark(worded: RequestReading, sizes: Cells) -> str:
     """Return the assumptions in reading the words, and what is not counted."""
     parts = (("Read as", worded.assumed), ("Not counted", worded.not_counted))
-    return " ".join(f"{title}: {', '.join(several)}." for title, several in parts if several)
+    sentences = [f"{title}: {', '.join(several)}." for title, several in parts if several]
+    if 0 < len(sizes) < len(SIZES):
+        sentences.append(f"Of six sizes only {', '.join(sizes)} were named.")
+    return " ".join(sentences)
 
 
 def _named_repository(model: str, text: str, columns: Cells) -> str:

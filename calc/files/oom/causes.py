@@ -73,7 +73,7 @@ def program_of(text: str) -> str:
 
 
 def is_engines_log(text: str) -> bool:
-    """Return whether a log is of a serving engine alone, with no trainer around it."""
+    """Return whether a serving engine alone wrote the log, without a trainer around it."""
     programs = log_patterns().programs
     return program_of(text) == ENGINE and not any(word in text for word in programs["training"])
 

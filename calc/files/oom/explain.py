@@ -1,5 +1,6 @@
 """A pasted text explained: its figures beside the estimate, and their meaning."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -79,9 +80,7 @@ class OomExplanation(NamedTuple):
     parts: list[MeasuredPart]
     sentences: list[str]
     failed: bool  # whether anything ran out
-    lacking_bytes: (
-        float  # what was refused and a twentieth of the card to spare; 0 where nothing was refused
-    )
+    lacking_bytes: float  # refused, with a twentieth of the card to spare; 0 if nothing was
     cause: str
     cures: list[str]
 
@@ -150,11 +149,7 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     total = worst.total if worst else sizes.get("card")
     cards = cards_of_log(text, total, catalogs)
     here = on_card(row, cards, catalogs)
-    lacking = (
-        worst.tried + SPARE_RATIO * (total or 0.0)
-        if worst
-        else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
-    )
+    lacking = _lacking_bytes(worst, total or 0.0, sizes)
     failed = bool(worst or meanings or lacking > 0 or sizes.get("ooms"))
     failed = failed or "free_at_start" in sizes or "request" in sizes
     parts = []
@@ -181,14 +176,21 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     if cause == HOST:
         sentences += finding_of_host(text, here["host_memory_bytes"])
     return OomExplanation(
-        worst,
-        len(messages),
-        cards,
-        here,
-        parts,
-        sentences,
-        failed,
-        lacking,
-        cause,
-        cures_of(text, cause, worst, here, sizes, catalogs) if failed else [],
+        failure=worst,
+        messages=len(messages),
+        cards=cards,
+        row=here,
+        parts=parts,
+        sentences=sentences,
+        failed=failed,
+        lacking_bytes=lacking,
+        cause=cause,
+        cures=cures_of(text, cause, worst, here, sizes, catalogs) if failed else [],
     )
+
+
+def _lacking_bytes(worst: Failure | None, card_bytes: float, sizes: Mapping[str, float]) -> float:
+    """Memory that a card lacked: what it refused with some to spare, or what a cache lacks. [B]"""
+    if worst:
+        return worst.tried + SPARE_RATIO * card_bytes
+    return max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)

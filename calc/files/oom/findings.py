@@ -43,65 +43,76 @@ def findings_of_failure(
 
     `trace`: the text around it, whose functions may name the tensor.
     """
-    tried = failure.tried
-    total = failure.total or 0.0
-    free = failure.free
-    allocated = failure.allocated or 0.0
-    cached = failure.unallocated or 0.0
-    sentences = []
-    if named := named_tensor(trace):
-        sentences.append(_of_tensor(*named, tried, row, catalogs))
-    elif shape := _shape(tried, row, catalogs):
-        sentences.append(f"The request of {size(tried)} has the size of {shape}.")
-    elif tried > GIB and abs(tried / (allocated or 1.0) - 1) <= SAME_RATIO:
-        sentences.append(
-            f"The request of {size(tried)} is as large as all that was allocated: a second copy of "
-            "the weights, such as gradients in one buffer, fp32 copies, or a cast or merge."
-        )
-    if total and allocated > total:
-        sentences.append(
-            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had "
-            f"moved some to CPU memory, which is slow; "
-            f"the run needs at least {size(allocated - total)} more than the card has."
-        )
-    elif total and tried > total:
-        sentences.append(
-            f"One request of {size(tried)} is larger than the card: no allocator setting "
-            f"helps, so make that tensor smaller."
-        )
-    elif failure.allowed and allocated + cached + tried > failure.allowed:
-        sentences.append(
-            f"The program allows itself only {size(failure.allowed)}: raise "
-            f"set_per_process_memory_fraction."
-        )
-    elif cached >= tried and cached > FRAGMENTED_RATIO * total:
-        sentences.append(
-            f"Fragmentation: {size(cached)} are reserved and not in use, more than the "
-            f"{size(tried)} asked for. Set "
-            f"{_setting(failure.release)}=expandable_segments:True, and sort or pack "
-            f"sequences of like length."
-        )
-    elif free is not None and free > tried:
-        sentences.append(
-            f"{size(free)} were free and {size(tried)} were refused: look for a limit below "
-            f"the card, a process that has since "
-            "ended, or fragmented address space."
-        )
-    elif total and failure.allocated is None:
-        had = "" if free is None else f": {size(free)} of {size(total)} were free"
-        sentences.append(f"The card was full{had}, and {size(tried)} more did not fit.")
-    elif total:
-        sentences.append(
-            f"The card was full: tensors took {size(allocated)} of {size(total)}, and "
-            f"{size(tried)} more did not fit."
-        )
+    sentences = [_of_request(failure, row, catalogs, trace), _of_card(failure)]
     if failure.others_bytes > GIB:
         numbers = f" (process {', '.join(map(str, failure.others))})" if failure.others else ""
         sentences.append(
             f"Other processes take {size(failure.others_bytes)}{numbers} of the card: stop "
             f"them first."
         )
-    return [*sentences, *_against(allocated, "were allocated when it failed", row)]
+    sentences += _against_estimate(failure.allocated or 0.0, row, at_failure=True)
+    return [sentence for sentence in sentences if sentence]
+
+
+def _of_request(failure: Failure, row: Row, catalogs: Catalogs, trace: str) -> str:
+    """Return what the refused request was for, by the trace or by its size; empty if unknown."""
+    tried = failure.tried
+    if named := named_tensor(trace):
+        return _of_tensor(*named, tried, row, catalogs)
+    if shape := _shape(tried, row, catalogs):
+        return f"The request of {size(tried)} has the size of {shape}."
+    if tried > GIB and abs(tried / (failure.allocated or 1.0) - 1) <= SAME_RATIO:
+        return (
+            f"The request of {size(tried)} is as large as all that was allocated: a second copy of "
+            "the weights, such as gradients in one buffer, fp32 copies, or a cast or merge."
+        )
+    return ""
+
+
+def _of_card(failure: Failure) -> str:
+    """Return why the card refused the request; empty if the message gives too few sizes."""
+    tried = failure.tried
+    total = failure.total or 0.0
+    free = failure.free
+    allocated = failure.allocated or 0.0
+    cached = failure.unallocated or 0.0
+    if total and allocated > total:
+        return (
+            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had "
+            f"moved some to CPU memory, which is slow; "
+            f"the run needs at least {size(allocated - total)} more than the card has."
+        )
+    if total and tried > total:
+        return (
+            f"One request of {size(tried)} is larger than the card: no allocator setting "
+            f"helps, so make that tensor smaller."
+        )
+    if failure.allowed and allocated + cached + tried > failure.allowed:
+        return (
+            f"The program allows itself only {size(failure.allowed)}: raise "
+            f"set_per_process_memory_fraction."
+        )
+    if cached >= tried and cached > FRAGMENTED_RATIO * total:
+        return (
+            f"Fragmentation: {size(cached)} are reserved and not in use, more than the "
+            f"{size(tried)} asked for. Set "
+            f"{_setting(failure.release)}=expandable_segments:True, and sort or pack "
+            f"sequences of like length."
+        )
+    if free is not None and free > tried:
+        return (
+            f"{size(free)} were free and {size(tried)} were refused: look for a limit below "
+            f"the card, a process that has since ended, or fragmented address space."
+        )
+    if total and failure.allocated is None:
+        state = "" if free is None else f": {size(free)} of {size(total)} were free"
+        return f"The card was full{state}, and {size(tried)} more did not fit."
+    if total:
+        return (
+            f"The card was full: tensors took {size(allocated)} of {size(total)}, and "
+            f"{size(tried)} more did not fit."
+        )
+    return ""
 
 
 def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
@@ -153,7 +164,7 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
             f"in the plan: another model, "
             "number format or split."
         )
-    return [*sentences, *(_against(peak, "were allocated at the peak", row) if peak else [])]
+    return [*sentences, *_against_estimate(peak, row, at_failure=False)]
 
 
 def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:
@@ -189,36 +200,25 @@ def is_other_work(figures: Mapping[str, float], row: Row) -> bool:
     return row["work"] == "training" and any(name in figures for name in OF_ENGINES)
 
 
-def _against(allocated: float, when: str, row: Row) -> list[str]:
-    """The place of the allocated bytes in the range of the estimate's allocated peak."""
+def _against_estimate(allocated: float, row: Row, at_failure: bool) -> list[str]:
+    """Return where the allocated bytes lie in the range of the estimated peak; empty if unknown."""
     peak = row["allocated_peak_bytes"]
     if not peak > 0 or not allocated:
         return []
-    upper = peak + row["memory_high_bytes"] - row["memory_bytes"]
-    lower = peak - (row["memory_bytes"] - row["memory_low_bytes"])
-    if allocated > upper:
-        above = f"{size(allocated)} {when}, above the estimate's peak of {size(peak)} and its range"
-        return [f"{above}: look for what the config does not say, {HIDDEN}."]
-    if allocated < lower and "failed" in when:
-        return [
-            (
-                f"It failed before its peak: {size(allocated)} {when}, and the estimate's peak "
-                f"is {size(peak)}."
-            )
-        ]
-    if allocated < lower:
-        return [
-            (
-                f"{size(allocated)} {when}, below the estimate's peak of {size(peak)} and its "
-                f"range: the run is smaller than the plan says."
-            )
-        ]
-    return [
-        (
-            f"{size(allocated)} {when}: within the range of the estimate's peak, {size(lower)} "
-            f"to {size(upper)}."
-        )
-    ]
+    high = peak + (row["memory_high_bytes"] - row["memory_bytes"])
+    low = peak - (row["memory_bytes"] - row["memory_low_bytes"])
+    moment = "when it failed" if at_failure else "at the peak"
+    measured = f"{size(allocated)} were allocated {moment}"
+    if low <= allocated <= high:
+        range_of_peak = f"{size(low)} to {size(high)}"
+        return [f"{measured}: within the range of the estimate's peak, {range_of_peak}."]
+    if allocated < low and at_failure:
+        return [f"It failed before its peak: {measured}, and the estimate's peak is {size(peak)}."]
+    side = "above" if allocated > high else "below"
+    reason = "the run is smaller than the plan says"
+    if allocated > high:
+        reason = f"look for what the config does not say, {HIDDEN}"
+    return [f"{measured}, {side} the estimate's peak of {size(peak)} and its range: {reason}."]
 
 
 def named_tensor(trace: str) -> tuple[str, str] | None:

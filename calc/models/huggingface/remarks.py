@@ -8,6 +8,7 @@ from calc.mappings import Cells, Json
 from calc.models.huggingface.type_rules import ModelType
 from calc.models.huggingface.values import labels_of, short_value, whole_number
 
+ELECTRA = "ElectraForPreTraining"  # classifies each token as original or replaced
 PLAIN = (
     "ForCausalLM",
     "LMHeadModel",
@@ -73,51 +74,52 @@ def named_class(
     `name` is the type as which the model is estimated; an image-text pair has no `model_type`.
     """
     of_class = class_name(config)
+    what = "which is not covered"
     if any(word in of_class.lower() for word in DRAFTS):
-        return (
-            {},
-            (
-                f"Its architectures name {short_value(of_class)}, a draft head beside a model; "
-                f"it is estimated as a plain {name}."
-            ),
-        )
-    none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
-    if of_class == "ElectraForPreTraining":  # classifies each token as original or replaced
-        return {**none, "labels": 1, "head_bias": 1, "pooler": 1}, ""
-    pre_trains_sound = kind == "sound" and of_class.endswith("ForPreTraining")
-    if not of_class or (
-        of_class.endswith(PLAIN) and "Reward" not in of_class and not pre_trains_sound
-    ):
+        what = "a draft head beside a model"
+    elif _is_plain(of_class, kind):
         return {}, ""
+    elif head := _head_sizes(config, of_class, kind, model_type):
+        return head, ""
+    of_class = short_value(of_class)
+    return {}, f"Its architectures name {of_class}, {what}; it is estimated as a plain {name}."
+
+
+def _is_plain(of_class: str, kind: str) -> bool:
+    """Return whether a class has the head with which its type is estimated anyway."""
     if kind == "dual" and of_class.endswith("Model") and "Text" not in of_class:
-        return {}, ""
-    if (
-        kind == "sound"
-        and of_class.endswith("ForSequenceClassification")
-        and not config.get("use_weighted_layer_sum")
-    ):
+        return True
+    if of_class == ELECTRA or (kind == "sound" and of_class.endswith("ForPreTraining")):
+        return False
+    return not of_class or (of_class.endswith(PLAIN) and "Reward" not in of_class)
+
+
+def _head_sizes(
+    config: Cells, of_class: str, kind: str, model_type: ModelType | None
+) -> dict[str, int]:
+    """Return the sizes of another head: a classifier, or none; empty where it is not covered."""
+    none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
+    if of_class == ELECTRA:
+        return none | {"labels": 1, "head_bias": 1, "pooler": 1}
+    of_sequences = of_class.endswith("ForSequenceClassification")
+    if kind == "sound" and of_sequences and not config.get("use_weighted_layer_sum"):
         width = whole_number(config.get("classifier_proj_size", 256), 1, "classifier_proj_size")
-        return {"labels": labels_of(config), "pooler": 1, "pooled_width": width}, ""
+        return {"labels": labels_of(config), "pooler": 1, "pooled_width": width}
     poolers = model_type.classifier_poolers if model_type and kind == "encoder" else ()
-    if model_type and (kind in ("decoder", "vision", "sound") or poolers):
-        of_tokens = of_class.endswith("ForTokenClassification")
-        if kind != "sound" and (of_tokens or of_class.endswith("ForSequenceClassification")):
-            biased = bool(poolers) or of_tokens or bool(config.get("classifier_bias"))
-            sizes = {
-                "labels": labels_of(config),
-                "head_bias": int(biased),
-                "pooler": poolers[of_tokens] if poolers else 0,
-            }
-            return none | sizes | {"masked_head": int(model_type.classifier_keeps_head)}, ""
-        if of_class.endswith("Model") and "Reward" not in of_class:
-            return none | {"headless": 1, "pooler": int(model_type.headless_pooler)}, ""
-    return (
-        {},
-        (
-            f"Its architectures name {short_value(of_class)}, which is not covered; it is "
-            f"estimated as a plain {name}."
-        ),
-    )
+    if not model_type or (kind not in ("decoder", "vision", "sound") and not poolers):
+        return {}
+    of_tokens = of_class.endswith("ForTokenClassification")
+    if kind != "sound" and (of_tokens or of_sequences):
+        biased = bool(poolers) or of_tokens or bool(config.get("classifier_bias"))
+        return none | {
+            "labels": labels_of(config),
+            "head_bias": int(biased),
+            "pooler": poolers[of_tokens] if poolers else 0,
+            "masked_head": int(model_type.classifier_keeps_head),
+        }
+    if of_class.endswith("Model") and "Reward" not in of_class:
+        return none | {"headless": 1, "pooler": int(model_type.headless_pooler)}
+    return {}
 
 
 def own_code(config: Cells, model_type: str) -> str:
