@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
-from calc.catalogs.strict_yaml import CatalogError
+from calc.catalogs.strict_yaml import CatalogError, place_of_fault
 from calc.catalogs.tables import capability_number
 from calc.mappings import Json
 
@@ -74,8 +74,11 @@ def _check(
 
 def _check_alike(catalog: str, entries: Any, names: Any, kind: str) -> None:
     """Raise CatalogError where a catalog lacks an entry for a name, or has one for no name."""
-    _check(catalog, "", ((name, name) for name in names), entries, f"entry of {catalog} for")
     _check(catalog, "", ((name, name) for name in entries), names, kind)
+    for name in names:
+        if name not in entries:
+            place = place_of_fault(label_of(catalog), (catalog, str(name)))
+            raise CatalogError(f"{place}: the entry of this {kind} is missing; add it.")
 
 
 def check_blocks(stacks: pd.DataFrame, blocks: Json) -> None:
