@@ -67,7 +67,7 @@ def _missing_field(error: Any) -> Fault:
 
 
 def _missing_beside(error: Any) -> Fault:
-    """A field that is missing although another one that needs it is there."""
+    """Return the fault of a field that is missing although another field requires it."""
     field, missing = next(
         (field, needed)
         for field, all_needed in error.validator_value.items()
@@ -103,7 +103,7 @@ def _wrong_constant(error: Any) -> Fault:
 
 
 def _not_one_of(error: Any) -> Fault:
-    """A mapping that holds none or several of the fields that exclude each other."""
+    """Return the fault of a mapping with none or several of fields that exclude each other."""
     choices = [" and ".join(choice["required"]) for choice in error.validator_value]
     return Fault("one choice is needed", f"write exactly one of {', '.join(choices)}")
 

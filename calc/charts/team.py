@@ -8,7 +8,7 @@ MOST_COLORS = 10
 
 
 def on_chart(runs: pd.DataFrame) -> pd.DataFrame:
-    """Placed runs in order of their start: label, rank, pool_rank, where, cost and ISO times."""
+    """Return the placed runs in order of their start, with their labels, ranks and ISO times."""
     placed = runs[runs["problem"] == ""].reset_index(drop=True)
     pools = {pool: rank % MOST_COLORS for rank, pool in enumerate(sorted(placed["pool"].unique()))}
     where = [

@@ -46,7 +46,7 @@ BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 
 
 class Part(NamedTuple):
-    """The rows of a table that do one kind of work, joined and settled, with their problems."""
+    """The rows of a table that do one kind of work, joined and resolved, with their problems."""
 
     rows: np.ndarray
     table: Table
@@ -132,7 +132,7 @@ def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | No
 
 
 def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
-    """The rows of each kind of work, joined with the catalogs and settled."""
+    """The rows of each kind of work, joined with the catalogs and resolved."""
     problems = Problems(len(frame))
     inputs = Table(read_inputs(frame, problems, catalogs), len(frame))
     trains = np.broadcast_to(inputs["work"].are("training"), len(frame))
@@ -142,13 +142,13 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
             of_part = problems if is_all else problems.of(rows)
             yield Part(
                 rows,
-                settled_table(inputs if is_all else inputs.take(rows), catalogs, of_part),
+                resolved_table(inputs if is_all else inputs.take(rows), catalogs, of_part),
                 of_part,
             )
 
 
-def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
-    """Inputs of one kind of work, joined and settled; an impossible layout is a problem."""
+def resolved_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
+    """Inputs of one kind of work, joined and resolved; an impossible layout is a problem."""
     table = joined_table(inputs, catalogs, problems)
     walk(table, BEFORE_MEMORY)
     refuse((*RULES, *objectives.RULES), table, problems)
@@ -163,7 +163,7 @@ def results_of(inputs: Columns, catalogs: Catalogs, columns: Iterable[str] = COL
     results.add(
         rows,
         _results_of_part(
-            Part(rows, settled_table(inputs, catalogs, problems), problems),
+            Part(rows, resolved_table(inputs, catalogs, problems), problems),
             catalogs,
             False,
             results.columns,

@@ -251,7 +251,7 @@ def _memory_reads(work: str) -> frozenset[str]:
 
 
 def before_memory(table: Table) -> Table:
-    """The columns of a settled table that memory reads, and the keys of its shared stages."""
+    """The columns of a resolved table that memory reads, and the keys of its shared stages."""
     keys = {name for stage in MEMORY if stage.shared for name in keys_of(stage, table)}
     return table.only(_memory_reads(work_of(table)) | (keys - MEMORY_MADE))
 
@@ -262,7 +262,7 @@ def keys_of(stage: Stage, table: Table) -> tuple[str, ...]:
 
 
 def memory_keys(table: Table) -> tuple[str, ...]:
-    """Return the columns of a settled table that decide its memory."""
+    """Return the columns of a resolved table that decide its memory."""
     return table[ORIGINS].deciding(_memory_reads(work_of(table)))
 
 
@@ -309,7 +309,7 @@ def _results_of(stage: Stage, table: Table) -> Columns:
 
 
 def memory(table: Table) -> Table:
-    """A settled table with its memory, worked out once for rows whose keys are equal."""
+    """A resolved table with its memory, worked out once for rows whose keys are equal."""
     return table | table.once(memory_keys(table), _memory_of)
 
 

@@ -63,7 +63,7 @@ def stack_cached_tokens(stack_sequence, page_tokens, context_parallel):
 
 
 def stack_window_cached_tokens(stack_cached_tokens, stack_window_tokens):
-    """Cached tokens in a layer; a sliding layer has those of its window. [tokens]
+    """Cached tokens of a sequence in a layer; a sliding layer caches only its window. [tokens]
 
     Source: Mistral, arXiv 2310.06825.
     """

@@ -200,7 +200,8 @@ def add_moments(table: Columns, work: str) -> Columns:
 
 def at_blocks(total: np.ndarray, table: Columns) -> np.ndarray:
     """A moment's total at every place; 0 in a stack that has no block on this GPU."""
-    return np.where(table["stack_layers_here"] > 0, total, 0) if np.ndim(total) == 3 else total
+    has_stacks = np.ndim(total) == 3  # of two axes of places, one is of stacks
+    return np.where(table["stack_layers_here"] > 0, total, 0) if has_stacks else total
 
 
 def _largest_place(parts: Row, total: np.ndarray) -> tuple[Row, np.ndarray]:

@@ -343,14 +343,12 @@ def note_of(model: Json) -> str:
     sentences = [model["caveat"], model.get("remark", "")]
     if model.get("left_out"):
         count = model["left_out_parameters"]
-        share = count / (model["parameters"] + count) if count else 0
-        much = (
-            f"{count:,.0f} parameters, {share:.1%} of all"
-            if count
-            else "whose parameters are not counted"
-        )
-        how = " images_per_sequence counts it." if model["usual_image_tokens"] else ""
-        sentences.insert(0, f"Left out: {model['left_out']}, {much}.{how}")
+        size = "whose parameters are not counted"
+        if count:
+            ratio = count / (model["parameters"] + count)
+            size = f"{count:,.0f} parameters, {ratio:.1%} of all"
+        cure = " images_per_sequence counts it." if model["usual_image_tokens"] else ""
+        sentences.insert(0, f"Left out: {model['left_out']}, {size}.{cure}")
     return " ".join(filter(None, sentences))
 
 

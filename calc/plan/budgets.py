@@ -47,7 +47,7 @@ class Use(NamedTuple):
 
     @property
     def left_usd(self) -> float:
-        """Dollars that remain, below 0 where plans take more; NaN without a limit. [USD]"""
+        """Dollars that are left, negative if the plans use more; NaN without a limit. [USD]"""
         return np.nan if self.budget.usd is None else self.budget.usd - self.used_usd
 
     @property

@@ -66,20 +66,20 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_month(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of plan_bill that are in the bill and have a price; one answer of each job."""
+    """Return the rows of plan_bill that are in the bill and have a price, one for each job."""
     jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
     bill = plan_bill(rows.iloc[[job.ticked for job in jobs]])
     return bill[bill["month_usd"].notna() & (bill["have"] == "") & (bill["problem"] == "")]
 
 
 def in_plan(rows: pd.DataFrame) -> pd.DataFrame:
-    """The ticked rows of a plan with ticks, else all of them."""
+    """Return the ticked rows of a plan, or all of them if none is ticked."""
     ticked = rows["in_bill"] == "yes"
     return rows[ticked] if ticked.any() else rows
 
 
 def ticked_rows(bill: pd.DataFrame) -> pd.DataFrame:
-    """The rows of in_plan without those with a problem."""
+    """Return the rows of in_plan that have no problem."""
     return in_plan(bill[bill["problem"] == ""])
 
 

@@ -60,16 +60,18 @@ def sentence_of(rule: Rule, columns: Columns, row: int) -> str:
 
 
 def nearest_divisor(total: float, wanted: float) -> int:
-    """The divisor of a count nearest to the wanted number."""
+    """Return the divisor of a count that is nearest to the wanted number."""
     small = [d for d in range(1, isqrt(int(total)) + 1) if total % d == 0] or [1]
     divisors = [*small, *(int(total) // d for d in small)]
     return min(divisors, key=lambda d: (abs(d - wanted), d))
 
 
 def _fewer_tokens(max_position: float, extended_tokens: float, extended_by: str) -> str:
-    longer = extension(max_position, extended_tokens, extended_by)
-    bring = f"{longer}: bring that config, serve with context_extension yarn, or " if longer else ""
-    return f"{bring}take at most {max_position:,.0f} tokens"
+    """Return how to serve more tokens than a model has positions for, or the most it takes."""
+    fewer = f"take at most {max_position:,.0f} tokens"
+    if longer := extension(max_position, extended_tokens, extended_by):
+        return f"{longer}: bring that config, serve with context_extension yarn, or {fewer}"
+    return fewer
 
 
 def _lacks_engine(

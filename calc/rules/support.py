@@ -44,7 +44,7 @@ class Support(NamedTuple):
 
 
 def support(table: Columns, catalogs: Catalogs) -> Support:
-    """The verdict and the note of every row of a settled table."""
+    """The verdict and the note of every row of a resolved table."""
     small, copies = distinct_rows(table, catalogs)
     applies = applying(small, catalogs)
     codes = _worst(applies, small, catalogs)

@@ -62,7 +62,7 @@ class Rules(NamedTuple):
 
 @cached_per_catalogs("support")
 def rules_of(catalogs: Catalogs) -> Rules:
-    """The rules of the catalog."""
+    """Return the rules of the catalog as columns."""
     frame = catalogs.support
     what = frame["what"].to_numpy(dtype=object)
     verdict = frame["verdict"].to_numpy(dtype=object)
@@ -71,11 +71,9 @@ def rules_of(catalogs: Catalogs) -> Rules:
     has_no_speed = (frame["speed_source"] == "").to_numpy()
     members = {name: _members(_lists(frame[name], every)) for name, every in EVERY.items()}
     for topic in WHATS:
-        words = [
-            values if about == topic else []
-            for values, about in zip(frame["values"], what, strict=True)
-        ]
-        members[topic] = _members(words)
+        # A rule about another topic matches every word of this one.
+        words = frame["values"].where(frame["what"] == topic, "")
+        members[topic] = _members(_lists(words, ""))
     return Rules(
         what=what,
         worth=worth,

@@ -44,14 +44,14 @@ TITLES = {
 NEXT_FASTER = "Faster"  # a knee that costs more than a little
 SAME_RATIO = 1.01
 MOST_NAMED = 3
-NEAR_RATIO = 1.25  # of the lowest cost; a rival beyond it stands in the column alone
+NEAR_RATIO = 1.25  # of the lowest cost; an alternative beyond it is named in the column alone
 BY_AGREEMENT = (
     "AWS rents this many instances only by agreement, and no option on fewer instances meets the "
     "limits"
 )
 SPOT_SERVICE = (
-    "spare instances are in another zone or of another type, and are counted; capacity is not "
-    "promised"
+    "the cost includes spare instances in another zone or of another type; AWS does not promise "
+    "capacity for them"
 )
 
 

@@ -28,14 +28,14 @@ def _money(use: Use) -> list[str]:
     if use.budget.usd is None:
         return []
     share = percent(use.used_usd / use.budget.usd)
-    of = f"{billed_usd(use.used_usd)} of {billed_usd(use.budget.usd)} taken ({share})"
+    of = f"{billed_usd(use.used_usd)} of {billed_usd(use.budget.usd)} used ({share})"
     return [f"{of}, {_remaining(use.left_usd, billed_usd(abs(use.left_usd)))}"]
 
 
 def _hours(use: Use) -> list[str]:
     if use.budget.gpu_hours is None:
         return []
-    of = f"{use.used_gpu_hours:,.0f} of {use.budget.gpu_hours:,.0f} GPU-hours taken"
+    of = f"{use.used_gpu_hours:,.0f} of {use.budget.gpu_hours:,.0f} GPU-hours used"
     return [f"{of}, {_remaining(use.left_gpu_hours, f'{abs(use.left_gpu_hours):,.0f}')}"]
 
 

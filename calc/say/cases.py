@@ -16,8 +16,8 @@ FACTORS = {
     "discount": f"A discount of {percent(ASKED_DISCOUNT)}",
 }
 HOW_CASES = (
-    "Low: the fast end of each run, the high end of the throughput of each service. High: the "
-    "other ends, one more attempt at each run, and the contingency."
+    "Low takes the fast end of each run and the high end of each service's throughput. High takes "
+    "the other ends, one more attempt at each run, and the contingency."
 )
 CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
 

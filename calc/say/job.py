@@ -155,7 +155,7 @@ def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     yield _lengths(job, catalogs)
     yield turns_words(job, catalogs)
     if (peak := number_in(job, "peak_to_mean")) > 1:
-        yield f"{amount(peak)} times the mean at the peak"
+        yield f"{amount(peak)} times the mean load at the peak"
     yield "instances scaled by the hour" if "hourly" in listed(job.get("scales")) else ""
     yield from _speed(job, catalogs)
     hours = number_in(job, "hours_per_month")

@@ -64,7 +64,7 @@ def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str
         dearer = f"up to {requests}; from the {ordinal(load.users + 1)} on, {about(load.usd)}"
         parts.append(f"The answer takes {f'{requests} too' if is_missing(load.usd) else dearer}.")
     parts += (
-        [f"Signed for 1 year it is {about(ways.commitment_usd)} a month: Compare & bill."]
+        [f"With a 1-year commitment it costs {about(ways.commitment_usd)} a month: Compare & bill."]
         if ways.commitment_usd is not None
         else []
     )

@@ -80,7 +80,7 @@ def more(ratio: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio of 2 or more: 3.2 times, 42 times."""
+    """Return a ratio of 2 or more in words: 3.2 times, 42 times."""
     return f"{ratio:,.{0 if ratio >= 10 else 1}f} times"
 
 
@@ -92,7 +92,7 @@ def longer(ratio: float) -> str:
 
 
 def changed_by(ratio: float) -> str:
-    """A change given as a share: 12 % more, 9 % less."""
+    """Return a relative change in words: 12 % more, 9 % less."""
     return f"{percent(abs(ratio))} {'more' if ratio > 0 else 'less'}"
 
 
@@ -145,7 +145,7 @@ def span_between(low_hours: float, high_hours: float) -> str:
 
 
 def _unit_of(seconds: float) -> tuple[str, float, int]:
-    """The unit of a duration, its length in seconds, and the decimals that are told of it."""
+    """Return the unit of a duration, its length in seconds, and its number of decimals."""
     for limit, unit, size, tenths in SPANS:
         if seconds < limit:
             return unit, size, int(seconds / size < tenths)
@@ -153,7 +153,7 @@ def _unit_of(seconds: float) -> tuple[str, float, int]:
 
 
 def spoken_span(hours: float) -> str:
-    """A duration given in hours as people say it: 54 minutes, 1 hour, 3.2 days."""
+    """Return a duration in hours as people say it: 54 minutes, 1 hour, 3.2 days."""
     number, unit = _short(hours * HOUR_SECONDS)
     one, several = SPOKEN_UNITS.get(unit, (unit, unit))
     return f"{number} {one if number == '1' else several}"

@@ -21,11 +21,11 @@ WAITED_FOR = {"on-demand": "rarely free on demand", "spot": "rarely free on spot
 
 
 def obtainable_words(row: Row) -> str:
-    """Availability of the machines of a row on its market: usually free; rarely free on spot."""
+    """Return how available a row's machines are on its market, such as rarely free on Spot."""
     if row["obtainable"] != "wait-or-quota":
         return OBTAINABLE[row["obtainable"]]
     in_block = MARKETS[row["market"] or "on-demand"].block_hours
-    other = "waited for as a capacity block" if in_block else OBTAINABLE["wait-or-quota"]
+    other = "capacity block, with a wait" if in_block else OBTAINABLE["wait-or-quota"]
     return WAITED_FOR.get(row["market"], other)
 
 

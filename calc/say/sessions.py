@@ -55,7 +55,7 @@ def session_sentences(plan: SessionPlan) -> list[str]:
     )
     load = (
         f"The same machines answer {three_digits(cached['requests_per_second'])} turns a second of "
-        f"{three_digits(cached['sessions'])} conversations, without reuse "
+        f"{three_digits(cached['sessions'])} conversations; without reuse, "
         f"{three_digits(plain['requests_per_second'])} of {three_digits(plain['sessions'])}."
     )
     cost = [cached["usd_per_million_output_tokens"], plain["usd_per_million_output_tokens"]]

@@ -179,7 +179,7 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
-    """Yield the parts of a service's setting that are worth telling."""
+    """Yield the parts of a service's setting; a part that says nothing new is empty."""
     copies = replicas(row)
     yield f"{copies:.0f} replicas" if copies > 1 else ""
     yield (

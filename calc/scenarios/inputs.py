@@ -62,7 +62,7 @@ def _input(name: str, entry: Json) -> Input:
 
 
 def _only(*readers: str) -> tuple[str, ...]:
-    """The inputs that only these works or methods read."""
+    """Return the inputs that only these kinds of work or methods read."""
     return tuple(name for name, entry in ENTRIES["inputs"].items() if entry.get("only") in readers)
 
 

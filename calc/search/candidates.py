@@ -12,7 +12,7 @@ class LimitedFigures:
     """The figures that a job may limit, one value per row.
 
     The shape of each field is (rows,). A run is paid once, and a service by the month. Figures that
-    rest on time are NaN where the time is not known.
+    depend on time are NaN if the time is not known.
     """
 
     hours: np.ndarray

@@ -16,7 +16,7 @@ import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
-from calc.engine.pipeline import settled_table
+from calc.engine.pipeline import resolved_table
 from calc.engine.stages import MEMORY, TIME, makes, walk
 from calc.job.cells import JobError
 from calc.job.job import Job
@@ -143,7 +143,7 @@ def _sides(
         {"decoder_tokens": decoder_tokens} if decoder_tokens else {}
     )
     problems = Problems(1)
-    table = settled_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
+    table = resolved_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
     if not problems.sound[0]:
         raise JobError(str(problems.text[0]))
     table = walk(table, MEMORY[:1]) | {"prefix_prompt_tokens": np.zeros(1)}  # none in training

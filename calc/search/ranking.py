@@ -171,7 +171,7 @@ def _limit_on_instances(candidates: Candidates, job: Job) -> list[Limit]:
 def _limits_on_availability(candidates: Candidates, job: Job) -> list[Limit]:
     """Return the limits on availability and on the age of scarce Spot prices, if exceeded.
 
-    A run on several instances counts as no harder to get than a queue or a quota for one of them.
+    If one instance takes a queue or a quota, a run on several of them counts as no harder to get.
     """
     rank = np.minimum(
         candidates.obtainability_rank, np.fmax(candidates.single_obtainability_rank, WAIT)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.engine.pipeline import not_covered, settled_table
+from calc.engine.pipeline import not_covered, resolved_table
 from calc.engine.stages import EMPTY, walk
 from calc.evaluate import Columns, parameters_of
 from calc.job.columns import LIMITS
@@ -230,7 +230,7 @@ def layouts_table(grid: Grid, job: Job, catalogs: Catalogs) -> tuple[Table, Prob
     count = grid.layout_count
     problems = Problems(count)
     inputs = inputs_of(job, grid.layouts | {"rows": count, "row_number": np.arange(count)})
-    return settled_table(inputs, catalogs, problems), problems
+    return resolved_table(inputs, catalogs, problems), problems
 
 
 def inputs_of(job: Job, columns: Columns) -> Columns:

@@ -262,7 +262,7 @@ def _usual_batches(job: Job, replicas: int) -> Sequence[float]:
 
 
 def replica_counts(job: Job, place: Place, replica: int) -> list[int]:
-    """Counts of replicas of so many GPUs that one place takes."""
+    """Return the numbers of replicas to try on one place; `replica` is the GPUs of each."""
     inside, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
     by_hand = job.fixed.get("gpus")
     if by_hand:

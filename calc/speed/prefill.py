@@ -242,9 +242,10 @@ def added_prompt_seconds(
     stated_prefill_seconds,
     first_token_run_ratio,
 ):
-    """Time that one more prompt adds to a batch, however large that is. [s]
+    """Time that each additional prompt adds to a batch of any size. [s]
 
-    Its inverse is the most prompts a second: what a batch takes once is shared by more and more.
+    Its inverse is the highest rate of prompts, because more and more prompts share the time that
+    a batch takes once.
     Source: Inoue 2021, arXiv 1912.06322, whose batches take τ + α b, and wait without bound as the
     rate nears 1 / α.
     """

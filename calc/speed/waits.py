@@ -136,7 +136,7 @@ def backlog_seconds(prefill_busy_ratio, queued_prompt_seconds, behind_seconds):
 
 
 def backlog_tokens(backlog_seconds, prefill_busy_ratio, full_step_seconds):
-    """Tokens after which half of the backlog has run: steps have a budget. [tokens]"""
+    """Tokens after which half of the backlog has run; each step takes only so much. [tokens]"""
     return backlog_seconds / (
         (1 - prefill_busy_ratio) * np.maximum(prefill_busy_ratio, 1e-9) ** 2 * full_step_seconds
     )

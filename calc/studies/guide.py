@@ -1,4 +1,4 @@
-"""Ready jobs and what each is answered with: jobs to start from, and the decision guide."""
+"""Ready jobs and their answers: jobs to start from, and the decision guide."""
 
 import math
 from typing import NamedTuple

@@ -272,7 +272,7 @@ def _elsewhere(
 
 
 def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
-    """Single choices of a training: the same work, fewer bits, LoRA, another step."""
+    """Return single changes of a training run: same work, fewer bits, LoRA, another step."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
         yield native

@@ -133,7 +133,7 @@ def test_the_decision_and_the_bill_leave_the_room_in_minutes_link_and_rows():
     assert DECISION in minutes.splitlines()[2]
     for name in ("plain", "8-bit", "served"):
         assert f"| {name} |" in minutes
-    assert "Low: the fast end" in minutes
+    assert "Low takes the fast end" in minutes
     assert "Together" in minutes
     again = opened(
         "compare", **{name: text for name, text in address(app).items() if name != "view"}

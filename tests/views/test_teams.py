@@ -95,8 +95,8 @@ def test_a_budget_counts_the_months_that_it_shares_with_the_plan(bill):
     assert over.used_ratio == 1
     assert use.left_usd > 0 > use.left_gpu_hours
     assert use_sentence(use) == (
-        "nlp (team nlp, to 31 December 2026): $4,077 of $6,000 taken (68 %), $1,923 left; "
-        "1,631 of 500 GPU-hours taken, 1,131 too much."
+        "nlp (team nlp, to 31 December 2026): $4,077 of $6,000 used (68 %), $1,923 left; "
+        "1,631 of 500 GPU-hours used, 1,131 too much."
     )
 
 
@@ -220,7 +220,7 @@ def test_the_commands_sum_by_team_and_check_budgets_and_quotas(files, capsys):
     assert main(["teams", *words, "-o", out]) == 0
     assert [row["team"] for row in written(files / "out.csv")] == ["nlp", "vision"]
     assert "unknown" not in (error := capsys.readouterr().err)
-    assert error.startswith("nlp-q4 (team nlp, to 31 December 2026): $1,385 of $5.00 taken")
+    assert error.startswith("nlp-q4 (team nlp, to 31 December 2026): $1,385 of $5.00 used")
     assert main(["gate", *words, "--quota", "L-DB2E81BA=4"]) == 3
     broken = capsys.readouterr().out.splitlines()
     assert broken[0].startswith("budget nlp-q4 (team nlp")

@@ -1,4 +1,4 @@
-"""The tab What it cost: a bill that came, beside the plans in the bill."""
+"""The tab What it cost: an invoice compared with the plans in your bill."""
 
 from datetime import date
 from functools import partial

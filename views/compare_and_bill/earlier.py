@@ -77,21 +77,9 @@ def _open_file(catalogs: Catalogs) -> None:
         return
     states = np.array(standings(result.rows, kept_answers.rows(catalogs)), dtype=object)
     st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
-    if moved := _prices(result.rows):
-        st.markdown(
-            plain(
-                "\n".join(
-                    [
-                        moved,
-                        "",
-                        *(
-                            f"- {sentence}"
-                            for sentence in drift_words.among(records(result.rows), catalogs)
-                        ),
-                    ]
-                )
-            )
-        )
+    if price_changes := _prices(result.rows):
+        reasons = drift_words.among(records(result.rows), catalogs)
+        st.markdown(plain("\n".join([price_changes, "", *(f"- {reason}" for reason in reasons)])))
     _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread_rows))
     _accept(result, states, name)
     _table(rank(result.rows.assign(standing=states)).head(ROWS), catalogs)

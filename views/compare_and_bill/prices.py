@@ -99,7 +99,7 @@ def no_commitments(table: pd.DataFrame) -> str:
 
 
 def _zones(row: Row) -> str:
-    """The range of prices by zone; empty where it is not known."""
+    """Return the range of prices by zone; empty if it is not known."""
     low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
     if is_missing(low) or is_missing(high):
         return ""

@@ -27,7 +27,7 @@ def draw(row: Row, market_line: Row, catalogs: Catalogs) -> None:
 
 
 def quota_of(row: Row, catalogs: Catalogs) -> Quota:
-    """The quota that the row's instances count against on its market."""
+    """Return the quota that the row's instances count against on its market."""
     terms, family = MARKETS[row["market"]], catalogs.instances.at[row["instance"], "family"]
     return quota_for(family, catalogs, terms.interrupted, terms.block_hours)
 

@@ -243,7 +243,7 @@ def list_plans(
         selection_mode="single-row",
         height=TALLEST if len(plans) > 12 else "content",
     )
-    index = next((plan for plan in chosen_in(KEY) if plan < len(plans)), 0)
+    index = next((number for number in chosen_in(KEY) if number < len(plans)), 0)
     return plans[index], rows[index]
 
 

@@ -37,7 +37,7 @@ def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
 
 
 def _lines(row: Row, signed: pd.DataFrame) -> list[dict[str, str]]:
-    """On demand first, then each that costs less."""
+    """Return On-Demand first, then each commitment that costs less."""
     return [_line(row, line) for line in signed.to_dict("records")]
 
 

@@ -164,7 +164,7 @@ def take_discount(percent: float | None) -> None:
 
 
 def _with(answer: KeptAnswer, columns: Arguments) -> KeptAnswer:
-    """A kept answer with other columns, and without figures of the day that they change."""
+    """Return a kept answer with other columns, without the saved figures that they change."""
     scenario = {**answer.scenario, **columns}
     for name, value in columns.items():
         if value in (None, DEFAULTS.get(name)):

@@ -26,7 +26,7 @@ OTHER_CHOICES = ("fewest_bits", "method", "users", "batch", "have")  # of a card
 
 
 class Present(NamedTuple):
-    """All options of the settled job, and the row on view with its inputs and market.
+    """All options of the resolved job, and the row on view with its inputs and market.
 
     The row's `problem` says that it cannot be estimated; which limit the nearest row misses stands
     in `options.problem`.

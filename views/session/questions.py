@@ -1,6 +1,7 @@
 """The job as the sidebar asks for it, and the fields that an answer to a question sets."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -131,14 +132,13 @@ def take_turns(turns: int, catalogs: Catalogs) -> None:
 
 def machines(catalogs: Catalogs) -> Kinds:
     """The kinds of cards or instances with their counts; a new row has no name yet."""
-    try:
-        counts = machines_of(
-            job_state.current().fields["have"], [*catalogs.instances.index, *catalogs.gpus.index]
-        )
-    except JobError:  # whose sentence the page shows
-        counts = {}
-    kinds: Kinds = [*counts.items()]
-    return [*kinds, (None, 1)] if not kinds or st.session_state.get("another_kind") else kinds
+    names = [*catalogs.instances.index, *catalogs.gpus.index]
+    kinds: Kinds = []
+    with suppress(JobError):  # whose sentence the page shows
+        kinds += machines_of(job_state.current().fields["have"], names).items()
+    if not kinds or st.session_state.get("another_kind"):
+        kinds.append((None, 1))
+    return kinds
 
 
 def take_machines(kinds: Kinds) -> None:

@@ -72,7 +72,7 @@ def scenarios(
 
 
 def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more: Any) -> Any:
-    """The column of a quantity, its meaning as help; _gib takes the meaning of _bytes."""
+    """Return the settings of a quantity's column, with its meaning as help text."""
     entry = GLOSSARY.get(name) or GLOSSARY[name.removesuffix("_gib") + "_bytes"]
     return kind(label or entry.label, help=entry.meaning, **more)
 

@@ -144,8 +144,8 @@ def _own_context(request: Request, columns: Cells) -> dict[str, int]:
     """The context of a training whose text names none: what its examples and answers need."""
     if "sequence_tokens" in columns or columns["model"] not in request.catalogs.models.index:
         return {}
-    settled = resolve(job_of_columns(columns, request.catalogs), request.catalogs)
-    return {"sequence_tokens": settled.sequence_tokens} if settled.trains else {}
+    job = resolve(job_of_columns(columns, request.catalogs), request.catalogs)
+    return {"sequence_tokens": job.sequence_tokens} if job.trains else {}
 
 
 def _as_stored(request: Request, columns: Arguments) -> dict[str, str]:

@@ -48,7 +48,7 @@ def parse_python(text: str, file: str) -> ast.Module:
 
 
 class Values:
-    """Values of expressions in a script whose names have known values.
+    """Evaluate expressions of a script whose names have known values.
 
     `names` maps a name, or a dotted one such as args.epochs, to its value or to its expression,
     which is evaluated when it is first needed. Anything without a literal value is a variable,

@@ -83,7 +83,7 @@ def _run(
     model: str,
     downloads: dict[str, str],
 ) -> Run:
-    """The scenario row of the readings of one run."""
+    """Return the scenario row of one run from what its files say."""
     settings = RunSettings()
     for reading in readings:
         others = (

@@ -356,9 +356,12 @@ def _save_steps(row: Row, steps: int | None) -> int | None:
     """Steps between checkpoints: Daly's interval, at most half of the run. [steps]"""
     if not steps:
         return None
-    interval = _plain(row.get("checkpoint_interval_seconds"))
-    step = _plain(row.get("step_seconds"))
-    return int(max(1, min(interval // step if interval and step else steps, steps // 2)))
+    most = steps // 2
+    interval_seconds = _plain(row.get("checkpoint_interval_seconds"))
+    step_seconds = _plain(row.get("step_seconds"))
+    if interval_seconds and step_seconds:
+        most = min(most, interval_seconds // step_seconds)
+    return int(max(most, 1))
 
 
 def _plain(value: Any) -> Any:

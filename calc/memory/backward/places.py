@@ -97,7 +97,7 @@ def root_head_here(root_group_here, implementation_groups_ends, trained_head_her
 def place_whole_bytes(
     fsdp_active, gathered_bytes_each, root_head_here, stack_block_parameters_here, place_ahead_here
 ):
-    """Whole weights under FSDP: the root group, this block, and what is ahead of it. [B]"""
+    """Weights that FSDP has gathered: root group, this block, and prefetched blocks. [B]"""
     return (
         fsdp_active
         * gathered_bytes_each

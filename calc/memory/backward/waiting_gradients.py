@@ -136,7 +136,7 @@ def waiting_gradients_bytes(
 
 
 def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks):
-    """Parameters of blocks whose backward pass is to come at each turn. [parameters]"""
+    """Parameters of the blocks whose backward pass is still to come, at each turn. [parameters]"""
     to_come = np.where(chunks_in_turn > 0, 1 / stage_chunks, 1.0)
     return blocks_parameters_here * np.stack(np.broadcast_arrays(1.0, 1.0, to_come))
 

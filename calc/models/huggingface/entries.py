@@ -147,7 +147,7 @@ def _head_sizes(entry):
 
 
 def _layer_sizes(config, model_type, entry):
-    """The number of layers of each kind and their window, where layers differ."""
+    """Return the number of layers of each kind and their window, if the layers differ."""
     layers = entry["layers"]
     types = config.get("layer_types")
     check_layer_types(types, model_type, layers)

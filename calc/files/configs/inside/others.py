@@ -59,7 +59,7 @@ def _begins(programs: list[Program], command: str) -> bool:
 
 
 def _containers(tree: Any, path: Path) -> Iterator[tuple[Path, Json]]:
-    """Every mapping with an image: a service of compose, a container of a manifest."""
+    """Return every mapping with an image: a service of compose, a container of a manifest."""
     if len(path) > DEEPEST:
         return
     if isinstance(tree, dict):
