@@ -18,6 +18,30 @@ SAID = [
     ("minimax m2.5 in int4? no; 9 coders", {"precision": None, "excludes": None}),
     ("seq is 4096 (as published in 2024): sft qwen3-8b", {"sequence_tokens": 4096}),
     ("two vendors quoted $20k a month. phi-4, 9 users", {"usd_most": None}),
+    # Greetings and signatures
+    ("Hey folks, full finetune qwen3-8b, 60M tokens", {"goal": "tune"}),
+    ("Guten Tag, lora qwen3-8b, 9M Tokens", {"goal": "tune"}),
+    (
+        "phi-4, 9 users\n\nBest,\nAnn\n8 Oak Road, London\nTel 89 123",
+        {"regions": None, "people": 9},
+    ),
+    ("Quick one: host phi-4 for 9 users", {"instances_most": None}),
+    ("2025 we did it on an A100. What does it cost today on spot? phi-4", {"markets": ["spot"]}),
+    # Typing errors
+    ("lora qwen3-8b, 70 millioon tokns, wthout H100s", {"train_tokens": 70e6, "excludes": "h100"}),
+    ("phi-4, 9 useers, tensor paralllel 4", {"users": 9, "tensor_parallel": 4}),
+    ("12 tries, 96 cores: phi-4 for 9 people", {"users": None, "people": 9}),
+    # What a parenthesis behind a negation says
+    ("no g5, no g6 (phi-4 for 9 users, Paris)", {"model": "phi-4", "regions": ["eu-west-3"]}),
+    ("phi-4, 9 users, no P instances (p4d, p5)", {"instance": None, "excludes": "p+p4d+p5"}),
+    ("phi-4, 9 users, no H100 (A100 is ok)", {"excludes": "h100"}),
+    # Counts in a service, inputs, lengths
+    ("phi-4: 200 contracts and 9 lawyers", {"requests_total": None, "people": 9}),
+    ("200k inputs of 3k tokens through phi-4, in a day", {"prompt_tokens": 3000}),
+    ("phi-4 for 9 users, a context of 16 k\nthanks", {"context_tokens": 16384}),
+    ("rloo qwen3-8b, 4 variants per prompt", {"prompt_tokens": None, "generations": 4}),
+    ("phi-4, 3 rps on average and 12 at peak", {"requests_per_second": 12, "users": None}),
+    ("lora llama-4-scout 200M tokens", {"model": "llama-4-scout-17b-16e"}),
     # Sums beside the limit
     ("it costs $51 a month, spend at most $75 a month: phi-4, 9 users", {"usd_most": 75}),
     ("we pay $3 an hour for an H100; lora qwen3-8b", {"gpu": None, "usd_per_hour_most": None}),

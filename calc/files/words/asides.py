@@ -1,9 +1,11 @@
 """Clauses that speak of something else: earlier attempts, what runs today, quotes."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from calc.files.words.items import Item
+from calc.files.words.letters import signature_of
 
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
@@ -32,6 +34,8 @@ HEDGES = frozenset({"about", "around", "roughly", "some", "approximately", "~"})
 AMOUNTS = frozenset({"N", "DUR", "USD", "RATE"})
 GUESSED = frozenset({"DUR", "USD"})
 ASIDE = frozenset({"aside", "indifferent"})
+NOW = frozenset({"currently", "now", "today"})
+MACHINES = frozenset({"CARD", "INST"})
 
 
 class Clause(NamedTuple):
@@ -80,7 +84,7 @@ def put_aside(items: list[Item]) -> set[int]:
             aside |= _machines(items, near)
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "," in clause.mark.tags else []
-    return aside | _compared(items) | _answered_no(items)
+    return aside | _compared(items) | _answered_no(items) | signature_of(items)
 
 
 def _clauses(items: list[Item]) -> Iterator[Clause]:
@@ -182,11 +186,19 @@ def _is_of_today(clause: Clause) -> bool:
         for place, one in enumerate(words)
     ):
         return True  # we recently tested it on an A10G
+    if _is_on_machine_now(clause):
+        return True
     if not RUNS & set(words):
         return False
     if PRESENT & set(words) and not TURNS & set(words):
         return True
     return "now" in clause.tags and bool(OURS & set(words))
+
+
+def _is_on_machine_now(clause: Clause) -> bool:
+    """Return whether a clause names what something is on today: currently on two T4."""
+    behind = {word for before, word in pairwise(clause.words) if before in NOW}
+    return "on" in behind and bool(clause.tags & MACHINES) and not TURNS & set(clause.words)
 
 
 def _goes_on(clause: Clause) -> bool:

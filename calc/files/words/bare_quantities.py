@@ -9,6 +9,7 @@ from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 
 SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of documents
+USUAL_LENGTHS = frozenset(2.0**power for power in range(11, 21))  # 2,048 to a million tokens
 FIRST_YEAR = 1900  # of a range
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
@@ -35,7 +36,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             continue
         if (
             claim.role in ("bare", "pair")
-            and scale == "k"
+            and (scale == "k" or _is_usual_length(value))
             and value <= 1.1e6
             and (is_power(value) or (amounts.goal == "serve" and value < SURE_CONTEXT))
             and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
@@ -49,6 +50,11 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             facts.ask("", amounts.words(claim))
     for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
         facts.not_counted.append(amounts.words(claim))
+
+
+def _is_usual_length(value: float) -> bool:
+    """Return whether a number without a suffix is a power of two that a context has: 8192."""
+    return value in USUAL_LENGTHS
 
 
 def _put_largest(facts: Facts, tags: set[str]) -> None:

@@ -93,6 +93,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         and items[place + 2].tags & {"people", "user"}
     ):
         return replace(item, tags=frozenset({"silent"}))  # a three-person startup
+    if item.tags & PERSON and before is not None and "greeting" in before.tags:
+        return replace(item, tags=frozenset({"silent"}))  # hey folks
     if "how_many" in item.tags and _asks_price(items, place):
         return replace(item, tags=frozenset({"silent"}))
     if item.text == "dont" and after is not None:  # of which in French, do not in haste
@@ -118,6 +120,9 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
     if item.text == "/" and beside and (all(map(is_noun, beside)) or _is_pair(*beside)):
         return replace(item, tags=frozenset({"silent"}))  # up/down
     if "ONE" in item.tags:
+        mark = items[place + 1].text if place + 1 < len(items) else ""
+        if mark == ":":
+            return replace(item, tags=frozenset({"silent"}))  # quick one: host phi-4
         near = [one for one in items[place + 1 : place + 4] if not one.is_silent]
         if len(near) > 1 and is_noun(near[0]):  # one hot spare
             after = near[1]

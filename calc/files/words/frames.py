@@ -37,10 +37,11 @@ WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
 LAST_RESORT = 0.3  # the cost of a number without a word of the vocabulary: any word is surer
 UNREAD = 0.4  # the cost of a number that no frame reads
 PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
-OF_GPUS, SIZES = frozenset({"gpus", "nodes", "gpus_each"}), frozenset({"b", "t"})
+NO_SIZES, SIZES = frozenset({"gpus", "nodes", "gpus_each", "requests_count"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
 OF_MONEY = frozenset({"usd_bare", "usd_paid"})
+PER = frozenset({"per", "pro", "je", "par", "por", "/"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 OF_CUES = {
     "latency": "answer_tokens",
@@ -211,7 +212,7 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     if "label" in first.tags and (last.start > first.end + 1 or last.extra.get("scale")):
         return False  # room for 8k
     for role, item in zip(frame.roles, values, strict=False):
-        if role in OF_GPUS and item.extra.get("scale") in SIZES:
+        if role in NO_SIZES and item.extra.get("scale") in SIZES:
             return False  # the GPUs for 70b
         reach = vocabulary().reach.get(role)
         if reach and not reach.least <= item.value <= reach.most:
@@ -255,6 +256,7 @@ def _extend(
         and not (items[place].text in PREPOSITIONS and _wants_machine(frame, element))  # 8 on H100
         and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
         and not (_says(items[place]) and _counts_before(frame, element))  # users at 8k
+        and not _is_rate_of_noun(items, place)
         and (cost := _skip_cost(items[place], skipped)) is not None
     ):
         used = 0 if items[place].is_silent else 1
@@ -262,6 +264,11 @@ def _extend(
         if rest and rest.items:
             found.append(rest._replace(score=rest.score - cost))
     return max(found, key=lambda match: match.score, default=None)
+
+
+def _is_rate_of_noun(items: list[Item], place: int) -> bool:
+    """Return whether a per says what an unknown thing is of: 4 variants per prompt."""
+    return items[place].text in PER and is_noun(items[place - 1])
 
 
 def _says(item: Item) -> bool:

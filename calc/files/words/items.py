@@ -12,7 +12,7 @@ from calc.files.words.clocks import DAYS_TAGS, read_clocks, read_days
 from calc.files.words.dates import is_due, read_date
 from calc.files.words.numbers import Number, glued_keys, read_number
 from calc.files.words.spelled import read_spelled
-from calc.files.words.typing_errors import meant_word
+from calc.files.words.typing_errors import without_typing_errors
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
 STRONG = re.compile(
@@ -77,11 +77,9 @@ def normalize(text: str) -> str:
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
     plain = re.sub(r"[^\S\n]+", " ", plain)
-    return (
-        re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain).lower()
-        if _is_wrapped(plain)
-        else plain.lower()
-    )
+    if _is_wrapped(plain):
+        plain = re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain)
+    return without_typing_errors(plain.lower())
 
 
 def _is_wrapped(text: str) -> bool:
@@ -152,8 +150,6 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
     if match := WORD.match(text, place):
         word = match[0][:1] if CJK.match(match[0]) else match[0]
         tags = frozenset({"silent"}) if word in silent_words() else frozenset()
-        if not tags and (meant := meant_word(word)):
-            tags = lexicon().tags[meant]
         return Item(place, place + len(word), word, tags)
     mark = text[place]
     return Item(

@@ -227,6 +227,9 @@ def _unknown_end(
         if part.start - parts[place - 1].end > 1 or (part.text in "-_" and _is_gap(parts, place)):
             break
         if SIZE.fullmatch(part.text):
+            following = parts[place + 1].text if place + 1 < len(parts) else ""
+            if lexicon().tags.get(following, frozenset()) & COUNTS:
+                break  # llama 4 scout 200m tokens
             return place + 1 if part.text not in have and not size_seen else variant
         if part.text in VARIANTS and part.text not in have:
             joined = part.start == parts[place - 1].end

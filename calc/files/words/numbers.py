@@ -163,10 +163,8 @@ def _suffix(text: str, end: int) -> tuple[str | None, int]:
     rest = text[end + space :]
     for word in _longest_first():
         if rest.startswith(word) and not re.match(r"[a-zà-ÿ0-9]", rest[len(word) :]):
-            if space and len(word) == 1 and word.isascii():
-                follows = rest[len(word) :]
-                if word == "t" or not re.match(r"[ ]?\w|$|[ ]?[-,.)]", follows):
-                    continue
+            if space and word == "t":  # tokens, or tons
+                continue
             return word, space + len(word)
         if word == "k" and rest.startswith("k€"):
             return "k", space + 1

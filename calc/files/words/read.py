@@ -27,7 +27,7 @@ from calc.files.words.name_parts import of_size, parts_of_models
 from calc.files.words.quantities import put_quantities
 from calc.files.words.request_reading import Question, RequestReading
 from calc.files.words.roles import Kind, settled_roles
-from calc.files.words.scopes import Scopes, scopes_of
+from calc.files.words.scopes import Scopes, name_entry, scopes_of
 from calc.files.words.settings import put_settings
 from calc.files.words.vocabulary import vocabulary
 
@@ -129,17 +129,17 @@ def _ask_about_runs(facts: Facts) -> None:
 
 
 def _put_aside(aside: list[Claim], items: list[Item], scopes: Scopes, plain: str) -> list[str]:
-    """The quantities and machines of clauses that speak of something else."""
+    """The quantities, machines and places of clauses that speak of something else."""
     claims = [claim for claim in aside if claim.role not in ("bare", "bare_range")]
-    machines = [
+    names = [
         items[place]
         for place in sorted(scopes.aside)
-        if items[place].tags & {"CARD", "INST"}
+        if name_entry(items[place])
         and not any(claim.start <= items[place].start < claim.end for claim in claims)
     ]
     return [
         *(plain[claim.start : claim.end] for claim in claims),
-        *(item.text for item in machines),
+        *(item.text for item in names),
     ]
 
 

@@ -19,6 +19,7 @@ OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos",
 IF = frozenset({"if", "wenn", "falls", "si", "where", "when", "whenever"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
 OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
+MACHINES, FARTHEST_NAME = frozenset({"instance", "family", "gpu"}), 5  # items behind a parenthesis
 ATTEMPTED = frozenset({"tune", "train", "serve", "run", "pretrain"})
 
 
@@ -214,6 +215,7 @@ def _in_negation(items: list[Item]) -> set[int]:
     covered: set[int] = set()
     negation = False
     opened = False  # the negation began in a parenthesis
+    listed = False  # a parenthesis says what is denied: no P instances (p4d, p5)
     compared = False  # longer than, more than: the negation is of the number behind it
     last_kind = ""
     for place, item in enumerate(items):
@@ -224,9 +226,10 @@ def _in_negation(items: list[Item]) -> set[int]:
             or ("only" in item.tags and not item.tags & {"not"})
             or (negation and _is_wanted(items, place, covered))
             or (item.text == ")" and opened)
+            or (negation and last_kind and _is_of_other(items, place, last_kind))
         ):
-            negation = opened = False
-        elif "," in item.tags:
+            negation = opened = listed = False
+        elif "," in item.tags and not listed:
             negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
         if item.tags & {"not", "quota_no"}:
             negation = not (_is_complaint(items, place) or _is_interjection(items, place))
@@ -235,12 +238,25 @@ def _in_negation(items: list[Item]) -> set[int]:
             continue
         if negation:
             covered.add(place)
+            listed = (listed or item.text == "(") and item.text != ")"
             if entry := name_entry(item):
                 last_kind = entry[0]
             if compared and item.tags & AMOUNTS:
                 negation = False
             compared = compared or bool(item.tags & {"than", "least"})
     return covered
+
+
+def _is_of_other(items: list[Item], place: int, kind: str) -> bool:
+    """Return whether what begins here is not what a negation has ruled out: no g6 (phi-4)."""
+    if "MODEL" in items[place].tags:
+        return True
+    if items[place].text != "(":
+        return False
+    inside = items[place : place + FARTHEST_NAME]
+    named = next((entry[0] for entry in map(name_entry, inside) if entry), "")
+    is_allowed = any("allowed" in item.tags for item in inside)  # no H100 (A100 is ok)
+    return is_allowed or (named != kind and not {named, kind} <= MACHINES)
 
 
 def _is_in_parenthesis(items: list[Item], place: int) -> bool:

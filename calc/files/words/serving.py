@@ -6,7 +6,7 @@ from dataclasses import replace
 from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, Amounts
 from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
-from calc.files.words.loads import LENGTHS, NAMED_USERS, put_load
+from calc.files.words.loads import LENGTHS, LOAD_ROLES, NAMED_USERS, put_load
 from calc.files.words.nouns_of_people import are_persons
 from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME
@@ -153,8 +153,10 @@ def _put_work(amounts: Amounts) -> None:
     if each and counts and amounts.embeds and "requests_per_second" in facts.columns:
         _put_candidates(amounts, counts[0], each[0])
         return
+    is_service = bool(amounts.of(*LOAD_ROLES)) and not amounts.ends  # which does no work in all
     for claim in counts:
-        if claim.role == "documents" and "request" in claim.cues:  # 25 documents per query
+        of_each = claim.role == "documents" and "request" in claim.cues  # 25 documents per query
+        if of_each or is_service:
             amounts.ask("", claim)
         else:
             _put_count(amounts, _with_samples(amounts, claim), each)

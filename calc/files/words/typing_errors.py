@@ -1,28 +1,44 @@
-"""Words of the vocabulary that a word is with one typing error: concurent, tokesn."""
+"""Typing errors: words that are an English word of the vocabulary with one error are mended."""
 
+import re
 from functools import lru_cache
 
 from calc.catalogs.load import read_once
-from calc.files.words.vocabulary import lexicon
+from calc.files.words.vocabulary import lexicon, silent_words, vocabulary
 
-SHORTEST_WORD = 8  # letters: shorter words have neighbors of another meaning (content, context)
-SHORTEST_SWAP = 5  # letters of a word in which two neighbors are exchanged
+WORD = re.compile(r"(?<![\w/.@'-])[a-z]{5,}(?![\w@'-]|[./]\w{3})")  # by itself; tokns/s
+SHORTEST = 5  # letters of a word with two neighbors exchanged or a letter twice, and of a noun
+SHORTEST_OF_ANY = 8  # letters: shorter words have neighbors of another meaning
+OF_NUMBERS = frozenset({"token", "user", "epoch", "example", "prompt", "context"})
+OFTEN_MISTYPED = frozenset(
+    {
+        *("hundred", "thousand", "million", "millions", "billion", "billions", "without"),
+        *("finetune", "finetuning", "pretrain", "training", "serve", "people", "budget", "answers"),
+    }
+)
+
+
+def without_typing_errors(text: str) -> str:
+    """The text with each word mended that has one typing error: tokesn, millioon, concurent."""
+    return WORD.sub(lambda match: meant_word(match[0]) or match[0], text)
 
 
 @lru_cache(maxsize=4096)
 def meant_word(word: str) -> str:
     """The word of the vocabulary that a word is with one typing error; empty for none."""
-    if len(word) < SHORTEST_SWAP or not word.isalpha() or word in _parts_of_phrases():
+    if word in _known():
         return ""
-    for known in _words():
-        if _is_typo(word, known):
-            return known
-    return ""
+    near, nouns = _words().get(word[0], ()), _nouns()
+    return next((known for known in near if _is_typo(word, known, known in nouns)), "")
 
 
-def _is_typo(word: str, known: str) -> bool:
-    """Return whether a letter is lost, added or changed, or two neighbors are exchanged."""
-    if abs(len(word) - len(known)) > 1 or word[0] != known[0]:
+def _is_typo(word: str, known: str, is_noun: bool) -> bool:
+    """Return whether neighbors are exchanged, or a letter stands twice, is lost or added.
+
+    A changed letter is none: throughout is not throughput. A lost or added one counts in long words
+    and in nouns that numbers count; the first letter and the last are right.
+    """
+    if abs(len(word) - len(known)) > 1:
         return False
     start, end = 0, 0  # letters that both have at their beginning and at their end
     shorter = min(len(word), len(known))
@@ -31,25 +47,37 @@ def _is_typo(word: str, known: str) -> bool:
     while end < shorter - start and word[-1 - end] == known[-1 - end]:
         end += 1
     left, right = word[start : len(word) - end], known[start : len(known) - end]
-    if len(left) == len(right) == 2 and left == right[::-1]:
+    if len(left) == len(right):
+        is_plural = end == 0 and word.endswith("s")  # categories, not categorise
+        return len(left) == 2 and left == right[::-1] and not is_plural
+    if left == word[start - 1] and not right:  # tokkens
         return True
-    same_ending = end > 0  # another ending is another form of the word
-    return len(word) >= SHORTEST_WORD and same_ending and max(len(left), len(right)) <= 1
+    return end > 0 and len(left + right) == 1 and (is_noun or len(word) >= SHORTEST_OF_ANY)
 
 
 @read_once
-def _parts_of_phrases() -> frozenset[str]:
-    """Words that stand in a phrase of several: first of first token is no error."""
-    return frozenset(part for phrase in lexicon().tags for part in phrase.split())
+def _known() -> frozenset[str]:
+    """Every word of the vocabulary in any language; none of them is an error."""
+    phrases = (*lexicon().tags, *vocabulary().counts, *map(str, vocabulary().scales))
+    return silent_words() | {word for phrase in phrases for word in phrase.split()}
 
 
 @read_once
-def _words() -> tuple[str, ...]:
-    """Single words of the vocabulary that are long enough to tell a typing error."""
-    return tuple(
-        sorted(
-            phrase
-            for phrase in lexicon().tags
-            if len(phrase) >= SHORTEST_SWAP and phrase.isalpha() and phrase.isascii()
-        )
-    )
+def _words() -> dict[str, tuple[str, ...]]:
+    """The English words of all phrases by their first letter."""
+    entries = (*vocabulary().sets, *vocabulary().places)
+    phrases = [languages.get("en", "") for languages in vocabulary().words.values()]
+    phrases += [*OFTEN_MISTYPED, *(entry.words for entry in entries)]
+    words = {word for phrase in phrases for word in re.findall(r"\b[a-z]{4,}\b", phrase)}
+    by_start: dict[str, list[str]] = {}
+    for word in sorted(words):
+        by_start.setdefault(word[0], []).append(word)
+    return {first: tuple(several) for first, several in by_start.items()}
+
+
+@read_once
+def _nouns() -> frozenset[str]:
+    """The English words of units, of what numbers most often count, and others often mistyped."""
+    tags = OF_NUMBERS | vocabulary().units.keys()
+    nouns = {word for word, said in lexicon().tags.items() if said & tags}
+    return frozenset({word for word in nouns if len(word) >= SHORTEST} | OFTEN_MISTYPED)
