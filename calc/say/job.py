@@ -74,7 +74,7 @@ def job_sentence(job: Cells, catalogs: Catalogs) -> str:
 
 def short_job(job: Cells, catalogs: Catalogs) -> str:
     """Fine-tune Llama 3.1 8B on 150 million tokens; for a job or a result row."""
-    model = name_of("model", job.get("model", ""), catalogs)
+    model = name_of("model", job.get("model", ""), catalogs) or "a model without a name"
     if job.get("work") != "inference":
         return (
             f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} "

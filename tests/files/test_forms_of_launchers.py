@@ -178,6 +178,7 @@ def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
     [
         ("sky.yaml", SKY, "Spot is asked for"),
         ("llm.nomad.hcl", NOMAD, "2 replicas"),
+        ("few.yaml", LLM_D.replace("8B]", "8B, -tp, 4]") + "  gpu: 2", "takes 4 GPUs, and only 2"),
         ("llm.yaml", LLM_D + "  replicas: 1\n  maxReplicas: 4", "1 to 4 replicas"),
         ("service.dstack.yml", DSTACK, "1 to 4 replicas"),
     ],
@@ -186,6 +187,14 @@ def test_what_changes_the_bill_is_said(name, text, said):
     run = runs_of(name, text)[0]
     lines = summary_of(run.row, run.lines, DEFAULTS, {}).not_counted
     assert any(said in line for line in lines)
+
+
+def test_each_document_with_a_config_is_a_run_of_its_own():
+    text = "base_model: Qwen/Qwen3-8B\nmicro_batch_size: 1\n---\n"
+    models = [
+        run.row["model"] for run in runs_of("a.yml", text + text.replace("8B", "14B").rstrip("-\n"))
+    ]
+    assert models == ["qwen3-8b", "qwen3-14b"]
 
 
 def test_a_folder_that_nothing_fills_is_asked_for():

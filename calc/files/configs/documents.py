@@ -35,6 +35,8 @@ MOST_RUNS = 8  # of a page
 HYPERPARAMETERS = "hyperparameters."  # of an estimator of SageMaker's
 SCRIPTS = ("Python", "notebook")
 SHELL_FORMS = ("command", "Makefile", "justfile", "unit")
+DOCUMENT = re.compile(r"^---(?:[ \t].*)?$", re.M)  # between the documents of a YAML text
+CONTENT = re.compile(r"^[ \t]*[^#\s]", re.M)
 GENERATES = re.compile(r"\.generate\(|for_inference\(")
 BASE = re.compile(r"^(?:defaults|base_config):[ \t]*['\"]?([^\s'\"\[]+)", re.M)
 OVERRIDES = "it overrides some fields of {}, which is not here. Add that file with +."
@@ -89,6 +91,9 @@ def several_readings(
         if not base and (missing := BASE.search(text)):
             raise ConfigProblem(f"{file}: {OVERRIDES.format(missing[1])}")
         return services_of(text, file)
+    parts = [part for part in DOCUMENT.split(text) if CONTENT.search(part)]
+    if not base and form == "YAML" and len(parts) > 1:  # a config in each of its documents
+        return [run for part in parts for run in several_readings(part, file)][:MOST_RUNS]
     if tool.id == TASK:
         return _runs_of_task(text, file, fields)
     return _on_machines(fields, text, file, _trains(tool, fields, file))

@@ -28,6 +28,7 @@ OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
+TOO_FEW_GPUS = "the command takes {} GPUs, and only {} are asked for"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
 LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the largest"
 EFFECTS = {"memory": SURE, "less memory": LOWERS, "": MAYBE}
@@ -193,4 +194,6 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         total = int(asked) * (whole(nodes) or 1)
         if total > int(run["gpus"]):
             items.append((True, UNUSED_GPUS.format(total, run["gpus"])))
+        elif total < int(run["gpus"]):
+            items.append((False, TOO_FEW_GPUS.format(run["gpus"], total)))
     return tuple(text for _, text in sorted(items, key=lambda item: item[0]))

@@ -23,6 +23,8 @@ REFERENCE = re.compile(
 )  # OmegaConf's, the innermost; its other functions stay
 DEEPEST_REFERENCE = 8
 WHOLE = re.compile(r"[0-9]{1,18}")
+REMARKS = re.compile(r"^[ \t]*//[^\n]*$|(?<=[,{\[])[ \t]*//[^\n]*$", re.M)
+LAST_COMMA = re.compile(r",(?=\s*[}\]])")
 # Possessive, and with an end that may be missing, so that both take linear time.
 QUOTED = re.compile(r"""\"(?:[^"\\\n]|\\.)*+\"?|'[^'\n]*+'?""")
 DEEP_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{DEEPEST},}}")
@@ -85,7 +87,18 @@ def read_mapping(text: str, file: str, form: str) -> Json:
 
 
 def read_json(text: str, file: str) -> Any:
-    """A JSON text, in which no key appears twice."""
+    """A JSON text, in which no key appears twice; remarks and a last comma do no harm."""
+    try:
+        return _loads(text, file)
+    except ValueError as error:
+        plain = LAST_COMMA.sub("", REMARKS.sub("", text))
+        try:
+            return _loads(plain, file)
+        except ValueError:
+            raise error from None
+
+
+def _loads(text: str, file: str) -> Any:
     return json.loads(
         text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word
     )

@@ -13,6 +13,7 @@ MOST_NODES = 50_000
 STANDARD = ("tag:", "!!")  # of YAML's own and of languages, which would make objects
 TEXTS = ("!Sub", "!")  # whose text stands as it is, with its ${NAME}
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+INDENT = re.compile(r"[ \t]*")
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,17})")
 DECIMAL = re.compile(r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 WORDS: Json = dict.fromkeys(("", "~", "null", "Null", "NULL"))
@@ -44,8 +45,11 @@ def read_yaml_documents(text: str, file: str) -> list[Any]:
             getattr(error, "problem_mark", None),
             getattr(error, "problem", None) or "unreadable characters",
         )
+        line = mark.line if mark else 0
+        if "\t" in INDENT.match(text.split("\n")[line])[0]:  # type: ignore[index]
+            reason = "a tab indents it, and YAML takes spaces alone"
         raise ConfigProblem(
-            f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML "
+            f"{file}{f', line {line + 1}' if mark else ''}: this is not YAML "
             f"({reason}); correct the line."
         ) from None
     return documents

@@ -53,6 +53,8 @@ FOREIGN = re.compile(
 
 def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
     """Return what a file is, what was seen in it, and what to give instead."""
+    if not tree:
+        return f"this is a file without fields. {NEXT}"
     named = f"this is {_kind_by_name(tree, form, text)}"
     if lacks_gpu(text, facts):
         machine = foreign_machine(text)
