@@ -134,6 +134,23 @@ FAMILY = """
 - image: vllm/vllm-openai:v0.8.4
   args: [--model, Qwen/Qwen3-8B]
 """
+ANSIBLE = """
+- vars: {model: Qwen/Qwen3-8B, tp: 2}
+  tasks:
+  - docker_container:
+      image: vllm/vllm-openai:v0.8.4
+      command: "--model {{ model }} --tensor-parallel-size {{ tp }}"
+"""
+ARGO = """
+arguments: {parameters: [{name: model, value: Qwen/Qwen3-8B}]}
+container: {command: [sh, -c, "vllm serve {{workflow.parameters.model}}"]}
+"""
+SWITCH = "deepspeed main.py --model_name_or_path Qwen/Qwen3-8B --zero_stage 2 --max_seq_len 512"
+P5 = """#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --constraint="p5"
+srun torchrun --nproc_per_node 8 sft.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096
+"""
 
 
 def runs_of(name, text):
@@ -163,6 +180,10 @@ def runs_of(name, text):
         ("served.yaml", RUNTIME, {"sequence_tokens": "8192"}),
         ("job.yaml", JOB, {"gpus": "32"}),
         ("pool.yaml", FAMILY, {"gpu": "a10g"}),
+        ("play.yml", ANSIBLE, {"gpus": "2"}),
+        ("workflow.yaml", ARGO, {}),
+        ("rlhf.sh", f"{SWITCH} --lora_dim 8 --deepspeed", {"sharding": "zero2", "problem": ""}),
+        ("p5.sbatch", P5, {"gpu": "h100-80gb-sxm", "gpus": "16"}),
         ("train.py", SCRIPT, {"recompute": "none"}),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 14 else "",

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.inside.cards import cards_in
+from calc.files.configs.inside.facts import FAMILY
 from calc.files.configs.values import NoEqual, as_word, whole
 
 
@@ -84,9 +85,11 @@ def devices(value: Any) -> dict:
 
 
 def slurm_card(value: Any) -> dict:
-    """The card that a constraint or a partition of Slurm names, if any."""
-    cards = cards_in(str(value))
-    return {"slurm_card": cards[0][0]} if cards else {}
+    """The card that a constraint or a partition of Slurm names, or a family of instances."""
+    name = str(value).strip("\"' ")
+    if cards := cards_in(name):
+        return {"slurm_card": cards[0][0]}
+    return {"instance_family": name} if FAMILY.fullmatch(name) else {}
 
 
 SAVED = {

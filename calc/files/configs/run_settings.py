@@ -157,6 +157,8 @@ def _take(
     elif meaning.read == "document":
         if word in ("null", "false", "") or meaning.to in others:
             return
+        if value is True and meaning.to in settings.explicit:
+            return  # a switch beside the settings that it switches on
         file = PurePosixPath(word).name
         known = field_catalog().shipped.get(meaning.to, {}).get(file, {})
         shipped = dict(known or _of_recipe(meaning.to, word))

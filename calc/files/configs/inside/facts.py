@@ -48,7 +48,7 @@ NODE_COUNTS = (
     "n_nodes",
 )
 COPIES = ("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas")
-COPIES += ("desired_capacity", "desired_size", "desired_count")
+COPIES += ("desired_capacity", "desired_size", "desired_count", "workers_min", "min_containers")
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
 OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
@@ -60,6 +60,7 @@ WORKERS = {
 }  # of one job
 GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
 MOST_COPIES = ("max_replicas", "max_replica_count", "max_capacity", "max_instance_count")
+MOST_COPIES += ("workers_max", "max_containers")
 SPOT = (
     "use_spot",
     "use_spot_instances",
@@ -367,6 +368,8 @@ def unread_memory(tree: Any, program: Path, read: list[Path], others: list[Path]
         if not path or not OF_MEMORY.search(snake(path[-1])):
             continue
         steps = common_steps(path, program)
+        if snake(path[-1]) == "parallelism":  # pods of a job
+            continue
         near = steps >= min(len(program), 1) and path[: steps + 1] not in of_others
         has_value = value not in (None, "", False, [], 0, "0", "false", "none")
         known = any(path[:length] in prefixes for length in range(len(path) + 1))

@@ -43,6 +43,16 @@ ELSEWHERE = (
     "It asks for {}, which is not planned here. Name a GPU or an AWS instance that shall do the "
     "same work."
 )
+BEHIND_AN_API = (
+    "It calls a model behind the API of {}, which runs on none of your GPUs and is paid by the "
+    "token. Name a model with open weights that shall do the same work."
+)
+API = re.compile(
+    r"\b(?P<bedrock>bedrock(?:-runtime|_runtime)?)\b"
+    r"|(?P<anthropic>anthropic\.Anthropic\(|from anthropic import)"
+    r"|(?P<openai>api\.openai\.com|openai\.azure\.com)"
+)
+API_NAMES = {"bedrock": "Amazon Bedrock", "anthropic": "Anthropic", "openai": "OpenAI"}
 MOST_WORDS = 2_000  # that may name an engine
 FOREIGN = re.compile(
     r"\btpu-v\d\w*(?:-\d+)?|google\.com/tpu|cloud-tpu[\w.-]*|aws\.amazon\.com/neuron\w*|habana\.ai/gaudi|"
@@ -61,6 +71,8 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
         return f"{named}. {ELSEWHERE.format(machine)}"
     if engine := started_engine(text):
         return f"{named}. {INSTEAD.format(engine)}"
+    if called := API.search(text):
+        return f"{named}. {BEHIND_AN_API.format(API_NAMES[called.lastgroup or 'openai'])}"
     return f"{named}{_found_words(facts)}. {NEXT}"
 
 

@@ -181,6 +181,10 @@ def parts_of_machines(facts: list[Fact]) -> list[Json]:
     for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value
+    if growing := next((fact for fact in facts if fact.kind == "most_copies"), None):
+        for fact in facts:  # of an autoscaler, its own least number
+            if fact.kind == "copies" and fact.path[:-1] == growing.path[:-1]:
+                known["copies"] = fact.value
     degrees = {fact.kind: fact.value for fact in reversed(facts) if fact.kind.startswith("data")}
     if len(degrees) == 2:
         known.setdefault("nodes", max(degrees["data"] // degrees["data_local"], 1))

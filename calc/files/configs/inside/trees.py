@@ -11,6 +11,7 @@ from calc.files.configs.inside.braces import braces_tree, filled_references, has
 from calc.files.configs.inside.docker import dockerfile_tree
 from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
+from calc.files.configs.inside.templates import filled_templates
 from calc.files.configs.inside.units import script_form
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import FORMATS, format_of, read_json, read_mapping, read_toml
@@ -76,7 +77,8 @@ def tree_of(text: str, file: str) -> Json:
         raise ConfigProblem(
             f"{file}: this file holds more than {MOST_PARTS:,} parts; give the service alone."
         )
-    return _with_parameters(tree) if isinstance(tree, dict) else {"values": tree}
+    tree = _with_parameters(tree) if isinstance(tree, dict) else {"values": tree}
+    return filled_templates(tree) if "{{" in text or "$(" in text else tree
 
 
 def _with_parameters(tree: Json) -> Json:
