@@ -151,6 +151,43 @@ P5 = """#!/bin/bash
 #SBATCH --constraint="p5"
 srun torchrun --nproc_per_node 8 sft.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096
 """
+TASKFILE = """
+vars: {MODEL: Qwen/Qwen3-8B}
+tasks: {serve: {cmds: ["vllm serve {{.MODEL}} --max-model-len 8192"]}}
+"""
+HELM_RELEASE = """
+resource "helm_release" "vllm" {
+  values = [<<-YAML
+    repository: vllm/vllm-openai
+    modelURL: Qwen/Qwen3-8B
+    vllmConfig: {tensorParallelSize: 4}
+  YAML
+  ]
+}
+"""
+SWARM = """
+services:
+  llm:
+    image: vllm/vllm-openai:v0.9.1
+    command: --model Qwen/Qwen3-8B
+    deploy: {placement: {constraints: ["node.labels.gpu == L40S"]}}
+"""
+COMPOSER = """
+compute: {gpus: 16, gpu_type: a100_80gb}
+parameters:
+  max_seq_len: 8192
+  device_train_microbatch_size: 2
+  global_train_batch_size: 128
+  model: {name: hf_causal_lm, pretrained_model_name_or_path: Qwen/Qwen3-8B}
+"""
+PRIME = """
+seq_len = 4096
+model.name = "Qwen/Qwen3-8B"
+orchestrator.batch_size = 128
+[deployment]
+num_train_gpus = 4
+num_infer_gpus = 2
+"""
 
 
 def runs_of(name, text):
@@ -184,6 +221,11 @@ def runs_of(name, text):
         ("workflow.yaml", ARGO, {}),
         ("rlhf.sh", f"{SWITCH} --lora_dim 8 --deepspeed", {"sharding": "zero2", "problem": ""}),
         ("p5.sbatch", P5, {"gpu": "h100-80gb-sxm", "gpus": "16"}),
+        ("Taskfile.yml", TASKFILE, {"sequence_tokens": "8192"}),
+        ("release.tf", HELM_RELEASE, {"gpus": "4"}),
+        ("swarm.yml", SWARM, {"gpu": "l40s"}),
+        ("composer.yaml", COMPOSER, {"gpu": "a100-80gb-sxm", "gpus": "16"}),
+        ("rl.toml", PRIME, {"gpus": "6", "rollout_gpus": "2"}),
         ("train.py", SCRIPT, {"recompute": "none"}),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 14 else "",

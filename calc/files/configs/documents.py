@@ -40,6 +40,7 @@ CONTENT = re.compile(r"^[ \t]*[^#\s]", re.M)
 GENERATES = re.compile(r"\.generate\(|for_inference\(")
 BASE = re.compile(r"^(?:defaults|base_config):[ \t]*['\"]?([^\s'\"\[]+)", re.M)
 OVERRIDES = "it overrides some fields of {}, which is not here. Add that file with +."
+TOO_MANY = "it holds {:,} configs, and at most {} are read at once. Give those of your runs alone."
 LOADS = (
     "it loads {} and generates without an engine that is read, and trains nothing. Ask for the "
     "model in words, with its format and its card, as in 'serve qwen3-8b in nf4 on t4'."
@@ -93,7 +94,9 @@ def several_readings(
         return services_of(text, file)
     parts = [part for part in DOCUMENT.split(text) if CONTENT.search(part)]
     if not base and form == "YAML" and len(parts) > 1:  # a config in each of its documents
-        return [run for part in parts for run in several_readings(part, file)][:MOST_RUNS]
+        if len(parts) > MOST_RUNS:
+            raise ConfigProblem(f"{file}: {TOO_MANY.format(len(parts), MOST_RUNS)}")
+        return [run for part in parts for run in several_readings(part, file)]
     if tool.id == TASK:
         return _runs_of_task(text, file, fields)
     return _on_machines(fields, text, file, _trains(tool, fields, file))
@@ -179,7 +182,7 @@ def _on_machines(fields: Json, text: str, file: str, tool: Tool) -> list[list[Re
     named = {
         ".".join(fact.path): fact
         for fact in facts_of(tree_of(text, file))
-        if fact.kind == "instance" and not tool.launches
+        if fact.kind in ("instance", "card") and not tool.launches
     }
     names = [name for name in named if name in fields and name not in tool.fields]
     config = _of_config({k: v for k, v in fields.items() if k not in names}, file, tool)

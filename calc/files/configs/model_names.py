@@ -39,6 +39,7 @@ JUMPSTART = re.compile(
     r"(?P<maker>[a-z]+-)?(?:textgeneration|llm|vlm|reasoning|text2text)[a-z0-9]*-"
     r"(?P<name>[a-z][\w.-]+)"
 )  # meta-textgeneration-llama-3-1-8b
+SIZE = re.compile(r"\d{1,4}(?:\.\d{1,2})?b")  # of a model, in its name
 NIM = re.compile(
     r"(?:nvcr\.io/nim/[\w.-]+/|nvidia-nim-)([a-z][\w.-]*?)(?:-\d+\.\d+\.\d+)?(?::.*)?$"
 )  # an image or a runtime of NVIDIA's that is named after its model
@@ -146,13 +147,24 @@ def nearest_id(name: str, catalogs: Any) -> str:
     """The id most like the name; empty where none is like it."""
     if len(name) > LONGEST_NAME:
         return ""
-    close = get_close_matches(
-        _plain(PurePosixPath(name.rstrip("/")).name),
-        list(map(str, catalogs.models.index)),
-        n=1,
-        cutoff=0.5,
-    )
+    plain, ids = _plain(PurePosixPath(name.rstrip("/")).name), list(map(str, catalogs.models.index))
+    if of_family := _of_family(plain, ids):
+        return of_family
+    close = get_close_matches(plain, ids, n=1, cutoff=0.5)
     return close[0] if close else ""
+
+
+def _of_family(name: str, ids: list[str]) -> str:
+    """The id that shares the size and most words with a name: mistral-7b of hermes-mistral-7b."""
+    words = set(name.split("-"))
+    sizes = {word for word in words if SIZE.fullmatch(word)}
+    shared = {
+        one: words.intersection(one.split("-"))
+        for one in ids
+        if sizes and sizes.intersection(one.split("-"))
+    }
+    named = [one for one, common in shared.items() if any(map(str.isalpha, common))]
+    return max(named, key=lambda one: (len(shared[one]), -len(one)), default="")
 
 
 def by_sizes(sizes: Json, catalogs: Any, named: str = "") -> tuple[list[str], str]:

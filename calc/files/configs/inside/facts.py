@@ -19,6 +19,7 @@ REPOSITORY = re.compile(
 FAMILY = re.compile(r"[a-z]{1,4}\d[a-z0-9-]{0,8}")  # g6e
 LONGEST_IMAGE = 200  # characters
 ENVIRONMENTS = ("env", "envs", "environment", "env_vars", "environment_variables", "envvars")
+ENVIRONMENTS += ("variables",)  # of GitLab
 GPU_COUNTS = (
     *("nvidia.com/gpu", "request_gpu", "gpu_count", "num_gpus", "n_gpus", "gpus", "ngpus"),
     *(
@@ -73,7 +74,7 @@ SPOT += ("karpenter.sh/capacity_type", "eks.amazonaws.com/capacity_type", "spot"
 SPOT += ("cloud.google.com/gke_spot", "spot_instance", "instance_lifecycle")
 IS_SPOT = ("spot", "true", "['spot']", "yes")
 CARD_KEYS = re.compile(
-    r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on"
+    r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on|constraints|^tags$"
 )
 SELECTORS = (
     ("key", "values"),
@@ -98,6 +99,7 @@ MODEL_KEYS = (
         "pretrained_model_name_or_path",
         "base_model",
         "model_tag",
+        "model_location",
     ),
 )
 ENGINE_KEYS = (
@@ -114,7 +116,7 @@ MEMORY = re.compile(
     re.I,
 )  # 24GB.., and with a number of cards 80GB:2..4
 SPAN = re.compile(r"([0-9]{1,5})\.\.([0-9]{1,5})")
-JOBS = {"pytorch_replica_specs", "mpi_replica_specs", "replica_specs"}  # of a master and workers
+JOBS = {"pytorch_replica_specs", "mpi_replica_specs", "replica_specs", "leader_worker_template"}
 
 
 class Fact(NamedTuple):

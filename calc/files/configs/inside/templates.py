@@ -8,7 +8,7 @@ from calc.mappings import Json
 
 HOLDERS = ("vars", "env", "environment", "variables", "parameters", "params", "inputs", "set_fact")
 USED = re.compile(
-    r"\$?\{\{-?[ \t]*(?:[\w-]{1,40}\.){0,4}([\w-]{1,60})[ \t]*-?\}\}"  # of Ansible, Argo, GitHub
+    r"\$?\{\{-?[ \t]*\.?(?:[\w-]{1,40}\.){0,4}([\w-]{1,60})[ \t]*-?\}\}"  # of Ansible, Argo, GitHub
     r"|\$\((?:[\w-]{1,40}\.){1,3}([\w-]{1,60})\)"  # of Tekton
 )
 VALUES = ("value", "default")

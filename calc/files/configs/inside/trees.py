@@ -122,7 +122,7 @@ def _tree(text: str, file: str, form: str) -> Any:
     if form == "notebook":
         return _notebook(text, file)
     if form == "braces":
-        return braces_tree(text)
+        return _with_embedded(braces_tree(text), file)
     if form == "Dockerfile":
         return dockerfile_tree(text)
     if form == "properties":
