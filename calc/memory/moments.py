@@ -156,8 +156,10 @@ PASSING = tuple(
 
 
 FORWARD_PASS = tuple(
-    name for name in PASSING if name in named_in("inference") and name != "kv_cache_bytes"
-)  # of a request, its cache apart
+    name
+    for name in PASSING
+    if name in named_in("inference") and name not in ("weights_bytes", "kv_cache_bytes")
+)  # of a request, beside the weights and its cache
 
 
 def components_of(work: str) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ Defaults and constants: catalogs/edited/serving_engines.yaml.
 
 import numpy as np
 
+LONGEST_WHOLE_PROMPT, WHOLE_PROMPT_LEAST = 32_768, 2_048  # tokens; vLLM 0.6, arg_utils.py
+
 
 def engine_sequences(
     max_sequences, on_large_card, serving_small_sequences, serving_large_sequences
@@ -12,6 +14,19 @@ def engine_sequences(
     """Sequences that the start-up profile samples (max_num_seqs). [sequences]"""
     usual = np.where(on_large_card > 0, serving_large_sequences, serving_small_sequences)
     return np.where(np.isnan(max_sequences), usual, max_sequences)
+
+
+def profile_batched_tokens(
+    engine_batched_tokens, max_batched_tokens, sequence_tokens, release_profiles_whole_prompts
+):
+    """Tokens of the forward pass of the start-up profile. [tokens]
+
+    Earlier releases pass a whole prompt of the longest length unless the limit is set. Source:
+    catalogs/calibrated/earlier_releases.yaml, profiles_whole_prompts.
+    """
+    whole = (np.nan_to_num(release_profiles_whole_prompts) > 0) & np.isnan(max_batched_tokens)
+    prompt = np.where(sequence_tokens <= LONGEST_WHOLE_PROMPT, sequence_tokens, 0)
+    return np.where(whole, np.maximum(WHOLE_PROMPT_LEAST, prompt), engine_batched_tokens)
 
 
 def sorted_logit_bytes_each(serving_sorted_bytes_each, release_sorts_logits, is_tuned):
@@ -26,14 +41,14 @@ def sorted_logit_bytes_each(serving_sorted_bytes_each, release_sorts_logits, is_
 def sampler_bytes(
     engine_sequences,
     outputs,
-    engine_batched_tokens,
+    profile_batched_tokens,
     hidden,
     serving_sampler_bytes_each,
     sorted_logit_bytes_each,
 ):
     """Logits of every sequence through the sampler, and two hidden states. [B]"""
     logit_bytes_each = 2 + serving_sampler_bytes_each + sorted_logit_bytes_each
-    return engine_sequences * outputs * logit_bytes_each + 2 * 2 * hidden * engine_batched_tokens
+    return engine_sequences * outputs * logit_bytes_each + 2 * 2 * hidden * profile_batched_tokens
 
 
 def profile_image_tokens(loads_tower, tower_hidden, engine_batched_tokens, largest_image_tokens):
@@ -68,7 +83,7 @@ def profile_inner_width(
 
 
 def engine_forward_bytes(
-    engine_batched_tokens,
+    profile_batched_tokens,
     hidden,
     profile_inner_width,
     profile_image_tokens,
@@ -81,5 +96,5 @@ def engine_forward_bytes(
     profile_run (vllm/v1/worker/gpu_model_runner.py); the number of tensors is ours.
     """
     width = 3 * hidden + profile_inner_width / tensor_parallel
-    forward_bytes = np.maximum(engine_batched_tokens * 2 * width, profile_tower_bytes)
+    forward_bytes = np.maximum(profile_batched_tokens * 2 * width, profile_tower_bytes)
     return forward_bytes + 2 * hidden * profile_image_tokens

@@ -71,7 +71,7 @@ def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
     """
     sizes = {
         "engine_sequences": 1024.0,
-        "engine_batched_tokens": 8192.0,
+        "profile_batched_tokens": 8192.0,
         "outputs": 128_256.0,
         "hidden": 4096.0,
     }

@@ -270,7 +270,8 @@ SGLANG_START = (
         (
             "V1 LLM engine (v0.9.1) with config: model='Qwen/Qwen3-8B', dtype=torch.bfloat16, "
             "max_seq_len=4096, quantization=None\nmore",
-            "vllm serve --model Qwen/Qwen3-8B --dtype bfloat16 --max-model-len 4096",
+            "vllm serve --model Qwen/Qwen3-8B --dtype bfloat16 --max-model-len 4096 "
+            "--image-release 0.9.1",
         ),
         (
             'text_generation_launcher: Args { model_id: "a/b", num_shard: Some(2), dtype: None }',

@@ -52,6 +52,9 @@ class EarlierRelease(Entry, kw_only=True):
     leaves_graphs_out: Annotated[
         Flag | None, hint("1: CUDA graphs lie beyond the engine's share of the card")
     ] = None
+    profiles_whole_prompts: Annotated[
+        Flag | None, hint("1: an engine's profile holds a prompt of the longest length at once")
+    ] = None
     sorts_logits: Annotated[Flag | None, hint("1: an engine's sampler sorts all logits")] = None
     takes_cut_blocks: Annotated[Flag | None, hint("1: columns that are not whole blocks run")] = (
         None

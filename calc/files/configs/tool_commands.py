@@ -10,7 +10,7 @@ from typing import Any
 from calc.files.configs.commands import shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import ENDS, fields_of
-from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
+from calc.files.configs.inside.docker import gpus_of_docker, release_words, run_of_docker
 from calc.files.configs.model_names import NIM
 from calc.files.configs.texts import flat
 from calc.files.configs.values import whole
@@ -215,7 +215,7 @@ def _known_fields(tool: Tool, fields: Json) -> int:
 
 def _in_container(service: Json, file: str) -> list[Reading]:
     """The command inside docker run, with the GPUs and the variables that it is given."""
-    words = [str(word) for word in service["command"]]
+    words = [*map(str, service["command"]), *release_words(str(service["image"]))]
     entry = str(service.get("entrypoint", ""))
     readings = command_readings([*entry.split(), *words], file)
     if not readings and (command := engine_of(str(service["image"]))):

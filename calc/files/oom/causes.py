@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from calc.files.oom.errors import wanted_options
 from calc.files.oom.failures import Failure
-from calc.files.oom.findings import named_tensor
+from calc.files.oom.findings import is_second_copy, named_tensor
 from calc.files.oom.logs import last_named, log_patterns, silent_failures, stated_figures
 from calc.say.numbers import size
 from calc.units import GIB
@@ -12,6 +12,7 @@ from calc.units import GIB
 HOST = "host memory"
 OFF_CARD = (HOST, "shared memory", "disk", "system")  # nothing on a card ran out
 OTHERS, NO_ROOM, UNKNOWN = "other processes", "no room for the cache", "any"
+SECOND_COPY = "a second copy of the weights"
 ENGINE = "engine"
 PROGRAMS = (ENGINE, "training", "inference", UNKNOWN)
 OF_PASSES = ("logits", "attention scores")  # an engine makes them smaller by its own options
@@ -38,6 +39,8 @@ def cause_of(text: str, failure: Failure | None = None) -> str:
         return moment
     if named := named_tensor(text):
         return named[0]
+    if failure and is_second_copy(failure):
+        return SECOND_COPY
     if told := [kind for kind in kinds if kind not in PROGRAMS]:
         return told[0]
     if moment and "prefill" in moment:

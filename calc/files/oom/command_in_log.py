@@ -32,6 +32,10 @@ PRINTED_ARGUMENTS = (
     Arguments("with config: ", "settings", "vllm serve"),
 )
 RENAMED = {"model_tag": "model", "max_seq_len": "max_model_len"}  # of vLLM's configuration
+# Initializing a V1 LLM engine (v0.24.0) with config; vLLM API server version 0.5.5
+LOGGED_RELEASE = re.compile(
+    r"(?:LLM engine \(v|vLLM API server version v?)(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)"
+)
 # Arguments that change memory, as the engines spell them.
 PASSED = frozenset(
     {
@@ -44,6 +48,10 @@ PASSED = frozenset(
         *("enforce_eager", "cpu_offload_gb", "block_size", "load_format", "max_input_length"),
     }
 )
+
+
+# ['/usr/bin/python', '-u', 'train.py', '--local_rank=0'] exits with return code = 1: DeepSpeed's
+LISTED_WORDS = re.compile(r"(\['[^'\n]{0,200}python[\d.]{0,8}'(?:, '[^'\n]{0,400}'){1,400}\])")
 
 
 # A command that somebody pasted with its output.
@@ -63,6 +71,10 @@ def command_in_log(text: str) -> str:
     text = text[:MOST_CHARACTERS]
     if printed_command := _printed_command(text):
         return printed_command
+    for match in LISTED_WORDS.finditer(text):
+        command = shlex.join(re.findall(r"'([^']*)'", match[1]))
+        if known_command().search(command):
+            return command
     for match in COMMAND_LINE.finditer(text):
         if known_command().search(match[1]) or " run " in match[1]:
             return match[1]
@@ -79,7 +91,9 @@ def _printed_command(text: str) -> str:
         inside = _inside(text[start : start + LONGEST_ARGUMENTS], arguments.form)
         settings = _settings(inside, arguments.form)
         if any(name in settings for name in ("model", "model_path", "model_id", "model_tag")):
-            return _command(arguments.command, settings)
+            release = LOGGED_RELEASE.search(text) if "vllm" in arguments.command else None
+            named = f" --image-release {release[1]}" if release else ""
+            return _command(arguments.command, settings) + named
     return ""
 
 

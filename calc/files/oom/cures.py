@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.files.oom.causes import NO_ROOM, cures_by_cause
+from calc.files.oom.causes import NO_ROOM, SECOND_COPY, cures_by_cause
 from calc.files.oom.engine import engine_cures, takes_a_share
 from calc.files.oom.failures import Failure
 
@@ -15,6 +15,7 @@ BY_COLUMNS = (
     "optimizer state",
     "gradients",
     "gathered weights",
+    SECOND_COPY,
     "training",
     "inference",
     "any",

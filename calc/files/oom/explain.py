@@ -141,7 +141,7 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     """The text compared with a row; raises LogProblem where it holds no figure."""
     messages = failures(text)
     sizes = stated_figures(text)
-    meanings = silent(text)
+    meanings = silent(text, OFF_CARD if messages else ())
     error = last_error(text)
     if not messages and not sizes and not meanings:
         raise LogProblem(f"{OTHER_ERROR.format(error)} {NOTHING}" if error else NOTHING)

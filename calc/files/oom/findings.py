@@ -61,12 +61,18 @@ def _of_request(failure: Failure, row: Row, catalogs: Catalogs, trace: str) -> s
         return _of_tensor(*named, tried, row, catalogs)
     if shape := _shape(tried, row, catalogs):
         return f"The request of {size(tried)} has the size of {shape}."
-    if tried > GIB and abs(tried / (failure.allocated or 1.0) - 1) <= SAME_RATIO:
+    if is_second_copy(failure):
         return (
             f"The request of {size(tried)} is as large as all that was allocated: a second copy of "
             "the weights, such as gradients in one buffer, fp32 copies, or a cast or merge."
         )
     return ""
+
+
+def is_second_copy(failure: Failure) -> bool:
+    """Return whether a request is as large as all that was allocated, and of a model's size."""
+    allocated = failure.allocated or 1.0
+    return failure.tried > GIB and abs(failure.tried / allocated - 1) <= SAME_RATIO
 
 
 def _of_card(failure: Failure) -> str:
@@ -245,7 +251,10 @@ def innermost_calls(trace: str) -> list[str]:
 
 def _of_tensor(tensor: str, word: str, tried: float, row: Row, catalogs: Catalogs) -> str:
     """The tensor that a trace names; of the logits the tokens that its size stands for."""
-    made = f"The request of {size(tried)} was for the {tensor}: the trace ends in {word}."
+    made = (
+        f"The request of {size(tried)} was for the {tensor}: the trace ends in "
+        f"{word.removeprefix('in ')}."
+    )
     if tensor != "logits" or row["model"] not in catalogs.models.index:
         return made
     vocabulary = float(catalogs.models.loc[row["model"], "outputs"])

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from calc.catalogs.load import read_catalog, read_once
@@ -77,10 +77,14 @@ def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
     return [unnamed]
 
 
-def silent(text: str) -> list[str]:
-    """The meaning of failures that give no size, each with the line that states its figures."""
+def silent(text: str, others: Collection[str] = ()) -> list[str]:
+    """The meaning of failures that give no size, each with the line that states its figures.
+
+    `others`: cures of the failures that are no cause here, such as of ranks that another one ended.
+    """
     lines = printed_lines(text)
-    meanings = [" ".join((kind.meaning, *_quoted(kind, lines))) for kind in silent_failures(text)]
+    kinds = [kind for kind in silent_failures(text) if kind.cures not in others]
+    meanings = [" ".join((kind.meaning, *_quoted(kind, lines))) for kind in kinds]
     return list(dict.fromkeys(meanings))
 
 

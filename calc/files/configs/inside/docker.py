@@ -7,10 +7,14 @@ import shlex
 from calc.mappings import Json
 
 RUNNERS = ("docker", "podman", "nerdctl")
+LONGEST_IMAGE = 300  # characters
 SWITCHES = (
     *("-d", "-i", "-t", "-it", "-ti", "-dit", "-itd", "-P", "--rm", "--detach", "--interactive"),
     *("--tty", "--privileged", "--init", "--read-only", "--no-healthcheck", "--publish-all"),
 )  # options of docker run without a value
+RELEASED_IMAGE = re.compile(
+    r"(?:^|/)vllm(?:-openai)?:v?(\d{1,3}\.\d{1,3}(?:\.\d{1,3}){0,2})(?![\w.])"
+)
 INSTRUCTION = re.compile(r"^[ \t]*+(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)[ \t]++(\S[^\n]*)", re.I | re.M)
 
 
@@ -36,6 +40,12 @@ def run_of_docker(words: list[str]) -> Json | None:
     if place >= len(words):
         return None
     return service | {"image": words[place], "command": words[place + 1 :]}
+
+
+def release_words(image: str) -> list[str]:
+    """The release in the tag of vLLM's own image, as a flag of its command; empty without one."""
+    release = RELEASED_IMAGE.search(image[:LONGEST_IMAGE])
+    return ["--image-release", release[1]] if release else []
 
 
 def gpus_of_docker(value: str) -> int | None:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from calc.files.configs.fields import Tool, field_catalog, tools
-from calc.files.configs.inside.docker import RUNNERS
+from calc.files.configs.inside.docker import RUNNERS, release_words
 from calc.files.configs.inside.facts import ENVIRONMENTS, MODEL_KEYS, Path, snake
 from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
@@ -82,7 +82,7 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
         fields = _own_fields(tree, path)
         program = _container(tree, path, bool(fields)) or fields
         if program:
-            yield program
+            yield _with_release(program, tree)
             return
         for key, value in tree.items():
             yield from programs_of(value, (*path, str(key)))
@@ -146,6 +146,13 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     if flags or is_whole or (is_image and says_more and not any(inner)):
         return Program(path, words=(*command.split(), *words))
     return None
+
+
+def _with_release(program: Program, node: Json) -> Program:
+    """The program with the release in the tag of its engine's own image, as a flag."""
+    image = next((node[key] for key in IMAGES if isinstance(node.get(key), str)), "")
+    release = release_words(f"{image}:{node.get('tag', '')}")
+    return program._replace(words=(*program.words, *release)) if program.words else program
 
 
 def _starts(tree: Any) -> bool:
