@@ -159,6 +159,23 @@ def kv_offload_tokens(
     return kv_offload_bytes / np.where(token_bytes > 0, token_bytes, np.nan)
 
 
+def pooled_bytes_per_token(
+    stack_layers_here,
+    stack_cached_bytes_per_token,
+    stack_window_tokens,
+    serving_window_pool_ratio,
+):
+    """Cache of one token where layers of a window have a pool of their own; 0 elsewhere. [B]
+
+    That pool holds a fixed share of the other layers' tokens, however short the window. Source:
+    SGLang, server_args.py, swa_full_tokens_ratio.
+    """
+    slides = np.isfinite(stack_window_tokens) & (stack_layers_here > 0)
+    held = np.where(slides, serving_window_pool_ratio, 1.0)
+    token_bytes = np.sum(stack_layers_here * stack_cached_bytes_per_token * held, axis=0)
+    return token_bytes * np.any(slides, axis=0) * (serving_window_pool_ratio > 0)
+
+
 def stack_copied_bytes_per_token(
     stack_cached_bytes_per_token,
     stack_layers_here,

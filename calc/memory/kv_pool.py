@@ -1,6 +1,7 @@
 """Requests and tokens that the cache of a serving engine holds.
 
-Source: vLLM, vllm/v1/core/kv_cache_utils.py (get_kv_cache_config).
+Source: vLLM, vllm/v1/core/kv_cache_utils.py (get_kv_cache_config); SGLang,
+model_executor/model_runner_kv_cache_mixin.py (set_num_tokens_hybrid_swa).
 """
 
 import numpy as np
@@ -11,9 +12,13 @@ def request_cache_bytes(decode_cache_bytes, batch, partial_cache):
     return np.where(partial_cache > 0, np.nan, decode_cache_bytes / np.maximum(batch, 1))
 
 
-def max_concurrency(kv_pool_bytes, request_cache_bytes):
+def max_concurrency(
+    kv_pool_bytes, request_cache_bytes, pooled_bytes_per_token, sequence_tokens, partial_cache
+):
     """Requests of the full length that the cache holds on each replica. [requests]"""
-    return kv_pool_bytes / np.where(request_cache_bytes > 0, request_cache_bytes, np.nan)
+    pooled_bytes = pooled_bytes_per_token * (partial_cache == 0) * sequence_tokens
+    request_bytes = np.where(pooled_bytes > 0, pooled_bytes, request_cache_bytes)
+    return kv_pool_bytes / np.where(request_bytes > 0, request_bytes, np.nan)
 
 
 def kv_pool_tokens(max_concurrency, sequence_tokens):

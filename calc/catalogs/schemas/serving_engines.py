@@ -29,6 +29,10 @@ class ServingEngine(Entry, kw_only=True):
     leaves_model: Annotated[
         Flag, hint("1: the share is of what is free beside weights and profile too")
     ]
+    window_pool_ratio: Annotated[
+        NotNegative,
+        hint("tokens in a pool of layers of a window, over the other layers'; 0: one pool for all"),
+    ]
     profile_beside: Annotated[
         Flag, hint("1: activations and CUDA graphs have the rest of the card, not of the share")
     ]
