@@ -1,14 +1,16 @@
 """Availability of instances by dated reports of their families; no promise of capacity."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import entry_of
+from calc.table import Words
 
 # The easiest first; without a report in the middle.
 CLASSES = ("at-once", "usually", "unknown", "wait-or-quota", "by-agreement")
@@ -55,18 +57,38 @@ def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
     )
 
 
-def classes_of(
-    instances: Iterable[str],
-    markets: Iterable[str],
-    of_run: Iterable[bool],
-    counts: Iterable[float],
+def classes_on(
+    market: str,
+    instance_rows: np.ndarray,
+    of_run: np.ndarray,
+    counts: np.ndarray,
     catalogs: Catalogs,
-) -> list[str]:
-    """The class of this many instances of each type at once on its market; "" without a type."""
-    numbers = catalogs.instances.index.get_indexer(list(instances))
-    words = []
-    for number, market, ends, count in zip(numbers, markets, of_run, counts, strict=True):
-        known = obtainability(catalogs, market)
-        is_many = number >= 0 and ends and count >= known.several[number]
-        words.append(CLASSES[known.several_rank[number]] if is_many else known.words[number])
+) -> Words:
+    """The class of this many instances of each type at once on one market; "" without a type.
+
+    `instance_rows`: the place of each type in the catalog, -1 without one.
+    """
+    known = obtainability(catalogs, market)
+    several = np.append(known.several, np.inf)[instance_rows]
+    several_rank = np.append(known.several_rank, UNKNOWN)[instance_rows]
+    is_many = of_run & (counts >= several)
+    # The word of each type, then "" (which -1 finds), then the classes of several.
+    codes = np.where(is_many, len(known.words) + several_rank, instance_rows % len(known.words))
+    return Words(codes, np.array([*known.words, *CLASSES], dtype=object))
+
+
+def classes_of(rows: pd.DataFrame, counts: pd.Series, catalogs: Catalogs) -> np.ndarray:
+    """The class of each row's instances on its market, so many at once; "" without a type.
+
+    Your own machines, named in the column `have`, are there.
+    """
+    numbers = catalogs.instances.index.get_indexer(rows["instance"])
+    of_run, several = ends_of(rows).to_numpy(dtype=bool), counts.to_numpy(dtype=float)
+    words = np.full(len(rows), "", dtype=object)
+    for market in rows["market"].unique():
+        here = (rows["market"] == market).to_numpy()
+        classes = classes_on(market, numbers[here], of_run[here], several[here], catalogs)
+        words[here] = classes.by_row(int(here.sum()))
+    if "have" in rows:
+        words[(rows["have"].astype(object).fillna("") != "").to_numpy()] = OWN_MACHINES
     return words

@@ -8,7 +8,8 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY, SECTIONS
-from calc.cost.obtainability import obtainability
+from calc.cost.markets import MARKETS
+from calc.cost.obtainability import classes_of, classes_on
 from calc.engine.largest import SOLVED, largest_columns
 from calc.engine.least import least
 from calc.engine.origins import joined_table
@@ -67,9 +68,12 @@ def estimate(
     """
     if isinstance(table, dict):
         distinct, _ = estimate_distinct(as_frame(table), catalogs, solve, columns)
+        row = distinct.row(0)
+        if "market" in table and columns is None:
+            row["obtainable"] = _obtainable(as_frame(table), pd.DataFrame([row]), catalogs)[0]
         return {
             name: value for name, value in table.items() if name not in COLUMNS and columns is None
-        } | distinct.row(0)
+        } | row
     frame = as_frame(table)
     distinct, copies = estimate_distinct(frame, catalogs, solve, columns)
     results = distinct.frame(copies, len(frame))
@@ -79,7 +83,19 @@ def estimate(
             names, categories=pd.Index(sorted(set(names)), dtype=object)
         )
     extra = [name for name in frame.columns if name not in COLUMNS] if columns is None else []
+    if "market" in extra:
+        results["obtainable"] = pd.Categorical(_obtainable(frame, results, catalogs))
     return pd.concat([frame[extra].reset_index(drop=True), results], axis=1) if extra else results
+
+
+def _obtainable(frame: pd.DataFrame, results: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
+    """How hard each row's machines are to get on its market: of an answer that was written."""
+    words = results["obtainable"].astype(object).to_numpy(copy=True)
+    sold = (frame["market"].isin(MARKETS) & (results["problem"] == "")).to_numpy()
+    named = [name for name in ("market", "have") if name in frame]
+    rows = results.assign(**{name: frame[name].to_numpy() for name in named})[sold]
+    words[sold] = classes_of(rows, rows["instances_needed"], catalogs)
+    return words
 
 
 def estimate_distinct(
@@ -231,7 +247,9 @@ def _sound_results(
             for name in RESTING_ON_TIME.intersection(results)
         }
     )
-    obtainable = Words(table["instance_row"], obtainability(catalogs, "on-demand").words)
+    obtainable = classes_on(
+        "on-demand", table["instance_row"], table["ends"] > 0, table["instances_needed"], catalogs
+    )
     results |= {"runs": runs, "note": notes(table, note, catalogs), "obtainable": obtainable}
     results |= untimed | basis(table | untimed, catalogs)._asdict()
     covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.job import billed_hours, ends_of, job_of_rows
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, spare_of
-from calc.cost.obtainability import OWN_MACHINES, classes_of
+from calc.cost.obtainability import classes_of
 from calc.cost.offers import price_of
 from calc.evaluate import Row
 from calc.mappings import Cells
@@ -48,12 +48,9 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     job = job_of_rows(rows, rows["market"], 0, catalogs)
     table = rows.assign(**{name: getattr(job, name) for name in BILL})
     of_run = ends_of(rows).to_numpy(dtype=bool)
-    table["obtainable"] = classes_of(
-        rows["instance"], rows["market"], of_run, table["instances"], catalogs
-    )
+    table["obtainable"] = classes_of(rows, table["instances"], catalogs)
     if "have" in rows and (has := (rows["have"] != "").to_numpy()).any():
         runs = has & of_run  # whose machines run already: no start, no market
-        table.loc[has, "obtainable"] = OWN_MACHINES
         table.loc[has, ["usd", "usd_per_hour"]] = np.nan
         table.loc[runs, "hours"] = rows.loc[runs, "run_hours"].astype(float)
         table.loc[runs, "seconds"] = table.loc[runs, "hours"] * HOUR_SECONDS

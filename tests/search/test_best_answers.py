@@ -180,6 +180,8 @@ def test_a_run_on_so_many_machines_of_p_that_they_come_by_agreement_yields_to_on
         job | {"hours_most": 200, "markets": "on-demand+capacity-block"}, catalogs
     ).rows[0]
     assert (block["market"], block["obtainable"]) == ("capacity-block", "wait-or-quota")
+    again = estimate(pd.DataFrame([haste, block]), catalogs)
+    assert again["obtainable"].tolist() == ["by-agreement", "wait-or-quota"]
 
 
 # Of each instance: on demand, on spot, as a capacity block.
