@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from calc.answers.full_answer import full_answer as options
 from calc.schedule import solver
+from calc.schedule.plans_apart import plans_apart
 from calc.schedule.problem import (
     Capacity,
     Placed,
@@ -234,6 +235,17 @@ def test_a_search_without_time_or_with_too_many_priorities_says_that_nothing_is_
     )
     placed, least = solver.solve_placement(many, hint)
     assert (placed, pd.isna(least)) == (hint, True)
+
+
+def test_plans_that_cost_less_apart_bring_machines_on_which_the_schedule_costs_as_little(catalogs):
+    jobs = table(JOB | {"examples": "50000", "example_tokens": "1000", "epochs": "3"})
+    pools = table(RENTED | {"region": "us-east-1"})
+    before = schedule(jobs, pools, catalogs)
+    apart = plans_apart(jobs, catalogs)
+    assert apart.saves(before.usd)
+    after = schedule(jobs, with_pools_of(pools, apart.rows), catalogs)
+    assert after.usd <= apart.usd * 1.001
+    assert not apart.saves(after.usd)
 
 
 def test_a_run_without_a_place_says_why(catalogs):
