@@ -211,6 +211,7 @@ def test_a_kept_answer_comes_back_from_the_csv_that_people_read_with_its_name_jo
     assert (again.meeting.decision, again.meeting.budget_for) == ("", "")
     words = "Take it, Ann: it fits the budget"
     of_meeting = {"decision": words, "budget_usd": 30_000.0, "budget_for": "quarter"}
+    of_meeting["contingency_percent"] = 15.0
     decided = pd.DataFrame([row | beside | of_meeting])
     shared = earlier_of(people_csv(decided, catalogs()), "it", catalogs())
-    assert shared.meeting == (words, 30_000.0, "quarter")
+    assert shared.meeting == (words, 30_000.0, "quarter", 15.0)

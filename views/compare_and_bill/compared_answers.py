@@ -18,6 +18,7 @@ from views.session import kept_answers
 from views.session.present_plan import present
 
 DECISION = "decision"  # of the meeting, in one line
+CONTINGENCY = "contingency_percent"  # on top of the high case
 BUDGET_USD, BUDGET_FOR = "budget_usd", "budget_for"  # of the bill, and its period
 
 
@@ -49,6 +50,8 @@ def compared_answers(catalogs: Catalogs) -> ComparedAnswers:
         rows = rows.assign(decision=decision)
     if budget_usd := st.session_state.get(BUDGET_USD):
         rows = rows.assign(budget_usd=budget_usd, budget_for=budget_period())
+    if contingency := st.session_state.get(CONTINGENCY):
+        rows = rows.assign(contingency_percent=contingency)
     return ComparedAnswers(rows, records(rows), jobs)
 
 

@@ -26,6 +26,7 @@ from views.compare_and_bill.bill_charts import wall_switch
 from views.compare_and_bill.compared_answers import (
     BUDGET_FOR,
     BUDGET_USD,
+    CONTINGENCY,
     DECISION,
     compared_answers,
 )
@@ -151,7 +152,7 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
 def _keep(rows: list[Row], file: str, is_planned: bool, meeting: Meeting) -> None:
     """Callback: keep the rows, a name in use with the name of the file; close the dialog.
 
-    The decision and the budget of the file are taken where there is none.
+    The decision, budget and contingency of the file are taken where there is none.
     """
     catalogs = session_catalogs.catalogs()
     names = {entry.name for entry in kept_answers.entries()}
@@ -169,6 +170,8 @@ def _keep(rows: list[Row], file: str, is_planned: bool, meeting: Meeting) -> Non
     if meeting.budget_for and not state.get(BUDGET_USD):
         state[BUDGET_USD] = meeting.budget_usd
         state[BUDGET_FOR] = meeting.budget_for
+    if meeting.contingency_percent > 0 and not state.get(CONTINGENCY):
+        state[CONTINGENCY] = meeting.contingency_percent
     st.session_state.pop(OPEN, None)
 
 

@@ -10,7 +10,7 @@ from calc.plan.cases import cases, moves
 from calc.say.cases import HOW_CASES, range_words
 from views.charts.bills import tornado
 from views.compare_and_bill.bill_charts import step
-from views.compare_and_bill.compared_answers import DECISION
+from views.compare_and_bill.compared_answers import CONTINGENCY, DECISION
 from views.session import SESSION
 from views.session.recent_results import recent_result
 from views.shared.elements import draw
@@ -27,7 +27,7 @@ def cases_of(bill: pd.DataFrame, column: str) -> None:
     look: Arguments = {"step": 5.0, "format": "%g", "placeholder": "0", "width": 150}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         percent = st.number_input(
-            "Contingency, %", 0.1, 100.0, value=None, key="contingency_percent", **look, **SESSION
+            "Contingency, %", 0.1, 100.0, value=None, key=CONTINGENCY, **look, **SESSION
         )
         found = cases(bill, column, percent or 0.0)
         words = range_words(found, bill[column].tolist())

@@ -18,6 +18,7 @@ from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import (
     BUDGET_FOR,
     BUDGET_USD,
+    CONTINGENCY,
     DECISION,
     budget_period,
 )
@@ -178,7 +179,7 @@ def said_of(bill: pd.DataFrame) -> list[str]:
     state = st.session_state
     period = budget_period()
     column = f"{period}_usd"
-    found = cases(bill, column, state.get("contingency_percent") or 0.0)
+    found = cases(bill, column, state.get(CONTINGENCY) or 0.0)
     said = [f"Decision: {state.get(DECISION) or 'none yet'}"]
     said.append(f"{PERIODS[period]}: {range_words(found, bill[column].tolist())}. {HOW_CASES}")
     if budget := state.get(BUDGET_USD):

@@ -7,6 +7,7 @@ MEANT_BY_MARKDOWN = re.compile(r"[\\$\[\]<`&]")
 # mark further on does not help: Markdown takes every character without a picture into the address.
 INSIDE_ADDRESS = re.compile(r"(?=:/)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=www)(?=\.)|(?=@)", re.I)
 JOINER = "\u2060"  # has no width
+NO_BREAK = "\u00a0"  # a space at which no line is broken
 
 
 def plain(text: str) -> str:

@@ -14,6 +14,7 @@ from calc.search.row_status import method_name
 from calc.studies.step_variants import Walk
 from calc.units import GIB
 from views.charts.step_through import Choice, Slider, Words
+from views.shared.markdown import NO_BREAK
 from views.shared.theme import FITS
 
 TITLE = {
@@ -110,11 +111,19 @@ def dials(walk: Walk, catalogs: Catalogs) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             DIALS[name],
-            tuple(_value(name, value, catalogs) for value in dial),
+            _labels(name, list(dial), catalogs),
             int(walk.plan[name]),
         )
         for name, dial in walk.dials.items()
     )
+
+
+def _labels(name: str, values: list[str], catalogs: Catalogs) -> tuple[str, ...]:
+    """The words for the values of a dial; models of one size are told apart by name."""
+    labels = tuple(_value(name, value, catalogs) for value in values)
+    if len({*labels}) < len(labels):
+        return tuple(name_of(name, value, catalogs) for value in values)
+    return labels
 
 
 def _value(name: str, value: str, catalogs: Catalogs) -> str:
@@ -235,11 +244,16 @@ def mark_groups(rows: pd.DataFrame, catalogs: Catalogs) -> str:
         for fits, (word, mark, *_) in FITS.items()
     } | {"– does not run": rows[refused]}
     parts = [
-        f"{head}: {', '.join(line_name(card, catalogs) for card in group['gpu'])}"
+        f"{head}: {', '.join(_in_one_piece(line_name(card, catalogs)) for card in group['gpu'])}"
         for head, group in groups.items()
         if len(group)
     ]
     return "  \n".join(["**As planned, on other cards**", *parts])
+
+
+def _in_one_piece(name: str) -> str:
+    """The name with spaces at which no line is broken."""
+    return name.replace(" ", NO_BREAK)
 
 
 def shade(grade: float) -> str:

@@ -20,18 +20,21 @@ from calc.scenarios.problems import Problems, TableError, quote_cell
 from calc.scenarios.read import read_inputs
 from calc.units import GIB
 
+MOST_CONTINGENCY = 100  # per cent
 STANDINGS = ("new", "changed", "as kept", "refused")
 
 
 class Meeting(NamedTuple):
-    """The decision of the meeting that wrote a file, in one line, and its budget; empty without.
+    """The decision of the meeting that wrote a file, in one line, its budget and its contingency.
 
-    `budget_for`: the period of the budget, of calc.plan.plan_bill.PERIOD_MONTHS.
+    Each is empty where the file has none. `budget_for`: the period of the budget, of
+    calc.plan.plan_bill.PERIOD_MONTHS.
     """
 
     decision: str
     budget_usd: float
     budget_for: str
+    contingency_percent: float
 
 
 class Earlier(NamedTuple):
@@ -94,15 +97,18 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
 
 
 def _meeting(cells: pd.DataFrame) -> Meeting:
-    """The decision and the budget of the first row that has them."""
+    """The decision, the budget and the contingency of the first row that has them."""
     budget_usd = _number(cells, "budget_usd")
     period = _first(cells, "budget_for")
     is_budget = (budget_usd > 0) & np.isfinite(budget_usd)
     has_budget = is_budget.any() and period in PERIOD_MONTHS
+    contingency = _number(cells, "contingency_percent")
+    is_contingency = (contingency > 0) & (contingency <= MOST_CONTINGENCY)
     return Meeting(
         _first(cells, "decision"),
         float(budget_usd[is_budget][0]) if has_budget else np.nan,
         period if has_budget else "",
+        float(contingency[is_contingency][0]) if is_contingency.any() else np.nan,
     )
 
 

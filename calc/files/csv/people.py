@@ -27,6 +27,7 @@ COLUMNS = (
 BETWEEN, SETS = "; ", "="  # the columns that a layout sets
 BESIDE = (  # of a kept answer, beside its inputs
     *("scenario", "in_bill", "have", "decision", "budget_usd", "budget_for"),
+    "contingency_percent",
     *OWNERSHIP,
     *DAYS,
 )

@@ -43,6 +43,7 @@ ANSWERED = frozenset(
         "decision",
         "budget_usd",
         "budget_for",
+        "contingency_percent",
         *COLUMNS,
     ]
 )
