@@ -7,7 +7,7 @@ side. Each row of `data/fresh` is asked twice: with the columns that its source'
 put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
 confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
 the sources rests on the others. Half of the rows of these sources are here; the other half is kept
-elsewhere and judges. `data/second` to `data/fifth` hold rows of further, newest and latest sources,
+elsewhere and judges. `data/second` to `data/sixth` hold rows of further, newest and latest sources,
 entered whole and scored before anything was changed for them.
 """
 
@@ -47,6 +47,7 @@ LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
     "third": "third sources left out",
     "fourth": "third sources left out",
     "fifth": "fifth sources left out",
+    "sixth": "sixth sources left out",
 }
 FOLDERS = tuple(LEFT_OUT)
 FIRST, STATED = "first", "stated"  # how a row is asked
@@ -109,8 +110,7 @@ def closed_loop_first_tokens(asks, table):
     if REQUESTS not in asks:
         return usual
     rounds = pd.to_numeric(asks[REQUESTS]).to_numpy() / pd.to_numeric(asks["batch"]).to_numpy()
-    first_round = np.where(table["in_step"] > 0, 0, table["burst_first_token_seconds"] / 2)
-    sent = table[FIRST_TOKEN] + first_round / rounds
+    sent = table[FIRST_TOKEN] + table["first_round_seconds"] / rounds
     return np.where(np.isnan(rounds), usual, sent)
 
 

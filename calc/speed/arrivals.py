@@ -326,9 +326,9 @@ def met_step_seconds(
     return mixed_step_seconds + squares / (1 - prefill_busy_ratio**2)
 
 
-def ahead_steps(scheduled_ahead_steps, engine_replays_steps):
+def ahead_steps(engine_ahead_steps, engine_replays_steps):
     """Steps before an arrival: half of the running one, and those scheduled ahead. [steps]"""
-    return np.where(engine_replays_steps > 0, scheduled_ahead_steps, 0.5)
+    return np.where(engine_replays_steps > 0, engine_ahead_steps, 0.5)
 
 
 def chunk_steps_seconds(

@@ -58,45 +58,6 @@ def dequantize_seconds(dequantize_bytes, streamed_bytes_per_second, prefill_spli
     return dequantize_bytes / streamed_bytes_per_second / prefill_split
 
 
-def computed_tokens(pass_tokens, prefix_prompt_tokens):
-    """Tokens of one prompt that are computed; none from the prefix cache. [tokens]"""
-    return pass_tokens - prefix_prompt_tokens
-
-
-def passed_tokens(computed_tokens, engine_batched_tokens, is_engine):
-    """Tokens of one prompt that pass at once: an engine cuts it at its budget. [tokens]
-
-    Source: vLLM, v1/core/sched/scheduler.py, schedule: num_new_tokens = min(num_new_tokens,
-    token_budget).
-    """
-    return np.where(
-        is_engine > 0, np.minimum(computed_tokens, engine_batched_tokens), computed_tokens
-    )
-
-
-def prompt_passes(computed_tokens, passed_tokens):
-    """Forward passes of one prompt. [passes]"""
-    return np.ceil(computed_tokens / np.maximum(passed_tokens, 1))
-
-
-def burst_passes(batch, computed_tokens, engine_batched_tokens, is_engine):
-    """Forward passes of a batch of prompts that wait together: they share each budget. [passes]"""
-    return np.where(is_engine > 0, np.ceil(batch * computed_tokens / engine_batched_tokens), 1)
-
-
-def burst_wait_ratio(batch, computed_tokens, engine_batched_tokens, is_engine):
-    """Mean wait for a first token in a burst, of the burst's time. [share]
-
-    All prompts of a pass get theirs at its end. With a budget that is x of the burst's tokens, x of
-    the prompts end with each of the passes but the last, at x, 2x and so on of its time. Source:
-    SGLang, managers/schedule_policy.py, PrefillAdder; vLLM, v1/core/sched/scheduler.py.
-    """
-    budget_ratio = np.minimum(engine_batched_tokens / (batch * np.maximum(computed_tokens, 1)), 1)
-    full_passes = np.ceil(1 / budget_ratio) - 1
-    of_full = budget_ratio**2 * full_passes * (full_passes + 1) / 2
-    return np.where(is_engine > 0, of_full + 1 - full_passes * budget_ratio, 1)
-
-
 def pass_experts_seconds(
     stack_expert_bytes,
     stack_experts,
@@ -150,18 +111,34 @@ def stated_prefill_seconds(prefill_flops, peak_flops_per_second, prefill_split, 
 
 
 def prefill_compute_seconds(
-    prefill_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds
+    prefill_device_seconds,
+    host_seconds,
+    pipeline_parallel,
+    stated_prefill_seconds,
+    replays_burst,
+    decode_fixed_seconds,
 ):
-    """Prefill of a batch without communication; a set utilization overrules the catalog. [s]"""
-    estimated = np.maximum(prefill_device_seconds, host_seconds * pipeline_parallel)
+    """Prefill of a batch without communication; a set utilization overrules the catalog. [s]
+
+    The CPU launches its kernels, or they are replayed with the gaps that a decode step has.
+    """
+    launched = np.maximum(prefill_device_seconds, host_seconds * pipeline_parallel)
+    estimated = np.where(replays_burst, prefill_device_seconds + decode_fixed_seconds, launched)
     return np.where(np.isnan(stated_prefill_seconds), estimated, stated_prefill_seconds)
 
 
 def prompt_compute_seconds(
-    batch, prompt_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds
+    batch,
+    prompt_device_seconds,
+    host_seconds,
+    pipeline_parallel,
+    stated_prefill_seconds,
+    replays_prompt,
+    decode_fixed_seconds,
 ):
     """Prefill of one prompt without communication, at the set utilization or the catalog's. [s]"""
-    estimated = np.maximum(prompt_device_seconds, host_seconds * pipeline_parallel)
+    launched = np.maximum(prompt_device_seconds, host_seconds * pipeline_parallel)
+    estimated = np.where(replays_prompt, prompt_device_seconds + decode_fixed_seconds, launched)
     return np.where(np.isnan(stated_prefill_seconds), estimated, stated_prefill_seconds / batch)
 
 
@@ -177,10 +154,10 @@ def prefill_link_seconds(
     return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
 
 
-def handling_seconds(engine_request_seconds, release_request_seconds):
+def handling_seconds(engine_request_seconds, release_request_seconds, further_request_seconds):
     """Time in which the software's front end takes a lone request and sends its answer. [s]"""
-    of_release = np.isnan(release_request_seconds)
-    return np.where(of_release, engine_request_seconds, release_request_seconds)
+    newest = engine_request_seconds + further_request_seconds
+    return np.where(np.isnan(release_request_seconds), newest, release_request_seconds)
 
 
 def arrival_seconds(
@@ -265,7 +242,12 @@ def prefill_queue_seconds(other_prompts_per_second, prompt_seconds):
 
 
 def shared_read_seconds(
-    read_weights_bytes, streamed_bytes_per_second, decode_step_seconds, engine_replays_steps
+    read_weights_bytes,
+    streamed_bytes_per_second,
+    decode_step_seconds,
+    engine_replays_steps,
+    replays_prompt,
+    decode_fixed_seconds,
 ):
     """Reading the weights once for a decode step and a prompt in its pass, not twice. [s]
 
@@ -273,9 +255,8 @@ def shared_read_seconds(
     at least this reading. Source: vLLM, v1/core/sched/scheduler.py, schedule: running, then waiting
     requests from one token_budget; Agrawal et al. 2024, arXiv 2403.02310.
     """
-    return engine_replays_steps * np.minimum(
-        read_weights_bytes / streamed_bytes_per_second, decode_step_seconds
-    )
+    read = read_weights_bytes / streamed_bytes_per_second + replays_prompt * decode_fixed_seconds
+    return engine_replays_steps * np.minimum(read, decode_step_seconds)
 
 
 def ridden_seconds(shared_read_seconds, prompt_seconds):
@@ -283,13 +264,39 @@ def ridden_seconds(shared_read_seconds, prompt_seconds):
     return np.minimum(shared_read_seconds, prompt_seconds)
 
 
+def wave_pass_seconds(
+    batch, wave_passes, prefill_compute_seconds, prefill_link_seconds, prompt_compute_seconds
+):
+    """One pass of a wave of prompts, full up to the engine's budget. [s]
+
+    At least as long as one prompt alone.
+    """
+    full = (prefill_compute_seconds + prefill_link_seconds) / wave_passes
+    return np.maximum(full, prompt_compute_seconds + prefill_link_seconds / batch)
+
+
+def wave_wait_seconds(wave_passes, wave_pass_seconds, engine_ahead_steps):
+    """Mean wait of a prompt for the passes of the wave before its own. [s]
+
+    Requests of one length that end in one step are followed by prompts that come together. These
+    run in W passes. A prompt finds those before it, (W − 1) / 2 at the mean, but no more than the
+    engine has ahead of an arrival, since its predecessor ended only as they ran; the first pass
+    finds none. Source: vLLM, v1/core/sched/scheduler.py, schedule: waiting requests fill the token
+    budget of a step, first come, first served.
+    """
+    at_most = engine_ahead_steps * (1 - 1 / wave_passes)
+    return np.minimum((wave_passes - 1) / 2, at_most) * wave_pass_seconds
+
+
 def prompt_wait_seconds(
     batch,
     prefill_queue_seconds,
     decode_step_seconds,
     shared_read_seconds,
-    scheduled_ahead_steps,
+    engine_ahead_steps,
     engine_replays_steps,
+    in_waves,
+    wave_wait_seconds,
 ):
     """Time that a prompt waits for others at the steady rate: prompts and decode steps. [s]
 
@@ -297,9 +304,11 @@ def prompt_wait_seconds(
     Source: iteration-level scheduling, Yu et al. 2022, Orca, OSDI; vLLM's asynchronous scheduling.
     """
     steps = (
-        1 + scheduled_ahead_steps * engine_replays_steps
+        1 + engine_ahead_steps * engine_replays_steps
     ) * decode_step_seconds - shared_read_seconds
-    return prefill_queue_seconds + np.where(batch > 1, steps, 0)
+    steady = prefill_queue_seconds + np.where(batch > 1, steps, 0)
+    waves = (in_waves > 0) & (batch > 1)
+    return np.where(waves, wave_wait_seconds + decode_step_seconds, steady)
 
 
 def room_wait_seconds(
@@ -326,12 +335,21 @@ def in_step_first_token_seconds(
     return waited + (1 - burst_wait_ratio) * arrival_seconds * first_token_run_ratio
 
 
+def own_pass_seconds(
+    batch, in_waves, wave_pass_seconds, prompt_compute_seconds, prefill_link_seconds
+):
+    """The pass of a prompt: by itself, or with the others of its wave. [s]
+
+    By definition.
+    """
+    alone = prompt_compute_seconds + prefill_link_seconds / batch
+    return np.where((in_waves > 0) & (batch > 1), wave_pass_seconds, alone)
+
+
 def time_to_first_token_seconds(
-    batch,
     in_step,
     generated_tokens,
-    prompt_compute_seconds,
-    prefill_link_seconds,
+    own_pass_seconds,
     prompt_wait_seconds,
     room_wait_seconds,
     arrival_seconds,
@@ -343,7 +361,7 @@ def time_to_first_token_seconds(
     If nothing is generated there is no steady rate, and only its prefill counts. Valid: prompts
     that an engine does not cut into chunks; the decode steps between chunks are left out.
     """
-    alone = arrival_seconds + prompt_compute_seconds + prefill_link_seconds / batch
+    alone = arrival_seconds + own_pass_seconds
     staggered = (
         alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)
     ) * first_token_run_ratio
@@ -353,16 +371,31 @@ def time_to_first_token_seconds(
     return reached + room_wait_seconds
 
 
+def first_round_seconds(
+    in_step,
+    in_waves,
+    batch,
+    burst_wait_ratio,
+    burst_first_token_seconds,
+    time_to_first_token_seconds,
+):
+    """Wait of a benchmark's first requests, sent at one moment, beyond that of later ones. [s]
+
+    Half of the burst, or what it takes more than a wave; in step every round is such a burst.
+    """
+    whole = burst_wait_ratio * burst_first_token_seconds - time_to_first_token_seconds
+    waves = np.where(batch > 1, np.maximum(whole, 0), 0)
+    others = np.where(in_waves > 0, waves, burst_first_token_seconds / 2)
+    return np.where(in_step > 0, 0, others)
+
+
 def closed_loop_first_token_seconds(
-    time_to_first_token_seconds, burst_first_token_seconds, in_step, closed_loop_rounds
+    time_to_first_token_seconds, first_round_seconds, closed_loop_rounds
 ):
     """Mean time to first token of a benchmark that keeps `batch` requests in flight. [s]
 
     All of them are sent at one moment at the start, and as many again in each of the later rounds:
-    the first round waits for half of the burst on average, 1 / (2 · rounds) of it over all
-    requests. In step every round does. Source: InferenceX, README, Benchmark Client Configuration:
-    --request-rate inf, --max-concurrency C, --num-prompts 10 C.
+    the first round weighs 1 / rounds over all requests. Source: InferenceX, README, Benchmark
+    Client Configuration: --request-rate inf, --max-concurrency C, --num-prompts 10 C.
     """
-    return time_to_first_token_seconds + np.where(
-        in_step > 0, 0, burst_first_token_seconds / (2 * closed_loop_rounds)
-    )
+    return time_to_first_token_seconds + first_round_seconds / closed_loop_rounds

@@ -312,15 +312,18 @@ def stack_prompt_launch_seconds(
     experts_only,
     card_shipped_launch_seconds,
     expert_launch_seconds,
+    block_launch_seconds,
+    generates,
 ):
-    """Further time to launch a prompt's pass through experts, by engine and as it ships. [s]
+    """Further time to launch a prompt's pass through a block, by engine and as it ships. [s]
 
     A pass with a prompt in it is not replayed. Kernels that experts have for one number format
     alone (MXFP4, 4-bit integers) are as fast without flags. Source: TensorRT-LLM,
     _torch/pyexecutor/scheduler.py, can_run_cuda_graph: num_context_requests == 0.
     """
     shipped = runs_shipped_kernels * (1 - experts_only) * np.nan_to_num(card_shipped_launch_seconds)
-    return np.where(stack_experts > 0, is_engine * (shipped + expert_launch_seconds), 0)
+    experts = np.where(stack_experts > 0, shipped + expert_launch_seconds, 0)
+    return is_engine * (experts + generates * block_launch_seconds)
 
 
 def host_seconds(

@@ -7,15 +7,6 @@ formula names a source.
 import numpy as np
 
 
-def prompts_of_pass(expert_batch, computed_tokens, engine_batched_tokens, shares_passes):
-    """Prompts that one pass takes, of requests of one length that are sent together. [prompts]
-
-    They end together, and the prompts that follow share the engine's budget.
-    """
-    most = np.maximum(engine_batched_tokens / np.maximum(computed_tokens, 1), 1)
-    return np.where(shares_passes > 0, np.minimum(most, expert_batch), 1.0)
-
-
 def others_prefill_seconds(
     expert_batch,
     generated_tokens,

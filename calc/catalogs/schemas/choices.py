@@ -15,6 +15,7 @@ from calc.catalogs.schemas.kinds import (
     Share,
     SnakeName,
     Text,
+    WholeNumber,
     hint,
     one_of,
 )
@@ -64,6 +65,15 @@ class InferenceEngine(Entry, kw_only=True):
     expert_launch_seconds: Annotated[
         NotNegative, hint("seconds of the CPU to launch a prompt's pass through experts of a block")
     ]
+    block_launch_seconds: Annotated[
+        NotNegative, hint("seconds of the CPU, beyond the software's own, to do so for any block")
+    ]
+    replayed_prompt_tokens: Annotated[
+        WholeNumber, hint("tokens up to which a pass with prompts in it is replayed; 0: none is")
+    ]
+    further_request_seconds: Annotated[
+        NotNegative, hint("seconds of a lone request beyond the software's own")
+    ]
     fused_gap_ratio: Annotated[
         Share, hint("share of the card's gaps between the kernels of a block without a latent")
     ]
@@ -78,6 +88,7 @@ class LoadPattern(Entry, kw_only=True):
     meaning: Annotated[Text, hint("what it is, in words")]
     in_step: Annotated[Flag, hint("1: all requests begin and end together")]
     shares_passes: Annotated[Flag, hint("1: prompts that follow one another share a pass")]
+    in_waves: Annotated[Flag, hint("1: requests that end together are followed together")]
 
 
 class Loss(Entry, kw_only=True):
@@ -208,7 +219,7 @@ class File(CatalogFile, kw_only=True):
         Annotated[str, one_of("10-15%", "15-20%", "5-10%", "<5%", ">20%")], InterruptionBand
     ]
     load_patterns: FilledMap[
-        Annotated[str, one_of("in-step", "staggered", "together")], LoadPattern
+        Annotated[str, one_of("in-step", "staggered", "together", "waves")], LoadPattern
     ]
     losses: FilledMap[
         Annotated[str, one_of("chunked", "compiled", "full", "fused", "kernel")], Loss

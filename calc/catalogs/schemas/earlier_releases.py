@@ -65,6 +65,12 @@ class EarlierRelease(Entry, kw_only=True):
     request_seconds: Annotated[
         NotNegative | None, hint("seconds from a request's arrival to its first kernel and back")
     ] = None
+    ahead_steps: Annotated[
+        Positive | None, hint("decode steps before an arrival, half of the running one among them")
+    ] = None
+    replayed_prompt_tokens: Annotated[
+        WholeNumber | None, hint("tokens up to which a pass with prompts in it is replayed")
+    ] = None
     piece_seconds: Annotated[
         NotNegative | None, hint("seconds to launch the attention of one block")
     ] = None

@@ -11,6 +11,7 @@ from calc.catalogs.schemas.kinds import (
     PathKey,
     Share,
     Text,
+    WholeNumber,
     hint,
 )
 
@@ -33,7 +34,10 @@ class Kernel(Entry, kw_only=True):
     plain_read_ratio: Annotated[
         Share | None, hint("share of other reads' bandwidth, without Marlin")
     ] = None
-    basis: Annotated[Literal["calibrated", "assumed"], hint("calibrated or assumed")]
+    replayed_prompt_tokens: Annotated[
+        WholeNumber | None, hint("tokens up to which its models ask an engine to replay a pass")
+    ] = None
+    basis: Annotated[Literal["calibrated", "assumed", "published"], hint("calibrated or assumed")]
     source: Annotated[Text, hint("who published it")]
 
 
