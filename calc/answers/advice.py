@@ -3,13 +3,12 @@
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.layout import at_once
 from calc.mappings import Cells, Changes
 from calc.say.change import change_in_words, loses_quality, quality
 from calc.say.numbers import percent
-from calc.studies.advice import advice
+from calc.studies.advice import advice, estimated_row
 
 
 def advise(
@@ -24,29 +23,24 @@ def advise(
     The columns of calc.studies.advice.advice, with `change` in words, its cost in `quality`,
     whether it costs any (`loses_quality`), and the `source` of that.
     """
-    row = (
-        dict(scenario)
-        if "allocated_peak_bytes" in scenario
-        else estimate(dict(scenario), catalogs, solve=False)
-    )
+    row = estimated_row(scenario, catalogs)
     useful = advice(row, catalogs, market, limits, lacking_bytes)
     figures = [name for name in useful if name != "set"]
     columns = ["change", *figures, "quality", "loses_quality", "source", "set"]
     if not len(useful):
         return useful.reindex(columns=columns)
     serves = row["work"] == "inference"
-    chosen = useful[["kind", "set", "runs"]].to_numpy()
-    words = [change_words(row, kind, change, runs, catalogs) for kind, change, runs in chosen]
-    sets = [{"step": ""} if kind == "step" else change for kind, change, _ in chosen]
-    notes = [quality(change, catalogs, serves) for change in sets]
-    text_columns = {
-        "change": words,
-        "quality": [note for note, _ in notes],
-        "source": [source for _, source in notes],
-    }
-    texts = {name: pd.Index(values, dtype=object) for name, values in text_columns.items()}
-    losses = [loses_quality(change, catalogs, serves) for change in sets]
-    return useful.assign(**texts, loses_quality=losses)[columns]
+    changes = list(useful[["kind", "set", "runs"]].itertuples(index=False, name=None))
+    words = [change_words(row, kind, change, runs, catalogs) for kind, change, runs in changes]
+    # Another step changes the result by itself, whatever columns it sets.
+    settings = [{"step": ""} if kind == "step" else change for kind, change, _ in changes]
+    notes, sources = zip(*(quality(setting, catalogs, serves) for setting in settings), strict=True)
+    return useful.assign(
+        change=pd.Series(words, useful.index, dtype=object),
+        quality=pd.Series(notes, useful.index, dtype=object),
+        source=pd.Series(sources, useful.index, dtype=object),
+        loses_quality=[loses_quality(setting, catalogs, serves) for setting in settings],
+    )[columns]
 
 
 def change_words(row: Row, kind: str, change: Changes, runs: str, catalogs: Catalogs) -> str:

@@ -16,7 +16,7 @@ from calc.job.columns import JOB_BY_NAME
 from calc.mappings import Cells
 from calc.say.job import job_sentence
 from calc.scenarios.inputs import BY_NAME
-from calc.scenarios.problems import TableError, quote_cell
+from calc.scenarios.read import check_column_names
 
 ONCE = 1  # months of a plan in which work that ends is done
 
@@ -27,21 +27,16 @@ def answer(jobs: pd.DataFrame | Cells | list[Row], catalogs: Catalogs) -> pd.Dat
     The job's own columns that a scenario has not come first; a job without a name is named by its
     sentence. The first answer of each job is in the bill (`in_bill`). Work that ends is paid once.
     """
-    table = (
-        jobs
-        if isinstance(jobs, pd.DataFrame)
-        else pd.DataFrame([jobs] if isinstance(jobs, Mapping) else list(jobs), dtype=object)
-    )
-    _check(table)
+    table = jobs
+    if not isinstance(jobs, pd.DataFrame):
+        table = pd.DataFrame([jobs] if isinstance(jobs, Mapping) else list(jobs), dtype=object)
+    check_column_names(table.columns, BY_NAME.keys() | JOB_BY_NAME.keys())
     parts = []
     for job in table.to_dict("records"):
         ranked = full_answer(job, catalogs)
         rows = ranked.answers
-        rows = (
-            rows.assign(**estimate(rows, catalogs, columns=SOLVED))
-            if rows["memory_bytes"].notna().all()
-            else rows
-        )
+        if rows["memory_bytes"].notna().all():
+            rows = rows.assign(**estimate(rows, catalogs, columns=SOLVED))
         rows = _planned(rows, job)
         job_columns = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
         name = job_sentence(ranked.job, catalogs) if blank(job.get("job")) else job["job"]
@@ -64,28 +59,3 @@ def _planned(rows: pd.DataFrame, job: Cells) -> pd.DataFrame:
     if blank(job.get("plan_months")):
         rows["plan_months"] = np.where(ends_of(rows), ONCE, rows["plan_months"])
     return rows
-
-
-def _check(table: pd.DataFrame) -> None:
-    """A table of jobs names the model of each, and no column twice or almost."""
-    if "model" not in table.columns:
-        names = ", ".join(map(str, table.columns[:8]))
-        raise TableError(
-            f"The table of jobs has no column 'model' (its columns: {names}); name the model "
-            f"of each job in it."
-        )
-    doubled = table.columns[table.columns.duplicated()]
-    if len(doubled):
-        raise TableError(
-            f"The column '{quote_cell(doubled[0])}' is twice in the table; keep one of them."
-        )
-    for column in table.columns:
-        name = "_".join(str(column).lower().split())
-        if (
-            name != column
-            and (name in BY_NAME or name in JOB_BY_NAME)
-            and name not in table.columns
-        ):
-            raise TableError(
-                f"The column '{quote_cell(column)}' would not be read; write its name as {name}."
-            )

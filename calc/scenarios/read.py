@@ -1,6 +1,7 @@
 """Reads the cells of scenarios: inputs with defaults, and problems as sentences."""
 
 import re
+from collections.abc import Container
 from functools import cache
 from itertools import product
 
@@ -48,25 +49,30 @@ ASKED_COLUMNS = frozenset(
 
 
 def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
-    """The scenarios as a DataFrame, from a DataFrame or one dict. Raises TableError."""
+    """Return the scenarios as a DataFrame, from a DataFrame or one dict. Raises TableError."""
     frame = pd.DataFrame([table]) if isinstance(table, dict) else table
-    if "model" not in frame.columns:
+    check_column_names(frame.columns, BY_NAME)
+    return frame
+
+
+def check_column_names(columns: pd.Index, known: Container[str]) -> None:
+    """Raise TableError if no column names the model, or one is there twice or misspelled."""
+    if "model" not in columns:
         raise TableError(
-            f"The table has no column 'model' (its columns: "
-            f"{', '.join(map(str, frame.columns[:8]))}); name the model of each row in it."
+            f"The table has no column 'model' (its columns: {', '.join(map(str, columns[:8]))}); "
+            f"name the model of each row in it."
         )
-    doubled = frame.columns[frame.columns.duplicated()]
-    if len(doubled):
+    duplicates = columns[columns.duplicated()]
+    if len(duplicates):
         raise TableError(
-            f"The column '{quote_cell(doubled[0])}' is twice in the table; keep one of them."
+            f"The column '{quote_cell(duplicates[0])}' is twice in the table; keep one of them."
         )
-    for column in frame.columns:
+    for column in columns:
         name = "_".join(str(column).lower().split())
-        if name != column and name in BY_NAME and name not in frame.columns:
+        if name != column and name in known and name not in columns:
             raise TableError(
                 f"The column '{quote_cell(column)}' would not be read; write its name as {name}."
             )
-    return frame
 
 
 def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> Row:

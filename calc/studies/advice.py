@@ -115,11 +115,7 @@ def advice(
     the changes keep. `lacking_bytes`: of a run that failed for want of memory, whatever its
     estimate.
     """
-    row = (
-        dict(scenario)
-        if "allocated_peak_bytes" in scenario
-        else estimate(dict(scenario), catalogs, solve=False)
-    )
+    row = estimated_row(scenario, catalogs)
     if row["problem"]:
         return pd.DataFrame(columns=list(_FRAME))
     runs = bool(is_offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
@@ -144,6 +140,13 @@ def advice(
         useful = pd.concat([more[more["same_work"]], other, useful], ignore_index=True)
         useful = machine_first(useful, [], [])
     return useful[list(_FRAME)]
+
+
+def estimated_row(scenario: Cells, catalogs: Catalogs) -> Row:
+    """Return a scenario as an estimated row; a row that is estimated already stays as it is."""
+    if "allocated_peak_bytes" in scenario:
+        return dict(scenario)
+    return estimate(dict(scenario), catalogs, solve=False)
 
 
 def kind_of(row: Cells, change: Changes) -> str:
@@ -196,8 +199,6 @@ def _try_changes(
     numbers = {
         name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
     }
-    free_bytes = numbers["gpu_memory_bytes"] - numbers["needed_bytes"]
-    present_free_bytes = row["gpu_memory_bytes"] - row["needed_bytes"]
     with np.errstate(divide="ignore", invalid="ignore"):
         token_usd, present_token_usd = changed.usd_per_hour / rate, base.usd_per_hour / present_rate
         slowdown_ratio = present_rate / rate
@@ -207,8 +208,7 @@ def _try_changes(
             "kind": kinds,
             "same_machine": [not change.keys() & MACHINE for change in changes],
             "same_work": _same_work(row, kinds, changes, catalogs),
-            "saved_gib": (row["needed_bytes"] - numbers["needed_bytes"]) / GIB,
-            "freed_gib": (free_bytes - present_free_bytes) / GIB,
+            **_memory_changes(row, numbers),
             "saved_usd_per_hour": base.usd_per_hour - changed.usd_per_hour,
             "saved_work_ratio": 1 - work_ratio,
             "work_ratio": work_ratio,
@@ -216,7 +216,6 @@ def _try_changes(
             "slowdown_ratio": slowdown_ratio,
             "usd_per_hour": changed.usd_per_hour,
             "usd": changed.usd,
-            "card_gib": numbers["gpu_memory_bytes"] / GIB,
             "hours": changed.hours,
             "fits": rows["fits"].astype(str).to_numpy(),
             "runs": rows["runs"].astype(str).to_numpy(),
@@ -228,6 +227,17 @@ def _try_changes(
             "set": changes,
         }
     )
+
+
+def _memory_changes(row: Row, numbers: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return what each change saves, what it frees of its card, and the card. [GiB]"""
+    needed, card = numbers["needed_bytes"], numbers["gpu_memory_bytes"]
+    free_bytes = row["gpu_memory_bytes"] - row["needed_bytes"]
+    return {
+        "saved_gib": (row["needed_bytes"] - needed) / GIB,
+        "freed_gib": (card - needed - free_bytes) / GIB,
+        "card_gib": card / GIB,
+    }
 
 
 def _work_ratio(

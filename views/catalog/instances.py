@@ -30,7 +30,7 @@ from views.session.present_plan import look_at, present
 from views.session.tabs import open_tab
 from views.session.worker import options
 from views.shared import row_words, tables
-from views.shared.elements import button, expander
+from views.shared.elements import button, expander, select
 from views.shared.markdown import plain
 from views.shared.sources import source_table, to_method
 from views.shared.theme import INKS, Ink
@@ -39,7 +39,7 @@ KEY = "instance_list"
 TANK = (150, 28)  # width and height of a memory bar in pixels
 ROW = 34  # pixels
 ROWS_IN_VIEW = 14  # before the table scrolls
-# Numbers that are worked out, not looked up.
+# Numbers that are computed, not looked up.
 OF_THE_JOB = ("usd", "hours", "time_per_output_token_ms")
 WHICH = {"job": "that run the job", "all": "all types"}
 
@@ -120,40 +120,16 @@ def _filters(answered: bool, catalogs: Catalogs) -> Filters:
     text = st.text_input(
         "Search", key="instance_search", placeholder="card, family, size", width=168, **SESSION
     )
-    ours = (
-        ", ".join(names[region] for region in job_state.current().fields["regions"]) or "any region"
-    )
-    regions = {"": f"{ours}, as planned"} | dict(names)
-    region = st.selectbox(
-        "Region",
-        list(regions),
-        format_func=regions.__getitem__,
-        key="instance_region",
-        width=168,
-        **SESSION,
-    )
+    of_plan = [names[region] for region in job_state.current().fields["regions"]]
+    regions = {"": f"{', '.join(of_plan) or 'any region'}, as planned"} | dict(names)
+    region = select("Region", regions, "instance_region", width=168)
     sold = {
         name: f"an hour, {market.label}"
         for name, market in MARKETS.items()
         if priced[market.price].notna().any()
     }
-    market = st.selectbox(
-        "Prices",
-        list(sold),
-        format_func=sold.__getitem__,
-        key="instance_market",
-        width=240,
-        **SESSION,
-    )
-    which = st.selectbox(
-        "Show",
-        list(WHICH),
-        format_func=WHICH.__getitem__,
-        key="instance_which",
-        width=168,
-        disabled=not answered,
-        **SESSION,
-    )
+    market = select("Prices", sold, "instance_market", width=240)
+    which = select("Show", WHICH, "instance_which", width=168, disabled=not answered)
     return Filters(text or "", region or "", market, which if answered else "all")
 
 
@@ -202,7 +178,7 @@ def _instance_list(
     if row:
         st.markdown(
             plain(
-                f"Worked out for the job on {place(row)}: Method has every formula, and the "
+                f"Computed for the job on {place(row)}: Method has every formula, and the "
                 f"source of what each reads."
             )
         )

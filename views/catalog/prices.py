@@ -14,7 +14,7 @@ from calc.evaluate import Row
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
 from views.shared import tables
-from views.shared.elements import expander
+from views.shared.elements import expander, select
 from views.shared.sources import source_table, with_links
 from views.shared.texts import texts_beside
 
@@ -68,14 +68,7 @@ def _choose_region_and_families(catalogs: Catalogs) -> tuple[str, list[str]]:
     st.session_state.setdefault("prices_region", first)
     labels = {region: f"{name} ({region})" for region, name in names.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        region = st.selectbox(
-            "Region",
-            list(labels),
-            format_func=labels.__getitem__,
-            key="prices_region",
-            width=280,
-            **SESSION,
-        )
+        region = select("Region", labels, "prices_region", width=280)
         every = sorted(catalogs.instances["family"].unique())
         families = st.multiselect(
             "Family", every, key="prices_families", placeholder="All", width=280, **SESSION
@@ -110,14 +103,7 @@ def _cards(catalogs: Catalogs) -> None:
 
 def _every_catalog(catalogs: Catalogs) -> None:
     """Any catalog as it is."""
-    name = st.selectbox(
-        "Catalog",
-        list(CATALOGS),
-        format_func=CATALOGS.__getitem__,
-        key="catalog",
-        width=320,
-        **SESSION,
-    )
+    name = select("Catalog", CATALOGS, "catalog", width=320)
     table = result_tables.catalog_table(catalogs, name)
     about = catalogs.about.get(name, {})
     source = about.get("source", "with each entry")

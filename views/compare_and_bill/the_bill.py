@@ -25,7 +25,7 @@ from views.compare_and_bill.compared_answers import (
 from views.compare_and_bill.moves import cases_of
 from views.session import SESSION, kept_answers
 from views.session.kept_answers import PLANNED
-from views.shared.elements import expander
+from views.shared.elements import expander, select
 from views.shared.markdown import plain
 from views.shared.row_words import own_share
 from views.shared.tables import text_table
@@ -65,14 +65,7 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
         }
         budget = st.number_input("Budget, $", 0.01, value=None, key=BUDGET_USD, **look, **SESSION)
         budget_period()  # sets the one that is chosen first
-        period = st.selectbox(
-            "For",
-            list(PERIODS),
-            format_func=PERIODS.__getitem__,
-            key=BUDGET_FOR,
-            width=170,
-            **SESSION,
-        )
+        period = select("For", PERIODS, BUDGET_FOR, width=170)
     cases_of(bill, f"{period}_usd")
     if budget:
         against = against_budget(bill, budget, period)

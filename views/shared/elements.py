@@ -36,6 +36,13 @@ def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> A
     )
 
 
+def select(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> Any:
+    """One of several choices in a list that opens: value -> the words for it."""
+    return st.selectbox(
+        label, list(choices), format_func=choices.__getitem__, key=key, **(SESSION | look)
+    )
+
+
 def use_in_plan(
     choices: Mapping[Any, str],
     key: str,

@@ -31,11 +31,6 @@ def choice(label: str, key: str, words: dict[str, str], **look: Any) -> None:
     )
 
 
-def select(label: str, key: str, words: dict[str, str], **look: Any) -> None:
-    """One of a few in a list, beside another field."""
-    st.selectbox(label, list(words), format_func=words.__getitem__, key=key, **(SESSION | look))
-
-
 def count_field(label: str, key: str, empty: str = "", **look: Any) -> None:
     """A field of a count; `empty` says what an empty field means, else it is never empty."""
     look = {"step": 1, "placeholder": empty, **look, **SESSION}

@@ -17,6 +17,7 @@ from calc.units import MILLISECONDS
 from views.session import extra_state, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
+from views.shared.elements import select
 from views.shared.markdown import plain
 from views.sidebar.fields import (
     NO_LIMIT,
@@ -24,7 +25,6 @@ from views.sidebar.fields import (
     number,
     row,
     scaled_number,
-    select,
     written_count,
 )
 
@@ -44,7 +44,7 @@ def load(fields: Row, catalogs: Catalogs) -> None:
     words = measure(fields["model"], 1, catalogs).words
     with row():
         if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # settle the format
-            select("Weights", KEYS.fewest_bits, _weights(fields, catalogs))
+            select("Weights", _weights(fields, catalogs), KEYS.fewest_bits)
         load_in(measured, LOADS, catalogs)
     amount(measured, present(catalogs).job, catalogs)
     if measured == KEYS.tokens_total:
@@ -81,7 +81,7 @@ def load(fields: Row, catalogs: Catalogs) -> None:
 def load_in(measured: str, words: dict[str, str], catalogs: Catalogs, label: str = "Load") -> None:
     """The terms in which the load of a service is given."""
     state = questions.widget_of("load", measured, lambda name: questions.take_load(name, catalogs))
-    select(label, words=words, **state, persist_state=None)
+    select(label, words, **state, persist_state=None)
 
 
 def amount(measured: str, job: Row, catalogs: Catalogs) -> None:
@@ -121,12 +121,15 @@ def conversation(catalogs: Catalogs) -> None:
 
 
 def _shares(fields: Row) -> None:
-    """For how many requests the limits hold; the first token's where the two differ."""
+    """Ask for which share of the requests the limits hold.
 
-    def take(share: str) -> None:
-        job_state.choose(first_token_percentile=share, token_percentile=share)
+    If the two limits differ, the share of the time to first token is shown.
+    """
 
-    state = questions.widget_of("limits_hold_for", fields[KEYS.first_token_percentile], take)
+    def choose(percentile: str) -> None:
+        job_state.choose(first_token_percentile=percentile, token_percentile=percentile)
+
+    state = questions.widget_of("limits_hold_for", fields[KEYS.first_token_percentile], choose)
     st.select_slider("Limits are for", list(SHARES), format_func=SHARES.__getitem__, **state)
 
 

@@ -17,7 +17,7 @@ from calc.scenarios.join_objectives import SUPERVISED
 from views.session import SESSION, address, extra_state, is_phone, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
-from views.shared.elements import button
+from views.shared.elements import button, select
 from views.shared.markdown import plain
 from views.sidebar import assumptions, by_hand, my_gpus, served, where
 from views.sidebar.by_hand_fields import field as field_by_hand
@@ -27,7 +27,6 @@ from views.sidebar.fields import (
     large_count,
     number,
     row,
-    select,
     written_count,
 )
 from views.your_files import field
@@ -81,7 +80,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
             choice("What to do with them", KEYS.goal, GOALS)
         if fields["goal"] == "tune":
             with row():
-                select("Method", KEYS.method, METHODS)
+                select("Method", METHODS, KEYS.method)
                 _objective(by_hand_now)
             _rollouts(by_hand_now, catalogs)
         _model(fields["model"], catalogs)

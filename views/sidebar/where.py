@@ -15,6 +15,7 @@ from views.session import SESSION, extra_state, job_state, kept_answers
 from views.session import catalogs as session_catalogs
 from views.session.job_state import KEYS
 from views.session.questions import widget_of
+from views.shared.elements import select
 from views.shared.markdown import plain
 from views.shared.texts import TEXTS
 from views.sidebar.fields import popover
@@ -47,13 +48,7 @@ def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
         st.pills(
             "Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state
         )
-        st.selectbox(
-            "Availability, at worst",
-            list(CAPACITY),
-            format_func=CAPACITY.__getitem__,
-            key=KEYS.obtainable,
-            **SESSION,
-        )
+        select("Availability, at worst", CAPACITY, KEYS.obtainable)
         ratio = extra_state.own_assumptions().get("paid_ratio")
         state = widget_of(
             "discount_percent",
