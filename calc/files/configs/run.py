@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
+from calc.evaluate import Row
 from calc.files.configs.combined_fields import derive, machine, settle_stored_format
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
@@ -303,30 +304,16 @@ def _row(
         for name in OTHER_MODELS
         if columns.get(name)
     }
-    files, model = (
-        "+".join(dict.fromkeys(reading.file for reading in readings)),
-        str(columns.get("model") or ""),
-    )
-    if model:
-        served_tokens = columns.get("sequence_tokens") if main.work == "inference" else None
-        columns["model"] = _long_enough(model, served_tokens, catalogs)
-        if columns["model"] not in catalogs.models.index:
-            where = f"{settings.files.get('model', main.name)}, {settings.fields['model']}"
-            settings.complain(unknown_model(model, where, catalogs), "model")
+    files = "+".join(dict.fromkeys(reading.file for reading in readings))
+    if columns.get("model"):
+        columns["model"] = _known_model(settings, main, columns, catalogs)
     elif "model" not in settings.problems.values():
         settings.complain(
             f"{files}: no file names the model; choose it, or add the file that names it.", "model"
         )
     columns["work"] = main.work
-    for name in (
-        LORA_ONLY if columns.get("tuning") != "lora" and not columns.get("adapters") else ()
-    ):
-        if (
-            columns.pop(name, None) is not None
-            and name not in settings.defaulted
-            and settings.fields[name] != main.name
-        ):
-            settings.unused[settings.fields[name]] = None
+    if columns.get("tuning") != "lora" and not columns.get("adapters"):
+        _drop_lora_columns(settings, main, columns)
     skipped = {"scenario", *idle_inputs(main.work, columns.get("tuning"))}
     place = next((reading.place for reading in readings if reading.place), "")
     about = {
@@ -352,6 +339,25 @@ def _row(
         | {name: _text(value) for name, value in columns.items()}
         | about
     )
+
+
+def _known_model(settings: RunSettings, main: Tool, columns: Row, catalogs: Catalogs) -> str:
+    """Return the id of the model for the length that is served; note one that is not known."""
+    name = str(columns["model"])
+    served_tokens = columns.get("sequence_tokens") if main.work == "inference" else None
+    model = _long_enough(name, served_tokens, catalogs)
+    if model not in catalogs.models.index:
+        where = f"{settings.files.get('model', main.name)}, {settings.fields['model']}"
+        settings.complain(unknown_model(name, where, catalogs), "model")
+    return model
+
+
+def _drop_lora_columns(settings: RunSettings, main: Tool, columns: Row) -> None:
+    """Remove the columns that only LoRA reads; the fields that set them count as unused."""
+    for name in LORA_ONLY:
+        is_set = columns.pop(name, None) is not None and name not in settings.defaulted
+        if is_set and settings.fields[name] != main.name:
+            settings.unused[settings.fields[name]] = None
 
 
 def _is_not_of_model(problems: dict[str, str]) -> Callable[[str], bool]:
