@@ -1,7 +1,7 @@
 """Formulas over combinations of two tables, each at the narrowest level of what it reads.
 
 The levels: one value for all; a value per layout; per place; per pair of a layout and a place; per
-way (a pair and what it is multiplied by). A column that depends on the layout alone is worked out
+way (a pair and what it is multiplied by). A column that depends on the layout alone is computed
 once, however many places the layout is tried on.
 """
 

@@ -1,4 +1,4 @@
-"""Tables of columns, words as codes, and equal rows, which are worked out once.
+"""Tables of columns, words as codes, and equal rows, which are computed once.
 
 A column of numbers has one value per row along its last axis, or one value for all rows; a column
 of words likewise has one code per row, or one for all.
@@ -69,7 +69,7 @@ class Table(Row):
     def once(
         self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5
     ) -> Columns:
-        """The columns that `make` returns, worked out once for rows whose keys are equal."""
+        """The columns that `make` returns, computed once for rows whose keys are equal."""
         repeated = self.distinct(keys, share)
         if repeated is None:
             return make(self)

@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     """A version of a plan: its name, who saved it, when (UTC), its answer in words and figures, and
     its link, which brings it back.
 
-    `usd` is the money of the run or the month, None where no price is known. `versions`: how many
+    `usd` is the cost of the run or the month, None if no price is known. `versions`: how many
     of this name there are.
     """
 

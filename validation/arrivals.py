@@ -31,7 +31,7 @@ PERCENTILES = tuple(
 )
 REQUESTS, SEED = 60_000, 20_261_123
 MOST_BATCH = 2048
-LENGTHS = np.geomspace(1 / 30, 64, 80)  # of prompts, over their mean: where prefill is worked out
+LENGTHS = np.geomspace(1 / 30, 64, 80)  # of prompts, over their mean: where prefill is computed
 
 
 def tables(scenarios, catalogs):

@@ -44,7 +44,7 @@ def sources_of(
 
 
 def columns_behind(column: str) -> list[str]:
-    """The catalog columns that a column on screen shows or is worked out from."""
+    """The catalog columns that a column on screen shows or is computed from."""
     names = [
         column,
         *(

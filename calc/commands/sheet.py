@@ -164,7 +164,7 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     card = (
         (
             f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows "
-            f"{size(row['memory_bytes'])} of the run on a roomy card"
+            f"{size(row['memory_bytes'])} of the run on a card with memory to spare"
         )
         if row["gpu"]
         else "none is named"

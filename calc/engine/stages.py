@@ -83,7 +83,7 @@ class Stage:
     """Formulas that run together, in order: those of modules, and single ones.
 
     `work`: the one kind of work that the stage belongs to; in the other its columns are empty (NaN,
-    components 0). `shared`: worked out once for rows that are equal in all columns that decide its
+    components 0). `shared`: computed once for rows that are equal in all columns that decide its
     results. `each_place`: memory that differs between the stages of a pipeline. `on_demand`: walked
     only where one of its columns is wanted.
     """
@@ -311,7 +311,7 @@ def _results_of(stage: Stage, table: Table) -> Columns:
 
 
 def memory(table: Table) -> Table:
-    """A resolved table with its memory, worked out once for rows whose keys are equal."""
+    """A resolved table with its memory, computed once for rows whose keys are equal."""
     return table | table.once(memory_keys(table), _memory_of)
 
 

@@ -50,7 +50,7 @@ FORMULAS = {
     for formula in stage.formulas
 }
 NEEDED = ("needed_bytes", "needed_low_bytes", "needed_high_bytes")  # what must fit, and its range
-# In nvidia-smi, on a roomy card.
+# In nvidia-smi, on a card with memory to spare.
 NVIDIA_SMI_MEMORY = (
     "memory_bytes",
     "memory_low_bytes",

@@ -141,14 +141,14 @@ def _load_and_lengths(choices: Row) -> Row:
 def prompt_with_images(choices: Row, catalogs: Catalogs) -> Row:
     """The prompt of a service that sees images, if the usual one is shorter than they are."""
     names = ("model", "images_per_sequence", "image_tokens", "tokens_total", "answer_tokens")
-    told = {name: choices[name] for name in names if choices.get(name)}
-    sees_images = "images_per_sequence" in told or counts_images(told.get("tokens_total"))
+    fields = {name: choices[name] for name in names if choices.get(name)}
+    sees_images = "images_per_sequence" in fields or counts_images(fields.get("tokens_total"))
     is_set = choices.get("prompt_tokens") or choices.get("context_tokens")
-    if is_set or not sees_images or told.get("model") not in catalogs.models.index:
+    if is_set or not sees_images or fields.get("model") not in catalogs.models.index:
         return {}
-    if not takes_images(told["model"], catalogs):
+    if not takes_images(fields["model"], catalogs):
         return {}
-    return {"prompt_tokens": resolve({"work": "inference", **told}, catalogs).prompt_tokens}
+    return {"prompt_tokens": resolve({"work": "inference", **fields}, catalogs).prompt_tokens}
 
 
 def _amount_of_run(choices: Row, catalogs: Catalogs) -> Row:
@@ -157,14 +157,14 @@ def _amount_of_run(choices: Row, catalogs: Catalogs) -> Row:
     A run from scratch has them as one field. An example whose tokens nobody names has those of its
     image, or the usual ones as far as its context holds them.
     """
-    told = {name: choices[name] for name in AMOUNT if choices.get(name)}
+    fields = {name: choices[name] for name in AMOUNT if choices.get(name)}
     from_scratch = choices.get("goal") == "train"
-    is_known = from_scratch or not told.keys() & {"example_tokens", "objective"}
-    named = told.keys() & {"examples", "train_tokens"} and "run_tokens" not in choices
-    if not (is_known and named and told.get("model") in catalogs.models.index):
+    is_known = from_scratch or not fields.keys() & {"example_tokens", "objective"}
+    named = fields.keys() & {"examples", "train_tokens"} and "run_tokens" not in choices
+    if not (is_known and named and fields.get("model") in catalogs.models.index):
         return {}
     try:
-        resolved = resolve({"work": "training", **told}, catalogs)
+        resolved = resolve({"work": "training", **fields}, catalogs)
     except JobError:
         return {}  # the answer says what is wrong
     if from_scratch:

@@ -24,7 +24,7 @@ USUAL_INSTANCES, USUAL_GPUS, MOST_INSTANCES = 16, 128, 512
 PROMPTS_PER_STEP = 128  # of training that generates its answers
 SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
-BOTH_WITHIN = 1.01  # of money and time that are told as equal
+BOTH_WITHIN = 1.01  # of costs and times that count as equal
 
 # Assumptions of the ranking.
 JUDGED = (

@@ -2,7 +2,8 @@
 
 The allocator returns its cached blocks before it fails (c10/cuda/CUDACachingAllocator.cpp,
 release_cached_blocks). A run therefore needs its allocated peak, what fragmentation loses of it,
-and what lies outside of the allocator. nvidia-smi shows more on a roomy card: `memory_bytes`.
+and what lies outside of the allocator. On a card with memory to spare, nvidia-smi shows more:
+`memory_bytes`.
 """
 
 from collections.abc import Callable

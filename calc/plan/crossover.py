@@ -86,7 +86,7 @@ def crossings(table: pd.DataFrame) -> dict[str, float]:
     wide = wide[wide.index <= wide.index.max() / MOST_COPIES * JUST_ABOVE]
     found = {}
     for line in wide.columns.drop(PER_TOKEN):
-        dearer = np.flatnonzero((wide[line] > wide[PER_TOKEN]).to_numpy())
-        after = dearer[-1] + 1 if len(dearer) else 0
+        costlier = np.flatnonzero((wide[line] > wide[PER_TOKEN]).to_numpy())
+        after = costlier[-1] + 1 if len(costlier) else 0
         found[line] = float(wide.index[after]) if after < len(wide) else np.nan
     return found

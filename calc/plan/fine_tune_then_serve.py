@@ -70,8 +70,8 @@ def by_day(plan: TunedPlan) -> pd.DataFrame:
 
 def break_even_day(days: pd.DataFrame) -> float:
     """The first day from which on the plan has cost no more than the endpoint; NaN: never."""
-    dearer = np.flatnonzero(~(days[SUM] <= days[ENDPOINT] * (1 + ROUNDING)))
-    later = dearer[-1] + 1 if len(dearer) else 0
+    costlier_days = np.flatnonzero(~(days[SUM] <= days[ENDPOINT] * (1 + ROUNDING)))
+    later = costlier_days[-1] + 1 if len(costlier_days) else 0
     return float(days["day"].iloc[later]) if later < len(days) else np.nan
 
 

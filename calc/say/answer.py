@@ -293,7 +293,7 @@ def _otherwise(subject: Subject) -> str:
     return f"{how} this type costs at least {usd(other['usd'])}"
 
 
-# The words of each code, in the order in which they are told.
+# The words of each code, in the order in which they appear.
 WORDS: dict[str, Words] = {
     "old-price": _old_price,
     "requests": _requests,

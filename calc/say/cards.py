@@ -43,7 +43,7 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     names = row["answer"].split("+")
     if "nearest" in names:
         if row["missed_limits"]:
-            return f"In the way: {row['misses']}."
+            return f"Exceeds a limit: {row['misses']}."
         return layout_line(row, catalogs)
     if "knee" in names:
         little = "little-more" in row["why_codes"].split("+")

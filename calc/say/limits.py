@@ -45,7 +45,7 @@ STEPPED = {  # a limit at its next step
 
 IN_ALL = ("hours_most", "usd_most")  # limits on the whole work, named without more words where free
 PERCENTILE_OF = dict(zip(SPEEDS, PERCENTILES, strict=True))
-NOTHING_RATIO = 0.03  # of the money, below which a limit costs nothing
+NOTHING_RATIO = 0.03  # of the cost, below which a limit costs nothing
 # Requests that meet a limit.
 SHARE_WORDS = {
     "50": "half of all requests",

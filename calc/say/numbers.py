@@ -22,7 +22,7 @@ SPOKEN_UNITS = {  # of one, and of several
     "h": ("hour", "hours"),
     "days": ("day", "days"),
 }
-LEAST_SHARE = 0.01  # that is told as a number
+LEAST_SHARE = 0.01  # that is given as a number
 SCALES = ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"))
 
 

@@ -17,7 +17,7 @@ OFFLOADED = {"optimizer": "the optimizer", "activations": "activations"}
 def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
     """Instead: QLoRA for $21, LoRA for $30 or Spot for $38.
 
-    That the money may rise to what the nearest answer costs is in the problem itself.
+    The problem itself says that the budget may rise to the cost of the nearest answer.
     """
     others = [way for way in outs if way.kind != "limits" or set(way.value) != {"usd_most"}]
     if not others:

@@ -1,6 +1,6 @@
 """Pairs of layouts and places that run there and may fit, with the memory of each layout.
 
-Memory depends on the layout, and is worked out once for layouts that are alike.
+Memory depends on the layout, and is computed once for layouts that are alike.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ MEMORY_MADE = tuple(
 ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens, engine_sequences)
 # Memory of an engine depends on the card through these alone.
 CARD_TRAITS = (on_large_card, on_huge_card, links_without_multicast, expert_tile)
-LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB
+LAYOUTS_AT_ONCE = 2**12  # whose memory is computed at once, within 60 MB
 
 
 def pair_table_of(table: Columns, cards: Columns, grid: Grid) -> LayoutPlaceTable:
@@ -192,7 +192,7 @@ def keep_fitting(pair_table: LayoutPlaceTable) -> np.ndarray:
 
 
 def memory_once(table: Table) -> Table:
-    """The table with what memory decides, worked out once for layouts that are alike.
+    """The table with what memory decides, computed once for layouts that are alike.
 
     Without sharding the number of replicas changes no byte, once there are two.
     """

@@ -17,7 +17,7 @@ from calc.search.ranking import Ranking
 from calc.search.rows import misses_of
 from calc.search.search_results import SearchResult
 
-CERTAIN = 0.99  # probability of fitting, from which on a doubt is not told
+CERTAIN = 0.99  # probability of fitting, from which on a doubt is not mentioned
 
 
 def problem_of_nearest(ranked: Ranking, number: int, row: Row) -> Problem:

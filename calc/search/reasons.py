@@ -10,7 +10,7 @@ from calc.job.job import Job
 
 BLOCK = "capacity-block"
 STEP_RATIO = 1.5  # of the tokens of a step, from which on another learning rate is due
-STARTING_RATIO = 0.01  # of a run, from which on its start-up time is told
+STARTING_RATIO = 0.01  # of a run, from which on its start-up time is mentioned
 CODES = (
     "only",
     "next",

@@ -21,7 +21,7 @@ TIMED = (
     "run_tokens",
     "run_tokens_per_second",
 )
-STEPPED = (  # what the money of a candidate is made of
+STEPPED = (  # what the cost of a candidate is made of
     "ends",
     "run_tokens",
     "run_tokens_per_second",

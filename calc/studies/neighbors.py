@@ -102,8 +102,8 @@ def neighbors(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neigh
     here, others = sound_layouts([place, elsewhere], catalogs)
     changes = [*_laid_out(row, catalogs), *_on_its_place(row, here)]
     if row["work"] == "training" and row["fits"] == "yes":
-        dearer = {best["instance"] for best in others[NEAR_TYPES:]}
-        near = [name for name in catalogs.instances.index if name not in dearer]
+        costlier = {best["instance"] for best in others[NEAR_TYPES:]}
+        near = [name for name in catalogs.instances.index if name not in costlier]
         changes += _setup_changes(row, place, elsewhere | {"instance": near}, catalogs)
     changes += _elsewhere(row, others, catalogs)
     changes += choices

@@ -179,7 +179,7 @@ def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed()
     run(app.get_by_key("utilization").set_value(0.4))
     assert paid(app) != before
     assert address(app)["utilization"] == ["0.4"]
-    assert "worked out with 40 % of the card's rate, as you set it" in page_text(app)
+    assert "computed with 40 % of the card's rate, as you set it" in page_text(app)
     # And reaches the plan page from a link.
     assert address(opened(restart_seconds="7200"))["restart_seconds"] == ["7200"]
 

@@ -80,7 +80,7 @@ def test_it_is_carried_on_until_the_plan_is_another_one(today):
     assert address(app)["kept"][0].endswith(query["then"][0].partition("~then_")[2])
     assert notice(app)
     turned(app, "compare")
-    assert "The money in all: $10.99 → $5.50 (50 % less)." in notice(app)
+    assert "The total cost: $10.99 → $5.50 (50 % less)." in notice(app)
     turned(app, "plan")
     run(app.selectbox(key="model").set_value("gpt2"))
     assert "Made on" not in notice(app)

@@ -224,7 +224,7 @@ def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(s
     assert title(app).startswith("No option meets every limit")
     (nearest,) = cards(app)
     assert nearest.startswith("Nearest")
-    assert "In the way: " in nearest
+    assert "Exceeds a limit: " in nearest
     assert "misses" in board(app)
     (by_hand,) = cards(opened(v="3", batch="2", **STATES["nothing within the limits"]))
     assert by_hand.startswith("As you set it")

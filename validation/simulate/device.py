@@ -162,7 +162,7 @@ def silu_in_one_kernel(yes=True):
     """A CUDA build has a kernel of its own for the backward pass of SiLU; a CPU build takes it
     apart into seven operators.
 
-    The body is never run: shapes are worked out without it.
+    The body is never run: shapes are computed without it.
     """
     kernels = torch.library.Library("aten", "IMPL") if yes else None
     if kernels is not None:

@@ -231,7 +231,7 @@ def _tooltip() -> list[alt.Tooltip]:
         "machine": "On",
         "layout": "Layout",
         "detail": "Time",
-        "why": "In the way",
+        "why": "Problem",
         "quality": "Quality",
     }
     return [alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()]

@@ -98,7 +98,7 @@ def _open_file(catalogs: Catalogs) -> None:
 
 
 def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
-    """The file's rows, worked out once per file and catalogs."""
+    """The file's rows, computed once per file and catalogs."""
     cached = st.session_state.get("earlier")
     if cached and cached[0] == file.file_id and cached[1] is catalogs:
         return cached[2]

@@ -190,7 +190,7 @@ def _next(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
 def _schedule_of(
     jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs
 ) -> tuple[Schedule, PlansApart | None]:
-    """The plan of these tables, and that of each job alone; worked out once for both tables."""
+    """The plan of these tables, and that of each job alone; computed once for both tables."""
     key = (to_csv(jobs), to_csv(pools), catalogs)
     if st.session_state.get("team_placed", (None,))[0] != key:
         with st.spinner("Placing the jobs"):

@@ -130,7 +130,7 @@ def _cells(
     table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
     table["tokens_per_second"] /= rate_unit(rows[0], catalogs).tokens_per_second
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
-    # After the money: both are seen on a phone.
+    # After the cost, so that a phone shows both.
     table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))
     table.insert(3, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
     for name in reversed(_compared_columns(job)):
@@ -190,7 +190,7 @@ def _columns(job: Row, shown: list[str], rate: str) -> Row:
             "How set", width="large", help="Typed in again, it gives the same figures."
         ),
         "misses": TEXT(
-            "In the way", width="large", help="Which limit of the job it misses, and by how much."
+            "Exceeds", width="large", help="Which limit of the job it exceeds, and by how much."
         ),
     }
     columns |= {name: column(name, kind=TEXT) for name in _compared_columns(job)}

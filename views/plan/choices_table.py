@@ -25,7 +25,7 @@ NAMES = {
     "column": "With",
     "text": "Value",
     "detail": "Time",
-    "why": "In the way",
+    "why": "Problem",
     "machine": "On",
     "layout": "Layout",
     "quality": "Quality",

@@ -61,7 +61,7 @@ def is_large(job: Cells) -> bool:
 
 
 def options(job: Cells, catalogs: Catalogs) -> Answer:
-    """The options of a job, worked out beside the server."""
+    """The options of a job, computed beside the server."""
     return recent_result(
         "options", (job, catalogs.version), lambda: in_worker(job, catalogs, full_answer, job)
     ).copied()

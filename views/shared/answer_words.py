@@ -78,7 +78,7 @@ def hours_range(row: Row) -> tuple[float, float]:
 
 
 def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> str:
-    """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan what is in the way.
+    """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan, what prevents one.
 
     It names the chosen row, by default the first answer.
     """

@@ -14,7 +14,7 @@ from calc.scenarios.problems import quote_cell
 
 LISTED = 5
 SAID: dict[str, tuple[str, Callable[[float], str]]] = {
-    "usd": ("The money in all", usd),
+    "usd": ("The total cost", usd),
     "hours": ("The time", span),
     "memory_gib": ("The memory per GPU", gib),
 }

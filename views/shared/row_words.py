@@ -117,7 +117,7 @@ def time_rests_on(row: Row | pd.Series) -> str:
 def time_basis(row: Row | pd.Series) -> str:
     """The basis of a row's times; your own utilization if you set one."""
     if _sets_utilization(row):
-        return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
+        return f"computed with {percent(row['utilization'])} of the card's rate, as you set it"
     return TIME_RESTS_ON.get(row["time_basis"], "")
 
 

@@ -202,13 +202,13 @@ def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
         row[name] / GIB for name in ("needed_low_bytes", "needed_high_bytes", *NVIDIA_SMI_MEMORY)
     )
     st.markdown(
-        f"Expect that {range_text(low, high)} must fit: the 5th and the 95th percentile. On a "
-        f"roomy card, nvidia-smi shows {gib(shown)} ({range_text(shown_low, shown_high)}), since "
-        f"the allocator also caches blocks that it has used. The ranges carry what no formula "
-        f"knows: how the allocator cuts segments, what kernels take "
-        f"inside one call, versions of drivers and libraries. The figure is "
-        f"{row['memory_basis']}; the range is wider where a figure is "
-        "derived from source alone, and twice as wide beyond all that was simulated or published."
+        f"Plan for {range_text(low, high)} that must fit: the 5th to the 95th percentile. On a "
+        f"card with memory to spare, nvidia-smi shows {gib(shown)} "
+        f"({range_text(shown_low, shown_high)}), because the allocator also caches blocks that it "
+        f"has used. The ranges cover what no formula knows: how the allocator cuts segments, what "
+        f"kernels allocate inside one call, and versions of drivers and libraries. The basis of "
+        f"the figure is {row['memory_basis']}. The range is wider if a figure is derived from "
+        f"source alone, and twice as wide beyond all that was simulated or published."
     )
     software = catalogs.implementations.loc[row["implementation"]]
     st.caption(

@@ -56,7 +56,7 @@ class HeadForm(Entry, kw_only=True):
 
 
 class Head(Entry, kw_only=True):
-    """What follows the last block of a model, such as a language head or a classifier."""
+    """The layers behind the last block of a model: a language head, a classifier or none."""
 
     id: Annotated[Key, hint("an id, for example causal")]
     name: Annotated[Text, hint("what the head is, in words")]
