@@ -63,7 +63,7 @@ def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
 
 
 def needed_part(rows: pd.DataFrame, name: str) -> np.ndarray:
-    """A component of what must fit in each row; for the overhead, what is beside the peak. [B]"""
+    """A component of the memory that must fit; for the overhead, all beside the peak. [B]"""
     if name != "overhead_bytes":
         return rows[name].to_numpy(dtype=float)
     beside = rows["needed_bytes"].to_numpy(dtype=float) - rows[[*ALLOCATED]].sum(axis=1)

@@ -161,7 +161,7 @@ def _served_seconds(table: Columns) -> np.ndarray:
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
-    """The job of result rows on a market each; NaN without a price there or an estimate."""
+    """Return the job of each result row on its market; NaN without a price or an estimate."""
     table = _job_columns(rows)
     sold = price_at(catalogs, rows["instance"], rows["region"])
     kinds_of_work = list(zip(rows["work"], ends_of(rows), strict=True))

@@ -130,7 +130,7 @@ def price_on(
 
 
 class PriceChange(NamedTuple):
-    """The price of an instance for an hour on an earlier day and now, NaN where not known."""
+    """The hourly price of an instance on an earlier day and now; NaN if it is not known."""
 
     then_usd: float
     now_usd: float

@@ -54,7 +54,7 @@ def explain_bill(
     catalogs: Catalogs,
     written: Callable[[str, Any], str] = plain_number,
 ) -> BillExplanation:
-    """The formulas and facts behind a scenario's bill, its row of bill.billed."""
+    """Return the formulas and facts behind a scenario's bill, a row of bill.billed."""
     table = one_scenario_with_times(dict(scenario), catalogs)
     table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
     table |= {name: np.array([float(bill[name])]) for name in ("instances", "resting_instances")}

@@ -19,7 +19,7 @@ def read(path: str) -> Any:
 
 @contextmanager
 def replacing_stream(path: str, binary: bool = False) -> Iterator[Any]:
-    """A stream of text, or of bytes, that replaces the file once it is complete."""
+    """Open a stream of text or bytes that replaces the file once it is complete."""
     mode = "b" if binary else ""
     text: Row = {} if binary else {"encoding": "utf-8", "newline": ""}
     if path == "-":

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def request_cache_bytes(decode_cache_bytes, batch, partial_cache):
-    """Cache of one request of the full length; NaN where only a part of it is counted. [B]"""
+    """KV cache of one request of the full length; NaN if only a part of it is counted. [B]"""
     return np.where(partial_cache > 0, np.nan, decode_cache_bytes / np.maximum(batch, 1))
 
 

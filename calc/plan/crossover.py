@@ -61,7 +61,7 @@ def over_volume(
 
 
 def _month_usd(row: Row, catalogs: Catalogs, purchase: Purchase | None) -> dict[str, float]:
-    """USD of one copy in a month by line, those with a price. [USD]"""
+    """Monthly cost of one copy by line of the chart, without lines that have no price. [USD]"""
     markets = on_markets(dict(row), catalogs)
     years = markets["market"].map(lambda market: MARKETS[market].committed_years)
     lines = {

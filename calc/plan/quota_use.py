@@ -17,7 +17,7 @@ Need = tuple[float, date, date]  # vCPUs or blocks of a plan, and its first and 
 
 
 class QuotaUse(NamedTuple):
-    """A quota in a region, and what plans that run at once take of it: vCPUs or blocks."""
+    """A quota in a region, and how much of it concurrent plans use, in vCPUs or blocks."""
 
     code: str
     name: str

@@ -42,7 +42,7 @@ def _join_notes(first: Words, second: Words) -> Words:
 
 
 def _of_model(table: Columns, catalogs: Catalogs) -> Words:
-    """The note on each row's model; it differs where the tower is loaded and counted."""
+    """Return the note on each row's model, which differs if its tower is loaded."""
     without = words_of(catalogs, "models", "note")
     with_images = words_of(catalogs, "models", "note_with_images")
     row = table["model_row"] + len(without) * (table["tower_parameters"] > 0)

@@ -49,7 +49,7 @@ def counts_generated(job: Cells, catalogs: Catalogs) -> bool:
 
 
 def tokens_through(job: Cells, catalogs: Catalogs) -> float:
-    """The tokens that a model generates with the prompts that it reads for them; else 0."""
+    """Tokens of offline work with its prompts, if the job counts generated tokens; else 0."""
     total = number_in(job, "tokens_total")
     context = context_tokens_of(job)
     answer = number_in(job, "answer_tokens") or context - number_in(job, "prompt_tokens")

@@ -101,7 +101,7 @@ def generating_apart(row: Row) -> float:
 
 
 def sharding_ranks(row: Row) -> float:
-    """GPUs or replicas that a training divides over; those of context parallel share too."""
+    """GPUs or replicas over which a training run is sharded, with those of context parallelism."""
     return replicas(row) * (row.get("context_parallel", 1) if row["sharding"] != "none" else 1)
 
 

@@ -84,7 +84,7 @@ def _card_class(catalogs: Catalogs) -> np.ndarray:
 
 @cached_per_catalogs("prices", "interruption_bands")
 def band_ratios(catalogs: Catalogs) -> np.ndarray:
-    """The middle of each price's interruption band, NaN where no band is known. [share]"""
+    """Middle of each price's interruption band; NaN if the band is not known. [share]"""
     rows = catalogs.interruption_bands.index.get_indexer(
         words_of(catalogs, "prices", "interruption_band")
     )

@@ -113,7 +113,7 @@ def reference(
 
 
 def reference_numbers(reference, has_answers):
-    """1 if a second copy of the weights stands; 1 where the reference scores in each update."""
+    """1 if a second copy of the weights is held; 1 if the reference scores in each update."""
     keeps = reference.are("kept") * has_answers
     adapter_off = reference.are("adapter-off") * has_answers
     return {

@@ -165,7 +165,7 @@ def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_ea
 
 
 def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradient_bytes_each):
-    """Width of stored gradients, as set or else the software's; 0 follows the weights. [B]
+    """Width of stored gradients, as set or by the software; 0 is that of the weights. [B]
 
     Megatron's are in fp32 unless set (`--grad-reduce-in-bf16`, `grad_reduce_in_fp32`). Source:
     Megatron-LM d98e8a64, core/distributed/param_and_grad_buffer.py, group_params_for_buffers.

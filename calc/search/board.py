@@ -53,7 +53,7 @@ def qualifies(board: pd.DataFrame) -> pd.Series:
 
 
 def cheapest_without_time(board: pd.DataFrame, job: Job | None) -> Row | None:
-    """The cheapest row that costs less than the first answer and whose time is not known.
+    """Return the cheapest row of unknown time that costs less than the first answer.
 
     None for a rate of requests, since how many machines it needs follows from their time.
     """

@@ -37,7 +37,7 @@ class LimitedFigures:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Candidates(LimitedFigures):
-    """The candidates of a grid, one value per candidate.
+    """The candidates of a grid as columns: one value per candidate.
 
     The shape of each field is (candidates,). The numbers of layouts, places and pairs are those of
     the grid (calc.search.grid); the numbers of markets and regions are positions in the lists of

@@ -30,7 +30,7 @@ def limited_columns(job: Job) -> dict[str, str]:
 
 
 def mean_columns(job: Job) -> dict[str, str]:
-    """The columns of the mean times that a service limits; none of work that ends."""
+    """Return the columns of the mean times that a service limits; none for work that ends."""
     if job.ends:
         return {}
     return {"first_token": first_token_column(job), "token": PACE["token_seconds"]}

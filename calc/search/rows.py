@@ -115,7 +115,7 @@ def _figures_of(ranked: Ranking, chosen: np.ndarray) -> Columns:
 
 
 def _goodput_ratio(job: Job, results: Results, rows: slice) -> np.ndarray:
-    """Share of requests that keep both limits on time, of a service; else empty. [share]"""
+    """Share of a service's requests that meet both limits on time; else empty. [share]"""
     if job.trains or job.ends:
         return np.full(rows.stop - rows.start, np.nan)
     return goodput_ratio(job, lambda name: results.column(name)[rows])

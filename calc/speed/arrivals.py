@@ -176,7 +176,7 @@ def prefill_cubes_ratio(
 
 
 def more_sequences_ratio(batch):
-    """More sequences in flight at times: three deviations of a Poisson number. [ratio]"""
+    """Additional sequences at a busy moment over the mean: three Poisson deviations. [ratio]"""
     return 3 / np.sqrt(batch)
 
 

@@ -122,7 +122,7 @@ def refit_seconds(
 
 
 def sync_seconds(rolls_out, refit_seconds, leaving_bytes, pcie_bytes_per_second):
-    """Time to send new weights to the engine and to bring back what left for it. [s]"""
+    """Time to send new weights to the engine and to reload what made room for it. [s]"""
     return np.where(rolls_out > 0, refit_seconds + 2 * leaving_bytes / pcie_bytes_per_second, 0.0)
 
 

@@ -20,7 +20,7 @@ def prefill_split(tensor_parallel, context_parallel):
 def prompts_wide_seconds(
     head_flops, tower_flops, head_flops_per_second, attention_flops, attention_flops_per_second
 ):
-    """Head, vision tower and attention of a batch of prompts, on one GPU alone. [s]
+    """Time of a batch's head, vision tower and attention, if one GPU computes them. [s]
 
     A vision tower runs at the rate of the head: its weights stay in 16 bits.
     """

@@ -30,7 +30,7 @@ def last_product_ratio(
 def repeated_products_ratio(
     extra_forward_ratio, keeps_input, engine_recompute_stops_early, adapts, last_product_ratio
 ):
-    """Products that recompute takes again, of one forward pass. [passes]
+    """Matrix products that recomputation repeats, in forward passes. [passes]
 
     PyTorch's checkpointing without reentrant autograd stops a block's second forward pass once its
     last saved tensor is back. Nobody saves the output of the projection down, so that product is
@@ -315,7 +315,7 @@ def stack_prompt_launch_seconds(
     block_launch_seconds,
     generates,
 ):
-    """Further time to launch a prompt's pass through a block, by engine and as it ships. [s]
+    """Additional time to launch a prompt's pass through a block, by engine and as it ships. [s]
 
     A pass with a prompt in it is not replayed. Kernels that experts have for one number format
     alone (MXFP4, 4-bit integers) are as fast without flags. Source: TensorRT-LLM,

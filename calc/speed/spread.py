@@ -164,7 +164,7 @@ def _corners(conditions: Mapping[str, Callable], columns: Columns) -> Any:
 
 @reading(LAYOUT_CORNERS.values())
 def layout_corners(**columns):
-    """Corners that a row lies in whatever its card. [code]"""
+    """Corners in which a row lies, regardless of its card. [code]"""
     return _corners(LAYOUT_CORNERS, columns)
 
 

@@ -208,7 +208,7 @@ def training_traffic_bytes(
 
 
 def repeated_element_bytes(whole_element_bytes, training_passes, tensor_parallel, sequence_split):
-    """Traffic as wide as the hidden states that tensor parallel repeats on further GPUs. [B]
+    """Traffic of hidden states that tensor parallelism repeats on its other GPUs. [B]
 
     Sequence parallelism divides it. Source: Korthikanti et al. 2022, arXiv 2205.05198, section
     4.2.2.

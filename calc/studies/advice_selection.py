@@ -214,7 +214,7 @@ def _distinct(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _plain(candidates: list[Candidate]) -> dict[tuple, list[Candidate]]:
-    """The candidates by kind and values, without those that a plainer one nearly equals."""
+    """Return the candidates without those that a simpler one nearly equals."""
     plain: dict[tuple, list[Candidate]] = {}
     fewest_choices_first = sorted(candidates, key=lambda change: len(change.choices))
     for change in fewest_choices_first:

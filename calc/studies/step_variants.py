@@ -85,7 +85,7 @@ class Walk(NamedTuple):
 
 
 def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
-    """The walk around a scenario that can be estimated; layout and accumulation stay."""
+    """Return the variants around a scenario; its layout and accumulation stay."""
     row = {
         name: value
         for name, value in scenario.items()

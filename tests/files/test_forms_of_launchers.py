@@ -110,7 +110,7 @@ replicas: 1..4
 RUNTIME = """
 kind: ServingRuntime
 metadata: {name: own}
-spec: {containers: [{args: [--model=/mnt/models, --max-model-len=8192]}]}
+spec: {containers: [{args: [--model=/models, --max-model-len=8192]}]}
 ---
 kind: InferenceService
 spec:

@@ -89,7 +89,7 @@ def _priced_offers(region: str, families: list[str], catalogs: Catalogs) -> pd.D
 
 
 def _cards(catalogs: Catalogs) -> None:
-    """Every card with memory, bandwidth and rate, those that AWS rents first."""
+    """Draw every card with memory, bandwidth and rate, starting with those that AWS rents."""
     table = catalog_tables.card_table(catalogs)
     columns = tables.columns_of("cards")
     source_table(

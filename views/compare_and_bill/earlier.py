@@ -245,7 +245,7 @@ def _refusals(rows: pd.DataFrame, unread_rows: list[int]) -> list[Any]:
 
 
 def _obstacle(unread: list[str], wanted: int, room: int) -> str:
-    """Why nothing of the file can be kept; empty where it can."""
+    """Return why nothing of the file can be kept; empty if it can."""
     if unread:
         return (
             "Nothing is kept of a file that is not understood whole: correct these cells, or "

@@ -53,7 +53,7 @@ def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:
 
 
 def decision() -> None:
-    """One line that report, minutes, link and shelf carry away."""
+    """Draw the field of the decision, which report, minutes, link and shelf repeat."""
     st.text_input(
         "Decision",
         key=DECISION,

@@ -192,5 +192,5 @@ def _open_budgets(catalogs: Catalogs) -> None:
 
 
 def _forget() -> None:
-    """Callback: the budgets of the opened file are forgotten."""
+    """Callback: drop the budgets of the opened file."""
     st.session_state.pop(BUDGETS, None)

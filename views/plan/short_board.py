@@ -30,7 +30,7 @@ TEXT_HEADS = ("Type, at its best", MEMORY, "Quota, vCPUs")
 
 
 def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Heading, at most six types, and today's full board behind an expander."""
+    """Draw the heading, at most six types, and the full board in an expander."""
     options = plan.options
     job = job_state.current().job
     has_machines = bool(options.job.get("have"))

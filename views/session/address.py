@@ -92,7 +92,7 @@ def settle(catalogs: Catalogs) -> None:
 
 
 def _read() -> None:
-    """The job of this run, and the query of all that the user made."""
+    """Return the job of this run, and the query of everything that the user has set."""
     state = st.session_state
     assumed = extra_state.own_assumptions()
     fields = job_state.job_fields()

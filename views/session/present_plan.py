@@ -178,7 +178,7 @@ def in_other_bits(catalogs: Catalogs) -> tuple[int, Row] | None:
 
 
 def _other_bits(result: Answer, catalogs: Catalogs) -> str:
-    """The bits of weights that the first answer does not take; empty where it has no choice."""
+    """Return the widths of weights that the first answer does not use; empty without a choice."""
     job = job_state.current().job
     row = result.rows[0]
     bits = published_bits(job, catalogs)

@@ -133,7 +133,7 @@ def small_line(
 
 
 def calibration_words(row: Row, catalogs: Catalogs) -> str:
-    """Time is calibrated on your run of 12 November; empty where no run bears on the row."""
+    """Return which of your runs corrected the row; empty if none did."""
     if not len(catalogs.readings) or not row["memory_bytes"] > 0:
         return ""
     which = int(rests_on_runs(one_scenario_with_times(scenario_of(row), catalogs)).item())

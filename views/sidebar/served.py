@@ -159,7 +159,7 @@ def _people(job: Row, catalogs: Catalogs) -> None:
 
 
 def lengths(catalogs: Catalogs) -> None:
-    """The context of a request in one figure; below it what of it is prompt."""
+    """Draw the context of a request, and below it how much of it is the prompt."""
     prompt, answer = questions.lengths(catalogs)
     context = prompt + answer
     with row():

@@ -252,7 +252,7 @@ def _summary(lines: list[Line]) -> str:
 
 
 def _line(line: Line, run: ImportedRun) -> dict[str, str]:
-    """One field as a row of the table."""
+    """Return one field as a row of the table."""
     column_texts = [_column_words(column, value, run) for column, value in line.columns.items()]
     default = line.standing == "open" and not line.file
     cells = (

@@ -97,7 +97,7 @@ def _of_value(dimension: str, value: str) -> dict[str, str]:
 
 
 def typed_lines(table: pd.DataFrame, form: BillForm, name: str) -> BillLines:
-    """The lines of a typed bill: usd, hours and whose they are; raises TableError.
+    """Return the lines of a typed bill: USD, hours and their plan; raises TableError.
 
     `hours` are those of all instances together, `instance_hours` those of each. Without a day the
     lines are of today's period.

@@ -165,7 +165,7 @@ def _cell_of(cells: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _of_market(name: str, market: pd.Series, cells: pd.DataFrame) -> np.ndarray:
-    """The number of each row on its own market."""
+    """Return a number of each row on the market of that row."""
     return np.select(
         [market == other for other in MARKETS],
         [_number(cells, f"{name}_{terms.key}") for terms in MARKETS.values()],

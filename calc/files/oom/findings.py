@@ -122,7 +122,7 @@ def _of_card(failure: Failure) -> str:
 
 
 def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
-    """The meaning of a summary or a log."""
+    """Return what the figures of a memory summary or a log mean."""
     sentences = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):
         sentences.append(

@@ -45,7 +45,7 @@ def gathered_ends_bytes(
     reshards_weights,
     last_block_bytes,
 ):
-    """Whole at the head: a head of its own, else the root group and a resharded block. [B]"""
+    """Gathered weights at the head: its own group, or root group and resharded block. [B]"""
     root = gathered_bytes_each * root_group_here + reshards_weights * last_block_bytes
     return np.where(implementation_groups_ends > 0, gathered_bytes_each * head_group_here, root)
 

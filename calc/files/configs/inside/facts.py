@@ -330,7 +330,7 @@ def common_steps(first: Path, second: Path) -> int:
     )
 
 
-def job_of(path: Path) -> Path:
+def job_path(path: Path) -> Path:
     """The beginning of a path that leads to a job of a master and workers; empty without one."""
     names = [snake(name) for name in path]
     place = next((at for at, name in enumerate(names) if name in JOBS), -1)

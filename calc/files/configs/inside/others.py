@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.fields import field_catalog
-from calc.files.configs.inside.facts import Path, facts_of, job_of, snake
+from calc.files.configs.inside.facts import Path, facts_of, job_path, snake
 from calc.files.configs.inside.programs import Program
 from calc.files.configs.problem import DEEPEST
 from calc.files.configs.tool_commands import engine_of
@@ -32,12 +32,12 @@ def unread_engine(name: str) -> str:
 def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
     """Return the image of each container that uses a GPU and belongs to none of the programs."""
     program_paths = [program.path for program in programs]
-    jobs = {job_of(path) for path in program_paths} - {()}
+    jobs = {job_path(path) for path in program_paths} - {()}
     services = {}
     for path, node in _containers(tree, ()):
         if any(own[: len(path)] == path or path[: len(own)] == own for own in program_paths):
             continue
-        if job_of(path) in jobs or (programs and CLUSTERS.intersection(map(snake, path))):
+        if job_path(path) in jobs or (programs and CLUSTERS.intersection(map(snake, path))):
             continue
         image = str(node.get("image"))
         if engine_of(image) and _begins(programs, engine_of(image)) and "envFrom" in node:

@@ -10,7 +10,7 @@ from calc.files.configs.inside.facts import (
     Path,
     common_steps,
     facts_of,
-    job_of,
+    job_path,
     near_facts,
     unread_memory,
 )
@@ -67,8 +67,7 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
     programs = _one_of_each_job(list(programs_of(tree))[:MOST_PROGRAMS])
     facts = facts_of(tree)
     paths = [program.path for program in programs]
-    services: list[list[Reading]] = []
-    seen: set[str] = set()
+    services: dict[str, list[Reading]] = {}
     configs = [_configs_of(program, programs) for program in programs]
     inner = {id(config) for several in configs for config in several}
     strangers = other_services(tree, programs)
@@ -88,38 +87,40 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
             for one in configs[place]
         ]
         for readings in _choices(program, near, file, unread, place_name, own):
-            identity = repr(
-                [
-                    (
-                        reading.tool and reading.tool.id,
-                        reading.tool and reading.fields,
-                        reading.parts,
-                    )
-                    for reading in readings
-                ]
-            )
-            if identity not in seen:
-                services.append(readings)
-                seen.add(identity)
+            services.setdefault(_identity(readings), readings)
+    if not services or lacks_gpu(text, facts):
+        raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
+    return _fullest(list(services.values()))
+
+
+def _identity(readings: list[Reading]) -> str:
+    """Return the tools, fields and parts of readings as text: equal for equal programs."""
+    return repr(
+        [
+            (reading.tool and reading.tool.id, reading.tool and reading.fields, reading.parts)
+            for reading in readings
+        ]
+    )
+
+
+def _fullest(services: list[list[Reading]]) -> list[list[Reading]]:
+    """Return the services without those that say less of a program than another one does."""
     services = [readings for readings in services if _says_enough(readings)] or services
     services = [readings for readings in services if _names_model(readings)] or services
     services = _without_loads(services)
     settings = [_settings(readings) for readings in services]
-    services = [
+    return [
         readings
         for readings, own in zip(services, settings, strict=True)
         if not any(own.items() < more.items() for more in settings)  # on no other machine
     ]
-    if not services or lacks_gpu(text, facts):
-        raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
-    return services
 
 
 def _one_of_each_job(programs: list[Program]) -> list[Program]:
     """The programs, of a job with a master and workers the first alone."""
     jobs: dict[Path, Program] = {}
     for program in programs:
-        jobs.setdefault(job_of(program.path) or program.path, program)
+        jobs.setdefault(job_path(program.path) or program.path, program)
     return list(jobs.values())
 
 

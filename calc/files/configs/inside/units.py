@@ -1,4 +1,4 @@
-"""Files that hold one command beside its settings, as shell scripts: justfiles, systemd units."""
+"""Files of one command and its settings as shell scripts: justfiles, systemd units."""
 
 import re
 from pathlib import PurePath
