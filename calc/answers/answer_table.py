@@ -27,8 +27,9 @@ def answer(jobs: pd.DataFrame | Cells | list[Row], catalogs: Catalogs) -> pd.Dat
     The job's own columns that a scenario has not come first; a job without a name is named by its
     sentence. The first answer of each job is in the bill (`in_bill`). Work that ends is paid once.
     """
-    table = jobs
-    if not isinstance(jobs, pd.DataFrame):
+    if isinstance(jobs, pd.DataFrame):
+        table = jobs
+    else:
         table = pd.DataFrame([jobs] if isinstance(jobs, Mapping) else list(jobs), dtype=object)
     check_column_names(table.columns, BY_NAME.keys() | JOB_BY_NAME.keys())
     parts = []

@@ -151,13 +151,15 @@ def job(
 
 def _work_hours(table: Columns) -> np.ndarray:
     """Hours of the steps of a run, all attempts together. [h]"""
-    return table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
+    seconds = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"]
+    return np.asarray(seconds / HOUR_SECONDS)
 
 
 def _served_seconds(table: Columns) -> np.ndarray:
     """Seconds of one served token, or of a batch if the model generates no token. [s]"""
-    token = table["time_per_output_token_seconds"]
-    return np.where(np.isnan(token), table["burst_first_token_seconds"], token)
+    token: np.ndarray = table["time_per_output_token_seconds"]
+    first_token: np.ndarray = table["burst_first_token_seconds"]
+    return np.where(np.isnan(token), first_token, token)
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:

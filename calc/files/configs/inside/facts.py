@@ -48,7 +48,13 @@ NODE_COUNTS = (
     "node_count",
     "n_nodes",
 )
-COPIES = ("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas")
+COPIES: tuple[str, ...] = (
+    "replicas",
+    "min_replicas",
+    "replica_count",
+    "initial_instance_count",
+    "num_replicas",
+)
 COPIES += ("desired_capacity", "desired_size", "desired_count", "workers_min", "min_containers")
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
@@ -62,7 +68,7 @@ WORKERS = {
 GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
 MOST_COPIES = ("max_replicas", "max_replica_count", "max_capacity", "max_instance_count")
 MOST_COPIES += ("workers_max", "max_containers")
-SPOT = (
+SPOT: tuple[str, ...] = (
     "use_spot",
     "use_spot_instances",
     "spot_policy",

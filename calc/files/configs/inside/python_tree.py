@@ -1,6 +1,7 @@
 """A Python script as nested values: what it assigns and calls. It is parsed, never run."""
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from calc.files.configs.python_values import (
@@ -101,13 +102,13 @@ class _Script(Values):
                 tree[f"line {statement.lineno}"] = self.value(value)
 
 
-def _pairs(targets: list[ast.expr], value: Any) -> list[tuple[ast.expr, Any]]:
+def _pairs(targets: Sequence[ast.expr], value: Any) -> list[tuple[ast.expr, Any]]:
     """Each target of an assignment with its value; a, b = 1, 2 has two."""
     pairs: list[tuple[ast.expr, Any]] = []
     for target in targets:
-        is_unpacked = isinstance(target, ast.Tuple | ast.List) and isinstance(value, list)
-        if is_unpacked and len(target.elts) == len(value):
-            pairs += zip(target.elts, value, strict=True)
+        names = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+        if isinstance(value, list) and names and len(names) == len(value):
+            pairs += zip(names, value, strict=True)
         else:
             pairs.append((target, value))
     return pairs
