@@ -119,9 +119,9 @@ def run(element):
 
 
 def texts(app):
-    """What the page says in sentences, without the marks that keep a dollar sign a dollar sign."""
+    """What the page says in sentences, without what keeps a dollar sign one or words together."""
     return [
-        element.value.replace("\\", "") for kind in SPOKEN for element in getattr(app, kind)
+        loose(element.value.replace("\\", "")) for kind in SPOKEN for element in getattr(app, kind)
     ] + html_texts(app)
 
 
@@ -143,8 +143,8 @@ def cards(app):
 
 
 def page_text(app):
-    """The same in one text, without what keeps its words together."""
-    return loose("\n".join(texts(app)))
+    """The same in one text."""
+    return "\n".join(texts(app))
 
 
 def job_line(app):

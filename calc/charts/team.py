@@ -1,10 +1,13 @@
 """The table of the chart of a team's plan."""
 
+from textwrap import wrap
+
 import pandas as pd
 
 from calc.say.numbers import billed_usd, with_noun
 
 MOST_COLORS = 10
+LONGEST_LINE = 36  # characters of a label
 
 
 def on_chart(runs: pd.DataFrame) -> pd.DataFrame:
@@ -21,7 +24,7 @@ def on_chart(runs: pd.DataFrame) -> pd.DataFrame:
     cost = [billed_usd(usd) if usd else "paid anyway" for usd in placed["usd"]]
     return pd.DataFrame(
         {
-            "label": placed["run"],
+            "label": ["\n".join(wrap(run, LONGEST_LINE)) for run in placed["run"]],
             "rank": placed.index,
             "pool_rank": placed["pool"].map(pools),
             "where": where,

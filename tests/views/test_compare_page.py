@@ -4,7 +4,7 @@ import re
 
 import pytest
 from examples import billed_row
-from pages import address, opened, page_text, run, title, turned
+from pages import address, loose, opened, page_text, run, title, turned
 
 from calc.plan.plan_bill import answers_by_job
 from calc.say.answer_name import answer_name, other_work
@@ -58,7 +58,7 @@ def cells(app):
 def lines(app):
     """The bill as it stands in its table, without the jobs in brackets."""
     return [
-        [re.sub(r" \(.*\)$", "", str(cell).replace("\\", "").strip("*")) for cell in row]
+        [re.sub(r" \(.*\)$", "", loose(str(cell)).replace("\\", "").strip("*")) for cell in row]
         for row in app.table[0].value.to_numpy()
     ]
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from examples import catalogs as the_catalogs
 from examples import recorded
-from pages import address, opened, page_text, run, title, turned
+from pages import address, loose, opened, page_text, run, title, turned
 
 from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER
@@ -43,7 +43,7 @@ def today():
 
 
 def notice(app):
-    return "\n".join(element.value for element in app.info).replace("\\", "")
+    return loose("\n".join(element.value for element in app.info).replace("\\", ""))
 
 
 def test_what_changed_since_is_said_until_it_is_dismissed(today):

@@ -37,7 +37,7 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> Spec
     kinds = (
         alt.Color("group:N", title=None)
         .scale(range=list(COMPONENT_COLORS.values()))
-        .legend(orient="bottom", columns=3, symbolOpacity=1)
+        .legend(orient="bottom", columns=3, symbolOpacity=1, labelLimit=0)
     )
     points = ROWS.mark_point(size=40, opacity=1).encode(
         x=x,

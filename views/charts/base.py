@@ -119,8 +119,8 @@ def tips(**titles: Any) -> list[alt.Tooltip]:
     ]
 
 
-def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
-    """One bar or row per label, in the order of the table."""
+def bar_rows(ink: Ink, label_width: int = 250, **more: Any) -> alt.Y:
+    """One bar or row per label, in the order of the table; `more` is for the axis."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
         labelOverlap=False,
         labelLimit=label_width,
@@ -129,6 +129,7 @@ def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
         ticks=False,
         domain=False,
         labelPadding=8,
+        **more,
     )
 
 

@@ -2,10 +2,20 @@
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, Spec, as_spec, bar_rows, once, quantity_axis, rank_colors
+from views.charts.base import (
+    ROWS,
+    SIZE,
+    Spec,
+    as_spec,
+    bar_rows,
+    in_lines,
+    once,
+    quantity_axis,
+    rank_colors,
+)
 from views.shared.theme import Ink
 
-STEP = 30  # pixels of a run
+STEP = 36  # pixels of a run, whose name may take two lines
 
 
 @once
@@ -25,7 +35,7 @@ def team_chart(ink: Ink) -> Spec:
         alt.Tooltip(f"{name}:T", title=title, format="%a %d %b %H:%M")
         for name, title in (("begins", "From"), ("ends", "To"))
     ]
-    y = bar_rows(ink)
+    y = bar_rows(ink, **in_lines("\\n", SIZE))
     layers = [
         ROWS.mark_bar(height=4, color=ink.track).encode(x=alt.X("starts:T"), x2="deadline:T", y=y),
         ROWS.mark_bar(height=14, minBandSize=3).encode(

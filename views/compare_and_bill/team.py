@@ -15,6 +15,7 @@ from calc.evaluate import Row
 from calc.files.csv.tables import read_csv, to_csv
 from calc.files.door import REFUSALS
 from calc.mappings import Arguments
+from calc.say.cases import summands
 from calc.say.job import short_job
 from calc.say.numbers import billed_usd, with_noun, with_sign
 from calc.scenarios.problems import TableError
@@ -126,7 +127,7 @@ def _heading(placed: Schedule) -> str:
         if left_out
         else f"{with_noun(len(runs), 'run')} {find} a place"
     )
-    return f"{which}, for {billed_usd(placed.usd)}"
+    return f"{which}, for {summands(placed.pools['usd'].tolist())[1]}"
 
 
 def _show_apart(apart: PlansApart | None, placed: Schedule, pools: pd.DataFrame) -> None:
@@ -151,7 +152,7 @@ def _show_schedule(placed: Schedule) -> None:
     if len(table):
         places = [f"{row['label']} on {row['where']}" for row in table.to_dict("records")]
         ink = INKS[st.context.theme.type or "light"]
-        elements.draw(team_chart(ink), table, "; ".join(places), "team_chart")
+        elements.draw(team_chart(ink), table, "; ".join(places).replace("\n", " "), "team_chart")
     problems = placed.runs["problem"]
     for problem in problems[problems != ""]:
         st.warning(plain(problem), icon=":material/rule:")

@@ -8,14 +8,17 @@ MEANT_BY_MARKDOWN = re.compile(r"[\\$\[\]<`&]")
 INSIDE_ADDRESS = re.compile(r"(?=:/)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=www)(?=\.)|(?=@)", re.I)
 JOINER = "\u2060"  # has no width
 NO_BREAK = "\u00a0"  # a space at which no line is broken
+BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def plain(text: str) -> str:
     """Text that may hold words of a link or a file, with all Markdown and HTML escaped.
 
     Bold, italics and lists remain available to our own texts. An address that Markdown would turn
-    into a link gets a mark of no width in its scheme. An entity stays as typed.
+    into a link gets a mark of no width in its scheme. An entity stays as typed. No line breaks
+    before a percent sign.
     """
+    text = BEFORE_PERCENT.sub(NO_BREAK, text)
     return INSIDE_ADDRESS.sub(JOINER, MEANT_BY_MARKDOWN.sub(r"\\\g<0>", text))
 
 
