@@ -9,7 +9,7 @@ import weakref
 
 import pandas as pd
 import pytest
-from examples import entries, recorded
+from examples import TIMES, entries, recorded
 
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER
@@ -25,6 +25,11 @@ from calc.scenarios.published_weights import scales_by_format
 # entries have.
 CHANGES = recorded("cases/laws.json")["changes"]
 OFTEN_EDITED = ("models", "gpus", "prices")
+# One of four of the others in make long, all of them in make bench.
+TRIED = [
+    *OFTEN_EDITED,
+    *[name for name in CHANGES if name not in OFTEN_EDITED][:: 4 // min(TIMES, 4)],
+]
 SCENARIOS = (
     pd.DataFrame(recorded("cases/laws.json")["scenarios"])
     .assign(model=lambda rows: rows["model"].fillna("llama-3.2-1b"), instance="p5.48xlarge")
@@ -99,14 +104,8 @@ def before(catalogs):
     return numbers(catalogs)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in OFTEN_EDITED else pytest.param(name, marks=pytest.mark.long)
-        for name in CHANGES
-    ],
-)
 @pytest.mark.long
+@pytest.mark.parametrize("name", TRIED)
 def test_a_number_changed_in_another_folder_changes_a_result(catalogs, before, folder, name):
     kept = changed(folder, name)
     try:

@@ -97,9 +97,9 @@ def _answered(catalogs, count, seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("count", "seed"), [(5, 38), (14, 0)])
+@pytest.mark.parametrize(("count", "seed"), [(4, 38), (6, 0)])
 def test_drawn_answers_obey_their_cards(catalogs, count, seed):
-    """Thirty-three answers; `make bench` draws a hundred times as many."""
+    """Some twenty answers; `make bench` draws a hundred times as many."""
     table = _answered(catalogs, count * TIMES, seed)
     assert {"run_hours", "requests_per_second"} <= {*table["time"]}
     assert not beyond(table)

@@ -113,8 +113,8 @@ def test_the_trap_works(tmp_path, path_of_stubs):
     assert run_all(tmp_path, path_of_stubs) == {"trapped"}
 
 
-# All words at once for every tool, and each word alone for some: every tool meets four of them.
-ALONE = [(tool, text) for number, tool in enumerate(SCENARIOS) for text in HOSTILE[number % 3 :: 3]]
+# All words at once for every tool, and each word alone for some: every tool meets two of them.
+ALONE = [(tool, text) for number, tool in enumerate(SCENARIOS) for text in HOSTILE[number % 6 :: 6]]
 
 
 @pytest.mark.parametrize(
@@ -271,10 +271,8 @@ def test_a_kit_names_a_model_of_ones_own_with_its_mark():
     assert MARK not in heads["llama-3.2-1b"]
 
 
-@pytest.mark.parametrize(
-    "value", [1e15, *(pytest.param(value, marks=pytest.mark.long) for value in (0, 2.5, "zzz"))]
-)
 @pytest.mark.long
+@pytest.mark.parametrize("value", [1e15, "zzz"])
 def test_any_value_of_a_field_is_counted_or_refused_in_a_sentence(value):
     sentences = []
     for name in sorted({*SIZE_FIELDS, *WORD_FIELDS}):
