@@ -322,10 +322,10 @@ def read_document(folder: Path, name: str, *digests: Any) -> Json:
     return document_of(content, name, label_of(name))
 
 
-def read_catalog(file: type[File], folder: Path = FOLDER) -> File:
+def read_catalog(file: type[File]) -> File:
     """Return one catalog as an object of its class, for example `read_catalog(setups.File)`."""
     name = file.__module__.rpartition(".")[2]
-    text = document_text(_content(folder, name), name, label_of(name))
+    text = document_text(_content(FOLDER, name), name, label_of(name))
     return msgspec.json.decode(text, type=file)
 
 

@@ -17,9 +17,9 @@ def path_of(name: str, folder: Path = FOLDER) -> Path:
     return folder / ROOM_OF[name] / f"{name}.yaml"
 
 
-def schema_of(name: str, folder: Path = FOLDER) -> Path:
+def schema_of(name: str) -> Path:
     """The JSON Schema of a catalog for editors, in the schema folder of its room."""
-    return folder / ROOM_OF[name] / "schema" / f"{name}.json"
+    return FOLDER / ROOM_OF[name] / "schema" / f"{name}.json"
 
 
 def label_of(name: str) -> str:
@@ -27,7 +27,7 @@ def label_of(name: str) -> str:
     return f"catalogs/{ROOM_OF[name]}/{name}.yaml"
 
 
-def folders_of(folder: Path = FOLDER) -> list[Path]:
+def folders_of(folder: Path) -> list[Path]:
     """Every folder that holds files of the catalogs."""
     folders = [folder / HISTORY]
     for room in ROOMS:

@@ -24,14 +24,14 @@ def within_sight(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["usd"] <= SIGHT_RATIO * rows["usd"].min()]
 
 
-def against_time(rows: pd.DataFrame, trains: bool, cost: str = "usd") -> pd.DataFrame:
-    """Rows (seconds, the column of cost, label, kind) as points, with the ticks of both axes.
+def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:
+    """Rows (seconds, usd, label, kind) as points, with the ticks of both axes.
 
     A name is drawn where it covers no earlier one: right above its point, or left below it, away
     from a frontier that falls to the right.
     """
-    rows = rows[(rows["seconds"] > 0) & (rows[cost] > 0)].reset_index(drop=True)
-    table = rows[["label", "kind"]].assign(time=pace(rows["seconds"], trains), cost=rows[cost])
+    rows = rows[(rows["seconds"] > 0) & (rows["usd"] > 0)].reset_index(drop=True)
+    table = rows[["label", "kind"]].assign(time=pace(rows["seconds"], trains), cost=rows["usd"])
     x_ticks = log_ticks(table["time"])
     y_ticks = log_ticks(table["cost"])
     across = log_share(table["time"], x_ticks)

@@ -172,9 +172,8 @@ def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
     return table if name == "prices" else table.rename_axis("id").reset_index()
 
 
-def for_screen(rows: pd.DataFrame, names: Iterable[str] | None = None) -> pd.DataFrame:
+def for_screen(rows: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """The named columns for a table on screen; _gib, _ms, _percent and used_percent are derived."""
-    names = [*rows.columns, *screen_names(rows.columns)] if names is None else names
     return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
 
 

@@ -13,7 +13,7 @@ TRAINING = "training"
 LARGE_PARAMETERS = 30e9
 
 
-def usual_software(work: str, model: str, catalogs: Catalogs, goal: str = "") -> str:
+def usual_software(work: str, model: str, catalogs: Catalogs, goal: str) -> str:
     """The software of a job that names none.
 
     vLLM where tokens are generated; Megatron where a model is trained from scratch that is larger

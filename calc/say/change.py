@@ -106,7 +106,7 @@ def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str,
     return "; ".join(notes), "; ".join(dict.fromkeys(filter(None, notes.values())))
 
 
-def loses_quality(change: Row, catalogs: Catalogs, serves: bool = False) -> bool:
+def loses_quality(change: Row, catalogs: Catalogs, serves: bool) -> bool:
     """Return whether a change is known to cost quality."""
     return bool(_losses(_quality_notes(change, catalogs, serves), catalogs))
 

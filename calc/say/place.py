@@ -95,7 +95,7 @@ def market_phrase(row: Cells) -> str:
     return "" if market in ("", "on-demand") else MARKETS[market].phrase
 
 
-def place_with_availability(row: Row, catalogs: Catalogs, is_rented: bool = True) -> str:
+def place_with_availability(row: Row, catalogs: Catalogs, is_rented: bool) -> str:
     """The instances of a row and how easy they are to get: 1 × g6e.xlarge; usually free."""
     market = f", {MARKETS['on-demand'].label}" if row["market"] == "on-demand" else ""
     available = f"; {obtainable_words(row)}" if is_rented and row["obtainable"] else ""

@@ -121,7 +121,7 @@ def _machine(pool: Cells) -> tuple[str, ...]:
     return tuple(str(pool[name]) for name in ("instance", "region", "market"))
 
 
-def job_with_dates(job: Cells, name: str, today: date, row: Cells | None = None) -> Row:
+def job_with_dates(job: Cells, name: str, today: date, row: Cells | None) -> Row:
     """A job as a row of the table of jobs, from today for a week, or for as long as it takes.
 
     An answer's `row` may say the days between which it is at work.

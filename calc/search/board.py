@@ -65,9 +65,7 @@ def cheapest_without_time(board: pd.DataFrame, job: Job | None) -> Row | None:
     return rows.to_dict("records")[0] if len(rows) else None
 
 
-def with_answers(
-    answers: pd.DataFrame, board: pd.DataFrame, chosen: Row | None = None
-) -> pd.DataFrame:
+def with_answers(answers: pd.DataFrame, board: pd.DataFrame, chosen: Row | None) -> pd.DataFrame:
     """The chosen row if any, the answers, and the rest of the board: the rows of the CSV."""
     first = [] if chosen is None else [pd.DataFrame([chosen])[answers.columns]]
     rows = pd.concat([*first, answers, board.iloc[1:]], ignore_index=True)

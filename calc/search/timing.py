@@ -51,7 +51,7 @@ STEPPED = (  # what the cost of a candidate is made of
 def add_time(
     pair_table: LayoutPlaceTable,
     work: str,
-    wanted: tuple[str, ...] = TIMED,
+    wanted: tuple[str, ...],
     before: tuple[Callable, ...] = (),
 ) -> None:
     """Add the wanted columns of time; those of the other kind of work are empty. [s]

@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
 
 
 def select_advice(
-    row: Row, tried: pd.DataFrame, already_fits: bool, lacking_gib: float = -np.inf
+    row: Row, tried: pd.DataFrame, already_fits: bool, lacking_gib: float
 ) -> pd.DataFrame:
     """Return the changes to name, in order.
 

@@ -122,7 +122,7 @@ def test_every_component_range_phase_and_omission_is_said(app):
     text = page_text(app)
     times = [name for name in PANELS_OF_TIME if f"\n{name} = " in f"\n{code}"]
     assert times in (["step_seconds"], list(PANELS_OF_TIME[1:]))
-    for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
+    for words in ("Plan for", "does not fit", "a full state dict", "Rajbhandari et al. 2019"):
         assert words in text
     assert app.header[0].value == "Memory at the peak"
     assert "https://arxiv.org/abs/" in cells + text

@@ -13,7 +13,7 @@ NARROW, WIDE = 12, 17  # widths of the names, likewise
 
 
 @once
-def answer_bars(ink: Ink, title: str, step: float = BAND) -> Spec:
+def answer_bars(ink: Ink, title: str, step: float) -> Spec:
     """A bar for each answer, those of the bill darker, with the range as a line.
 
     Reads calc.charts.bills.answers_table.
@@ -36,7 +36,7 @@ def answer_bars(ink: Ink, title: str, step: float = BAND) -> Spec:
 
 
 @once
-def tornado(ink: Ink, title: str, step: float = BAND) -> Spec:
+def tornado(ink: Ink, title: str, step: float) -> Spec:
     """The bill with each factor at its two ends, around the line of today's.
 
     Reads calc.charts.bills.moves_table.

@@ -19,7 +19,7 @@ def place_hours(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @once
-def by_hour(ink: Ink, period: str = "day") -> Spec:
+def by_hour(ink: Ink, period: str) -> Spec:
     """Reads place, day, hour, load_ratio, units and instances; `period` is day or week."""
     ticks: Arguments = {"title": "hour of the day"}
     if period == "week":

@@ -111,7 +111,7 @@ def cure(options: Answer, catalogs: Catalogs) -> str:
 
 
 def small_line(
-    options: Answer, catalogs: Catalogs, today: date, chosen: Row | None = None
+    options: Answer, catalogs: Catalogs, today: date, chosen: Row | None
 ) -> list[tuple[str, bool]]:
     """Under the heading: the age of the prices, starting, spare; each with whether it warns."""
     row = chosen or options.rows[0]

@@ -119,19 +119,9 @@ def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:
     )
 
 
-def show(
-    rows: pd.DataFrame,
-    columns: Arguments,
-    alt: str,
-    key: str,
-    added: Row | None = None,
-    **more: Any,
-) -> None:
-    """Draw the named columns of the rows, and the added ones, and no others."""
-    added = added or {}
-    table = result_tables.for_screen(rows, [name for name in columns if name not in added]).assign(
-        **added
-    )
+def show(rows: pd.DataFrame, columns: Arguments, alt: str, key: str, **more: Any) -> None:
+    """Draw the named columns of the rows, and no others."""
+    table = result_tables.for_screen(rows, columns)
     grid(table[list(columns)], columns, alt, key, **more)
 
 

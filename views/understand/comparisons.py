@@ -212,29 +212,15 @@ def use(
     )
 
 
-def frontier(
-    rows: pd.DataFrame,
-    plan: Present,
-    alt: str,
-    ink: Ink,
-    regions: Catalogs | None = None,
-    cost: str = "usd",
-) -> None:
-    """Money or emissions (`cost`) against time of rows, with the row on view as a diamond."""
+def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink) -> None:
+    """Draw the cost of rows against their time, with the row on view as a diamond."""
     ends = ends_of(plan.scenario)
-    labels = [place(row, regions) for row in records(rows)]
-    present = {
-        "kind": "now",
-        "label": place(plan.row, regions),
-        "seconds": plan.row["seconds"],
-        cost: plan.row[cost],
-    }
+    labels = [place(row) for row in records(rows)]
+    present = {"kind": "now", "label": place(plan.row)}
+    present |= {name: plan.row[name] for name in ("seconds", "usd")}
     table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
-    unit, title, number = ("USD", "Cost", DOLLARS) if cost == "usd" else ("kg CO2e", "CO2e", THREE)
-    titles = (
-        ("hours of the run", f"{unit} for the run")
-        if ends
-        else (f"milliseconds per {unit_of_seconds(plan.row)}", f"{unit} per month")
-    )
-    spec = time_charts.cost_against_time(ink, *titles, f"{title} against time", number=number)
-    draw(spec, against_time(table, ends, cost), alt, "frontier")
+    titles = (f"milliseconds per {unit_of_seconds(plan.row)}", "USD per month")
+    if ends:
+        titles = ("hours of the run", "USD for the run")
+    spec = time_charts.cost_against_time(ink, *titles, "Cost against time", number=DOLLARS)
+    draw(spec, against_time(table, ends), alt, "frontier")

@@ -129,20 +129,28 @@ def shell_commands(
             )
         for before, part in _split(words):
             command = without_redirections(branches.taken(before, part))
-            command = command[1:] if command[:1] == ["export"] else command
-            assigned: list[str] = []
-            own: dict[str, str] = {}
-            while command and (assignment := ASSIGNED.fullmatch(command[0])):
-                variables[assignment[1]] = own[assignment[1]] = assignment[2]
-                placed.add(assignment[1])
-                assigned, command = [*assigned, command[0]], command[1:]
-            launcher, script = _inner_script(command)
-            if script and depth < DEEPEST_SCRIPT:
-                inner, _, _ = shell_commands(script, file, variables, depth + 1)
-                commands += [ScriptCommand([*launcher, *one], one.own | own) for one in inner]
-            elif command or assigned:  # not of export alone
-                commands.append(ScriptCommand(command or assigned, own))
+            commands += _commands_of(command, variables, placed, file, depth)
     return commands, slurm, variables
+
+
+def _commands_of(
+    words: list[str], variables: dict[str, str], placed: set[str], file: str, depth: int
+) -> list[ScriptCommand]:
+    """Set the variables that a command begins with; return it, or those of the script it runs."""
+    command = words[1:] if words[:1] == ["export"] else words
+    own: dict[str, str] = {}
+    assignments = 0
+    while assignments < len(command) and (name := ASSIGNED.fullmatch(command[assignments])):
+        variables[name[1]] = own[name[1]] = name[2]
+        placed.add(name[1])
+        assignments += 1
+    assigned, command = command[:assignments], command[assignments:]
+    launcher, script = _inner_script(command)
+    if script and depth < DEEPEST_SCRIPT:
+        inner, _, _ = shell_commands(script, file, variables, depth + 1)
+        return [ScriptCommand([*launcher, *one], one.own | own) for one in inner]
+    # A command of export alone is none.
+    return [ScriptCommand(command or assigned, own)] if command or assigned else []
 
 
 def _inner_script(words: list[str]) -> tuple[list[str], str]:

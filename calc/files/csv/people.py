@@ -33,7 +33,7 @@ BESIDE = (  # of a kept answer, beside its inputs
 )
 
 
-def people_table(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> pd.DataFrame:
+def people_table(rows: pd.DataFrame, catalogs: Catalogs, job: str) -> pd.DataFrame:
     """Return answered or billed rows with COLUMNS: ids, USD, hours of the run or month, GiB.
 
     `job` is what they are for, in words, where a row does not say it.

@@ -151,7 +151,7 @@ class _Header:
 
 
 def read_tables(
-    stream: BinaryIO, name: str, rows: int | None = None, column: str = "model"
+    stream: BinaryIO, name: str, rows: int | None, column: str = "model"
 ) -> Iterator[pd.DataFrame]:
     """The rows of a CSV with a `column` in tables of `rows`, cells as text; raises TableError."""
     text = CheckedText(stream, name)

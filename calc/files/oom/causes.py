@@ -19,7 +19,7 @@ OF_PASSES = ("logits", "attention scores")  # an engine makes them smaller by it
 ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens"}
 
 
-def cause_of(text: str, failure: Failure | None = None) -> str:
+def cause_of(text: str, failure: Failure | None) -> str:
     """Return the key of the catalog's cures for what ran out.
 
     What is not on a card comes first where no card refused a request, then the moment where it has
@@ -81,7 +81,7 @@ def is_engines_log(text: str) -> bool:
     return program_of(text) == ENGINE and not any(word in text for word in programs["training"])
 
 
-def cures_by_cause(text: str, failure: Failure | None = None, serves: bool = False) -> list[str]:
+def cures_by_cause(text: str, failure: Failure | None, serves: bool = False) -> list[str]:
     """Return the cures of what ran out, the gentlest first; `serves`: those of a serving engine."""
     cause = cause_of(text, failure)
     serves = serves or is_engines_log(text)

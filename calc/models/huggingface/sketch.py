@@ -26,9 +26,7 @@ WRITERS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "Decoder")
 OF_WRITERS = ("rope_parameters", "rope_theta", "rms_norm_eps", "num_key_value_heads")
 
 
-def sketch(
-    config: Cells, model_types: ModelTypes, defaults: Cells, of_text: bool = False
-) -> Json | None:
+def sketch(config: Cells, model_types: ModelTypes, defaults: Cells, of_text: bool) -> Json | None:
     """The config of a plain model of these sizes; None if sizes are missing."""
     fields = model_types.sketches["fields"]
     stated_itself = (

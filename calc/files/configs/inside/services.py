@@ -168,11 +168,9 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
 MACHINE_FACTS = ("card", "instance", "gpus", "nodes", "spot")
 
 
-def machine_choices(
-    tree: Json, file: str, kinds: tuple[str, ...] = MACHINE_FACTS
-) -> list[list[Reading]]:
+def machine_choices(tree: Json, file: str) -> list[list[Reading]]:
     """Return a tree's machines for a script that trains, one list for each choice."""
-    facts = [fact for fact in facts_of(tree) if fact.kind in kinds]
+    facts = [fact for fact in facts_of(tree) if fact.kind in MACHINE_FACTS]
     return [[Reading(file, None, {}, LAUNCH, parts)] for parts in parts_of_machines(facts) if parts]
 
 
