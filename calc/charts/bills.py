@@ -13,7 +13,7 @@ from calc.plan.figures import figures
 from calc.say.cases import FACTORS, with_range
 from calc.say.numbers import billed_usd, duration, gib, is_missing, span
 from calc.say.setting import name_of
-from calc.say.speed import pace_seconds, paced_by
+from calc.say.speed import pace_seconds, pace_unit
 from calc.units import GIB
 
 TITLES = {
@@ -106,7 +106,7 @@ def _point(row: Row, measure: str, catalogs: Catalogs) -> Point:
     if measure == "hours" and ends_of(row):
         numbers = figures(row)
         return row["hours"], numbers.low_hours, numbers.high_hours, span(row["hours"])
-    if measure in PACES and not ends_of(row) and paced_by(row, catalogs).endswith(measure):
+    if measure in PACES and not ends_of(row) and pace_unit(row, catalogs) == measure:
         seconds = pace_seconds(row, catalogs)
         return seconds, seconds, seconds, "" if is_missing(seconds) else duration(seconds)
     return nothing

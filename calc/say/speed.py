@@ -37,11 +37,17 @@ def service_pace(row: Row, catalogs: Catalogs) -> str:
 
 def paced_by(row: Row, catalogs: Catalogs) -> str:
     """Return the unit of a service's pace: token; batch of an encoder; 30 s of sound."""
+    unit = pace_unit(row, catalogs)
+    if unit == "sound":
+        return f"{duration(sound_seconds(row['model'], catalogs))} of sound"
+    return unit
+
+
+def pace_unit(row: Row, catalogs: Catalogs) -> str:
+    """Return the code of the unit of a service's pace: token, batch or sound."""
     if _is_encoder(row):
         return "batch"
-    if _hears(row, catalogs):
-        return f"{duration(sound_seconds(row['model'], catalogs))} of sound"
-    return "token"
+    return "sound" if _hears(row, catalogs) else "token"
 
 
 def unit_of_seconds(row: Row) -> str:

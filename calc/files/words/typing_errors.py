@@ -65,9 +65,9 @@ def _known() -> frozenset[str]:
 @read_once
 def _words() -> dict[str, tuple[str, ...]]:
     """The English words of all phrases by their first letter."""
-    entries = (*vocabulary().sets, *vocabulary().places)
     phrases = [languages.get("en", "") for languages in vocabulary().words.values()]
-    phrases += [*OFTEN_MISTYPED, *(entry.words for entry in entries)]
+    phrases += [*OFTEN_MISTYPED, *(entry.words for entry in vocabulary().sets)]
+    phrases += [place.words for place in vocabulary().places]
     words = {word for phrase in phrases for word in re.findall(r"\b[a-z]{4,}\b", phrase)}
     by_start: dict[str, list[str]] = {}
     for word in sorted(words):

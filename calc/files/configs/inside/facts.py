@@ -18,7 +18,14 @@ REPOSITORY = re.compile(
 )
 FAMILY = re.compile(r"[a-z]{1,4}\d[a-z0-9-]{0,8}")  # g6e
 LONGEST_IMAGE = 200  # characters
-ENVIRONMENTS = ("env", "envs", "environment", "env_vars", "environment_variables", "envvars")
+ENVIRONMENTS: tuple[str, ...] = (
+    "env",
+    "envs",
+    "environment",
+    "env_vars",
+    "environment_variables",
+    "envvars",
+)
 ENVIRONMENTS += ("variables",)  # of GitLab
 GPU_COUNTS = (
     *("nvidia.com/gpu", "request_gpu", "gpu_count", "num_gpus", "n_gpus", "gpus", "ngpus"),
@@ -66,7 +73,12 @@ WORKERS = {
     "worker_group_specs",
 }  # of one job
 GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
-MOST_COPIES = ("max_replicas", "max_replica_count", "max_capacity", "max_instance_count")
+MOST_COPIES: tuple[str, ...] = (
+    "max_replicas",
+    "max_replica_count",
+    "max_capacity",
+    "max_instance_count",
+)
 MOST_COPIES += ("workers_max", "max_containers")
 SPOT: tuple[str, ...] = (
     "use_spot",
