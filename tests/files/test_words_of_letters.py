@@ -42,6 +42,13 @@ SAID = [
     ("rloo qwen3-8b, 4 variants per prompt", {"prompt_tokens": None, "generations": 4}),
     ("phi-4, 3 rps on average and 12 at peak", {"requests_per_second": 12, "users": None}),
     ("lora llama-4-scout 200M tokens", {"model": "llama-4-scout-17b-16e"}),
+    ("1) phi-4 2) 150 concurrent chats 3) 4k prompt", {"users": 150, "prompt_tokens": 4096}),
+    ("a couple of hundred users, maybe 250, on phi-4", {"people": 250}),
+    (
+        "lora phi-4, 12k reasoning traces, 900 tokens each",
+        {"examples": 12e3, "example_tokens": 900},
+    ),
+    ("lora phi-4, 2k examples per customer", {"generations": None, "examples": None}),
     # Sums beside the limit
     ("it costs $51 a month, spend at most $75 a month: phi-4, 9 users", {"usd_most": 75}),
     ("we pay $3 an hour for an H100; lora qwen3-8b", {"gpu": None, "usd_per_hour_most": None}),

@@ -36,7 +36,7 @@ MULTIPLES = frozenset({"dual", "twin", "quad"})
 WITH = frozenset({"with", "w", "mit", "avec", "con"})
 EACH, FARTHEST_EACH = frozenset({"each", "per_user"}), 5  # everyone asks 5 questions in an hour
 FARTHEST_USERS = 4  # items behind half
-KINDS = frozenset({"session", "user", "request"})
+KINDS = frozenset({"session", "user", "request", "out", "question", "prompt"})
 THINGS = frozenset({"document", "example", "audio", "image"})
 SHORTEST_PLURAL = 4  # letters
 
@@ -252,6 +252,7 @@ def _is_kind_of_next(items: list[Item], place: int) -> bool:
         following is not None
         and bool(items[place].tags & KINDS and following.tags & THINGS)
         and not items[place].text.endswith("s")
+        and items[place].text != "out"
         and following.text.endswith("s")
     )
 

@@ -22,6 +22,7 @@ MOST = {  # of what is denied above a number: do not use more than 3 instances
 MEMORY = frozenset({"bytes", "gpu_memory_gb"})
 BARE = frozenset({"bare", "duration", "usd", "bytes", "bare_share"})
 JOINTS = ("*", "/", "^", "x", " * ")  # between the numbers of a calculation
+CLOSE = 2.0  # ratio of two guesses of one number: a couple of hundred, maybe 250
 FARTHEST = 4  # items between a quantity and the number that corrects it
 
 
@@ -96,4 +97,7 @@ def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
     after = next((item for item in items if item.start >= claim.end), None)
     of_them = after is not None and bool({"them", "free"} & after.tags or after.text == "are")
     corrects = corrects or (of_them and any("only" in item.tags for item in between))
+    is_guess = claim.role == "bare" and 1 / CLOSE < claim.item.value / before.item.value < CLOSE
+    is_guess = is_guess and (after is None or bool(after.tags & {"end", ","}))
+    corrects = corrects or (is_guess and any("about" in item.tags for item in between))
     return corrects and len(between) <= FARTHEST

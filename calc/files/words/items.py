@@ -15,6 +15,7 @@ from calc.files.words.spelled import read_spelled
 from calc.files.words.typing_errors import without_typing_errors
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
+ENUMERATOR, FEWEST_PARTS = re.compile(r"(?<!\S)([1-9])\) "), 2
 STRONG = re.compile(
     r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n|^\s*\(?\d{1,2}[.)]\s"
     r"|(?<=[:,;.]\s)\(?\d\)\s|(?<=[.?!;]\s)\d\.\s(?=[a-z\d])",  # 1) one thing, 2) another
@@ -79,7 +80,17 @@ def normalize(text: str) -> str:
     plain = re.sub(r"[^\S\n]+", " ", plain)
     if _is_wrapped(plain):
         plain = re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain)
-    return without_typing_errors(plain.lower())
+    return without_typing_errors(_with_ends(plain.lower()))
+
+
+def _with_ends(text: str) -> str:
+    """The text with a full stop before each part of an enumeration: 1) phi-4 2) 9 users."""
+    number = 1
+    for match in ENUMERATOR.finditer(text):
+        number += int(match[1]) == number
+    if number <= FEWEST_PARTS:
+        return text
+    return re.sub(rf"(?<![.:;,?!\n]) {ENUMERATOR.pattern}", r". \1) ", text)
 
 
 def _is_wrapped(text: str) -> bool:

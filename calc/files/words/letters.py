@@ -1,4 +1,4 @@
-"""The ends of letters: what stands below a closing is of its writer and says nothing of the job."""
+"""Signatures of letters: what stands below a closing says nothing of the job."""
 
 from calc.files.words.items import Item
 

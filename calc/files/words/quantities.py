@@ -131,7 +131,10 @@ def _put_training(amounts: Amounts) -> None:
         amounts.put("step_tokens" if of_step else column, claim)
     _put_unknown_things(amounts)
     for claim in amounts.of("examples_each"):
-        amounts.put("generations", claim)
+        if facts.columns.get("objective") in ROLLS_OUT and claim.item.value <= MOST_GENERATIONS:
+            amounts.put("generations", claim)
+        else:
+            amounts.ask("examples", claim)  # 2k examples per customer
     for claim in amounts.of("users_session"):  # chats to learn from
         if claim.item.value >= FEWEST_EXAMPLES and "examples" not in facts.columns:
             amounts.put("examples", claim)
