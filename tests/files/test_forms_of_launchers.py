@@ -188,6 +188,13 @@ orchestrator.batch_size = 128
 num_train_gpus = 4
 num_infer_gpus = 2
 """
+INT8 = 'vllm serve "${1:-Qwen/Qwen3-8B-GPTQ-Int8}" --quantization gptq_marlin'
+ZERO2 = "torchrun sft.py --model_name_or_path Qwen/Qwen3-8B --deepspeed zero2_no_offload.json"
+PIPELINE = """
+count = ParameterInteger(name="Count", default_value=2)
+hp = {"model_id": "Qwen/Qwen3-8B", "per_device_train_batch_size": 2, "max_seq_length": 2048}
+est = HuggingFace(hyperparameters=hp, instance_type="ml.g5.12xlarge", instance_count=count)
+"""
 
 
 def runs_of(name, text):
@@ -226,6 +233,9 @@ def runs_of(name, text):
         ("swarm.yml", SWARM, {"gpu": "l40s"}),
         ("composer.yaml", COMPOSER, {"gpu": "a100-80gb-sxm", "gpus": "16"}),
         ("rl.toml", PRIME, {"gpus": "6", "rollout_gpus": "2"}),
+        ("int8.sh", INT8, {"precision": "gptq-8bit"}),
+        ("zero2.sh", f"{ZERO2} --max_seq_length 512", {"sharding": "zero2", "offload": ""}),
+        ("pipeline.py", PIPELINE, {"gpus": "8"}),
         ("train.py", SCRIPT, {"recompute": "none"}),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 14 else "",

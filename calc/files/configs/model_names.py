@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -58,6 +58,7 @@ STORED = {"bf16": "bf16", "fp16": "fp16", "awq": "awq-4bit", "gptq": "gptq-4bit"
 STORED |= {"w4a16": "gptq-4bit", "autoround": "gptq-4bit", "w8a8": "int8", "w8a16": "int8"}
 STORED |= {"int4": "gptq-4bit", "int8": "int8", "fp4": "nvfp4"}
 STORED |= {"fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4"}
+EIGHT_BITS, BY_GROUPS = {"int8", "8bit", "w8a16", "8bits"}, {"gptq", "awq", "autoround"}
 
 
 def model_id(name: str, catalogs: Any) -> str:
@@ -164,7 +165,11 @@ def _of_family(name: str, ids: list[str]) -> str:
         if sizes and sizes.intersection(one.split("-"))
     }
     named = [one for one, common in shared.items() if any(map(str.isalpha, common))]
-    return max(named, key=lambda one: (len(shared[one]), -len(one)), default="")
+    return max(
+        named,
+        key=lambda one: (len(shared[one]), SequenceMatcher(None, name, one).ratio()),
+        default="",
+    )
 
 
 def by_sizes(sizes: Json, catalogs: Any, named: str = "") -> tuple[list[str], str]:
@@ -220,6 +225,8 @@ def _apart(values: pd.Series, wanted: float) -> pd.Series:
 def stored_as(name: str) -> str:
     """The number format in a repository's name; empty where there is none."""
     words = re.split(r"[-_./]", name.lower())
+    if EIGHT_BITS.intersection(words) and BY_GROUPS.intersection(words):
+        return "gptq-8bit"
     return next((STORED[word] for word in words if word in STORED), "")
 
 

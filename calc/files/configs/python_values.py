@@ -128,6 +128,8 @@ class Values:
         for keyword in node.keywords:  # **settings
             inner = {} if keyword.arg else self.value(keyword.value, depth + 1)
             named = (inner if isinstance(inner, dict) else {}) | named
+        if name.rpartition(".")[2].startswith("Parameter") and "default_value" in named:
+            return named["default_value"]  # of a pipeline of SageMaker's
         if name == "dict":
             return (placed[0] if placed and isinstance(placed[0], dict) else {}) | named
         if name in ("str", "int", "float", "list", "Path") and len(placed) == 1:

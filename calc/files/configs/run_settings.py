@@ -18,6 +18,7 @@ RECIPE = re.compile(r"(?:^|/)([a-z]\w{1,30})/([\w.]{1,20}?)_(qlora|lora|full)((?
 STAGE = re.compile(
     r"(?:zero|stage|(?:^|[_-])z)[_-]?(?:stage)?[_-]?([0-3])(?!\d)"
 )  # ds_z3, zero_stage1
+OFFLOADS = re.compile(r"(?<!no)(?<!no[-_])(?<!without[-_])offload")
 COLUMN_OF_PART = {
     **dict.fromkeys(("nodes", "gpus_per_node", "asked_gpus"), "gpus"),
     **dict.fromkeys(("weights", "quantized", "bf16", "fp16", "eight"), "precision"),
@@ -226,7 +227,7 @@ def _by_name(tool: str, file: str) -> dict[str, str]:
     if tool not in ("deepspeed", "accelerate") or not stage:
         return {}
     parts = {"zero": f"zero{stage[1]}" if stage[1] != "0" else "none", "deepspeed": "named"}
-    if "offload" in file and stage[1] != "0":
+    if OFFLOADS.search(file) and stage[1] != "0":
         parts["ds_offload_optimizer"] = "yes"
         parts |= {"ds_offload_param": "yes"} if stage[1] == "3" else {}
     return parts

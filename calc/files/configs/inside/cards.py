@@ -7,6 +7,7 @@ from calc.files.configs.fields import field_catalog
 
 MAKERS = r"(?:(?:nvidia|amd|instinct|tesla|geforce|quadro|gpu|rtx)[-_ ]*)*"
 TRAITS = r"(?:pcie|sxm\d?|nvl|hbm3e?|\d{2,3}gb?|mega|ada|generation)"
+FORMS = ("pcie", "nvl")
 MOST_CHARACTERS = 200  # of a text that may name a card
 
 
@@ -37,10 +38,11 @@ def cards_in(text: str) -> list[tuple[str, int | None]]:
     found = []
     for match in _pattern().finditer(text[:MOST_CHARACTERS]):
         name, traits = _plain(match["name"]), match["traits"].lower()
-        form = next((form for form in ("pcie", "nvl") if form in traits), "")
+        form = next((form for form in FORMS if form in traits or name.endswith(form)), "")
+        base = name.removesuffix(form)  # of a100-pcie-80gb, which names its form before its memory
         memory = next(iter(re.findall(r"(\d{2,3})gb?", traits)), "")
         memory = f"{memory}gb" if memory else ""
-        spellings = (name + memory + form, name + form, name + memory, name)
+        spellings = (base + memory + form, name + memory + form, name + form, name + memory, name)
         number = match["after"] or match["before"]
         card = next(_ids()[spelling] for spelling in spellings if spelling in _ids())
         found.append((card, int(number) if number else None))

@@ -63,6 +63,7 @@ COPIES: tuple[str, ...] = (
     "num_replicas",
 )
 COPIES += ("desired_capacity", "desired_size", "desired_count", "workers_min", "min_containers")
+COPIES += ("autoscaling.knative.dev/min_scale",)
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
 OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
@@ -79,7 +80,7 @@ MOST_COPIES: tuple[str, ...] = (
     "max_capacity",
     "max_instance_count",
 )
-MOST_COPIES += ("workers_max", "max_containers")
+MOST_COPIES += ("workers_max", "max_containers", "autoscaling.knative.dev/max_scale")
 SPOT: tuple[str, ...] = (
     "use_spot",
     "use_spot_instances",
