@@ -95,6 +95,27 @@ def test_sorting_all_logits_takes_what_vllm_printed():
     assert pools[1] - pools[0] == pytest.approx(24 * 1024 * table["outputs"], rel=0.01)
 
 
+@pytest.mark.parametrize(("tokens", "pool_gib"), [(20_000, 3.81), (29_000, 2.89)])
+def test_the_first_engine_of_vllm_profiles_a_whole_prompt(tokens, pool_gib):
+    """Llama 3.1 8B on an RTX 3090, as its log printed (vLLM issue 10517)."""
+    row = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm"}
+    row |= {"gpu": "rtx-3090", "memory_utilization": 0.9, "sequence_tokens": tokens}
+    earlier, now = (one(**row, software_release=release) for release in ("0.6.4", "0.8.5"))
+    assert earlier["kv_pool_bytes"] == pytest.approx(pool_gib * 2**30, rel=0.02)
+    assert now["kv_pool_bytes"] > earlier["kv_pool_bytes"]
+
+
+def test_sglang_takes_less_beside_a_tower_and_keeps_a_pool_for_windows():
+    """Gemma 3 4B on an H200, as its log printed (SGLang pull request 4826)."""
+    row = {"work": "inference", "model": "gemma-3-4b", "implementation": "vllm"}
+    row |= {"gpu": "h200-sxm", "inference_engine": "sglang", "sequence_tokens": 8192}
+    answer = one(**row)
+    assert answer["kv_pool_bytes"] == pytest.approx(108.24 * 2**30, rel=0.02)
+    token_bytes = (5 + 0.8 * 29) * 4 * 256 * 2 * 2  # full layers and sliding ones
+    tokens = answer["kv_pool_bytes"] / token_bytes
+    assert answer["kv_pool_tokens"] == pytest.approx(tokens, rel=1e-3)
+
+
 PRINTED_POOLS = {  # engine, model, precision, card, GPUs, share: tokens, within so much
     "21348": ("sglang", "qwen3-235b-a22b", "fp8", "h100-80gb-sxm", 4, 0.93, 367_404, 0.02),
     "its own share, 0.83": (

@@ -96,6 +96,7 @@ def test_what_speaks_of_memory_and_is_not_read_is_named():
     }
     row = read_runs([("a.json", json.dumps(values).encode())], catalogs())[0].row
     assert (row["model"], row["unused"]) == ("qwen3-8b", "lmcache.max_offload_gb")
+    assert row["software_release"] == "0.9"
 
 
 def test_what_is_assumed_and_what_is_lost_stand_in_three_lines():

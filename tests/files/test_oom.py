@@ -282,6 +282,11 @@ SGLANG_START = (
             "$ CUDA_VISIBLE_DEVICES=0 vllm serve a/b \\\n  --max-model-len 8192\nmore",
             "CUDA_VISIBLE_DEVICES=0 vllm serve a/b \\\n  --max-model-len 8192",
         ),
+        (
+            "[launch.py:321] ['/opt/bin/python', '-u', 'src/train_bash.py', '--stage', 'sft', "
+            "'--finetuning_type', 'lora'] exits with return code = -9",
+            "/opt/bin/python -u src/train_bash.py --stage sft --finetuning_type lora",
+        ),
         ("python is out of memory", ""),
         ("server_args=ServerArgs(model_path='a/b', ", ""),
         ("non-default args: {'model': }", ""),

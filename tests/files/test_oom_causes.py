@@ -5,7 +5,7 @@ from examples import catalogs
 from test_oom import SGLANG_START, message, plan
 
 from calc.__main__ import main
-from calc.files.oom.causes import cures_by_cause
+from calc.files.oom.causes import SECOND_COPY, cures_by_cause
 from calc.files.oom.explain import LogProblem, explain_text, tells
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import log_patterns, stated_figures
@@ -48,6 +48,12 @@ pytestmark = pytest.mark.usefixtures("read_once")
         (message(1, 2, 0.5, 1, 0.1), "Activation checkpointing"),
         ("1 Workers (tasks / actors) killed due to memory pressure (OOM)", "More host memory"),
         (f"{message(1, 2, 0.5, 1, 0.1)} exitcode: -9", "Activation checkpointing"),
+        (message(26.08, 31.75, 4.77, 26.14, 0.01), "Shard the weights"),
+        (
+            f'File "a.py", line 1\n  F.scaled_dot_product_attention(q)\n'
+            f"{message(8, 31, 5, 24, 0.2)}",
+            "Flash attention",
+        ),
         ("131072 is larger than the profiled value -561981.", "A larger share of the card"),
         ("cudaMalloc failed: out of memory\nfailed to allocate compute buffers", "Fewer tokens in"),
         (f"Capturing the model for CUDA graphs.\n{message(1, 2, 0.5, 1, 0.1)}", "No CUDA graphs"),
@@ -116,10 +122,17 @@ def test_a_config_that_speaks_of_memory_is_no_log(text):
     assert not tells(text.encode())
 
 
+def test_a_rank_that_a_launcher_ends_after_a_card_ran_out_says_nothing_of_the_machine():
+    text = f"{message(1, 24, 1, 19, 3)}\n['train.py'] exits with return code = -9"
+    explained = explain_text(text, plan(), catalogs())
+    assert not any("memory of the machine" in sentence for sentence in explained.sentences)
+
+
 def test_every_cause_of_the_catalog_has_its_cures():
     patterns = log_patterns()
     causes = {kind.cures for kind in patterns.silent} | set(patterns.tensors) | set(patterns.stages)
-    assert (causes | set(patterns.programs) | {"other processes"}) <= set(patterns.cures)
+    others = {"other processes", SECOND_COPY}
+    assert (causes | set(patterns.programs) | others) <= set(patterns.cures)
 
 
 def test_a_process_in_a_container_finds_itself_among_those_that_torch_lists():
