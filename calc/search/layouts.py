@@ -29,6 +29,9 @@ from calc.search.free_choices import ROLLOUTS, free_choices
 from calc.search.places import Place
 from calc.search.shapes import (
     DEGREES,
+    EVERY_COUNT,
+    FEW_COUNT,
+    FEWER_COUNTS,
     Shapes,
     gpu_counts_on,
     replica_counts,
@@ -89,7 +92,23 @@ class Part:
 
 
 def layout_parts(job: Job, places: list[Place], catalogs: Catalogs) -> list[Part]:
-    """Return everything that a job tries, on cards with bf16 and on those without."""
+    """Return everything that a job tries, on cards with bf16 and on those without.
+
+    Counts of instances are as fine as the combinations that may be compared at once allow.
+    """
+    finest = FEW_COUNT if job.sets_prompts else EVERY_COUNT
+    parts: list[Part] = []
+    for every_up_to in FEWER_COUNTS[FEWER_COUNTS.index(finest) :]:
+        parts = _parts(job, places, every_up_to, catalogs)
+        if not job.trains or all(part.size <= MOST_WAYS for part in parts):
+            break
+    for part in parts:
+        bounded_by(part.size, MOST_WAYS, job.fixed)
+    return parts
+
+
+def _parts(job: Job, places: list[Place], every_up_to: int, catalogs: Catalogs) -> list[Part]:
+    """Return what a job tries with every count of instances up to a bound, and some beyond."""
     tokens = tokens_each(job, catalogs)
     cut_degrees_of: dict[str, list[int]] = {}
     if not job.trains and "expert_parallel" not in job.fixed:
@@ -100,8 +119,7 @@ def layout_parts(job: Job, places: list[Place], catalogs: Catalogs) -> list[Part
         if not numbers:
             continue
         tried = [
-            PlaceCounts(number, gpu_counts_on(job, places[number]) if job.trains else [])
-            for number in numbers
+            PlaceCounts(number, _gpu_counts(job, places[number], every_up_to)) for number in numbers
         ]
         if job.trains:
             gpu_counts = sorted({gpus for one in tried for gpus in one.gpu_counts})
@@ -118,9 +136,13 @@ def layout_parts(job: Job, places: list[Place], catalogs: Catalogs) -> list[Part
             shards_one_gpu="sharding" in job.fixed,
             whole_expert_degrees=cut_degrees_of,
         )
-        bounded_by(part.size, MOST_WAYS, job.fixed)
         parts.append(part)
     return parts
+
+
+def _gpu_counts(job: Job, place: Place, every_up_to: int) -> list[int]:
+    """Return the counts of GPUs that a training run tries on a place."""
+    return gpu_counts_on(job, place, every_up_to) if job.trains else []
 
 
 def tokens_each(job: Job, catalogs: Catalogs) -> float:

@@ -40,6 +40,8 @@ OFFLINE_BATCHES = (
 )
 # Instances of a training, of offline work and of generated answers, up to which each is tried.
 EVERY_COUNT, OFFLINE_COUNT, FEW_COUNT = 64, 16, 4
+# Where every count makes too many combinations, as large models on hundreds of machines do.
+FEWER_COUNTS = (EVERY_COUNT, 32, 16, 8, FEW_COUNT)
 
 
 class Shapes(NamedTuple):
@@ -66,13 +68,15 @@ class MicroBatch(NamedTuple):
     steps_count: int
 
 
-def gpu_counts_on(job: Job, place: Place) -> list[int]:
-    """GPUs of a training job: a power of two inside one instance, or whole instances."""
+def gpu_counts_on(job: Job, place: Place, every_up_to: int) -> list[int]:
+    """GPUs of a training job: a power of two inside one instance, or whole instances.
+
+    `every_up_to`: the instances up to which each count is tried.
+    """
     by_hand = job.fixed.get("gpus")
     if by_hand:
         return [int(count) for count in by_hand if np.ceil(count / place.gpus) <= place.most]
     inside = {count for count in DEGREES if count <= place.gpus}
-    every_up_to = FEW_COUNT if job.sets_prompts else EVERY_COUNT
     counts = _instances(place.most, every_up_to)
     return sorted(inside | {place.gpus * instances for instances in counts})
 

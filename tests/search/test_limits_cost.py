@@ -20,6 +20,7 @@ from calc.search import search_results
 from calc.search.best_answers import least_money
 from calc.search.first_rows import first_row
 from calc.search.grid import grid
+from calc.search.layouts import layout_parts
 from calc.search.options import options_of
 from calc.search.places import places_of
 from calc.search.rankings import _result_of, ranked_candidates, rankings_of
@@ -261,6 +262,15 @@ def test_every_count_is_tried_up_to_64_and_the_most_always(catalogs, most):
     assert max(counts) == most
     beyond = np.array(counts[EVERY_COUNT - 1 :], dtype=float)
     assert np.all(beyond[1:] / beyond[:-1] <= 1 + 1 / 16 + 1e-9)
+
+
+def test_counts_are_coarser_where_every_one_makes_too_many_combinations(monkeypatch, catalogs):
+    job = resolve(TRAINED | {"instances_most": 100}, catalogs)
+    ways = max(part.size for part in layout_parts(job, places_of(job, catalogs, 1), catalogs))
+    monkeypatch.setattr("calc.search.layouts.MOST_WAYS", ways // 2)
+    counts = tried_instances(catalogs, 100)
+    assert {1, 2, 4, 8, 100} < set(counts) < set(range(1, 101))
+    assert len(counts) < EVERY_COUNT
 
 
 def anew(catalogs):
