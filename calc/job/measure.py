@@ -40,6 +40,15 @@ def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Meas
     return Measure(TOKENS, 1.0)
 
 
+def measure_of(
+    row: Cells, images_each: float, answer_tokens: float | None, catalogs: Catalogs
+) -> Measure:
+    """The unit of the work of a job or row: images where a generator sees some in each request."""
+    if images_each and answer_tokens and takes_images(row["model"], catalogs):
+        return Measure(IMAGES, answer_tokens / images_each)
+    return measure(row["model"], answer_tokens, catalogs)
+
+
 def sound_seconds(model: str, catalogs: Catalogs) -> float:
     """Return the seconds of sound that each answer of a model transcribes; 0 if it hears none."""
     is_transcriber = catalogs.models["kind"][model] == "audio"

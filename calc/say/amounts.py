@@ -1,7 +1,7 @@
 """Amounts of a job in words: how much a model generates or reads in all, and how many ask."""
 
 from calc.catalogs.load import Catalogs
-from calc.job.measure import SOUND, TOKENS, measure, sound_seconds
+from calc.job.measure import SOUND, TOKENS, Measure, measure_of, sound_seconds
 from calc.job.resolve import active_users
 from calc.job.software import generates
 from calc.mappings import Cells
@@ -34,7 +34,7 @@ def amount_words(job: Cells, catalogs: Catalogs) -> str:
     """An amount with its unit: 1 billion tokens; 1 million images; 1,000 hours of sound."""
     if isinstance(job["tokens_total"], str):  # of a job that is refused
         return job["tokens_total"]
-    words, unit_tokens = measure(job["model"], job.get("answer_tokens"), catalogs)
+    words, unit_tokens = _measure(job, catalogs)
     return (
         f"{amount(job['tokens_total'] / unit_tokens)} "
         f"{words[1]}{' of sound' if words == SOUND else ''}"
@@ -45,7 +45,15 @@ def counts_generated(job: Cells, catalogs: Catalogs) -> bool:
     """Return whether the amount of offline work is counted in tokens that the model generates."""
     if not is_generator(job, catalogs):
         return False
-    return measure(job["model"], job.get("answer_tokens"), catalogs).words == TOKENS
+    return _measure(job, catalogs).words == TOKENS
+
+
+def _measure(job: Cells, catalogs: Catalogs) -> Measure:
+    """The unit of a job's offline work."""
+    answer_tokens = number_in(job, "answer_tokens") or (
+        number_in(job, "sequence_tokens") - number_in(job, "prompt_tokens")
+    )
+    return measure_of(job, number_in(job, "images_per_sequence"), answer_tokens, catalogs)
 
 
 def tokens_through(job: Cells, catalogs: Catalogs) -> float:

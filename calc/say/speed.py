@@ -5,7 +5,7 @@ from typing import NamedTuple
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.job.measure import SOUND, measure, sound_seconds
+from calc.job.measure import SOUND, Measure, measure_of, sound_seconds
 from calc.say.numbers import count, duration, is_missing, three_digits
 from calc.units import HOUR_SECONDS
 
@@ -85,7 +85,7 @@ def rate_unit(row: Row, catalogs: Catalogs) -> RateUnit:
     """Return the unit of a row's rate: tokens a second; images a second; hours of sound an hour."""
     if row["work"] != "inference":
         return RateUnit("tokens a second", 1.0)
-    unit = measure(row["model"], _answer_tokens(row), catalogs)
+    unit = _measure(row, catalogs)
     if unit.words == SOUND:
         return RateUnit("hours of sound an hour", unit.tokens / HOUR_SECONDS)
     return RateUnit(f"{unit.words[1]} a second", unit.tokens)
@@ -106,8 +106,14 @@ def work_amount(tokens: float, row: Row, catalogs: Catalogs) -> str:
     """So many tokens in what the row's model reads: 150 million tokens; 1 million images."""
     if row["work"] != "inference":
         return f"{count(tokens)} tokens"
-    words, unit_tokens = measure(row["model"], _answer_tokens(row), catalogs)
+    words, unit_tokens = _measure(row, catalogs)
     return f"{count(tokens / unit_tokens)} {words[1]}{' of sound' if words == SOUND else ''}"
+
+
+def _measure(row: Row, catalogs: Catalogs) -> Measure:
+    """The unit of a row's work."""
+    images = float(row.get("images_per_sequence") or 0.0)
+    return measure_of(row, images, _answer_tokens(row), catalogs)
 
 
 def _answer_tokens(row: Row) -> float:

@@ -145,7 +145,11 @@ def how_good(usd: float, least_usd: float, left_out: int) -> str:
     if not least_usd >= 0:
         found = "no bound was found in time: a better plan may exist, by how much is not known"
     elif usd - least_usd >= 0.01:
-        gap = f"at most {usd / least_usd - 1:.1%} above the least possible" if least_usd else ""
+        gap = (
+            f"at most {100 * (usd / least_usd - 1):.1f} % above the least possible"
+            if least_usd
+            else ""
+        )
         found = gap or f"at most ${usd:,.0f} above the least possible"
     elif left_out:
         found = "no cheaper plan was found for the runs that have a place"

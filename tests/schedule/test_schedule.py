@@ -208,7 +208,7 @@ def test_what_is_left_out_is_never_proven(catalogs):
     ("usd", "least_usd", "says"),
     [
         (100.0, 100.0, "proven: on the machines listed, no plan costs less"),
-        (110.0, 100.0, "at most 10.0% above the least possible"),
+        (110.0, 100.0, "at most 10.0 % above the least possible"),
         (110.0, 0.0, "at most $110 above the least possible"),
         (110.0, float("nan"), "no bound was found in time"),
     ],

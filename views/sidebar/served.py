@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.words.numbers import read_amount
 from calc.job.columns import PUBLISHED, usual_limits_seconds
-from calc.job.measure import IMAGES, measure
+from calc.job.measure import IMAGES, counts_images, measure
 from calc.job.software import generates
 from calc.plan.sessions import MOST_TURNS
 from calc.say.numbers import exact_amount, with_noun
@@ -49,7 +49,8 @@ def load(fields: Row, catalogs: Catalogs) -> None:
     amount(measured, present(catalogs).job, catalogs)
     if measured == KEYS.tokens_total:
         with row():
-            _in_all(f"{words[1].capitalize()} in all", fields[KEYS.tokens_total])
+            unit = IMAGES if counts_images(fields[KEYS.tokens_total]) else words
+            _in_all(f"{unit[1].capitalize()} in all", fields[KEYS.tokens_total])
             number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
         lengths(catalogs)

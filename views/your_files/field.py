@@ -132,12 +132,19 @@ def make_plan(request: Request, text: str = "") -> str:
         filter(
             None,
             (
-                f"{_capital(KINDS['words'])}. Read: {', '.join(request.read)}.",
+                f"{_capital(KINDS['words'])}. Read: {', '.join(_said(request))}.",
                 usual,
                 request.remark,
             ),
         )
     )
+
+
+def _said(request: Request) -> list[str]:
+    """The phrases that were read; where no phrase names a column, the column with its value."""
+    return [
+        meaning if phrase in request.columns else phrase for phrase, meaning in request.read.items()
+    ]
 
 
 def _own_context(request: Request, columns: Cells) -> dict[str, int]:
