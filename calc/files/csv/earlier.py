@@ -25,7 +25,7 @@ STANDINGS = ("new", "changed", "as kept", "refused")
 
 
 class Meeting(NamedTuple):
-    """The decision of the meeting that wrote a file, in one line, its budget and its contingency.
+    """The decision of the meeting that wrote a file, its budget and its contingency.
 
     Each is empty where the file has none. `budget_for`: the period of the budget, of
     calc.plan.plan_bill.PERIOD_MONTHS.
