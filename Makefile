@@ -77,9 +77,9 @@ bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks.room --churn 500
 	$(BIN)/python -m benchmarks.room --minutes 30
 	HEADROOM_TIMES=10 $(PYTEST) -m hypothesis
-	HEADROOM_TIMES=100 $(PYTEST) -m long tests/engine/test_physics.py tests/engine/test_laws.py
+	HEADROOM_TIMES=100 $(PYTEST) -m long tests/engine/test_physics.py
 	HEADROOM_TIMES=84 $(PYTEST) -m long tests/search/test_answer_laws.py
-	HEADROOM_TIMES=2 $(PYTEST) -m long tests/views/test_every_panel.py tests/views/test_step_through.py
+	HEADROOM_TIMES=2 $(PYTEST)
 
 validate: .venv/ready-run .venv-tools/ready
 	rm -rf .venv-tools/kits

@@ -9,7 +9,7 @@ import weakref
 
 import pandas as pd
 import pytest
-from examples import TIMES, entries, recorded
+from examples import entries, every, recorded
 
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER
@@ -25,11 +25,7 @@ from calc.scenarios.published_weights import scales_by_format
 # entries have.
 CHANGES = recorded("cases/laws.json")["changes"]
 OFTEN_EDITED = ("models", "gpus", "prices")
-# One of four of the others in make long, all of them in make bench.
-TRIED = [
-    *OFTEN_EDITED,
-    *[name for name in CHANGES if name not in OFTEN_EDITED][:: 4 // min(TIMES, 4)],
-]
+TRIED = [*OFTEN_EDITED, *every(4, [name for name in CHANGES if name not in OFTEN_EDITED])]
 SCENARIOS = (
     pd.DataFrame(recorded("cases/laws.json")["scenarios"])
     .assign(model=lambda rows: rows["model"].fillna("llama-3.2-1b"), instance="p5.48xlarge")

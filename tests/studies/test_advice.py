@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs, recorded
+from examples import catalogs, every, recorded
 
 from calc import estimate
 from calc.answers.advice import advise
@@ -51,7 +51,10 @@ def advised(name, market="on-demand"):
 
 @pytest.mark.parametrize(
     ("name", "market"),
-    [*((name, "on-demand") for name in ALL), *((name, "spot") for name in [*FITTING, "LoRA"])],
+    every(
+        2,
+        [*((name, "on-demand") for name in ALL), *((name, "spot") for name in [*FITTING, "LoRA"])],
+    ),
 )
 def test_every_change_holds_and_saves_what_it_says(name, market):
     planned, changes, pairs = advised(name, market)
@@ -101,7 +104,7 @@ def test_every_change_holds_and_saves_what_it_says(name, market):
         )
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", every(2, ALL))
 @pytest.mark.long
 def test_a_changed_job_is_answered_with_the_same_figures(name):
     """The first, the last and one between, each as a job in which all is fixed."""
@@ -143,7 +146,7 @@ def test_what_is_not_ranked_is_said_with_its_layout_and_machine_and_so_is_other_
     assert elsewhere
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", every(2, ALL))
 @pytest.mark.long
 def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
     planned, changes, _ = advised(name)
@@ -173,7 +176,7 @@ def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
     assert answer["problem"] or not (alike["usd"] < answer["usd"] * (1 - 1e-9)).any()
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", every(2, ALL))
 def test_the_same_work_is_the_same_and_comes_first(name):
     """The method, as many bits, the tokens of a step; in service no fewer concurrent sequences, and
     the context.

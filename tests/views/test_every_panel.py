@@ -1,5 +1,5 @@
 """Every page, tab and panel says the first card, and of other machines and memories rows of the one
-table: all of them for four jobs, Plan and two others for each of twelve further jobs.
+table: all of them for four jobs, Plan and two others for some further jobs.
 
 A panel that answers another question says which.
 """
@@ -9,7 +9,7 @@ import re
 from html import unescape
 
 import pytest
-from examples import TIMES, catalogs, recorded
+from examples import catalogs, every, recorded
 from pages import PAGES, html_texts, loose, opened, page_text, run, texts, title, turned
 from pages import cards as answer_cards
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
@@ -32,8 +32,7 @@ WHOLE = (
     "LoRA of a 70B within a week",
     "one's own cards",
 )
-# A third of them, all in make bench.
-OTHERS = [job for job in JOBS if job not in WHOLE][:: 3 if TIMES == 1 else 1]
+OTHERS = every(6, [job for job in JOBS if job not in WHOLE])
 FIGURE = re.compile(r"(?P<money>\$\d[\d,]*(?:\.\d+)?)|(?P<machine>\d+ × [a-z]\w*(?:-\w+)*\.\w+)")
 PART = re.compile(r"\$[\d,.]+ of it for starting")
 OTHER = {"money": "machine", "machine": "money"}
