@@ -18,15 +18,10 @@ REPOSITORY = re.compile(
 )
 FAMILY = re.compile(r"[a-z]{1,4}\d[a-z0-9-]{0,8}")  # g6e
 LONGEST_IMAGE = 200  # characters
-ENVIRONMENTS: tuple[str, ...] = (
-    "env",
-    "envs",
-    "environment",
-    "env_vars",
-    "environment_variables",
-    "envvars",
+ENVIRONMENTS = (
+    *("env", "envs", "environment", "env_vars", "environment_variables", "envvars"),
+    "variables",  # of GitLab
 )
-ENVIRONMENTS += ("variables",)  # of GitLab
 GPU_COUNTS = (
     *("nvidia.com/gpu", "request_gpu", "gpu_count", "num_gpus", "n_gpus", "gpus", "ngpus"),
     *(
@@ -55,15 +50,11 @@ NODE_COUNTS = (
     "node_count",
     "n_nodes",
 )
-COPIES: tuple[str, ...] = (
-    "replicas",
-    "min_replicas",
-    "replica_count",
-    "initial_instance_count",
-    "num_replicas",
+COPIES = (
+    *("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas"),
+    *("desired_capacity", "desired_size", "desired_count", "workers_min", "min_containers"),
+    "autoscaling.knative.dev/min_scale",
 )
-COPIES += ("desired_capacity", "desired_size", "desired_count", "workers_min", "min_containers")
-COPIES += ("autoscaling.knative.dev/min_scale",)
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
 OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
@@ -74,13 +65,10 @@ WORKERS = {
     "worker_group_specs",
 }  # of one job
 GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
-MOST_COPIES: tuple[str, ...] = (
-    "max_replicas",
-    "max_replica_count",
-    "max_capacity",
-    "max_instance_count",
+MOST_COPIES = (
+    *("max_replicas", "max_replica_count", "max_capacity", "max_instance_count"),
+    *("workers_max", "max_containers", "autoscaling.knative.dev/max_scale"),
 )
-MOST_COPIES += ("workers_max", "max_containers", "autoscaling.knative.dev/max_scale")
 SPOT: tuple[str, ...] = (
     "use_spot",
     "use_spot_instances",
