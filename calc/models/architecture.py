@@ -346,7 +346,7 @@ def note_of(model: Json) -> str:
         size = "whose parameters are not counted"
         if count:
             ratio = count / (model["parameters"] + count)
-            size = f"{count:,.0f} parameters, {100 * ratio:.1f} % of all"
+            size = f"{count:,.0f} parameters, {ratio:.1%} of all"
         cure = " images_per_sequence counts it." if model["usual_image_tokens"] else ""
         sentences.insert(0, f"Left out: {model['left_out']}, {size}.{cure}")
     return " ".join(filter(None, sentences))
