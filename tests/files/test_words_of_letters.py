@@ -49,6 +49,11 @@ SAID = [
         {"examples": 12e3, "example_tokens": 900},
     ),
     ("lora phi-4, 2k examples per customer", {"generations": None, "examples": None}),
+    ("sft phi-4, 50k traces, 8k max tokens", {"sequence_tokens": 8192, "example_tokens": None}),
+    ("pretrain phi-4, 9B tokens, 16 H100 nodes of 8", {"gpus": 128, "instances_most": None}),
+    ("any instance but p4d, phi-4, 9 users", {"excludes": "p4d", "instance": None}),
+    ("We trained a 7B on 4 A10G. Now lora phi-4, 9k rows", {"gpu": None, "gpus": None}),
+    ("100 tok/s for every single user, phi-4, 9 at once", {"users": 9, "people": None}),
     # Sums beside the limit
     ("it costs $51 a month, spend at most $75 a month: phi-4, 9 users", {"usd_most": 75}),
     ("we pay $3 an hour for an H100; lora qwen3-8b", {"gpu": None, "usd_per_hour_most": None}),

@@ -10,7 +10,10 @@ from calc.files.words.letters import signature_of
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
 PAST = frozenset(
-    {"tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had", "did"}
+    {
+        *("tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had", "did"),
+        *("fine-tuned", "finetuned", "trained", "pretrained", "served", "hosted", "rented"),
+    }
 )
 LASTED = frozenset({"needed"})  # so long: my predecessor needed 30 hours
 TESTERS = frozenset(

@@ -120,7 +120,9 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
     if item.text == "/" and beside and (all(map(is_noun, beside)) or _is_pair(*beside)):
         return replace(item, tags=frozenset({"silent"}))  # up/down
     if "ONE" in item.tags:
-        if place + 1 < len(items) and items[place + 1].text == ":":
+        follows_each = before is not None and before.text in ("every", "each")
+        is_heading = place + 1 < len(items) and items[place + 1].text == ":"
+        if is_heading or follows_each:
             return replace(item, tags=frozenset({"silent"}))  # quick one: host phi-4
         near = [one for one in items[place + 1 : place + 4] if not one.is_silent]
         if len(near) > 1 and is_noun(near[0]):  # one hot spare

@@ -40,7 +40,7 @@ PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "ave
 NO_SIZES, SIZES = frozenset({"gpus", "nodes", "gpus_each", "requests_count"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
-OF_MONEY = frozenset({"usd_bare", "usd_paid"})
+WITHOUT_NOUN = frozenset({"usd_bare", "usd_paid", "gpus_each"})  # roles of a last number
 PER = frozenset({"per", "pro", "je", "par", "por", "/"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 OF_CUES = {
@@ -195,8 +195,8 @@ def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
 
 
 def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
-    """Return whether a number read as money counts the things behind it: we have 45,000 rows."""
-    if frame.roles[-1] not in OF_MONEY or match.end >= len(items):
+    """Return whether the last number counts the things behind it: we have 45,000 rows."""
+    if frame.roles[-1] not in WITHOUT_NOUN or match.end >= len(items):
         return False
     first, last, following = match.items[0][0], match.items[-1][0], items[match.end]
     if "N" not in last.tags:

@@ -216,6 +216,9 @@ def _put_parts(amounts: Amounts, parts: list[Claim]) -> None:
     """Prompt and answer of each example, which are learned from together."""
     facts = amounts.facts
     facts.drop("prompt_tokens")
+    if len(parts) == 1 and _is_most(amounts, parts[0]):
+        amounts.put("sequence_tokens", parts[0])  # 8k max tokens
+        return
     whole = any(
         claim.role in ("answer_tokens", "length_out") for claim in parts
     ) and not amounts.of("bare")
@@ -235,7 +238,7 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
         amounts.put(run, claim)
     elif amounts.is_of_unknown(claim):
         amounts.ask(run, claim)
-    elif UP_TO.search(amounts.text[: claim.start]) and "sequence_tokens" not in columns:
+    elif _is_most(amounts, claim) and "sequence_tokens" not in columns:
         of_answer = columns.get("objective") in ROLLS_OUT
         amounts.put("completion_tokens" if of_answer else "sequence_tokens", claim)
     elif columns.get("objective") in ROLLS_OUT and "completion_tokens" not in columns:
@@ -249,6 +252,12 @@ def _put_tokens(amounts: Amounts, claim: Claim, run: str) -> None:
         amounts.put("sequence_tokens", claim)
     else:
         amounts.ask(run, claim, choices=("tokens of the whole run", "tokens of one sequence"))
+
+
+def _is_most(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether tokens are the most that there are: up to 900 tokens, 8k max tokens."""
+    before = amounts.text[: claim.start]
+    return bool(UP_TO.search(before)) or "max" in amounts.text[claim.start : claim.end].split()
 
 
 def _put_steps(amounts: Amounts, run: str) -> None:
