@@ -157,7 +157,7 @@ def _columns(job: Row, shown: list[str], rate: str) -> Row:
         "tank": st.column_config.ImageColumn(
             "Memory in its own card", width=TANK[0] + 16, alignment="left", help=TANK_HELP
         ),
-        "verdict": TEXT("Verdict", width=100, help=VERDICT_HELP),
+        "verdict": TEXT("Verdict", width=195, help=VERDICT_HELP),
         "region": TEXT("Region"),
         "market": TEXT("Price", help="The market of USD in all."),
         "usd": NUMBER("USD in all" if ends else "USD a month", help=USD_HELP, **money),
