@@ -98,6 +98,7 @@ def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):
         yield from _estimate_lines(row, bool(result.job.get("have")), catalogs)
+        yield from _note_lines(row)
         replicas = request.run.summary.replicas if request.run else 1
         if sentence := replicas_sentence(row, replicas, catalogs):
             yield f"Replicas: {sentence}"
@@ -110,6 +111,12 @@ def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
             f"Change: {change}"
             for change in changes or ([NOTHING_FITS] if row["fits"] == "no" else [])
         )
+    else:
+        yield from _note_lines(row)
+
+
+def _note_lines(row: Row) -> Iterator[str]:
+    """Yield what is left out of a row or assumed by its rules."""
     if row["note"]:
         yield f"Note: {row['note']}"
 
