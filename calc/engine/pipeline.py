@@ -89,7 +89,7 @@ def estimate(
 
 
 def _obtainable(frame: pd.DataFrame, results: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
-    """How hard each row's machines are to get on its market: of an answer that was written."""
+    """Return how hard each row's machines are to get on the market of a written answer."""
     words = results["obtainable"].astype(object).to_numpy(copy=True)
     sold = (frame["market"].isin(MARKETS) & (results["problem"] == "")).to_numpy()
     named = [name for name in ("market", "have") if name in frame]
