@@ -221,8 +221,7 @@ def added_prompt_seconds(
 ):
     """Time that each additional prompt adds to a batch of any size. [s]
 
-    Its inverse is the highest rate of prompts, because more and more prompts share the time that
-    a batch takes once.
+    Its inverse is the highest rate of prompts: ever more of them share what a batch takes once.
     Source: Inoue 2021, arXiv 1912.06322, whose batches take τ + α b, and wait without bound as the
     rate nears 1 / α.
     """

@@ -1,6 +1,4 @@
-"""A decode step and a request at the steady rate: anchors that others measured, and the laws
-between the times of serving.
-"""
+"""A decode step and a request at the steady rate: measured anchors, and laws between times."""
 
 import numpy as np
 import pytest
@@ -27,9 +25,7 @@ HOPPER |= {"prompt_tokens": 32, "sequence_tokens": 160}
 
 
 def test_vllms_ci_on_h200_is_inside_the_range_and_nims_stream_on_two_h100_near(catalogs):
-    """Builds 9513 and 9515, a batch of 8 with 32 tokens in and 128 out: 8B on one card 834 ms, 70B
-    on four 2,075 ms.
-    """
+    """Builds 9513 and 9515, batch 8, 32 tokens in and 128 out: 8B 834 ms; 70B on four 2,075 ms."""
     table = timed(
         catalogs, HOPPER, {**HOPPER, "model": "llama-3.1-70b", "gpus": 4, "tensor_parallel": 4}
     )
@@ -54,9 +50,7 @@ def test_vllms_ci_on_h200_is_inside_the_range_and_nims_stream_on_two_h100_near(c
 
 
 def test_replayed_steps_and_prompts_of_others(catalogs):
-    """vLLM of 2025 and 2026 on Hopper and Blackwell against that of 2024 on A100; other software
-    has its own.
-    """
+    """vLLM of 2025 and 2026 on Hopper and Blackwell compared with that of 2024 on A100."""
     rows = [{**HOPPER, "gpu": gpu} for gpu in ("h200-sxm", "b200", "a100-80gb-sxm")]
     hopper, blackwell, ampere = timed(catalogs, *rows)["decode_fixed_seconds"]
     assert hopper == blackwell < ampere
