@@ -89,7 +89,7 @@ def estimate(
 
 
 def _obtainable(frame: pd.DataFrame, results: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
-    """Return how hard each row's machines are to get on the market of a written answer."""
+    """Return how hard the machines of rows that name their market are to get there."""
     words = results["obtainable"].astype(object).to_numpy(copy=True)
     sold = (frame["market"].isin(MARKETS) & (results["problem"] == "")).to_numpy()
     named = [name for name in ("market", "have") if name in frame]
