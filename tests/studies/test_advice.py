@@ -23,9 +23,7 @@ PLAN, RUN, ON_A_T4 = ALL["without a length"], ALL["a run"], ALL["on a T4"]
 
 
 def advice(scenario, market="on-demand", **limits):
-    """What is advised for a scenario, and beside each change the estimate of the scenario that it
-    makes.
-    """
+    """Return the advice on a scenario, and with each change the estimate that it leads to."""
     changes = advise(scenario, catalogs(), market, limits=limits or None)
     sets = [
         {name: value for name, value in change.items() if name != "market"}
