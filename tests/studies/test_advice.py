@@ -49,10 +49,10 @@ def advised(name, market="on-demand"):
 
 @pytest.mark.parametrize(
     ("name", "market"),
-    every(
-        2,
-        [*((name, "on-demand") for name in ALL), *((name, "spot") for name in [*FITTING, "LoRA"])],
-    ),
+    [
+        *((name, "on-demand") for name in every(2, ALL)),
+        *((name, "spot") for name in every(2, [*FITTING, "LoRA"])),
+    ],
 )
 def test_every_change_holds_and_saves_what_it_says(name, market):
     planned, changes, pairs = advised(name, market)

@@ -196,9 +196,13 @@ def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
 
 def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
     """Return whether the last number counts the things behind it: we have 45,000 rows."""
-    if frame.roles[-1] not in WITHOUT_NOUN or match.end >= len(items):
+    if match.end >= len(items):
         return False
     first, last, following = match.items[0][0], match.items[-1][0], items[match.end]
+    if frame.roles[-1] == "requests_count" and following.text == "x":
+        return True  # the request: 2x8 H100
+    if frame.roles[-1] not in WITHOUT_NOUN:
+        return False
     if "N" not in last.tags:
         return False
     is_thing = first.text in WE_HAVE and is_noun(following)  # we have 45,000 letters
