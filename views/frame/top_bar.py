@@ -23,8 +23,7 @@ def draw(catalogs: Catalogs, page: str) -> None:
     st.logo(MARK.replace("currentColor", ink.text), size="large")
     st.html(
         f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; --link: {ink.link}; "
-        f"}}\n{STYLE}</style><script>{REDRAW.replace('THEME', theme)}</script>",
-        unsafe_allow_javascript=True,
+        f"}}\n{STYLE}</style>"
     )
     # Its style moves it a little way up.
     place = st.container(height=1, border=False, horizontal=True, horizontal_alignment="right")
@@ -40,4 +39,11 @@ def draw(catalogs: Catalogs, page: str) -> None:
     ):
         button("Undo", undo.undo, disabled=not undo.can_undo(), type="tertiary", key="undo")
         share.popover(catalogs, date.today(), page)
-        st.button("Redraw", key="redraw")  # not seen: pressed when the theme changes
+        _redraw_in_theme(theme)
+
+
+def _redraw_in_theme(theme: str) -> None:
+    """Draw an unseen button, and the script that presses it when the theme changes."""
+    with st.container(key="redraw_in_theme"):
+        st.html(f"<script>{REDRAW.replace('THEME', theme)}</script>", unsafe_allow_javascript=True)
+        st.button("Redraw", key="redraw")
