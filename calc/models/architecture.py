@@ -235,6 +235,7 @@ def sizes_of(entry: Json, traits: Json) -> Sizes:
     sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
     sizes["embedding_width"] = sizes["embedding_width"] or sizes["text_width"]
     sizes["value_head_dim"] = sizes["value_head_dim"] or sizes["head_dim"]
+    sizes["largest_image_tokens"] = sizes["largest_image_tokens"] or sizes["usual_image_tokens"]
     return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
 
 

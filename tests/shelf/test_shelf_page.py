@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode
 import pandas as pd
 import pytest
 from examples import catalogs, recorded
-from pages import address, job_line, opened, run, title, turned
+from pages import address, job_line, loose, opened, run, title, turned
 
 from calc.plan.drift import rows_now
 from calc.plan.plan_bill import first_month
@@ -44,7 +44,7 @@ def labeled(app, label):
 
 def texts(app):
     kinds = (app.success, app.error, app.warning, app.info, app.markdown, app.header)
-    return "\n".join(element.value for kind in kinds for element in kind)
+    return "\n".join(loose(element.value) for kind in kinds for element in kind)
 
 
 def test_a_plan_is_put_there_and_comes_back_in_another_browser():

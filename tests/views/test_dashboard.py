@@ -5,7 +5,18 @@ import json
 import pandas as pd
 import pytest
 from examples import SMALL_LLAMA, recorded
-from pages import address, by_hand, job_line, opened, page_text, pasted, run, title, with_fields
+from pages import (
+    address,
+    by_hand,
+    job_line,
+    loose,
+    opened,
+    page_text,
+    pasted,
+    run,
+    title,
+    with_fields,
+)
 
 from calc.catalogs.load import FOLDER
 from calc.charts.result_tables import catalog_table, screen_names
@@ -16,7 +27,7 @@ from views.sidebar.assumptions import ASKED_ABOVE
 
 def messages_of(app):
     return " ".join(
-        element.value for kind in (app.warning, app.info, app.error) for element in kind
+        loose(element.value) for kind in (app.warning, app.info, app.error) for element in kind
     )
 
 

@@ -82,7 +82,7 @@ def test_only_what_the_files_settle_becomes_the_scenario():
 def test_a_config_json_among_the_files_is_the_model():
     unknown = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
     alone = import_run([("a.yaml", unknown.encode())], catalogs())
-    assert "ours is not in the catalog" in alone.row["problem"]
+    assert "./ours does not say which model it holds" in alone.row["problem"]
     both = import_run(
         [("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(SMALL_LLAMA).encode())],
         catalogs(),

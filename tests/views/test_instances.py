@@ -140,7 +140,7 @@ def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, c
     chosen(page.KEY, cell=(1, "usd"))
     run(app)
     name = listed(app)["instance"].iloc[1]
-    assert f"Worked out for the job on {name}" in page_text(app)
+    assert f"Computed for the job on {name}" in page_text(app)
     run(app.button(key="explain_type").click())
     assert address(app)["view"] == ["method"]
 

@@ -63,8 +63,6 @@ FOREIGN = re.compile(
 
 def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
     """Return what a file is, what was seen in it, and what to give instead."""
-    if not tree:
-        return f"this is a file without fields. {NEXT}"
     named = f"this is {_kind_by_name(tree, form, text)}"
     if lacks_gpu(text, facts):
         machine = foreign_machine(text)
@@ -73,6 +71,8 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
         return f"{named}. {INSTEAD.format(engine)}"
     if called := API.search(text):
         return f"{named}. {BEHIND_AN_API.format(API_NAMES[called.lastgroup or 'openai'])}"
+    if not tree:
+        return f"this is a file without fields. {NEXT}"
     return f"{named}{_found_words(facts)}. {NEXT}"
 
 
