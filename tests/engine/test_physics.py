@@ -97,10 +97,9 @@ def _answered(catalogs, count, seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("count", "seed"), [(4, 38), (6, 0)])
-def test_drawn_answers_obey_their_cards(catalogs, count, seed):
-    """Some twenty answers; `make bench` draws a hundred times as many."""
-    table = _answered(catalogs, count * TIMES, seed)
+def test_drawn_answers_obey_their_cards(catalogs):
+    """Some ten answers; `make bench` draws a hundred times as many."""
+    table = _answered(catalogs, count=5 * TIMES, seed=38)
     assert {"run_hours", "requests_per_second"} <= {*table["time"]}
     assert not beyond(table)
 

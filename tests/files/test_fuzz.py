@@ -48,61 +48,61 @@ def check_pasted(reader, text):
     check(reader, figures_of, [(PASTED, content)], text)
 
 
-@steady(24)
+@steady(12)
 @given(text=hostile.damaged(hostile.words()))
 def test_words(reader, text):
     check_pasted(reader, text)
 
 
-@steady(36)
+@steady(18)
 @given(text=hostile.damaged(hostile.configs()))
 def test_configs(reader, text):
     check_pasted(reader, text)
 
 
-@steady(48)
+@steady(24)
 @given(text=hostile.damaged(hostile.scripts()))
 def test_scripts(reader, text):
     check_pasted(reader, text)
 
 
-@steady(36)
+@steady(18)
 @given(text=hostile.damaged(hostile.python()))
 def test_python(reader, text):
     check_pasted(reader, text)
 
 
-@steady(40)
+@steady(20)
 @given(text=hostile.damaged(hostile.documents()))
 def test_documents(reader, text):
     check_pasted(reader, text)
 
 
-@steady(50)
+@steady(25)
 @given(text=hostile.damaged(hostile.logs()))
 def test_logs(reader, text):
     check_pasted(reader, text)
 
 
-@steady(25)
+@steady(12)
 @given(text=hostile.addresses())
 def test_links(reader, text):
     check_pasted(reader, text)
 
 
-@steady(25)
+@steady(12)
 @given(text=hostile.tables())
 def test_tables(reader, text):
     check(reader, figures_of_table, text.encode("utf-8", "surrogatepass"), text)
 
 
-@steady(12)
+@steady(6)
 @given(text=hostile.tables())
 def test_jobs(reader, text):
     check(reader, figures_of_jobs, text.encode("utf-8", "surrogatepass"), text)
 
 
-@steady(30)
+@steady(15)
 @given(text=hostile.own_models())
 def test_own_models(reader, text):
     with tempfile.TemporaryDirectory() as folder:
@@ -111,7 +111,7 @@ def test_own_models(reader, text):
         check(reader, figures_of_folder, Path(folder), text)
 
 
-@steady(30)
+@steady(15)
 @given(text=hostile.readings())
 def test_readings(reader, text):
     check(reader, figures_of_readings, text.encode("utf-8", "surrogatepass"), text)

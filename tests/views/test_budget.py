@@ -16,7 +16,6 @@ MOST = {
     "height": {1440: 2_000, 390: 2_600},
 }
 MOST_SHIFT = 0.1  # beyond what Streamlit's frame moves by itself on a bare page
-LOADS = 2
 SIZES = {1440: 900, 390: 844}
 PHONE = (
     "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -49,14 +48,8 @@ COUNTS = """() => {
 def frame_shifts(browser):
     """What Streamlit's frame moves on a bare page, by width."""
     with Server(FLOOR_PAGE) as server:
-        yield {width: shift(browser, f"http://{server.address}/", width) for width in SIZES}
-
-
-def shift(browser, url, width):
-    """What moves while the page loads: the least of a few loads, since a busy machine delivers
-    parts late.
-    """
-    return min(counted(browser, url, width)["shift"] for _ in range(LOADS))
+        address = f"http://{server.address}/"
+        yield {width: counted(browser, address, width)["shift"] for width in SIZES}
 
 
 def counted(browser, url, width):
@@ -77,8 +70,11 @@ def counted(browser, url, width):
 @pytest.mark.parametrize("width", SIZES)
 @pytest.mark.parametrize("work", WORKS)
 def test_the_first_page_keeps_its_budget(work, width, browser, address, frame_shifts):
+    most_shift = frame_shifts[width] + MOST_SHIFT
     first = counted(browser, address + WORKS[work], width)
+    if first["shift"] > most_shift:  # a busy machine delivers parts late
+        first = counted(browser, address + WORKS[work], width)
     most = MOST | {"height": MOST["height"][width]}
     assert {name: first[name] for name in most if first[name] > most[name]} == {}
-    assert shift(browser, address + WORKS[work], width) - frame_shifts[width] <= MOST_SHIFT
+    assert first["shift"] <= most_shift
     assert first["across"] <= 0

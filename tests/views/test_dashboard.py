@@ -71,7 +71,7 @@ def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
 
 @pytest.mark.parametrize(
     ("goal", "stored", "precision"),
-    [("serve", "fp8", ["fp8"]), ("tune", "fp8", []), ("tune", None, [])],
+    [("serve", "fp8", ["fp8"]), ("tune", None, [])],
 )
 def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
     goal, stored, precision

@@ -20,7 +20,7 @@ from views.session import catalogs, job_state
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_tokens~150000000"
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
 STATES = recorded("cases/page_states.json")["states"]
-EVERY = 3
+EVERY = 5
 RARER = ("LoRA of a large model", "on spot, kept")  # in make long
 REFUSED = ("nothing fits", "not estimated", "cannot serve")  # a page may say why in an error box
 BANNED = re.compile(
@@ -59,7 +59,7 @@ def sentences(app):
 
 
 def pages_of(state):
-    """Plan, and every third of the other pages, beginning at the number of the state."""
+    """Plan, and every fifth of the other pages, beginning at the number of the state."""
     first, *others = PAGES
     return [first, *others[[*STATES].index(state) % EVERY :: EVERY]]
 
@@ -69,7 +69,7 @@ def pages_of(state):
     [pytest.param(name, marks=[pytest.mark.long] * (name in RARER)) for name in STATES],
 )
 def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state):
-    """A state is seen on Plan and on every third of the other pages, a page in some states."""
+    """A state is seen on Plan and on every fifth of the other pages, a page in some states."""
     app = opened(v="3", **STATES[state])
     link = address(app)
     assert {name: link[name] for name in STATES[state]} == {

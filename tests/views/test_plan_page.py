@@ -67,7 +67,7 @@ def the_short_board_has_what_cannot_be_ranked(app, options):
     assert not app.dataframe
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", every(2, STATES))
 def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, catalogs):
     app = opened(v="3", **STATES[state])
     options = shown_options[-1]
