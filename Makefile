@@ -54,8 +54,9 @@ types: .venv/ready-dev
 tests: .venv/ready-dev
 	$(PYTEST) -m "not long"
 
+# A third process works while others wait for a browser or a server.
 long: .venv/ready-dev
-	$(PYTEST) -m long
+	$(PYTEST) --numprocesses 3 -m long
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare

@@ -146,7 +146,7 @@ def needed_high_bytes(
 
 def needed_low_bytes(
     needed_bytes,
-    starting_peak_bytes,
+    run_peak_bytes,
     fewest_parameters_ratio,
     counted_states_bytes,
     sure_ratio,
@@ -155,13 +155,13 @@ def needed_low_bytes(
 ):
     """Lower end of what must fit, the 5th percentile. [B]
 
-    It lies as far below the estimate as the upper end lies above it. For a model whose size is a
-    range, the estimate is that of its smallest number of parameters.
+    It divides the estimated peak by the factor within which 95 % of measured peaks lie. For a model
+    whose size is a range, the estimate is that of its smallest number of parameters.
 
     Source: sure_ratio of calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
     """
     fewer_bytes = (1 - fewest_parameters_ratio) * counted_states_bytes
-    least_bytes = np.maximum(starting_peak_bytes - fewer_bytes, 0)
+    least_bytes = np.maximum(run_peak_bytes - fewer_bytes, 0)
     peak_bytes = least_bytes / sure_ratio * (1 + fragmentation_ratio)
     return np.minimum(needed_bytes, peak_bytes + outside_bytes)
 
