@@ -234,6 +234,7 @@ def test_what_a_text_corrects_compares_or_multiplies(text, said):
         ("two A100 40GB and two L4, lora qwen3-8b", {"gpus": None, "gpu": None}),
         ("two L4 or two A10G, lora qwen3-8b", {"gpus": 2, "gpu": "l4+a10g"}),
         ("lora qwen3-8b, seq 8192, 16 sequences per step", {"step_tokens": 131_072}),
+        ("1 in 0 users at once, phi-4, 0 left, about 3", {"model": "phi-4", "users": None}),
         ("yearly budget 60,000 USD for phi-4, 150 people", {"usd_most": 5000}),
         ("01-ai/Yi-34B pour GPU, 20 utilisateurs", {"model": "yi-34b", "gpus": None}),
     ],

@@ -223,7 +223,8 @@ def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
         return None
     used = 4 if rest[0].text == "every" and len(rest) > 1 else 3
     last, *behind = items[place + used - 1 : place + used + 1]
-    if "N" not in last.tags or (behind and behind[0].tags & {"out", "token", "answer"}):
+    is_count = "N" in last.tags and last.value > 0
+    if not is_count or (behind and behind[0].tags & {"out", "token", "answer"}):
         return None
     text = " ".join(item.text for item in items[place : place + used])
     return Item(first.start, last.end, text, PCT, 1 / last.value), used

@@ -97,7 +97,8 @@ def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
     after = next((item for item in items if item.start >= claim.end), None)
     of_them = after is not None and bool({"them", "free"} & after.tags or after.text == "are")
     corrects = corrects or (of_them and any("only" in item.tags for item in between))
-    is_guess = claim.role == "bare" and 1 / CLOSE < claim.item.value / before.item.value < CLOSE
+    low, high = sorted((before.item.value, claim.item.value))
+    is_guess = claim.role == "bare" and high < CLOSE * low
     is_guess = is_guess and (after is None or bool(after.tags & {"end", ","}))
     corrects = corrects or (is_guess and any("about" in item.tags for item in between))
     return corrects and len(between) <= FARTHEST
