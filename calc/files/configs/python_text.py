@@ -16,6 +16,7 @@ from calc.files.configs.python_values import (
 from calc.mappings import Json
 
 OBJECTS = ("", "self.", "self.hparams.", "hparams.")  # on which a method reads its parameters
+INHERITED = "TrainingArguments"  # of transformers, whose classes with more arguments end so
 NOT_TRAINED = ("Tokenizer", "Processor")
 
 
@@ -51,6 +52,8 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     for call in calls:
         callee = dotted_name(call.func)
         name = next((one for one in names if f".{callee}".endswith(f".{one}")), "")
+        if callee.endswith(INHERITED):  # Seq2SeqTrainingArguments, UnslothTrainingArguments
+            name = name or INHERITED
         if not name or any(word in callee for word in NOT_TRAINED):
             continue
         set_before = {one: expression for line, one, expression in resets if line < call.lineno}

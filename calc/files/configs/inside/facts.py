@@ -53,7 +53,12 @@ NODE_COUNTS = (
 COPIES = (
     *("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas"),
     *("desired_capacity", "desired_size", "desired_count", "workers_min", "min_containers"),
-    "autoscaling.knative.dev/min_scale",
+    *(
+        "min_replica_count",
+        "min_capacity",
+        "min_instance_count",
+        "autoscaling.knative.dev/min_scale",
+    ),
 )
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
@@ -79,6 +84,7 @@ SPOT: tuple[str, ...] = (
 )
 SPOT += ("karpenter.sh/capacity_type", "eks.amazonaws.com/capacity_type", "spot")
 SPOT += ("cloud.google.com/gke_spot", "spot_instance", "instance_lifecycle")
+SPOT += ("enable_managed_spot_training", "managed_spot_training")  # of SageMaker
 IS_SPOT = ("spot", "true", "['spot']", "yes")
 CARD_KEYS = re.compile(
     r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on|constraints|^tags$"
