@@ -251,7 +251,7 @@ def _sound_results(
         "on-demand", table["instance_row"], table["ends"] > 0, table["instances_needed"], catalogs
     )
     results |= {"runs": runs, "note": notes(table, note, catalogs), "obtainable": obtainable}
-    results |= untimed | basis(table | untimed, catalogs)._asdict()
+    results |= untimed | basis(table | untimed, runs, catalogs)._asdict()
     covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
     fresh = Problems(len(sound))
     fresh.add(~covered, lambda row: not_covered(table, row, catalogs))

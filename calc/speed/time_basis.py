@@ -22,6 +22,7 @@ CATALOGS = (
 AXIS_BIT, RUNS_BIT = len(CORNERS), len(CORNERS) + len(AXES)
 NO_TIME = -1
 CORRECTED = "corrected by your own runs"
+UNKNOWN_SUPPORT = "whether the software runs there in this format is not known"
 
 
 class Basis(NamedTuple):
@@ -31,12 +32,12 @@ class Basis(NamedTuple):
     time_reason: Words
 
 
-def basis(table: Columns, catalogs: Catalogs) -> Basis:
+def basis(table: Columns, runs: Words, catalogs: Catalogs) -> Basis:
     """The basis of the times of a table of one kind of work; empty where there is no time.
 
     Published runs of the same model, software, card and precision are best, rows outside of all
     published runs worst; between them the least certain corner decides
-    (catalogs/calibrated/time_spreads.yaml).
+    (catalogs/calibrated/time_spreads.yaml). A time is at best assumed where `runs` is unknown.
     """
     work = work_of(table)
     corners = table["layout_corners"] | table["place_corners"]
@@ -44,6 +45,7 @@ def basis(table: Columns, catalogs: Catalogs) -> Basis:
         corners + (table["axes_outside"] << AXIS_BIT) + (_runs(table, catalogs, work) << RUNS_BIT)
     )
     code = 2 * code + ((table["trains"] == 0) & (table["generates"] == 0))
+    code = 2 * code + runs.are("unknown")
     codes, distinct = pd.factorize(
         np.broadcast_to(
             np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]
@@ -105,12 +107,15 @@ def _reason(catalogs: Catalogs, code: int, work: str) -> tuple[str, str]:
     """The word and the reason of one combination of corners, axes and published runs."""
     if code == NO_TIME:
         return "", ""
+    is_unknown, code = bool(code & 1), code >> 1
     work, code = "encoding" if code & 1 else work, code >> 1
     runs, spreads, boxes = code >> RUNS_BIT, catalogs.time_spreads, catalogs.time_boxes
     inside = spreads[[bool(code >> place & 1) for place in range(len(CORNERS))]]
     outside = boxes[[bool(code >> AXIS_BIT + place & 1) for place in range(len(AXES))]]
     word = max(["calibrated", *inside["basis"]], key=BASES.index)
     word = "extrapolated" if len(outside) else "measured nearby" if runs else word
+    if is_unknown:
+        word = max(word, "assumed", key=BASES.index)
     beyond = [
         (
             f"{axis['label']} outside the {axis[f'{work}_low']:,.0f} to "
@@ -129,5 +134,10 @@ def _reason(catalogs: Catalogs, code: int, work: str) -> tuple[str, str]:
         else []
     )
     return word, "; ".join(
-        [*beyond, *nearby, *inside["meaning"].drop("first-token", errors="ignore")]
+        [
+            *([UNKNOWN_SUPPORT] if is_unknown else []),
+            *beyond,
+            *nearby,
+            *inside["meaning"].drop("first-token", errors="ignore"),
+        ]
     )
