@@ -24,14 +24,18 @@ def within_sight(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["usd"] <= SIGHT_RATIO * rows["usd"].min()]
 
 
-def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:
+def against_time(rows: pd.DataFrame, trains: bool, unit_ratio: float = 1.0) -> pd.DataFrame:
     """Rows (seconds, usd, label, kind) as points, with the ticks of both axes.
+
+    Times are for units of so many of what `seconds` times: 224 tokens of 30 s of sound.
 
     A name is drawn where it covers no earlier one: right above its point, or left below it, away
     from a frontier that falls to the right.
     """
     rows = rows[(rows["seconds"] > 0) & (rows["usd"] > 0)].reset_index(drop=True)
-    table = rows[["label", "kind"]].assign(time=pace(rows["seconds"], trains), cost=rows["usd"])
+    table = rows[["label", "kind"]].assign(
+        time=pace(unit_ratio * rows["seconds"], trains), cost=rows["usd"]
+    )
     x_ticks = log_ticks(table["time"])
     y_ticks = log_ticks(table["cost"])
     across = log_share(table["time"], x_ticks)

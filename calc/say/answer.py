@@ -28,6 +28,7 @@ from calc.say.numbers import (
 )
 from calc.say.place import obtainable_words, place
 from calc.say.setting import arrangement
+from calc.say.speed import pace_ratio, per_unit
 from calc.say.weights import publisher_words
 from calc.search.facts import Reasons, Rented
 from calc.search.reasons import BLOCK, leads
@@ -163,14 +164,9 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     text = (
         f"{title}{f' ({reason})' if reason else ''}: {arrangement(row, catalogs)} on {place(row)}"
     )
-    time = duration(row["seconds"])
-    usual = duration(least["seconds"])
-    if job.ends:
-        unit = ""
-    elif job.generates:
-        unit = " a token"
-    else:
-        unit = " a batch"
+    unit_seconds = pace_ratio(row, catalogs)
+    time, usual = (duration(unit_seconds * one["seconds"]) for one in (row, least))
+    unit = "" if job.ends else f" {per_unit(row, catalogs)}"
     text += f", {time}{unit} instead of {usual}" if time != usual else ""
     if reasons.names == ("roomiest",):
         return text

@@ -1,5 +1,6 @@
 """Near ties of the first answer in words: their heading, and how far they can be ranked."""
 
+from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
@@ -41,7 +42,9 @@ def near_ties_heading(types: NearTies, options: Options) -> str:
     return f"{count} types within 10 %: any will do"
 
 
-def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str:
+def how_sure(
+    types: NearTies, load: LoadLimit | None, ways: Alternatives, catalogs: Catalogs
+) -> str:
     """Return why they cannot be ranked, what the next one costs, and up to which load it holds.
 
     Where several are close, the table of all types has the next one.
@@ -69,7 +72,7 @@ def how_sure(types: NearTies, load: LoadLimit | None, ways: Alternatives) -> str
         else []
     )
     if ways.tuned_row is not None:
-        words = tuned_words(ways.tuned_row, first)
+        words = tuned_words(ways.tuned_row, first, catalogs)
         parts.append(f"{words[:1].upper()}{words[1:]}.")
     return " ".join(parts) + untimed_words(types.cheapest_without_time)
 

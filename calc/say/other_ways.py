@@ -8,6 +8,7 @@ from calc.evaluate import Row
 from calc.say.limits import region_words
 from calc.say.numbers import about, count, duration, percent
 from calc.say.place import place
+from calc.say.speed import pace_seconds, per_unit, rate_unit
 from calc.studies.alternatives import Alternatives
 
 
@@ -38,16 +39,17 @@ def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
             f"{place(there)}"
         )
     if ways.tuned_row is not None:
-        yield tuned_words(ways.tuned_row, row)
+        yield tuned_words(ways.tuned_row, row, catalogs)
 
 
-def tuned_words(tuned: Row, row: Row) -> str:
+def tuned_words(tuned: Row, row: Row, catalogs: Catalogs) -> str:
     """With tuned engine flags a token takes 31 ms instead of 41 ms."""
     if ends_of(row):
         faster = tuned["tokens_per_second"] / row["tokens_per_second"] - 1
-        return f"tuned engine flags generate {percent(faster)} more tokens a second"
-    times = [duration(one["time_per_output_token_seconds"]) for one in (tuned, row)]
-    return f"with tuned engine flags a token takes {times[0]} instead of {times[1]}"
+        return f"tuned engine flags give {percent(faster)} more {rate_unit(row, catalogs).words}"
+    times = [duration(pace_seconds(one, catalogs)) for one in (tuned, row)]
+    unit = per_unit(row, catalogs).removeprefix("for ")
+    return f"with tuned engine flags {unit} takes {times[0]} instead of {times[1]}"
 
 
 def untimed_words(row: Row | None) -> str:

@@ -31,8 +31,13 @@ def service_pace(row: Row, catalogs: Catalogs) -> str:
     seconds = pace_seconds(row, catalogs)
     if is_missing(seconds) and _is_encoder(row):
         return ""
+    return f"{duration(seconds)} {per_unit(row, catalogs)}"
+
+
+def per_unit(row: Row, catalogs: Catalogs) -> str:
+    """Return what a service's pace is for: a token; a batch; for 30 s of sound."""
     per = "for" if _hears(row, catalogs) else "a"
-    return f"{duration(seconds)} {per} {paced_by(row, catalogs)}"
+    return f"{per} {paced_by(row, catalogs)}"
 
 
 def paced_by(row: Row, catalogs: Catalogs) -> str:
@@ -50,11 +55,6 @@ def pace_unit(row: Row, catalogs: Catalogs) -> str:
     return "sound" if _hears(row, catalogs) else "token"
 
 
-def unit_of_seconds(row: Row) -> str:
-    """Return what the column `seconds` of a service times: a token, or a batch of an encoder."""
-    return "batch" if _is_encoder(row) else "token"
-
-
 def pace_seconds(row: Row, catalogs: Catalogs) -> float:
     """Return the time of a service for the unit of its pace. [s]"""
     if _is_encoder(row):
@@ -62,6 +62,11 @@ def pace_seconds(row: Row, catalogs: Catalogs) -> float:
     if _hears(row, catalogs):
         return float(row["request_seconds_per_token"]) * _answer_tokens(row)
     return float(row["time_per_output_token_seconds"])
+
+
+def pace_ratio(row: Row, catalogs: Catalogs) -> float:
+    """Return the time of a row for the unit of its pace over its column `seconds`; 1 for a run."""
+    return 1.0 if ends_of(row) else pace_seconds(row, catalogs) / float(row["seconds"])
 
 
 def _is_encoder(row: Row) -> bool:

@@ -67,16 +67,16 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
     assert last.usd > least["usd"]
     types = NearTies([least], 1, None)
     assert (
-        how_sure(types, LoadLimit(4, 2000.0), Alternatives())
+        how_sure(types, LoadLimit(4, 2000.0), Alternatives(), catalogs)
         == "The answer takes up to 4 requests in flight; from the 5th on, $2,000."
     )
     # More were not tried.
     assert (
-        how_sure(types, LoadLimit(6, np.nan), Alternatives())
+        how_sure(types, LoadLimit(6, np.nan), Alternatives(), catalogs)
         == "The answer takes 6 requests in flight too."
     )
     many = NearTies([least] * 6, 7, None)
-    assert how_sure(many, None, Alternatives()).startswith("Six of them are here.")
+    assert how_sure(many, None, Alternatives(), catalogs).startswith("Six of them are here.")
     assert (
         load_limit(
             {"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs

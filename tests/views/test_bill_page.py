@@ -134,7 +134,7 @@ def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
     market = on_markets(row, catalogs).iloc[0].to_dict()
     reason = "a card whose shares of the data sheet are taken from another class of card"
     sentence = bill_lines.how_sure(
-        row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20)
+        row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20), catalogs
     )[0]
     assert TIME_RESTS_ON[basis] in sentence
     assert reason in sentence
@@ -194,7 +194,7 @@ def test_a_plan_without_a_price_says_so(catalogs):
         prices.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
     )
     assert "none is known on demand" in " ".join(
-        bill_lines.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20))
+        bill_lines.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20), catalogs)
     )
 
 

@@ -21,7 +21,7 @@ from calc.say.numbers import (
     usd,
     with_noun,
 )
-from calc.say.speed import rate_words, run_amount, work_amount
+from calc.say.speed import rate_unit, rate_words, run_amount, work_amount
 from calc.say.verdict import fit_words
 from views.shared import row_words
 from views.shared.markdown import plain
@@ -123,13 +123,13 @@ def idle(row: Row) -> str:
     )
 
 
-def how_sure(row: Row, market_line: Row, today: date) -> list[str]:
+def how_sure(row: Row, market_line: Row, today: date, catalogs: Catalogs) -> list[str]:
     """Sentences on time, price, memory, spot and what the estimate assumes of this row."""
     return [
         *filter(
             None,
             (
-                _time(row),
+                _time(row, catalogs),
                 _price(row, market_line, today),
                 _memory(row),
                 _spot(row),
@@ -139,7 +139,7 @@ def how_sure(row: Row, market_line: Row, today: date) -> list[str]:
     ]
 
 
-def _time(row: Row) -> str:
+def _time(row: Row, catalogs: Catalogs) -> str:
     """Return how far time, or the load that a service carries, may be off."""
     if ends_of(row):
         if is_missing(row["run_hours"]):
@@ -153,13 +153,11 @@ def _time(row: Row) -> str:
             f"{row_words.time_rests_on(row)} (Accuracy, on Catalog). "
             "The bill moves in step with it."
         )
-    slow = three_digits(row["low_tokens_per_second"])
-    fast = three_digits(row["high_tokens_per_second"])
+    size = rate_unit(row, catalogs).tokens_per_second
+    slow = three_digits(row["low_tokens_per_second"] / size)
+    fast = rate_words(row["high_tokens_per_second"], row, catalogs)
     rests = f"; the middle is {row_words.time_rests_on(row)}" if row["time_basis"] else ""
-    return (
-        f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and "
-        f"does not move with it."
-    )
+    return f"**Load**: {slow} to {fast}{rests}. The bill is for hours and does not move with it."
 
 
 def _price(row: Row, market_line: Row, today: date) -> str:

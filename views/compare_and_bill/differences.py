@@ -30,6 +30,7 @@ from calc.say.numbers import (
 )
 from calc.say.paid import gpu_hours_of
 from calc.say.setting import name_of
+from calc.say.speed import pace_ratio, per_unit, rate_unit, rate_words
 from calc.studies.differences import (
     MOST,
     Difference,
@@ -59,7 +60,9 @@ def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
         if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO
         else [with_sign(money.change, about)]
     )
-    changes += [_time(longer, first)] if abs(longer) > SAME_RATIO * first["seconds"] else []
+    changes += (
+        [_time(longer, first, catalogs)] if abs(longer) > SAME_RATIO * first["seconds"] else []
+    )
     work = [f"<b>{escape(words)}</b>" for words in other_work(first, other, catalogs)]
     causes = [*work, escape(_cause_of_money(result, first, other, catalogs))] if changes else work
     return ": ".join(
@@ -69,12 +72,11 @@ def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
     )
 
 
-def _time(longer_seconds: float, first: Row) -> str:
-    """The difference of two times: 26 min less; 12 ms a token more."""
-    return (
-        f"{duration(abs(longer_seconds))} "
-        f"{'' if ends_of(first) else 'a token '}{'more' if longer_seconds > 0 else 'less'}"
-    )
+def _time(longer_seconds: float, first: Row, catalogs: Catalogs) -> str:
+    """The difference of two times: 26 min less; 12 ms a token more; 2 s for 30 s of sound less."""
+    longer = duration(abs(longer_seconds) * pace_ratio(first, catalogs))
+    unit = "" if ends_of(first) else f"{per_unit(first, catalogs)} "
+    return f"{longer} {unit}{'more' if longer_seconds > 0 else 'less'}"
 
 
 def _cause_of_money(
@@ -87,9 +89,9 @@ def _cause_of_money(
         market = ""
         if first["market"] != other["market"]:
             market = f"{MARKETS[other['market']].phrase}, "
+        words = rate_unit(first, catalogs).words
         return (
-            f"{market}{speed:.2g} times the tokens a second at {1 + hourly:.2g} times the price "
-            f"of an hour"
+            f"{market}{speed:.2g} times the {words} at {1 + hourly:.2g} times the price of an hour"
         )
     cause = result["usd"].cause if "usd" in result else ""
     return _cause(cause, first, other, catalogs) if cause else ""
@@ -109,7 +111,8 @@ def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> 
                 plain(f"**{row['scenario']}** against {first['scenario']}: {'; '.join(lines)}.")
             )
     figures = [
-        {"": label, **dict(zip(names, cells, strict=True))} for label, cells in _figures(shown)
+        {"": label, **dict(zip(names, cells, strict=True))}
+        for label, cells in _figures(shown, catalogs)
     ]
     text_table(figures, "Memory by component, money and time of each answer")
     st.markdown("The same in all of them")
@@ -210,8 +213,8 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
         return f"{after:.0f} instance{'s' * (after > 1)} instead of {before:.0f}"
     if name == "speed":
         return (
-            f"{three_digits(other['tokens_per_second'])} tokens per second instead of "
-            f"{three_digits(first['tokens_per_second'])}"
+            f"{rate_words(other['tokens_per_second'], other, catalogs)} instead of "
+            f"{rate_words(first['tokens_per_second'], first, catalogs)}"
         )
     if name != "price":
         return cause_in_words(name)
@@ -227,7 +230,7 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
     return "another price"
 
 
-def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
+def _figures(rows: list[Row], catalogs: Catalogs) -> list[tuple[str, list[str]]]:
     """Label and a cell per row: memory by component, cost, speed; no empty lines."""
     table = [
         ("What must fit, per GPU", [gib(row["needed_bytes"] / GIB) for row in rows]),
@@ -237,8 +240,13 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
         ("Cost", [_money(row) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
         (
-            "Tokens per second",
-            [_value_words(row["tokens_per_second"], three_digits) for row in rows],
+            "Speed",
+            [
+                _value_words(
+                    row["tokens_per_second"], lambda rate, row=row: rate_words(rate, row, catalogs)
+                )
+                for row in rows
+            ],
         ),
         ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),

@@ -71,7 +71,7 @@ def _prices(
     left, right = st.columns(2, gap="large")
     with left:
         st.header("How sure it is", anchor=False)
-        points(bill_lines.how_sure(row, market_line, today))
+        points(bill_lines.how_sure(row, market_line, today, catalogs))
     with right:
         st.header("Not in it", anchor=False)
         points([*prices.not_in_it(row), prices.energy(row, catalogs)])

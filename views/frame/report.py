@@ -68,7 +68,7 @@ def markdown(
         lines += ["", _line(HEADS), _line(["---"] * len(HEADS))]
         lines += [_line(_answer(row, catalogs)) for row in rows]
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
-    lines += _paragraphs(plan_words.limits_cost(options), _how_sure(options, rows))
+    lines += _paragraphs(plan_words.limits_cost(options), _how_sure(options, rows, catalogs))
     prices = "; ".join(
         f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}"
         for row in _with_price(rows)
@@ -109,7 +109,7 @@ def html(
         f"<ul>{reasons}</ul>",
         *(
             f"<p>{escape(line)}</p>"
-            for line in (plan_words.limits_cost(options), _how_sure(options, answers))
+            for line in (plan_words.limits_cost(options), _how_sure(options, answers, catalogs))
             if line
         ),
     ]
@@ -158,7 +158,7 @@ def _small_line(options: Answer, catalogs: Catalogs, today: date, chosen: Row | 
     return " · ".join(text for text, _ in parts)
 
 
-def _how_sure(options: Answer, answers: list[Row]) -> str:
+def _how_sure(options: Answer, answers: list[Row], catalogs: Catalogs) -> str:
     """Four types within 10 %: any will do. Time is known to ± 25 %."""
     if options.problem or options.job.get("have"):
         return ""
@@ -167,7 +167,11 @@ def _how_sure(options: Answer, answers: list[Row]) -> str:
     return " ".join(
         filter(
             None,
-            (f"{near_ties_heading(types, options)}.", how_sure(types, None, Alternatives()), fits),
+            (
+                f"{near_ties_heading(types, options)}.",
+                how_sure(types, None, Alternatives(), catalogs),
+                fits,
+            ),
         )
     )
 

@@ -43,7 +43,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         lambda: in_worker(job, catalogs, load_limit, job, options),
     )
     st.header(near_ties_heading(types, options), anchor=False)
-    if sure := how_sure(types, load, options.ways):
+    if sure := how_sure(types, load, options.ways, catalogs):
         st.caption(plain(sure))
     height = HEAD + sum(_height(row) for row in types.rows) + 4
     with st.container(height=height, border=False):

@@ -7,7 +7,7 @@ from calc.charts.against_time import against_time, within_sight
 from calc.cost.job import ends_of
 from calc.plan.figures import records
 from calc.say.numbers import about
-from calc.say.speed import unit_of_seconds
+from calc.say.speed import pace_ratio, paced_by
 from views.charts.against_time import cost_against_time
 from views.session.present_plan import Present
 from views.shared import row_words
@@ -24,7 +24,7 @@ def has_speeds(plan: Present) -> bool:
 
 
 def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """The lowest cost for each speed of a token; nothing where no time is known."""
+    """The lowest cost for each speed of a service; nothing where no time is known."""
     edge = within_sight(plan.options.edge)
     labels = [row_words.where(row, catalogs) for row in records(edge)]
     shown = {
@@ -38,11 +38,13 @@ def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         ignore_index=True,
     )
     ends = bool(ends_of(plan.row))
-    pace = HOURS if ends else PACE.format(unit_of_seconds(plan.row))
+    pace = HOURS if ends else PACE.format(paced_by(plan.row, catalogs))
     cost = "USD of the job" if ends else "USD a month"
     spec = cost_against_time(ink, pace, cost, "", HEIGHT)
     alt = (
         f"{len(edge)} answers that none beats in both, {about(edge['usd'].min())} to "
         f"{about(edge['usd'].max())}{'' if ends else ' a month'}"
     )
-    draw(spec, against_time(points, trains=ends), alt, "speed_against_money")
+    draw(
+        spec, against_time(points, ends, pace_ratio(plan.row, catalogs)), alt, "speed_against_money"
+    )

@@ -18,7 +18,7 @@ from calc.plan.figures import figures, records
 from calc.say.numbers import three_digits, with_noun
 from calc.say.place import place
 from calc.say.setting import name_of
-from calc.say.speed import unit_of_seconds
+from calc.say.speed import pace_ratio, paced_by
 from calc.search.row_status import scenario_of
 from calc.studies import comparisons
 from views.charts import against_time as time_charts
@@ -212,15 +212,15 @@ def use(
     )
 
 
-def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink) -> None:
+def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, catalogs: Catalogs) -> None:
     """Draw the cost of rows against their time, with the row on view as a diamond."""
     ends = ends_of(plan.scenario)
     labels = [place(row) for row in records(rows)]
     present = {"kind": "now", "label": place(plan.row)}
     present |= {name: plan.row[name] for name in ("seconds", "usd")}
     table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
-    titles = (f"milliseconds per {unit_of_seconds(plan.row)}", "USD per month")
+    titles = (f"milliseconds for each {paced_by(plan.row, catalogs)}", "USD per month")
     if ends:
         titles = ("hours of the run", "USD for the run")
     spec = time_charts.cost_against_time(ink, *titles, "Cost against time", number=DOLLARS)
-    draw(spec, against_time(table, ends), alt, "frontier")
+    draw(spec, against_time(table, bool(ends), pace_ratio(plan.row, catalogs)), alt, "frontier")
