@@ -103,7 +103,7 @@ def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
         if sentence := replicas_sentence(row, replicas, catalogs):
             yield f"Replicas: {sentence}"
         if result.options and (tuned := result.options.ways.tuned_row) is not None:
-            yield f"Flags: as shipped; {tuned_words(tuned, row)}"
+            yield f"Flags: as shipped; {tuned_words(tuned, row, catalogs)}"
         yield from _endpoint(result)
         yield from _choice_lines(result, request)
         changes = _changes(result, catalogs)

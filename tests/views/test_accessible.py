@@ -27,7 +27,9 @@ WIDER = (
     "(() => { const m = document.querySelector('[data-testid=\"stMain\"]'); return m.scrollWidth "
     "- m.clientWidth; })()"
 )
-FOCUSED = """(() => { const e = document.activeElement, r = e.getBoundingClientRect();
+# A cell of a grid is drawn on the grid's canvas.
+FOCUSED = """(() => { const e = document.activeElement,
+    r = (e.closest('[data-testid="stDataFrame"]') ?? e).getBoundingClientRect();
   return {name: e.getAttribute('aria-label') || e.innerText || e.id || e.tagName,
           body: e === document.body, seen: r.width > 0 && r.height > 0,
           inMain: !!e.closest('[data-testid="stMain"]')}; })()"""

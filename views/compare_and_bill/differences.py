@@ -239,15 +239,7 @@ def _figures(rows: list[Row], catalogs: Catalogs) -> list[tuple[str, list[str]]]
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_money(row) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
-        (
-            "Speed",
-            [
-                _value_words(
-                    row["tokens_per_second"], lambda rate, row=row: rate_words(rate, row, catalogs)
-                )
-                for row in rows
-            ],
-        ),
+        ("Speed", [_speed(row, catalogs) for row in rows]),
         ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
     ]
@@ -284,6 +276,12 @@ def _money(row: Row) -> str:
 
 def _serving(row: Row, name: str) -> str:
     return _value_words(row[name], duration) if row["work"] == "inference" else "–"
+
+
+def _speed(row: Row, catalogs: Catalogs) -> str:
+    """Say how much a row computes in the unit of its job; a dash where that is not known."""
+    rate = row["tokens_per_second"]
+    return "–" if is_missing(rate) else rate_words(rate, row, catalogs)
 
 
 def _value_words(value: float, say: Callable[[float], str]) -> str:

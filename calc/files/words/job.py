@@ -139,10 +139,13 @@ class _Job:
         self.assumed.append("the sound of one day, done within a day")
 
     def _words(self, value: float) -> None:
-        column = "run_tokens" if self.columns.get("goal") == "train" else "train_tokens"
-        self.columns[column] = as_counted(
-            value * TOKENS_A_WORD * float(self.columns.pop("epochs", 1))
-        )
+        """Count words as tokens of a run, or as all that pass through a served model."""
+        goal, tokens = self.columns.get("goal"), value * TOKENS_A_WORD
+        if goal == "serve":
+            self.columns["tokens_total"] = f"{round(tokens)} tokens"
+        else:
+            column = "run_tokens" if goal == "train" else "train_tokens"
+            self.columns[column] = as_counted(tokens * float(self.columns.pop("epochs", 1)))
         self.assumed.append("4 tokens for 3 words")
 
     def _request_seconds(self, value: float) -> None:
