@@ -77,6 +77,14 @@ JUMPSTART = """
 model_id, version = "meta-textgeneration-llama-3-1-70b-instruct", "2.*"
 model = JumpStartModel(model_id=model_id, model_version=version, instance_type="ml.p4d.24xlarge")
 """
+BRANCH = """
+if [[ "$USE_FSDP" == 1 ]]; then EXTRA="--fsdp full_shard"; else EXTRA="--optim adamw_torch"; fi
+torchrun --nproc_per_node 8 sft.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 $EXTRA
+"""
+BENCHED = """
+vllm serve Qwen/Qwen3-8B &
+vllm bench serve --model Qwen/Qwen3-8B --random-input-len 4000 --max-concurrency 32
+"""
 NOTEBOOK = json.dumps(
     {
         "cells": [{"cell_type": "code", "source": "!vllm serve Qwen/Qwen3-8B"}],
@@ -254,6 +262,9 @@ def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
         ("few.yaml", LLM_D.replace("8B]", "8B, -tp, 4]") + "  gpu: 2", "takes 4 GPUs, and only 2"),
         ("llm.yaml", LLM_D + "  replicas: 1\n  maxReplicas: 4", "1 to 4 replicas"),
         ("service.dstack.yml", DSTACK, "1 to 4 replicas"),
+        ("llm.yaml", LLM_D + "  minReplicaCount: 2\n  maxReplicaCount: 8", "2 to 8 replicas"),
+        ("run.sh", BRANCH, "if [[ $USE_FSDP == 1 ]]: not decided here"),
+        ("run.sh", BENCHED, "--random-input-len 4000 --max-concurrency 32"),
     ],
 )
 def test_what_changes_the_bill_is_said(name, text, said):

@@ -58,6 +58,12 @@ class Branches:
         """True if the commands here run."""
         return all(frame.runs for frame in self.open)
 
+    @property
+    def undecided(self) -> str:
+        """The test of an open if statement that nothing in the script decides, or nothing."""
+        tests = (frame.undecided for frame in self.open if isinstance(frame, _If))
+        return next(filter(None, tests), "")
+
     def _tested(self, before: str, words: list[str]) -> list[str]:
         """A part of a condition: kept if it is a test, else a command that runs."""
         innermost = self.open[-1]
@@ -74,13 +80,17 @@ class _If:
     def __init__(self) -> None:
         self.condition: list[Part] | None = []  # None behind then and else
         self.runs, self.is_done = True, False
+        self.undecided = ""  # the first test that asks for a value that is not here
 
     def next_test(self) -> None:
         self.condition = []
 
     def decide(self, is_last: bool) -> None:
         """Decide whether the branch that begins here runs; it does if its test is unknown."""
-        value = True if is_last else _condition(self.condition or [])
+        parts = self.condition or []
+        value = True if is_last else _condition(parts)
+        if value is None and not self.is_done:
+            self.undecided = self.undecided or " ".join(word for _, part in parts for word in part)
         self.condition = None
         self.runs = value is not False and not self.is_done
         self.is_done = self.is_done or value is True

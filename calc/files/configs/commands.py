@@ -74,11 +74,14 @@ DEEPEST_SCRIPT = 3
 
 
 class ScriptCommand(list[str]):
-    """The words of a command; `own`: the variables set for it alone (CUDA_VISIBLE_DEVICES=0 x)."""
+    """The words of a command; `own`: the variables set for it alone (CUDA_VISIBLE_DEVICES=0 x).
 
-    def __init__(self, words: list[str], own: dict[str, str]) -> None:
+    `test`: what must hold for it to run, where nothing in the script decides that.
+    """
+
+    def __init__(self, words: list[str], own: dict[str, str], test: str = "") -> None:
         super().__init__(words)
-        self.own = own
+        self.own, self.test = own, test
 
 
 def shell_commands(
@@ -129,7 +132,9 @@ def shell_commands(
             )
         for before, part in _split(words):
             command = without_redirections(branches.taken(before, part))
-            commands += _commands_of(command, variables, placed, file, depth)
+            for one in _commands_of(command, variables, placed, file, depth):
+                one.test = one.test or branches.undecided
+                commands.append(one)
     return commands, slurm, variables
 
 

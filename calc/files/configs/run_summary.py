@@ -1,11 +1,12 @@
 """Summary of a run's files: what was read, what is assumed, and what is not counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, tools
+from calc.files.configs.tool_commands import IF, LOAD
 from calc.files.configs.values import whole
 from calc.mappings import Json
 from calc.say.numbers import is_missing
@@ -27,6 +28,8 @@ NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
+UNDECIDED = "{}: not decided here, both branches are read ({})"
+LOADS = "the load of a {}: say it in words beside the file"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 TOO_FEW_GPUS = "the command takes {} GPUs, and only {} are asked for"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
@@ -189,6 +192,7 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         )
     if any(line.field == "spot" for line in lines):
         items.append((True, SPOT))
+    items += _asides_that_matter(run, lines)
     if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
         nodes = next((line.text for line in lines if line.field == "nodes"), "1")
         total = int(asked) * (whole(nodes) or 1)
@@ -197,3 +201,15 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         elif total < int(run["gpus"]):
             items.append((False, TOO_FEW_GPUS.format(run["gpus"], total)))
     return tuple(text for _, text in sorted(items, key=lambda item: item[0]))
+
+
+def _asides_that_matter(
+    run: Mapping[str, str], lines: Sequence[Line]
+) -> Iterator[tuple[bool, str]]:
+    """Yield the tests that nothing decides, and the loads that a benchmark sends to a server."""
+    for line in lines:
+        begin = line.field.partition(" ")[0] if line.standing == "aside" else ""
+        if begin == IF:
+            yield True, UNDECIDED.format(line.field, MAYBE)
+        elif begin == LOAD and run["work"] == "inference":
+            yield True, LOADS.format(line.field)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
-from calc.files.configs.commands import shell_commands, without_redirections
+from calc.files.configs.commands import ScriptCommand, shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import ENDS, fields_of
 from calc.files.configs.inside.docker import gpus_of_docker, release_words, run_of_docker
@@ -36,6 +36,14 @@ SHORTEST_FLAG = 5  # letters of the beginning of a flag
 GPUS_OF_SCRIPT = ("NPROC_PER_NODE", "NGPU")  # variables with the number of a node's GPUs
 INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
 LONGEST_ASIDE = 120  # characters
+FIRST_WORDS = 8  # of a command, which say what it runs
+IF, LOAD = "if", "benchmark"  # how an aside begins that says a test, or a load on a server
+OF_SETTING = re.compile(r"\w+=(?:-.*|\d+|[\w.-]+/[\w./-]+)", re.S)  # flags, a number or a model
+BENCHMARK = re.compile(r"\bbench\b|bench_serving|benchmark_serving|genai-perf|aiperf|guidellm")
+OF_LOAD = re.compile(
+    r"--(?:max-)?concurrency|--request-rate|--rate|--(?:[a-z]+-)?(?:input|output|isl|osl)(?:-len)?"
+    r"|--(?:synthetic-input|output)-tokens-mean|--(?:random|sonnet)-(?:input|output)-len|--[io]sl"
+)
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
 ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the same field
@@ -75,7 +83,7 @@ def runs_of_script(text: str, file: str) -> list[list[Reading]]:
     """
     commands, slurm, variables = shell_commands(text, file, {})
     read = [(words, command_readings(words, file)) for words in commands]
-    asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
+    asides = _asides(read)
     found = [(readings, words.own) for words, readings in read if readings]
     if not found and not slurm:
         return []
@@ -131,11 +139,33 @@ def statements(
     """The readings of each command of a script that is read, and its other statements."""
     commands, _, variables = shell_commands(text, file, environment)
     read = [(words, command_readings(words, file)) for words in commands]
-    asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
+    asides = _asides(read)
     found = [readings for _, readings in read if readings]
     here = {name: value for name, value in variables.items() if name not in environment}
     visible = _visible_gpus(here, file)
     return ([*found, [visible]] if found and visible.parts else found), asides
+
+
+def _asides(read: list[tuple[ScriptCommand, list[Reading]]]) -> tuple[str, ...]:
+    """The statements that start no tool, and the tests on which those with settings hang."""
+    statements = [_load_of(words) or " ".join(words) for words, readings in read if not readings]
+    tests = [
+        f"{IF} {words.test}"
+        for words, readings in read
+        if words.test and (readings or any(map(OF_SETTING.fullmatch, words)))
+    ]
+    return tuple(text[:LONGEST_ASIDE] for text in (*statements, *dict.fromkeys(tests)))
+
+
+def _load_of(words: list[str]) -> str:
+    """The flags of a benchmark that say what it sends to a server; empty for others."""
+    if not BENCHMARK.search(" ".join(words[:FIRST_WORDS])):
+        return ""
+    pairs = [
+        word.split("=", 1) if "=" in word else [word, after] for word, after in pairwise(words)
+    ]
+    flags = [f"{name} {value}" for name, value in pairs if OF_LOAD.fullmatch(name)]
+    return " ".join([LOAD, *flags]) if flags else ""
 
 
 def command_readings(words: list[str], file: str) -> list[Reading]:
