@@ -38,6 +38,18 @@ AMOUNTS = frozenset({"N", "DUR", "USD", "RATE"})
 GUESSED = frozenset({"DUR", "USD"})
 ASIDE = frozenset({"aside", "indifferent"})
 NOW = frozenset({"currently", "now", "today"})
+OF_TODAY = NOW | {
+    "current",
+    "before",
+    "so far",
+    "at present",
+    "at the moment",
+    "existing",
+    "status",
+}
+OF_PLAN = frozenset(
+    {"plan", "planned", "goal", "target", "new", "next", "tomorrow", "future", "wanted"}
+)
 MACHINES = frozenset({"CARD", "INST"})
 
 
@@ -87,6 +99,7 @@ def put_aside(items: list[Item]) -> set[int]:
             aside |= _machines(items, near)
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "," in clause.mark.tags else []
+    aside |= _under_heading_of_today(items)
     return aside | _compared(items) | _answered_no(items) | signature_of(items)
 
 
@@ -184,7 +197,7 @@ def _is_of_today(clause: Clause) -> bool:
     past = PAST | LASTED if "DUR" in clause.tags else PAST
     if any(
         one in TESTERS
-        and past & set(words[place + 1 : place + 3])
+        and past & set(_behind_owner(words[place + 1 : place + 5])[:2])
         and "never" not in words[place + 1 : place + 2]
         for place, one in enumerate(words)
     ):
@@ -196,6 +209,35 @@ def _is_of_today(clause: Clause) -> bool:
     if PRESENT & set(words) and not TURNS & set(words):
         return True
     return "now" in clause.tags and bool(OURS & set(words))
+
+
+def _behind_owner(words: list[str]) -> list[str]:
+    """The words behind the one whose person it is: a colleague of mine ran."""
+    return words[2:] if words[:1] == ["of"] else words
+
+
+def _under_heading_of_today(items: list[Item]) -> set[int]:
+    """The numbers of the items between a heading of today and the one of the plan, to its line."""
+    headings = {
+        place: items[place].text for place in range(len(items)) if _is_heading(items, place)
+    }
+    plans = [place for place, word in headings.items() if word in OF_PLAN]
+    under: set[int] = set()
+    for place, word in headings.items():
+        if not plans or word not in OF_TODAY:
+            continue
+        ends = [plan for plan in plans if plan > place]
+        ends = ends or [one for one in range(place, len(items)) if "\n" in items[one].text]
+        stretch = range(place, min(ends, default=len(items)))
+        if not TURNS & {items[one].text for one in stretch[1:]}:  # today: I need ...
+            under |= set(stretch)
+    return under
+
+
+def _is_heading(items: list[Item], place: int) -> bool:
+    """Return whether a word alone stands between the end of a sentence and a colon."""
+    begins = place == 0 or bool(items[place - 1].tags & HARD)
+    return begins and place + 1 < len(items) and items[place + 1].text.startswith(":")
 
 
 def _is_on_machine_now(clause: Clause) -> bool:

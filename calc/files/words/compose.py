@@ -142,8 +142,16 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         counts = counts or following & ONE_OF
         counts = counts or (item.text in JUST_ONE and following & PERSON)
         counts = counts or (item.text == "single" and following & STREAM)
+        counts = counts or (item.text in JUST_ONE and _is_card_of_memory(items, place + 1))
         return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
     return item
+
+
+def _is_card_of_memory(items: list[Item], place: int) -> bool:
+    """Return whether a card is named by its memory here: a single 80 GB GPU."""
+    behind = items[place + 1 : place + 3]
+    sized = any(item.tags & {"N", "BYTES"} for item in items[place : place + 1])
+    return sized and any(item.tags & {"gpu", "CARD"} for item in behind)
 
 
 def _asks_price(items: list[Item], place: int) -> bool:

@@ -173,7 +173,11 @@ def _put_times(amounts: Amounts) -> None:
     for claim in amounts.of("duration"):
         if not amounts.is_open(claim):
             continue
-        if ends and claim.item.value >= MINUTE:
+        if ends and (limit := _contradicted(amounts, claim)):
+            words = f"{facts.words['hours_most']} and {amounts.words(claim)}"
+            facts.drop("hours_most")
+            facts.ask("hours_most", words, (amounts.words(limit), amounts.words(claim)))
+        elif ends and claim.item.value >= MINUTE:
             amounts.put("hours_most", claim)
         else:
             _put_time_of_service(amounts, claim)
@@ -199,9 +203,20 @@ def _put_times(amounts: Amounts) -> None:
             words = amounts.words(claim)
             if not ends:
                 _put_weekend_of_service(amounts, claim)
+            elif claim.rate_seconds:  # over a weekend (a week)
+                facts.ask("hours_most", words)
             elif "hours_most" not in facts.columns:
                 facts.put("hours_most", hours, words)
                 facts.assume(f"'{words}' as {hours:g} hours")
+
+
+def _contradicted(amounts: Amounts, claim: Claim) -> Claim | None:
+    """The limit that a time in parentheses behind it does not repeat: 3 days (48 hours)."""
+    for limit in amounts.of("hours_most"):
+        between = amounts.text[limit.item.end : claim.item.start].strip()
+        if between == "(" and limit.item.value != claim.item.value:
+            return limit if "hours_most" in amounts.facts.columns else None
+    return None
 
 
 def _ask_which_time(amounts: Amounts) -> None:

@@ -8,6 +8,8 @@ CONVERSATIONS = frozenset({"session", "example"})  # tags of words that name the
 LENGTHS = ("prompt_tokens", "answer_tokens", "each_tokens", "length_in")
 NAMED_USERS = ("users", "users_plain", "people", "users_session")
 RATES = ("requests_per_second", "requests_rate", "requests_per_minute")
+CALLS_EACH = ("times_each", "examples_each")
+OF_ANY_RATE = frozenset({"N", "RATE", "DUR"})
 LOAD_ROLES = (*NAMED_USERS, "users_seqs", *RATES)  # how much a service has to do
 
 
@@ -23,6 +25,11 @@ def put_load(amounts: Amounts) -> None:
     for claim in amounts.of("requests_per_minute"):
         amounts.put("requests_per_second", claim, claim.item.value / 60)
     for claim in [*amounts.of("requests_rate"), *_further_rates(amounts)]:
+        if claim.role == "requests_rate" and _is_of_unknown(amounts, claim):
+            words = amounts.words(claim)
+            text = f"You wrote '{words}'. How many requests does each of these make?"
+            amounts.ask("requests_per_second", claim, text)
+            continue
         amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
         if claim.rate_seconds >= DAY:
             amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
@@ -38,6 +45,15 @@ def put_load(amounts: Amounts) -> None:
     if both := amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
+
+
+def _is_of_unknown(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether a rate counts things that nothing has read, and no length says of what.
+
+    Beside the length of a request they are the requests: 300 widgets a day, 900 tokens each.
+    """
+    lengths = amounts.of(*LENGTHS, *CALLS_EACH)
+    return claim.cues <= OF_ANY_RATE and not lengths
 
 
 def _further_rates(amounts: Amounts) -> list[Claim]:
@@ -56,7 +72,7 @@ def _further_rates(amounts: Amounts) -> list[Claim]:
 
 def _times_each(amounts: Amounts) -> float:
     """Requests of each thing that a rate counts: 200 tasks an hour, each task makes 30 calls."""
-    several, rates = amounts.of("times_each", "examples_each"), amounts.of("requests_rate")
+    several, rates = amounts.of(*CALLS_EACH), amounts.of("requests_rate")
     if any(claim.cues & CONVERSATIONS for claim in rates):  # 500 chats an hour, 6 turns each
         several = several or amounts.of("turns")
     if len(several) != 1 or len(rates) != 1:

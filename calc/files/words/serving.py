@@ -66,7 +66,7 @@ def put_serving(amounts: Amounts) -> None:
     for claim in amounts.of("question_tokens"):
         amounts.put("prompt_tokens", claim, claim.item.value + shared + passages)
     if passages and not amounts.of("question_tokens"):
-        amounts.put("prompt_tokens", amounts.of("each_tokens")[0], passages)
+        amounts.put("prompt_tokens", amounts.of("each_tokens")[0], passages + shared)
     put_load(amounts)
     _put_work(amounts)
     _with_shared(facts)
