@@ -142,8 +142,8 @@ def _by_neighbors(items: list[Item], place: int, after: Item | None) -> Item:
         counts = counts or following & ONE_OF
         counts = counts or (item.text in JUST_ONE and following & PERSON)
         counts = counts or (item.text == "single" and following & STREAM)
-        counts = counts or (item.text in JUST_ONE and _is_card_of_memory(items, place + 1))
-        return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
+        of_card = item.text in JUST_ONE and _is_card_of_memory(items, place + 1)
+        return replace(item, tags=frozenset({"N"} if counts or of_card else {"silent"}))
     return item
 
 
