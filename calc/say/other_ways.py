@@ -8,7 +8,7 @@ from calc.evaluate import Row
 from calc.say.limits import region_words
 from calc.say.numbers import about, count, duration, percent
 from calc.say.place import place
-from calc.say.speed import pace_seconds, per_unit, rate_unit
+from calc.say.speed import one_unit, pace_seconds, rate_unit
 from calc.studies.alternatives import Alternatives
 
 
@@ -48,7 +48,7 @@ def tuned_words(tuned: Row, row: Row, catalogs: Catalogs) -> str:
         faster = tuned["tokens_per_second"] / row["tokens_per_second"] - 1
         return f"tuned engine flags give {percent(faster)} more {rate_unit(row, catalogs).words}"
     times = [duration(pace_seconds(one, catalogs)) for one in (tuned, row)]
-    unit = per_unit(row, catalogs).removeprefix("for ")
+    unit = one_unit(row, catalogs)
     return f"with tuned engine flags {unit} takes {times[0]} instead of {times[1]}"
 
 

@@ -36,8 +36,14 @@ def service_pace(row: Row, catalogs: Catalogs) -> str:
 
 def per_unit(row: Row, catalogs: Catalogs) -> str:
     """Return what a service's pace is for: a token; a batch; for 30 s of sound."""
-    per = "for" if _hears(row, catalogs) else "a"
-    return f"{per} {paced_by(row, catalogs)}"
+    unit = one_unit(row, catalogs)
+    return f"for {unit}" if _hears(row, catalogs) else unit
+
+
+def one_unit(row: Row, catalogs: Catalogs) -> str:
+    """Return one unit of a service's pace: a token; a batch; 30 s of sound."""
+    unit = paced_by(row, catalogs)
+    return unit if _hears(row, catalogs) else f"a {unit}"
 
 
 def paced_by(row: Row, catalogs: Catalogs) -> str:
