@@ -32,10 +32,16 @@ def read_once(monkeypatch):
 
 
 def pytest_collection_modifyitems(items):
-    """The tests of a file run in one process, which works out once what they share."""
+    """The tests of a file run in one process, which works out once what they share.
+
+    The slowest begin first: those of a browser, which share it and mostly wait, then those of
+    pages.
+    """
+    browser_tests = {item for item in items if item.get_closest_marker("xdist_group")}
     for item in items:
-        if not item.get_closest_marker("xdist_group"):
+        if item not in browser_tests:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    items.sort(key=lambda item: (item not in browser_tests, item.path.parent.name != "views"))
 
 
 def pytest_collection_finish():

@@ -7,7 +7,7 @@ from browser import drawn, missing, settled
 
 from views.session.tabs import TABS
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("accessible")]
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("browser")]
 PLAN = (
     "",
     "?goal=serve&people=20&model=qwen3-32b",
