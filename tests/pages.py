@@ -119,7 +119,7 @@ def run(element):
 
 
 def texts(app):
-    """What the page says in sentences, without what keeps a dollar sign one or words together."""
+    """Return the sentences of the page, with plain spaces and dollar signs without backslashes."""
     return [
         loose(element.value.replace("\\", "")) for kind in SPOKEN for element in getattr(app, kind)
     ] + html_texts(app)
@@ -158,4 +158,5 @@ def title(app):
 
 
 def loose(text):
+    """Return a text with plain spaces where no line may break."""
     return text.replace("\u00a0", " ").replace("\u2060", "")

@@ -1,5 +1,6 @@
 """Every run on its own cheapest plan, beside the schedule of all on the machines listed."""
 
+from math import isnan
 from typing import NamedTuple
 
 import pandas as pd
@@ -52,4 +53,4 @@ def _cheapest(run: Occurrence, catalogs: Catalogs) -> tuple[float, Row] | None:
         return None
     row = answered.rows[0]
     usd = float(row["usd"] if ends else window * row["usd_per_hour"])
-    return (usd, row) if usd == usd else None
+    return None if isnan(usd) else (usd, row)

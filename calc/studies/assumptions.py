@@ -23,11 +23,13 @@ def assumptions_of(row: Row, catalogs: Catalogs) -> list[str]:
     interrupted = row.get("market") and MARKETS[row["market"]].interrupted
     readers = {"", row["work"], *([SPOT] if interrupted else [])}
     table = catalogs.assumptions[catalogs.assumptions["only"].isin(readers)]
-    moves = _that_move(row, [name for name in table.index if name not in JUDGED], catalogs)
-    return [name for name in table.index if name in JUDGED or name in moves]
+    changing = _that_change_figures(
+        row, [name for name in table.index if name not in JUDGED], catalogs
+    )
+    return [name for name in table.index if name in JUDGED or name in changing]
 
 
-def _that_move(row: Row, names: list[str], catalogs: Catalogs) -> set[str]:
+def _that_change_figures(row: Row, names: list[str], catalogs: Catalogs) -> set[str]:
     """Return the assumptions of which a smaller or a larger value changes a figure of the row."""
     varied = [(name, value) for name in names for value in _other_values(row, name, catalogs)]
     scenarios = [scenario_of(row), *(scenario_of(row) | {name: value} for name, value in varied)]

@@ -21,7 +21,8 @@ from calc.files.configs.problem import (
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 INNER = r"(?:[^{}]|\$\{\w{1,100}\})"  # of a default: ${A:-${B}/models/x}
 VARIABLE = re.compile(
-    rf"\$\{{(?P<braced>[A-Za-z_]\w*|\d(?=:?[-=]))(?:(?P<colon>:?)[-=](?P<default>{INNER}{{0,500}}))?\}}"
+    rf"\$\{{(?P<braced>[A-Za-z_]\w*|\d(?=:?[-=]))"
+    rf"(?:(?P<colon>:?)[-=](?P<default>{INNER}{{0,500}}))?\}}"
     r"|\$(?P<plain>[A-Za-z_]\w*)"
 )
 COMPUTED = re.compile(

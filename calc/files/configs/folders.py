@@ -12,7 +12,8 @@ INTO = r"[ \n\t]+(?P<folder>[^\s;|&$]{1,200})"
 BETWEEN = r"[^;|&]{0,200}?"
 DOWNLOADS = (
     re.compile(
-        rf"\b(?:huggingface-cli|hf|tune)\s+download\s+{REPOSITORY}\s{BETWEEN}--(?:local|output)-dir{INTO}"
+        rf"\b(?:huggingface-cli|hf|tune)\s+download\s+{REPOSITORY}\s{BETWEEN}"
+        rf"--(?:local|output)-dir{INTO}"
     ),
     re.compile(rf"\bsnapshot_download\s+(?:repo_id\s+)?{REPOSITORY}\s{BETWEEN}\blocal_dir{INTO}"),
     re.compile(rf"\bgit\s+clone\s+\S{{0,40}}huggingface\.co/{REPOSITORY}{INTO}"),

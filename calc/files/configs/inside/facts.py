@@ -87,7 +87,8 @@ SPOT += ("cloud.google.com/gke_spot", "spot_instance", "instance_lifecycle")
 SPOT += ("enable_managed_spot_training", "managed_spot_training")  # of SageMaker
 IS_SPOT = ("spot", "true", "['spot']", "yes")
 CARD_KEYS = re.compile(
-    r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on|constraints|^tags$"
+    r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on"
+    r"|constraints|^tags$"
 )
 SELECTORS = (
     ("key", "values"),

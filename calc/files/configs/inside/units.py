@@ -17,7 +17,9 @@ UNIT = re.compile(r"^\[(?:Unit|Service|program:[\w.-]+)\][ \t]*$", re.M)
 UNIT_LINE = re.compile(r"(ExecStart|command|Environment|environment)\s*=\s*[-@+!]*(.*)")
 UNIT_SETTING = re.compile(
     r"""(?P<quote>["'])?(?P<name>[A-Za-z_]\w*)="""
-    r"""(?:(?(quote)(?P<in_quotes>[^"']*)["']|(?:["'](?P<quoted>[^"']*)["']|(?P<plain>[^\s"']*?)(?=,\w+=|\s|$))))"""
+    r"""(?:(?(quote)(?P<in_quotes>[^"']*)["']"""
+    r"""|(?:["'](?P<quoted>[^"']*)["']"""
+    r"""|(?P<plain>[^\s"']*?)(?=,\w+=|\s|$))))"""
 )  # "A=1 2", A="1" and A=1, as systemd and supervisor write them
 MOST_CHARACTERS = 200_000
 
