@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from calc.catalogs.load import read_once
-from calc.files.words.compose import is_noun, is_plural
 from calc.files.words.items import SOFT, Item
+from calc.files.words.neighbors import is_noun, is_plural
 from calc.files.words.vocabulary import QUANTITIES, WORDS_OF_QUANTITY, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05

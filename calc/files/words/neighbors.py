@@ -1,0 +1,297 @@
+"""Words of several meanings, settled by the words beside them: 2k in, in 3 days, in 120 shops."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from calc.files.words.items import Item, items_after
+
+ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "turn"})
+AT_ONCE = frozenset({"active", "concurrent"})
+COUNTED_BY_ONE = frozenset({"CARD", "INST", "gpu", "node", "x", "epoch", "spare", "extra"})
+EACH = frozenset({"each", "per_user"})
+FARTHEST_EACH = 5  # items: everyone asks 5 questions in an hour
+FARTHEST_PRICE = 4  # words behind how much
+HERE = frozenset({"below", "above", "under", "over"})  # in a letter: find below our needs
+HOW_MUCH = frozenset({"how much", "combien", "wieviel", "wie viel", "cuánto"})
+JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
+KINDS = frozenset({"session", "user", "request", "out", "question", "prompt"})
+LONGEST_LIST = 10  # things that a heading counts: two corrections
+MULTIPLES = frozenset({"dual", "twin", "quad"})
+NOT_BEHIND_IN = frozenset({"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"})
+OF_WHICH = frozenset({"which", "whom", "those", "them", "these"})
+ONE_OF = frozenset({"image", "concurrent"})  # one image each
+PAIRS = frozenset({"pair", "duo", "paar", "paire", "par"})
+PERSON = frozenset({"user", "people"})
+PRICES = frozenset({"cost", "costs", "be", "is", "pay", "for", "price", "money", "budget"}) | {
+    *("kostet", "kosten", "coûte", "coûterait", "cuesta", "costaría", "vale")
+}
+SHORTEST_PLURAL = 4  # letters
+SHOWN = frozenset({"find", "see", "listed", "described", "as", "mentioned", "given", "from", "the"})
+SILENT = frozenset({"silent"})
+STREAM = frozenset({"session", "user", "request"})  # single stream
+THINGS = frozenset({"document", "example", "audio", "image"})
+WITH = frozenset({"with", "w", "mit", "avec", "con"})
+
+
+class Place(NamedTuple):
+    """An item among those of a text, with the next one that says something."""
+
+    items: list[Item]
+    number: int
+    speaks: Item | None
+
+    @property
+    def item(self) -> Item:
+        """Return the item itself."""
+        return self.items[self.number]
+
+    @property
+    def before(self) -> Item | None:
+        """Return the item before; None for the first."""
+        return self.items[self.number - 1] if self.number else None
+
+    def behind(self, count: int = 1) -> list[Item]:
+        """Return the next items, at most so many."""
+        return self.items[self.number + 1 : self.number + 1 + count]
+
+
+def settle_by_neighbors(items: list[Item]) -> list[Item]:
+    """Return the items, those whose word has several meanings with the one that is meant."""
+    places = (Place(items, number, speaks) for number, speaks in enumerate(items_after(items)))
+    return [_settled(place) for place in places]
+
+
+def _settled(place: Place) -> Item:
+    """The item of a place with the tags that the first rule which applies gives it."""
+    meant = (rule(place) for rule in RULES)
+    return next((item for item in meant if item is not None), place.item)
+
+
+def is_noun(item: Item) -> bool:
+    """Return whether an item is a word that the vocabulary lacks, such as the name of a thing."""
+    return not item.tags and item.text.isalpha()
+
+
+def is_plural(word: str) -> bool:
+    """Return whether a word that the vocabulary lacks may name things that are counted."""
+    return len(word) >= SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
+
+
+def _in(place: Place) -> Item | None:
+    """In before a time, before a count of things, or behind a length: 2k in, 200 out."""
+    item, speaks = place.item, place.speaks
+    if item.text not in ("in", "en") or speaks is None:
+        return None
+    if "DUR" in speaks.tags:
+        return replace(item, tags=item.tags - {"in"})
+    if "N" in speaks.tags and _counts_things(place):  # in 120 shops
+        return replace(item, tags=item.tags - {"in", "within"} | SILENT)
+    if place.behind()[0].text in WITH:  # 45k in with 90% cached
+        return item
+    if not speaks.tags & NOT_BEHIND_IN:
+        return replace(item, tags=item.tags - {"in", "within"} | SILENT)
+    return None
+
+
+def _counts_things(place: Place) -> bool:
+    """Return whether the next number counts things that the vocabulary lacks."""
+    following = place.behind(2)[1:]
+    return bool(following) and is_noun(following[0]) and is_plural(following[0].text)
+
+
+def _each(place: Place) -> Item | None:
+    """Each before a number is of things, not of users: each with 2 images."""
+    if place.item.text != "each" or place.speaks is None or "N" not in place.speaks.tags:
+        return None
+    return replace(place.item, tags=place.item.tags - {"per_user"})
+
+
+def _time_or_rate(place: Place) -> Item | None:
+    """A day, as the time within which something is done, or as the one that a rate is over."""
+    item, before = place.item, place.before
+    if not {"DUR", "RATE"} <= item.tags or before is None:
+        return None
+    if "within" in before.tags:
+        near = place.items[max(place.number - FARTHEST_EACH, 0) : place.number]
+        of_each = any(one.tags & EACH for one in near)
+        return replace(item, tags=item.tags - {"DUR" if of_each else "RATE"})
+    if before.is_silent:  # what does it cost a month
+        return replace(item, tags=item.tags - {"DUR"})
+    return None
+
+
+def _persons_of_adjective(place: Place) -> Item | None:
+    """The number of an adjective: a three-person startup."""
+    if "N" not in place.item.tags:
+        return None
+    behind = place.behind(2)
+    is_adjective = len(behind) == 2 and behind[0].text == "-" and behind[1].tags & PERSON
+    return replace(place.item, tags=SILENT) if is_adjective else None
+
+
+def _greeted(place: Place) -> Item | None:
+    """People who are greeted: hey folks."""
+    before = place.before
+    if not place.item.tags & PERSON or before is None or "greeting" not in before.tags:
+        return None
+    return replace(place.item, tags=SILENT)
+
+
+def _how_much(place: Place) -> Item | None:
+    """How much, where it asks for money: how much would it be, combien ça coûte."""
+    if "how_many" not in place.item.tags or place.item.text not in HOW_MUCH:
+        return None
+    words = {one.text for one in place.behind(FARTHEST_PRICE)}
+    return replace(place.item, tags=SILENT) if words & PRICES else None
+
+
+def _dont(place: Place) -> Item | None:
+    """The word dont: of which in French, do not in haste."""
+    if place.item.text != "dont" or place.speaks is None:
+        return None
+    tag = "them" if place.speaks.tags & {"N", "PCT"} else "not"
+    return replace(place.item, tags=frozenset({tag}))
+
+
+def _company_of_which(place: Place) -> Item | None:
+    """The people of a company, of which so many do something."""
+    of_which = any(one.text in OF_WHICH for one in place.behind())
+    is_team = "team" in place.item.tags and of_which
+    return replace(place.item, tags=frozenset({"them"})) if is_team else None
+
+
+def _below(place: Place) -> Item | None:
+    """Below or above as a place in the letter: please find below our requirements."""
+    if place.item.text not in HERE or place.before is None:
+        return None
+    counts = place.speaks is not None and place.speaks.tags & {"N", "USD", "DUR", "BYTES", "PCT"}
+    is_here = place.before.text in SHOWN and not counts
+    return replace(place.item, tags=SILENT) if is_here else None
+
+
+def _alone(place: Place) -> Item | None:
+    """One user: just for me."""
+    if "alone" not in place.item.tags:
+        return None
+    return replace(place.item, tags=frozenset({"ALONE"}), value=1.0)
+
+
+def _dual(place: Place) -> Item | None:
+    """Dual as a word and not as a number of cards: dual encoder."""
+    of_cards = place.speaks is not None and place.speaks.tags & {"CARD", "gpu"}
+    if place.item.text not in MULTIPLES or of_cards:
+        return None
+    return replace(place.item, tags=SILENT, value=None)
+
+
+def _pair(place: Place) -> Item | None:
+    """Two cards: an H100 pair."""
+    is_behind = place.before is not None and "CARD" in place.before.tags
+    if place.item.text not in PAIRS or not is_behind:
+        return None
+    return replace(place.item, tags=frozenset({"PAIR"}), value=2.0)
+
+
+def _heading(place: Place) -> Item | None:
+    """A small number at the start that says how long a list is: two corrections: ..."""
+    item, before, behind = place.item, place.before, place.behind(2)
+    if "N" not in item.tags or item.value > LONGEST_LIST or len(behind) < 2:
+        return None
+    begins = before is None or before.tags & {"end", ",", "silent"}
+    counts = is_noun(behind[0]) and is_plural(behind[0].text)
+    is_heading = begins and behind[1].text == ":" and counts
+    return replace(item, tags=SILENT) if is_heading else None
+
+
+def _adjective(place: Place) -> Item | None:
+    """A number that belongs to what a thing is like: a 50-page contract, half a page."""
+    item, behind = place.item, place.behind(2)
+    if "N" not in item.tags or not behind:
+        return None
+    if len(behind) == 2 and behind[0].text == "-" and behind[1].text in ADJECTIVES:
+        return replace(item, tags=frozenset())
+    is_part = item.value < 1 and is_noun(behind[0]) and not is_plural(behind[0].text)
+    return replace(item, tags=SILENT, value=None) if is_part else None
+
+
+def _x_ray(place: Place) -> Item | None:
+    """The x of a word that goes on: x-ray."""
+    item, behind = place.item, place.behind()
+    goes_on = bool(behind) and behind[0].text == "-" and behind[0].start == item.end
+    return replace(item, tags=SILENT) if item.text == "x" and goes_on else None
+
+
+def _kind(place: Place) -> Item | None:
+    """A noun that says what kind the things behind it are: 12k call transcripts, query/text pairs.
+
+    The things themselves are what is counted.
+    """
+    item = place.item
+    if not item.tags & KINDS or item.text.endswith("s") or item.text == "out":
+        return None
+    behind = place.behind(4)
+    while len(behind) > 1 and behind[0].text in "/-" and is_noun(behind[1]):
+        behind = behind[2:]  # query/passage pairs
+    is_kind = bool(behind) and behind[0].tags & THINGS and behind[0].text.endswith("s")
+    return replace(item, tags=SILENT) if is_kind else None
+
+
+def _slash(place: Place) -> Item | None:
+    """A slash that sets two things apart, or joins two words: up/down, prompt/chosen."""
+    item, before, behind = place.item, place.before, place.behind(2)
+    if item.text != "/" or before is None or not behind:
+        return None
+    spaced = before.end < item.start and item.end < behind[0].start
+    if spaced and len(behind) == 2 and "N" in behind[1].tags:  # 20M tokens / seq 8192
+        return replace(item, tags=item.tags - {"per", "or"} | {","})
+    is_pair = "question" in before.tags and "answer" in behind[0].tags
+    joins = is_noun(behind[0]) and _is_one_of_kind(place)
+    return replace(item, tags=SILENT) if is_pair or joins else None
+
+
+def _is_one_of_kind(place: Place) -> bool:
+    """Return whether the word before a slash is no count of what is over it: 30 calls/task."""
+    before, number = place.before, place.number
+    if before is None or not before.text.isalpha():
+        return False
+    counts = number > 1 and "N" in place.items[number - 2].tags
+    following = place.items[number + 2 : number + 3]
+    goes_on = bool(following) and bool(following[0].tags & THINGS)  # 9k query/passage pairs
+    return is_noun(before) or (not is_plural(before.text) and (goes_on or not counts))
+
+
+def _one(place: Place) -> Item | None:
+    """One as a number, or as a word without a meaning: quick one, one of them."""
+    item, before = place.item, place.before
+    if "ONE" not in item.tags:
+        return None
+    follows_each = before is not None and before.text in ("every", "each")
+    is_heading = any(one.text == ":" for one in place.behind())
+    if is_heading or follows_each:
+        return replace(item, tags=SILENT)  # quick one: host phi-4
+    counted = place.speaks
+    near = [one for one in place.behind(3) if not one.is_silent]
+    if len(near) > 1 and is_noun(near[0]):  # one hot spare
+        counted = near[1]
+    counts = counted is not None and counted.tags & COUNTED_BY_ONE
+    first = next((one.tags for one in place.behind(2) if "PIXELS" not in one.tags), frozenset())
+    counts = counts or first & ONE_OF
+    counts = counts or (item.text in JUST_ONE and first & PERSON)
+    counts = counts or (item.text == "single" and first & STREAM)
+    of_card = item.text in JUST_ONE and _is_card_of_memory(place)
+    return replace(item, tags=frozenset({"N"}) if counts or of_card else SILENT)
+
+
+def _is_card_of_memory(place: Place) -> bool:
+    """Return whether a card is named by its memory here: a single 80 GB GPU."""
+    behind = place.behind(2)
+    sized = any(one.tags & {"N", "BYTES"} for one in behind[:1])
+    return sized and any(one.tags & {"gpu", "CARD"} for one in behind)
+
+
+RULES: tuple[Callable[[Place], Item | None], ...] = (
+    *(_in, _each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
+    *(_company_of_which, _below, _alone, _dual, _pair, _heading, _adjective, _x_ray),
+    *(_kind, _slash, _one),
+)
