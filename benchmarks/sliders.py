@@ -1,9 +1,9 @@
-"""The sliders of Step through: from a key press to the frame that shows what it moved, in Chromium.
+"""Sliders of Step through: the time from a key press to the frame that shows its effect.
 
     python -m benchmarks.sliders [--moves 30]
 
-The picture of the first visit; each slider is moved by the arrow keys, there and back. Needs
-chromium.
+It opens the picture of the first visit in Chromium and moves each slider by the arrow keys, there
+and back.
 """
 
 from statistics import median
@@ -24,39 +24,37 @@ WATCH = """() => {
 
 
 def moves(page, slider, count):
-    """The milliseconds of a number of moves of one slider; none for a move that changes nothing."""
+    """Milliseconds of each move of one slider, without the moves that change nothing."""
     slider.focus()
-    taken = []
+    times_ms = []
     for number in range(count):
         page.keyboard.press("ArrowLeft" if number % 2 == 0 else "ArrowRight")
         page.wait_for_timeout(QUIET_MS)
         seen = page.evaluate("window.moved")
-        taken += [seen["frame"] - seen["pressed"]] if seen["frame"] else []
-    return taken
+        times_ms += [seen["frame"] - seen["pressed"]] if seen["frame"] else []
+    return times_ms
 
 
 def main():
-    """A line for each slider, and one for all."""
-    arguments, together = options(__doc__, moves=30), []
+    """Print a line for each slider, and one for all."""
+    arguments = options(__doc__, moves=30)
+    all_ms = []
     print("slider                    moves  median ms  95 % ms  most ms")
-    with Server() as server, screen(server) as shown:
-        page = shown.page
-        page.goto(shown.address + PAGE)
+    with Server() as server, screen(server) as window:
+        page = window.page
+        page.goto(window.address + PAGE)
         page.locator(SLIDERS).first.wait_for()
         page.wait_for_timeout(4 * QUIET_MS)
         page.evaluate(WATCH)
         for slider in page.locator(SLIDERS).all():
-            taken = moves(page, slider, arguments.moves)
-            together += taken
-            _line(slider.get_attribute("name"), taken)
-    _line("all", together)
+            times_ms = moves(page, slider, arguments.moves)
+            all_ms += times_ms
+            _print_line(slider.get_attribute("name"), times_ms)
+    _print_line("all", all_ms)
 
 
-def _line(name, taken):
-    print(
-        f"{name:25} {len(taken):5} {median(taken):10.0f} {p95(taken):8.0f} {max(taken):8.0f}",
-        flush=True,
-    )
+def _print_line(name, ms):
+    print(f"{name:25} {len(ms):5} {median(ms):10.0f} {p95(ms):8.0f} {max(ms):8.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""AWS's offer files in JSON, read member by member: tens of MiB in a buffer of one product."""
+"""AWS's offer files in JSON. They have tens of MiB, so one product at a time is in memory."""
 
 import json
 from codecs import getincrementaldecoder
@@ -15,12 +15,14 @@ class Stream:
     """JSON text of which one value at a time is in memory."""
 
     def __init__(self, file):
-        self.file, self.text, self.place = file, "", 0
-        self.decode, self.ended = getincrementaldecoder("utf-8")().decode, False
+        self.file = file
+        self.text, self.place = "", 0  # what has been read, and the position in it
+        self.is_at_end = False
+        self.decode = getincrementaldecoder("utf-8")().decode
         self.parse = json.JSONDecoder().raw_decode
 
     def members(self):
-        """The keys of an object; after each, its value is to be read."""
+        """Yield the keys of an object. The caller must read each value before the next key."""
         self._take("{")
         if self._next() == "}":
             self.place += 1
@@ -35,27 +37,27 @@ class Stream:
             self._take(",")
 
     def value(self):
-        """The next value as Python data."""
+        """Read the next value as Python data."""
         self._next()
         while True:
             try:
                 value, end = self.parse(self.text, self.place)
-                if end < len(self.text) or self.ended:  # a number may go on
+                if end < len(self.text) or self.is_at_end:  # else a number may go on
                     self.place = end
                     return value
             except json.JSONDecodeError as error:
-                if self.ended or len(self.text) - self.place > LONGEST_MEMBER:
+                if self.is_at_end or len(self.text) - self.place > LONGEST_MEMBER:
                     raise OfferError("the file is cut off, or no JSON") from error
             self._fill()
 
     def _next(self):
-        """The next character that is no space."""
+        """Skip spaces and return the next character without reading it."""
         while True:
             while self.place < len(self.text) and self.text[self.place].isspace():
                 self.place += 1
             if self.place < len(self.text):
                 return self.text[self.place]
-            if self.ended:
+            if self.is_at_end:
                 raise OfferError("the file ends in the middle")
             self._fill()
 
@@ -66,17 +68,19 @@ class Stream:
 
     def _fill(self):
         chunk = self.file.read(CHUNK_BYTES)
-        self.ended = not chunk
-        self.text, self.place = self.text[self.place :] + self.decode(chunk, self.ended), 0
+        self.is_at_end = not chunk
+        self.text = self.text[self.place :] + self.decode(chunk, self.is_at_end)
+        self.place = 0
 
 
 def prices(file, target_of):
-    """(target, unit, USD, description) of the products on demand that are wanted: the dearest tier
-    of each.
+    """Yield (target, unit, USD, description) of each product on demand that has a target.
 
-    `target_of` makes of a product's attributes what it is wanted as, or None.
+    `target_of` returns the target for a product's attributes: what its price is for, or None for a
+    product to skip. A product with several tiers has the price of the most expensive one.
     """
-    stream, targets = Stream(file), None
+    stream = Stream(file)
+    targets = None
     for section in stream.members():
         if section == "products":
             targets = {
@@ -91,12 +95,13 @@ def prices(file, target_of):
                 for sku in stream.members():
                     terms = stream.value()
                     if kind == "OnDemand" and sku in targets:
-                        yield from _dearest(targets[sku], terms)
+                        yield from _most_expensive(targets[sku], terms)
         else:
             stream.value()
 
 
-def _dearest(target, terms):
+def _most_expensive(target, terms):
+    """Yield the most expensive tier of a product's terms, if it has a price in USD."""
     dimensions = [
         dimension for term in terms.values() for dimension in term["priceDimensions"].values()
     ]

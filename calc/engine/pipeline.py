@@ -290,15 +290,14 @@ def _finite(values: np.ndarray | Words) -> np.ndarray | Words:
 
 
 def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:
-    """The reason why the memory of a row is not known."""
-    kind = [*catalogs.blocks, *(f"any {kind}" for kind in KINDS)][
-        int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])
-    ]
-    how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
-    chosen = ", ".join(
+    """Return a sentence that says why the memory of a row is not known."""
+    kinds = [*catalogs.blocks, *(f"any {kind}" for kind in KINDS)]
+    stack_kind = np.broadcast_to(table["stack_kind"][0], table["rows"])[row]
+    lora = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
+    choices = ", ".join(
         f"{name} {table[name].in_row(row)}" for name in ("precision", "attention", "recompute")
     )
     return (
-        f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, "
-        f"attention or recompute."
+        f"Blocks of kind {kinds[int(stack_kind)]} were not measured with {choices}{lora}; choose "
+        f"another precision, attention or recompute."
     )

@@ -1,4 +1,4 @@
-"""Bytes per token as linear forms in sizes, of blocks and of heads (catalogs/read_off)."""
+"""Bytes per token of blocks and heads as linear forms in their sizes (catalogs/read_off)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -12,8 +12,7 @@ from calc.memory.size_expressions import SIZES
 from calc.scenarios.join_choices import FORMATS
 from calc.scenarios.stack_numbers import blocks_of_kinds
 
-# where a kind of block does not tell a case of attention apart, the first of these that it has
-# stands for it
+# The cases that stand for a case of attention that a block does not list: the first that it has.
 FALLBACKS = {
     "sdpa": ("eager",),
     "sdpa-grouped": ("sdpa", "eager"),
@@ -36,44 +35,50 @@ OF_NETWORK = (
     "experts_ffn",
 )  # freed once the network's backward pass is done
 HIDDEN = (  # sizes that tensor parallel does not divide
-    *(
-        "hidden",
-        "mask",
-        "hidden_dropout",
-        "source_hidden",
-        "shared_mask",
-        "shared_hidden",
-        "rms_hidden",
-        "layer_norm_hidden",
-        "one",
-    ),
+    "hidden",
+    "mask",
+    "hidden_dropout",
+    "source_hidden",
+    "shared_mask",
+    "shared_hidden",
+    "rms_hidden",
+    "layer_norm_hidden",
+    "one",
 )
-ATTENTION_CORE = (
-    *("heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout"),
-    *("shared_mask", "shared_scores", "shared_source_scores", "capped_scores"),
+ATTENTION_CORE = (  # attention's own scores and statistics
+    "heads",
+    "scores",
+    "mask",
+    "scores_dropout",
+    "source_scores",
+    "source_scores_dropout",
+    "shared_mask",
+    "shared_scores",
+    "shared_source_scores",
+    "capped_scores",
 )
 
 
 def vector(coefficients: Mapping[str, float]) -> np.ndarray:
-    """A mapping of sizes to coefficients, as a row in the order of SIZES."""
+    """Return the coefficients of the sizes as a row in the order of SIZES."""
     return np.array([float(coefficients.get(name, 0)) for name in SIZES])
 
 
 class Form(NamedTuple):
-    """A linear form: (size, coefficient) of what stays `hidden` wide, and of all else."""
+    """A linear form as (size, coefficient) pairs: of the sizes in HIDDEN, and of all others."""
 
     hidden: tuple[tuple[str, float], ...]
     divided: tuple[tuple[str, float], ...]
 
 
 def form_of(coefficients: Mapping[str, float] | None) -> Form | None:
-    """The form of a mapping of sizes to coefficients; None where the catalog has none."""
+    """Return the form with these coefficients; None if the catalog has none."""
     return None if coefficients is None else _form(tuple(coefficients.items()))
 
 
 @lru_cache(maxsize=1 << 14)
 def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
-    """The form of some coefficients. Many number formats and cases share one: it is cached."""
+    """Return the form of some coefficients. It is cached: many formats and cases share one."""
     pairs = [(name, float(value)) for name, value in coefficients if value]
     hidden = tuple(pair for pair in pairs if pair[0] in HIDDEN)
     others = tuple(pair for pair in pairs if pair[0] not in HIDDEN)
@@ -82,11 +87,12 @@ def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
 
 @cached_per_catalogs("families", "blocks", "compiled_sizes")
 def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
-    """The Form of every vector, per kind of block, format and case; None: unknown.
+    """Return the Form of every vector for each block, format and case; None if it is unknown.
 
-    The row of a kind, format and case is (kind · formats + format) · cases + case; behind the
-    blocks of the catalog stand those of a kind together. `core` is what is saved without
-    attention's own scores and statistics, `compiled` what a compiled block saves.
+    The row of a block, format and case is (block · formats + format) · cases + case. After the
+    blocks of the catalog come the kinds of blocks, with the forms of all blocks of the kind. `core`
+    is what is saved without attention's own scores and statistics, `compiled` what a compiled block
+    saves.
     """
     compiled = form_of(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
     rows = []
@@ -105,32 +111,33 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
 def _coefficients_of(
     forms: dict[tuple[str, str], dict], number_format: str, case: str
 ) -> dict[str, Any]:
-    """The Form of each vector of a block in a format and case, and those of each moment."""
+    """Return the Form of each vector of a block in a format and case, and those of each moment."""
     form = _first(forms, number_format, (case, *FALLBACKS[case]))
-    coefficients: dict[str, Any] = {}
-    for name in VECTORS:
-        usual = form.get("saved") if name in ("saved_alone", "saved_eight_bit") else None
-        coefficients[name] = form_of(form.get(name, usual))
+    vectors = {name: form.get(name) for name in VECTORS}
+    for name in ("saved_alone", "saved_eight_bit"):
+        vectors[name] = form.get(name, form.get("saved"))
+    kernel = _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"])) if case == "eager" else form
+    vectors["core"] = _without_attention_core(kernel.get("saved"))
+    coefficients: dict[str, Any] = {name: form_of(vector) for name, vector in vectors.items()}
     for name in MOMENTS:
-        usual = form.get("backward") if name == "recomputed" else None
-        moments = form.get(name) or usual or ()
+        moments = form.get(name) or ()
+        if name == "recomputed":
+            moments = moments or form.get("backward") or ()
         of_attention = [moment for moment in moments if not set(OF_NETWORK) & set(moment)]
         coefficients[name] = tuple(map(form_of, moments))
         coefficients[f"{name}_attention"] = tuple(map(form_of, of_attention))
-    is_eager = case == "eager"
-    kernel = _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"])) if is_eager else form
-    return coefficients | {"core": form_of(_without_attention_core(kernel.get("saved")))}
+    return coefficients
 
 
 def _without_attention_core(saved: dict[str, float] | None) -> dict[str, float] | None:
-    """The saved sizes without attention's own scores and statistics; None: unknown."""
+    """Return what is saved without attention's own scores and statistics; None if unknown."""
     if saved is None:
         return None
     return {name: value for name, value in saved.items() if name not in ATTENTION_CORE}
 
 
 def _append_rows_of_kind(tables: dict[str, list], blocks: list[int]) -> None:
-    """Append for each format and case any of the forms that these blocks have there."""
+    """Append for each format and case the forms that these blocks have there, as one AnyOf."""
     rows_each = len(FORMATS) * len(CASES)
     for row in range(rows_each):
         for table in tables.values():
@@ -139,7 +146,7 @@ def _append_rows_of_kind(tables: dict[str, list], blocks: list[int]) -> None:
 
 
 def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[str, ...]) -> dict:
-    """The form of the first of these cases that the block has; empty where it has none."""
+    """Return the form of the first of these cases that the block has; {} if it has none."""
     return next(
         (forms[number_format, case] for case in cases if (number_format, case) in forms), {}
     )
@@ -147,24 +154,27 @@ def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[
 
 @cached_per_catalogs("models", "heads")
 def head_rows(catalogs: Catalogs) -> np.ndarray:
-    """The number of each model's head, else that of capped logits, or the first."""
+    """Return the number of each model's head in the catalog.
+
+    It is that of its family; by default the one for capped logits, or the first without families.
+    """
     entries = list(catalogs.heads.values())
-    owner = {family: number for number, head in enumerate(entries) for family in head["families"]}
+    of_family = {name: number for number, head in enumerate(entries) for name in head["families"]}
     first = next(number for number, head in enumerate(entries) if not head["families"])
-    usual = np.where(
+    default = np.where(
         catalogs.models["softcap"] > 0, list(catalogs.heads).index("causal-softcap"), first
     )
-    return np.array(
-        [
-            owner.get(kind, head)
-            for kind, head in zip(catalogs.models["model_type"], usual, strict=True)
-        ]
-    )
+    families = zip(catalogs.models["model_type"], default, strict=True)
+    return np.array([of_family.get(family, number) for family, number in families])
 
 
 @cached_per_catalogs("heads")
 def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
-    """Bytes per logit by head and format; the outside vector by frozen, head, format."""
+    """Return the bytes per logit of heads and the bytes per token outside of the blocks.
+
+    Shape of `forward` and `backward`: (heads, formats); of `outside`: (trained or frozen, heads,
+    formats, SIZES).
+    """
     entries = list(catalogs.heads.values())
     forward, backward = (np.full((len(entries), len(FORMATS)), np.nan) for _ in range(2))
     outside = np.full((2, len(entries), len(FORMATS), len(SIZES)), np.nan)
@@ -177,16 +187,16 @@ def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
 
 
 class AnyOf(tuple):
-    """The forms or moments of all blocks of a kind, from which a block not read off takes one."""
+    """The forms or moments of all blocks of a kind: a block that was not read off takes one."""
 
 
 class LinearForms:
     """The linear forms of every stack and row: `forms(name)` is a vector times the sizes.
 
     Sequence parallelism divides everything except the gathered outputs of the two norms, and
-    divides those too if the backward pass gathers them again. Without it, everything that is
-    `hidden` wide stays whole. Each form is summed over the rows that have it. The block at the
-    `quantile` stands for its kind.
+    divides those too if the backward pass gathers them again. Without it, sizes in HIDDEN are not
+    divided. Each form is summed over the rows that have it. For a kind of blocks, the block at the
+    `quantile` counts.
 
     Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
     """
@@ -220,7 +230,10 @@ class LinearForms:
         return self._spread(vectors, lambda form, part: self._sum(form, part, divided), needed)
 
     def worst(self, name: str, needed: Any = 1) -> np.ndarray:
-        """The largest of a block's moments, in bytes per token; without one NaN, of attention 0."""
+        """The largest of a block's moments, in bytes per token.
+
+        Without moments it is NaN, or 0 for those of attention.
+        """
         moments = self.coefficients[name]
         nothing = 0.0 if name.endswith("_attention") else np.nan
 
@@ -236,7 +249,7 @@ class LinearForms:
     def _spread(
         self, entries: Sequence[Any], make: Callable[[Any, slice], Any], needed: Any
     ) -> np.ndarray:
-        """The results of `make` for the rows of each entry, back in the places of the rows."""
+        """Call `make` for the rows of each entry. Return the results in the order of the rows."""
         out = np.zeros(self.shape)
         if np.any(needed):
             total = np.empty(len(self.order))
@@ -251,25 +264,22 @@ class LinearForms:
         return out
 
     def _one_of(self, entries: AnyOf, make: Callable[[Any, slice], Any], part: slice) -> Any:
-        """The block of a kind at the quantile, row by row; NaN where none has this form."""
-        made = np.array(
-            [np.broadcast_to(make(entry, part), part.stop - part.start) for entry in entries]
-        )
-        return (
-            np.quantile(made, float(self.columns["quantile"][0]), axis=0) if len(made) else np.nan
-        )
+        """The quantile over the blocks of a kind, for each row; NaN if none has this form."""
+        if not entries:
+            return np.nan
+        results = [np.broadcast_to(make(entry, part), part.stop - part.start) for entry in entries]
+        return np.quantile(np.array(results), float(self.columns["quantile"][0]), axis=0)
 
     def _sum(self, form: Form | None, part: slice, divided: bool) -> Any:
-        """One form over the rows that have it."""
+        """Bytes per token of one form for the rows that have it; NaN if it is unknown."""
         if form is None:
             return np.nan
         hidden = self._terms(form.hidden, part)
+        others = self._terms(form.divided, part)
         if not divided:
-            return self._terms(form.divided, part) + hidden
-        undivided = np.minimum(hidden, self._column("whole_most")[part])
-        return (self._terms(form.divided, part) + hidden - undivided) / self._column(
-            "tensor_parallel"
-        )[part] + undivided
+            return others + hidden
+        whole = np.minimum(hidden, self._column("whole_most")[part])
+        return (others + hidden - whole) / self._column("tensor_parallel")[part] + whole
 
     def _terms(self, terms: tuple[tuple[str, float], ...], part: slice) -> Any:
         """The sum of coefficient · size."""

@@ -9,7 +9,7 @@ import numpy as np
 from calc.evaluate import variant
 from calc.memory.memory_basis import DERIVED
 
-SURE_ODDS = 0.95 / 0.05  # of a run that is said to fit
+SURE_ODDS = 0.95 / 0.05  # odds of fitting from which a run counts as certain to fit: 95 %
 SCALE = np.sqrt(3) / np.pi  # of a logistic distribution, over its standard deviation
 
 
@@ -26,28 +26,30 @@ def works_together(shard_gpus, tensor_parallel):
     return (shard_gpus * tensor_parallel > 1) * 1.0
 
 
-MOST_CAPTURED, USUAL_SIZES = 512, 51  # sequences of the largest graph; sizes up to it
+LARGEST_GRAPH_SEQUENCES = 512
+DEFAULT_GRAPH_SIZES = 51  # batch sizes that are captured up to the largest graph
 
 
 def captured_sizes_ratio(max_sequences):
     """Batch sizes that an engine captures as CUDA graphs, over those of its defaults. [share]
 
-    Twice the engine's sequences at most: 1, 2, 4, then every 8th up to 256 and every 16th beyond.
-    Source: vLLM, vllm/config/vllm.py, _set_cudagraph_sizes.
+    They go up to twice the sequences that the engine admits: 1, 2, 4, then every 8th up to 256
+    and every 16th beyond. Source: vLLM, vllm/config/vllm.py, _set_cudagraph_sizes.
     """
-    most = np.minimum(2 * np.where(np.isnan(max_sequences), np.inf, max_sequences), MOST_CAPTURED)
-    small = np.log2(np.clip(most, 1, 4)) + 1
-    eighths = np.floor(np.minimum(most, 256) / 8)
-    sixteenths = np.floor(np.maximum(most - 256, 0) / 16)
-    return np.minimum((small + eighths + sixteenths) / USUAL_SIZES, 1)
+    admitted = np.where(np.isnan(max_sequences), np.inf, max_sequences)
+    largest = np.minimum(2 * admitted, LARGEST_GRAPH_SEQUENCES)
+    up_to_four = np.log2(np.clip(largest, 1, 4)) + 1
+    every_eighth = np.floor(np.minimum(largest, 256) / 8)
+    every_sixteenth = np.floor(np.maximum(largest - 256, 0) / 16)
+    return np.minimum((up_to_four + every_eighth + every_sixteenth) / DEFAULT_GRAPH_SIZES, 1)
 
 
 def graphs_bytes(
     is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio, captured_sizes_ratio
 ):
     """CUDA graphs of an engine. [B]"""
-    usual_bytes = serving_graphs_bytes + serving_graphs_ratio * weights_bytes
-    return is_engine * usual_bytes * captured_sizes_ratio
+    default_bytes = serving_graphs_bytes + serving_graphs_ratio * weights_bytes
+    return is_engine * default_bytes * captured_sizes_ratio
 
 
 def work_slack_ratio(
@@ -116,9 +118,10 @@ def error_ratio(
 
 
 def need_scale_ratio(error_ratio, lost_spread_ratio, is_engine):
-    """Scale of the logistic spread of what a run needs: its peak's error, and losses. [share]
+    """Scale of the logistic distribution of the memory that a run needs. [share]
 
-    A serving engine reserves its share at once and loses nothing.
+    It joins the error of the estimated peak and the spread of what the allocator loses to
+    fragmentation. A serving engine reserves its share at once and loses nothing.
     """
     return SCALE * np.hypot(error_ratio, lost_spread_ratio * (1 - is_engine))
 
@@ -182,11 +185,11 @@ def reduction_pool_bytes(
 ):
     """Memory that FSDP's reductions have reserved and that is not alive at the peak. [B]
 
-    They are allocated on a stream of their own, and what one stream has reserved no other reuses
-    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp,
-    BlockPool). Beside gradients of earlier micro-batches FSDP1 reserves its flat gradients anew,
-    and so does any FSDP that reduces after the last micro-batch alone; FSDP2 otherwise adds to the
-    shards that are there and reserves one block's reduction
+    Reductions are allocated on a stream of their own, and no stream reuses what another has
+    reserved (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py;
+    c10/cuda/CUDACachingAllocator.cpp, BlockPool). Beside the gradients of earlier micro-batches,
+    FSDP1 reserves its flat gradients anew, and so does any FSDP that reduces only after the last
+    micro-batch. Otherwise FSDP2 adds to the existing shards and reserves one block's reduction
     (_fsdp_param_group.py, post_backward; prime-rl's max_memory_reserved with two micro-batches).
     """
     reducing = reduce_bytes_each * np.max(stack_trained_here, axis=0)
@@ -241,8 +244,8 @@ def counted_states_bytes(weights_bytes, gradients_bytes, optimizer_bytes):
 def most_parameters_ratio(sized, expert_share_ratio, sized_high_ratio, sized_expert_ratio):
     """Most parameters that a model may have over those estimated. [ratio]
 
-    It is 1 where the parameters are counted. The config of a model that is sized states the number
-    and width of its experts, so that most of what is not known lies outside of them. Source:
+    It is 1 where the parameters are counted and not estimated from the sizes. A config states the
+    number and width of its experts, so most of what is not known lies outside of them. Source:
     catalogs/calibrated/overheads.yaml, sized_*_ratio.
     """
     of_experts = expert_share_ratio * (1 + sized_expert_ratio)
@@ -271,7 +274,8 @@ def memory_low_bytes(
 ):
     """Lower end of the stated range. [B]
 
-    For a model that is sized and not counted, with as few parameters as one may have.
+    Half of the least spread counts on this side. If the parameters of a model are estimated from
+    its sizes, it may have the fewest that such a model can have.
     """
     spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio
     fewer_bytes = (1 - fewest_parameters_ratio) * counted_states_bytes
@@ -290,7 +294,8 @@ def parts_left_out_bytes(
 ):
     """Memory that uncounted parts, such as towers, would take with their states. [B]
 
-    For a model that is sized and not counted, with as many parameters as one may have.
+    If the parameters of a model are estimated from its sizes, it may have the most that such a
+    model can have.
     """
     of_parts = left_out_parameters / parameters * np.where(sized > 0, sized_high_ratio, 1)
     ratio = leaves_parts_out * np.where(left_out_parameters > 0, of_parts, uncounted_parts_ratio)

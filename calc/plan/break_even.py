@@ -8,7 +8,7 @@ from calc.cost.markets import BY_USE, COMMITTED, MARKETS
 from calc.evaluate import Row
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION, YEAR_DAYS, YEAR_HOURS, YEAR_MONTHS
 
-USED_HOURS = {  # of instances: in training one run after another, in serving in a month
+USED_HOURS = {  # hours of use: of one training run after another, of a service in a month
     "training": (1, 6, 24, 72, 168, 336, 504, 672, 1344, 2688, 4380, YEAR_HOURS),
     "inference": (24, 73, 146, 219, 292, 365, 438, 511, 584, 657, MEAN_MONTH_HOURS),
 }
@@ -19,66 +19,69 @@ OWN_INSTANCES, PER_TOKEN = "own instances", "paid per token"
 
 
 def over_use(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
-    """The job's instances over hours of use: hours, line (a market), usd, fits, now.
+    """Return the cost of the job's instances on each market over the hours that they are used.
 
-    `markets` is a table of bill.on_markets. Blocks are paid in whole days, commitments to their end
-    or by the month, spot with its interruptions; only the cheapest commitments are shown.
+    Columns: hours, line (the market), usd, fits, now (the job's own point). `markets` is a table of
+    bill.on_markets. Blocks are paid in whole days, commitments to their end or by the month, and
+    Spot with its interruptions. Of the commitments, only the cheapest are in the table.
     """
     priced = markets[markets["usd_per_hour"].notna()]
     committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(
         MOST_COMMITTED, "usd_per_hour"
     )["market"]
-    shown = priced[priced["market"].isin({*BY_USE, *committed, row["market"]})]
+    lines = priced[priced["market"].isin({*BY_USE, *committed, row["market"]})]
     ends = bool(ends_of(row))
     attempts = float(row["attempts"]) if ends else 1.0
     hours = float(row["run_hours"]) if ends else float(row["hours"])
-    slow = float(row["run_high_hours"] / row["run_hours"]) if ends else 1.0
-    used = np.array(sorted({*map(float, USED_HOURS["training" if ends else "inference"]), hours}))
+    slow_ratio = float(row["run_high_hours"] / row["run_hours"]) if ends else 1.0
+    used_hours = np.array(
+        sorted({*map(float, USED_HOURS["training" if ends else "inference"]), hours})
+    )
     parts = []
-    for market, hourly in zip(shown["market"], shown["usd_per_hour"], strict=True):
-        longer = (
-            1 + float(row["spot_overhead_ratio"]) * MARKETS[market].interrupted if ends else 1.0
+    for market, usd_per_hour in zip(lines["market"], lines["usd_per_hour"], strict=True):
+        overhead_ratio = float(row["spot_overhead_ratio"]) if MARKETS[market].interrupted else 0.0
+        market_hours = used_hours * (1 + overhead_ratio if ends else 1.0)
+        hours_billed = billed_hours(
+            market, np.array(float(ends)), market_hours, market_hours * slow_ratio, attempts
         )
-        billed = billed_hours(
-            market, np.array(float(ends)), used * longer, used * longer * slow, attempts
-        )
-        line = {
-            "hours": used,
+        part = {
+            "hours": used_hours,
             "line": MARKETS[market].label,
-            "usd": hourly * billed,
+            "usd": usd_per_hour * hours_billed,
             "fits": row["fits"],
+            "now": (used_hours == hours) & (market == row["market"]),
         }
-        parts.append(pd.DataFrame({**line, "now": (used == hours) & (market == row["market"])}))
+        parts.append(pd.DataFrame(part))
     if parts:
         return pd.concat(parts, ignore_index=True)
     return pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])
 
 
 def over_load(row: Row) -> pd.DataFrame:
-    """A month of instances and of an endpoint over tokens a day: tokens, line, usd, fits, now.
+    """Return the cost of a month of own instances and of an endpoint over the tokens of a day.
 
-    Beyond what the instances can generate they are rented once more. Empty where no price of an
-    endpoint is known.
+    Columns: tokens, line, usd, fits, now (the break-even point). For more tokens than the instances
+    can generate, as many again are rented. The table is empty if no price of an endpoint is known.
     """
-    endpoint = float(row["endpoint_usd_per_million_tokens"])
-    month = float(row["usd_per_month_on_demand"])
-    can = (
+    usd_per_million_tokens = float(row["endpoint_usd_per_million_tokens"])
+    instances_usd = float(row["usd_per_month_on_demand"])
+    tokens_per_day = (
         float(row["tokens_per_second"])
         * HOUR_SECONDS
         * float(row["hours_per_month"])
         * YEAR_MONTHS
         / YEAR_DAYS
     )
-    if not (endpoint > 0 and month > 0 and can > 0):
+    if not (usd_per_million_tokens > 0 and instances_usd > 0 and tokens_per_day > 0):
         return pd.DataFrame(columns=["tokens", "line", "usd", "fits", "now"])
-    tokens = can * np.array(sorted({*LOADS, float(row["endpoint_break_even_ratio"])}))
-    lines = {
-        OWN_INSTANCES: month * np.ceil(np.round(tokens / can, 9)),
-        PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * endpoint / MILLION,
+    tokens = tokens_per_day * np.array(sorted({*LOADS, float(row["endpoint_break_even_ratio"])}))
+    month_usd = {
+        OWN_INSTANCES: instances_usd * np.ceil(np.round(tokens / tokens_per_day, 9)),
+        PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * usd_per_million_tokens / MILLION,
     }
-    even = np.isclose(tokens, float(row["endpoint_break_even_tokens"]))
+    now = np.isclose(tokens, float(row["endpoint_break_even_tokens"]))
     parts = [
-        pd.DataFrame({"tokens": tokens, "line": name, "usd": usd, "fits": row["fits"], "now": even})
-        for name, usd in lines.items()
+        pd.DataFrame({"tokens": tokens, "line": name, "usd": usd, "fits": row["fits"], "now": now})
+        for name, usd in month_usd.items()
     ]
     return pd.concat(parts, ignore_index=True)

@@ -17,9 +17,9 @@ TEAM_SUMS = ("once_usd", "monthly_usd", "year_usd", "once_gpu_hours", "monthly_g
 
 
 class Budget(NamedTuple):
-    """Dollars and GPU-hours of a team or a project from a day to a day; None sets no limit.
+    """Dollars and GPU-hours of a team or a project from `starts` to `ends`; None sets no limit.
 
-    An empty team is every team, an empty project every project of the team.
+    Without a team it covers all teams, without a project all projects of the team.
     """
 
     id: str
@@ -31,13 +31,13 @@ class Budget(NamedTuple):
     gpu_hours: float | None
 
     def is_of(self, row: Row) -> bool:
-        """Return whether a plan is paid from it."""
-        named = ((self.team, row.get("team")), (self.project, row.get("project")))
-        return all(not mine or mine.casefold() == str(its or "").casefold() for mine, its in named)
+        """Return whether a plan is paid from this budget."""
+        names = ((self.team, row.get("team")), (self.project, row.get("project")))
+        return all(not own or own.casefold() == str(other or "").casefold() for own, other in names)
 
 
 class Use(NamedTuple):
-    """A budget and what plans take of it; unpriced: plans of it whose price is not known."""
+    """A budget and what its plans use of it; `unpriced`: how many of them have no known price."""
 
     budget: Budget
     used_usd: float
@@ -47,43 +47,44 @@ class Use(NamedTuple):
 
     @property
     def left_usd(self) -> float:
-        """Dollars that are left, negative if the plans use more; NaN without a limit. [USD]"""
+        """Dollars that remain, negative if the plans use more; NaN without a limit. [USD]"""
         return np.nan if self.budget.usd is None else self.budget.usd - self.used_usd
 
     @property
     def left_gpu_hours(self) -> float:
-        """GPU-hours that remain, below 0 where plans take more; NaN without a limit. [h]"""
+        """GPU-hours that remain, negative if the plans use more; NaN without a limit. [h]"""
         limit = self.budget.gpu_hours
         return np.nan if limit is None else limit - self.used_gpu_hours
 
     @property
     def used_ratio(self) -> float:
-        """Share of the dollars that is taken, from 0 to 1; 0 without a limit of dollars."""
+        """Share of the dollars that the plans use, from 0 to 1; 0 without a limit. [share]"""
         if self.budget.usd is None:
             return 0.0
         return float(np.clip(self.used_usd / self.budget.usd, 0.0, 1.0))
 
     @property
     def is_exceeded(self) -> bool:
-        """Return whether plans take more than there is."""
+        """Return whether the plans use more dollars or GPU-hours than there are."""
         return bool(self.left_usd < 0 or self.left_gpu_hours < 0)
 
 
 def with_gpu_hours(bill: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Rows of plan_bill with once_gpu_hours and monthly_gpu_hours: GPUs paid times hours. [h]
+    """Return the rows of plan_bill with once_gpu_hours and monthly_gpu_hours. [GPU-hours]
 
-    A row is paid for its dollars over its price of an hour; without a price for its hours times
-    its runs. Instances at rest are not counted, unused hours of a commitment are.
+    They are the GPUs times the hours that are paid: the cost over the price of an hour, or without
+    a price the hours of a run times its runs. So instances at rest do not count, but the unused
+    hours of a commitment do.
     """
     names = ("usd_per_hour", "hours", "runs_per_month", "instances")
-    hourly, hours, runs, instances = (bill[name].to_numpy(dtype=float) for name in names)
+    usd_per_hour, hours, runs, instances = (bill[name].to_numpy(dtype=float) for name in names)
     usd = bill["once_usd"].fillna(bill["monthly_usd"]).to_numpy(dtype=float)
-    paid = np.where(usd > 0, usd / np.where(hourly > 0, hourly, np.nan), np.nan)
-    paid = np.where(np.isnan(paid), hours * runs, paid)
-    each = catalogs.instances["gpus"].reindex(bill["instance"]).to_numpy(dtype=float)
-    gpus = np.where(np.isnan(each), bill["gpus"].to_numpy(dtype=float), instances * each)
+    has_price = (usd > 0) & (usd_per_hour > 0)
+    paid_hours = np.where(has_price, usd / np.where(has_price, usd_per_hour, 1), hours * runs)
+    gpus_each = catalogs.instances["gpus"].reindex(bill["instance"]).to_numpy(dtype=float)
+    gpus = np.where(np.isnan(gpus_each), bill["gpus"].to_numpy(dtype=float), instances * gpus_each)
     is_once = bill["is_once"].to_numpy(dtype=bool)
-    gpu_hours = gpus * paid
+    gpu_hours = gpus * paid_hours
     return bill.assign(
         once_gpu_hours=np.where(is_once, gpu_hours, np.nan),
         monthly_gpu_hours=np.where(is_once, np.nan, gpu_hours),
@@ -91,7 +92,7 @@ def with_gpu_hours(bill: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def by_team(bill: pd.DataFrame) -> pd.DataFrame:
-    """Rows of with_gpu_hours summed by team: plans and TEAM_SUMS, NaN where a team has none."""
+    """Sum the rows of with_gpu_hours by team: `plans` and TEAM_SUMS, NaN if a team has none."""
     return (
         bill.groupby("team", as_index=False, sort=True)
         .agg(plans=("team", "size"), **{name: (name, _known_sum) for name in TEAM_SUMS})
@@ -104,11 +105,11 @@ def _known_sum(values: pd.Series) -> float:
 
 
 def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> list[Use]:
-    """Use of each budget by rows of with_gpu_hours, if the plans begin on a day.
+    """Return what rows of with_gpu_hours use of each budget if the plans begin on the day `begins`.
 
-    A run that is made once counts in the budget in which it begins; the rest by the months that
-    its time and the budget's have in common. Rows with `starts` and `ends`, ISO days, have their
-    own.
+    A run that is made once counts in the budget in which it begins. Everything else counts by the
+    months that its time and the budget's have in common. A row may have days of its own in `starts`
+    and `ends`, as ISO dates.
     """
     rows = records(bill)
     return [
@@ -117,7 +118,7 @@ def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> l
 
 
 def _use_of(budget: Budget, rows: list[Row], begins: date) -> Use:
-    """Return the cost and the GPU hours of a budget's plans within its months."""
+    """Return the dollars and GPU-hours of a budget's plans within its time."""
     usd, gpu_hours, unpriced = 0.0, 0.0, 0
     for row in rows:
         times = months_in(budget, begins, row)
@@ -143,6 +144,6 @@ def months_in(budget: Budget, begins: date, row: Row) -> float:
 
 
 def own_day(row: Row, name: str) -> date | None:
-    """A day of a row, None where it has none."""
+    """Return a day of a row; None if the cell is empty."""
     text = str(row.get(name) or "")
     return date.fromisoformat(text) if text else None

@@ -1,7 +1,7 @@
-"""Verdict on software on a card with the chosen formats, attention and host, and why.
+"""Whether software runs on a card with the chosen formats, attention and host, and why.
 
 A row has the worst verdict of the rules that apply to it (support_rules.py); a choice without a
-rule is taken to run. Only loading needs a rule: whether software loads on a card that no rule
+rule counts as running. Only loading needs a rule: whether software loads on a card that no rule
 names, of another maker or newer than the rules, is unknown. The verdict is on a plain install of
 today, never on a pinned build.
 """
@@ -32,11 +32,10 @@ RUNS = ("yes", "emulated", "unknown", "no")  # the words of `runs`, from the bes
 WORDS = np.array([*RUNS, ""], dtype=object)  # the last without a card
 UNKNOWN = VERDICTS.index("unknown")
 REFUSED = VERDICTS.index("refuses")
-TOLD_APART = ("implementation", *CHOICES)
 
 
 class Support(NamedTuple):
-    """The word of `runs`, the note, and whether the times are known, row by row."""
+    """The word of `runs`, the note, and whether the times are known, for each row."""
 
     runs: Words
     note: Words
@@ -58,8 +57,8 @@ def support(table: Columns, catalogs: Catalogs) -> Support:
 
 
 def distinct_rows(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
-    """The rows that rules distinguish, for `verdicts`, and each row's number among them."""
-    keys = [table[name] for name in TOLD_APART] + [
+    """Return the rows that rules distinguish, for `verdicts`, and each row's number among them."""
+    keys = [table[name] for name in ("implementation", *CHOICES)] + [
         place_kinds(table, catalogs),
         model_kinds(catalogs)[table["model_row"]],
         *divisions(table).values(),
@@ -78,14 +77,15 @@ def verdicts(small: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray
 def verdicts_on(
     small: Columns, cards: Columns, catalogs: Catalogs
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `verdicts` of every row on every place (gpu_row, instance_row). Shape: (places, rows)."""
+    """Return `verdicts` of every row on every place (gpu_row, instance_row).
+
+    Shape of both: (places, rows).
+    """
     rows = small["rows"]
     places = len(cards["gpu_row"])
-    every = take(small, np.tile(np.arange(rows), places))
-    first, copies = distinct_rows(
-        every | {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")},
-        catalogs,
-    )
+    table = take(small, np.tile(np.arange(rows), places))
+    table |= {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")}
+    first, copies = distinct_rows(table, catalogs)
     verdict, timed = (
         np.broadcast_to(values, first["rows"])[copies] for values in verdicts(first, catalogs)
     )
@@ -110,11 +110,11 @@ def _has_loading_rule(applies: np.ndarray, catalogs: Catalogs) -> np.ndarray:
 def _notes(
     applies: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs
 ) -> np.ndarray:
-    """The sentences of the rules that apply, worst first; empty without a card."""
+    """Return each row's sentences of the rules that apply, worst first; empty without a card."""
     rules = rules_of(catalogs)
     rows = small["rows"]
     speaks = _speaking(applies, small, catalogs)
-    unread = np.broadcast_to(_unread(small, catalogs), rows)
+    is_unknown_format = np.broadcast_to(_lacks_format_rule(small, catalogs), rows)
     loads = _has_loading_rule(applies, catalogs)
     names = catalogs.implementations["name"].to_dict()
     notes = np.full(rows, "", dtype=object)
@@ -126,7 +126,7 @@ def _notes(
                 f"Whether {software} loads on this card is not known: no rule names it; "
                 f"choose an NVIDIA card that is named."
             )
-        if unread[row]:
+        if is_unknown_format[row]:
             sentences.append(
                 f"Whether {software} takes {small['precision'].in_row(row)} was not read; "
                 f"nothing is known against it."
@@ -136,9 +136,10 @@ def _notes(
 
 
 def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """The rules whose sentences are in a note: the worst of each choice, and what cannot load.
+    """Return which rules have their sentence in a row's note. Shape: (rules, rows).
 
-    A cache that only follows a refused precision adds nothing. Shape: (rules, rows).
+    These are the worst on each choice. If the software does not load at all, only the rules on
+    loading are named, and a cache that follows a refused precision adds nothing.
     """
     rules = rules_of(catalogs)
     worth = np.where(applies, rules.worth[:, None], 0)
@@ -152,13 +153,11 @@ def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.nda
     return speaks & ~((rules.what == "kv_precision")[:, None] & follows)
 
 
-def _unread(small: Columns, catalogs: Catalogs) -> np.ndarray:
+def _lacks_format_rule(small: Columns, catalogs: Catalogs) -> np.ndarray:
     """Return whether all rules on each row's precision and work are about other software."""
     rules = rules_of(catalogs)
-    named = rules_matching(rules, "precision", small["precision"]) & rules_matching(
-        rules, "work", word(work_of(small))
-    )
-    named &= (rules.what == "precision")[:, None]
-    return np.any(named, axis=0) & ~np.any(
-        named & rules_matching(rules, "software", small["implementation"]), axis=0
-    )
+    about_format = (rules.what == "precision")[:, None]
+    about_format = about_format & rules_matching(rules, "precision", small["precision"])
+    about_format &= rules_matching(rules, "work", word(work_of(small)))
+    about_software = about_format & rules_matching(rules, "software", small["implementation"])
+    return np.any(about_format, axis=0) & ~np.any(about_software, axis=0)

@@ -23,22 +23,22 @@ VERDICTS = ("runs", "emulated", "unknown", "refuses")  # from the best to the wo
 # The columns that rules are about, besides loading, host and what is divided over GPUs.
 CHOICES = ("precision", "kv_precision", "attention", "compile")
 WHATS = ("loading", "host", *DIVIDED, *CHOICES)
-EVERY = {
+EVERY = {  # the word of a rule that matches all values of the column
     "work": "any",
     "software": "any",
     "host_architecture": "",
     "model_types": "",
     "precisions": "",
-}  # the word that matches all
-# A condition bounds them from below, as <name>_above.
+}
+# Sizes that a condition bounds from below, in the field NAME_above.
 BOUNDS = ("gpus", "replica_gpus", "head_size")
 LOADING = "default"
 HOSTS = np.array(["x86_64", "arm64"], dtype=object)
 DIVISION_WORDS = np.array(DIVISIONS, dtype=object)
-# Tokens of a sequence, from which on answers divide it over GPUs in all software (NeMo's recipes
-# llama3_8b_16k and llama3_70b_16k); a shorter one that is divided is called short.
+# Sequences of so many tokens and more are divided over GPUs in all software (NeMo's recipes
+# llama3_8b_16k and llama3_70b_16k). A shorter sequence that is divided is called short.
 LONG_TOKENS = 16_000
-# Of a cache that follows the precision: without bf16 products, and with them.
+# The format of a cache without one of its own: without bf16 products, and with them.
 SIXTEEN_BITS = ("fp16", "bf16")
 
 
@@ -91,7 +91,7 @@ def rules_of(catalogs: Catalogs) -> Rules:
 
 
 def _lists(column: pd.Series, every: str) -> list[list[str]]:
-    """A column as lists of words, empty where the rule matches every word."""
+    """Return a column as lists of words; an empty list matches every word."""
     lists: list[list[str]] = []
     for cell in column:
         if cell == every:
@@ -102,7 +102,10 @@ def _lists(column: pd.Series, every: str) -> list[list[str]]:
 
 
 def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
-    """The index of each word that rules name, and the rules that match it; last, any other word."""
+    """Return the index of each word that rules name, and which rules match the word of an index.
+
+    Shape of the second: (rules, words + 1). The last index stands for any other word.
+    """
     vocabulary = sorted({name for words in lists for name in words})
     matching = [
         [not words or name in words for name in vocabulary] + [not words] for words in lists
@@ -111,13 +114,13 @@ def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
 
 
 def rules_matching(rules: Rules, name: str, words: Words) -> np.ndarray:
-    """Which rules match each row's word of a column. Shape (rules, rows) or (rules, 1)."""
+    """Return which rules match each row's word of a column. Shape (rules, rows) or (rules, 1)."""
     indices, members = rules.members[name]
     return members[:, words.mapped(lambda name: indices.get(name, len(indices)))]
 
 
 def _sentence(rule: dict) -> str:
-    """The effect of a rule and what to install or choose; empty if the rule only informs."""
+    """Return a rule's effect and what to install or choose; "" if the rule only informs."""
     if rule["verdict"] == "runs" and not (rule["needs"] or rule["instead"]):
         return ""
     cures = [f"install {rule['needs']}"] if rule["needs"] else []
@@ -126,7 +129,7 @@ def _sentence(rule: dict) -> str:
 
 
 def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
-    """Which rules apply to each row. Shape: (rules, rows)."""
+    """Return which rules apply to each row. Shape: (rules, rows)."""
     rules = rules_of(catalogs)
     model = table["model_row"]
     card, instance = table["gpu_row"], table["instance_row"]
@@ -139,14 +142,13 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
         "host": family,
         **{name: Words(codes, DIVISION_WORDS) for name, codes in divisions(table).items()},
         **{name: table[name] for name in CHOICES},
-        "kv_precision": _cache(table),
-    }
-    values |= {
+        "kv_precision": _cache_formats(table),
         "work": word(work_of(table)),
         "software": table["implementation"],
         "host_architecture": host,
+        "model_types": Words(model, model_type),
+        "precisions": table["precision"],
     }
-    values |= {"model_types": Words(model, model_type), "precisions": table["precision"]}
     applies = np.ones((len(rules.what), table["rows"]), dtype=bool)
     applies &= _at_least(capability[card], rules.least) & _at_least(-capability[card], -rules.most)
     for name, words in values.items():
@@ -163,7 +165,7 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
 
 
 def divisions(table: Columns) -> dict[str, np.ndarray]:
-    """The codes in DIVISIONS of what each row divides over GPUs. Shape (rows,) or (1,)."""
+    """Return what each row divides over GPUs, as codes in DIVISIONS. Shape (rows,) or (1,)."""
     is_short = table["sequence_tokens"] < LONG_TOKENS
     return {
         "experts": np.asarray(table["expert_parallel"] > 1, dtype=int),
@@ -177,22 +179,20 @@ def _at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     return np.isnan(bounds)[:, None] | (values >= bounds[:, None])
 
 
-def _cache(table: Columns) -> Words:
-    """The number format of the cache; by default that of 16-bit products in the row's precision."""
+def _cache_formats(table: Columns) -> Words:
+    """Return the number format of each row's cache, by default bf16 or fp16 as its products."""
     requested = table["kv_precision"]
-    default = len(requested.vocabulary) + (table["computes_bf16"] > 0)
-    return Words(
-        np.where(requested.are(""), default, requested.codes),
-        np.append(requested.vocabulary, SIXTEEN_BITS),
-    )
+    vocabulary = np.append(requested.vocabulary, SIXTEEN_BITS)
+    default_code = len(requested.vocabulary) + (table["computes_bf16"] > 0)
+    return Words(np.where(requested.are(""), default_code, requested.codes), vocabulary)
 
 
 @cached_per_catalogs("gpus", "instances")
 def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each card's compute capability, whether all its instances are Arm; which instances are.
+    """Return each card's compute capability, whether each card and each instance has an Arm host.
 
-    Without a named instance a card is in the host that AWS sells it with, and in an x86-64 host if
-    AWS does not sell it.
+    Without a named instance, a card is in the host that AWS sells it with, and in an x86-64 host if
+    AWS does not sell it. The last entry of each array is for row -1.
     """
     arm = catalogs.instances["arm"]
     of_card = (
@@ -208,7 +208,7 @@ def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cached_per_catalogs("gpus", "instances", "support")
 def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """A number for each card and instance, equal where no rule distinguishes them."""
+    """Number the cards and the instances; those that no rule distinguishes share a number."""
     capability, arm_card, arm = _hosts(catalogs)
     card = catalogs.gpus.index.get_indexer(catalogs.instances["gpu"])
     named = {
@@ -233,7 +233,7 @@ def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
 
 
 def place_kinds(table: Columns, catalogs: Catalogs) -> np.ndarray:
-    """A number for each row's card and host, equal where no rule distinguishes them."""
+    """Number each row's card and host; those that no rule distinguishes share a number."""
     cards, instances = _place_kinds(catalogs)
     return np.where(
         table["instance_row"] >= 0, instances[table["instance_row"]], cards[table["gpu_row"]]
@@ -242,7 +242,7 @@ def place_kinds(table: Columns, catalogs: Catalogs) -> np.ndarray:
 
 @cached_per_catalogs("models", "stacks")
 def model_traits(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each model's head width, whether its cache is latent, and its model_type."""
+    """Return each model's head width, whether its cache is latent, and its model_type."""
     latent = catalogs.models.index.isin(
         catalogs.stacks["model"][catalogs.stacks["latent_width"] > 0]
     )
@@ -255,7 +255,7 @@ def model_traits(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 @cached_per_catalogs("models", "stacks", "support")
 def model_kinds(catalogs: Catalogs) -> np.ndarray:
-    """A number for each model, equal where no rule distinguishes them."""
+    """Number the models; those that no rule distinguishes share a number."""
     size, latent, model_type = model_traits(catalogs)
     named = {name for types in catalogs.support["model_types"] for name in types}
     kinds = [
@@ -267,11 +267,11 @@ def model_kinds(catalogs: Catalogs) -> np.ndarray:
 
 
 def bounds_passed(catalogs: Catalogs, name: str, values: np.ndarray) -> np.ndarray:
-    """The number of the rules' bounds on a size that each value exceeds."""
+    """Count the rules' bounds on a size that each value exceeds."""
     return np.searchsorted(_bounds(catalogs, name), values)
 
 
 @cached_per_catalogs("support")
 def _bounds(catalogs: Catalogs, name: str) -> np.ndarray:
-    """The bounds that rules name on a size, each once, the least first."""
+    """Return the bounds that rules set on a size, each once, in ascending order."""
     return np.unique(catalogs.support[f"{name}_above"].dropna())

@@ -15,7 +15,7 @@ SUPERVISED = "sft"
 
 
 def objective_numbers(objective, trains, catalogs, problems):
-    """The numbers of the objective; only a training has one beside the next token's."""
+    """Join the numbers of the objective. A served model has none and takes the first entry's."""
     problems.add(
         (trains == 0) & ~objective.are(SUPERVISED),
         lambda row: (
@@ -29,9 +29,9 @@ def objective_numbers(objective, trains, catalogs, problems):
 def trainer_numbers(implementation, library_version, catalogs):
     """Join the software's defaults in preference and reward training; else TRL's."""
     row = rows_of_release(catalogs, "trainers", implementation, library_version)
-    usual = row_numbers(catalogs, "trainers")
-    newest = [name for name in usual if name.startswith("trl")][-1]
-    return columns_of(catalogs, "trainers", np.where(row < 0, usual[newest], row), "trainer_")
+    default = row_numbers(catalogs, "trainers")
+    newest = [name for name in default if name.startswith("trl")][-1]
+    return columns_of(catalogs, "trainers", np.where(row < 0, default[newest], row), "trainer_")
 
 
 def log_probability_numbers(
@@ -39,12 +39,12 @@ def log_probability_numbers(
 ):
     """Join how the release scores the objective's tokens; 0 if it has no way to.
 
-    Autocast turns outputs to fp32 (accelerate, convert_outputs_to_fp32), so that other bytes per
-    logit hold.
+    Autocast converts outputs to fp32 (accelerate, convert_outputs_to_fp32), so a logit takes other
+    numbers of bytes.
     """
-    scored = _both(objective, implementation)
-    row = rows_of_release(catalogs, "log_probabilities", scored, library_version)
-    earlier = rows_of_release(catalogs, "log_probabilities", scored, word("0"))
+    entry = _word_pair(objective, implementation)
+    row = rows_of_release(catalogs, "log_probabilities", entry, library_version)
+    earlier_row = rows_of_release(catalogs, "log_probabilities", entry, word("0"))
     problems.add(
         (trains > 0) & (row < 0) & ~objective.are(SUPERVISED),
         lambda number: (
@@ -62,15 +62,14 @@ def log_probability_numbers(
         word_rows(catalogs, "precisions", precision)
     ]
     scoring = _scoring(catalogs, np.where(counts, row, -1), wide, "scoring_")
-    of_before = ("scores_answers", "backward_bytes_each", "wide_backward_bytes_each")
-    before = _scoring(
+    earlier = _scoring(
         catalogs,
-        np.where(counts & library_version.are(""), earlier, -1),
+        np.where(counts & library_version.are(""), earlier_row, -1),
         wide,
         "before_",
-        of_before,
+        names=("scores_answers", "backward_bytes_each", "wide_backward_bytes_each"),
     )
-    return scoring | before | {"scores_by_release": counts.astype(float), "widens_outputs": wide}
+    return scoring | earlier | {"scores_by_release": counts.astype(float), "widens_outputs": wide}
 
 
 def _scoring(
@@ -80,23 +79,26 @@ def _scoring(
     prefix: str,
     names: tuple[str, ...] | None = None,
 ) -> Columns:
-    """The numbers of an entry of log_probabilities, as wide as its outputs; 0 for row -1."""
-    made = columns_of(catalogs, "log_probabilities", row, names=names, missing=0.0)
-    narrow = {name: values for name, values in made.items() if not name.startswith("wide_")}
+    """Return the numbers of entries of log_probabilities, 0 for row -1.
+
+    Where outputs are converted to fp32 (`wide`), NAME has the value of the field wide_NAME.
+    """
+    columns = columns_of(catalogs, "log_probabilities", row, names=names, missing=0.0)
+    narrow = {name: values for name, values in columns.items() if not name.startswith("wide_")}
     return {
-        prefix + name: np.where(wide > 0, made.get(f"wide_{name}", values), values)
+        prefix + name: np.where(wide > 0, columns.get(f"wide_{name}", values), values)
         for name, values in narrow.items()
     }
 
 
 def kl_coefficient(asked_kl_coefficient, usual_kl_coefficient, trainer_kl_coefficient, objective):
     """Weight of the divergence from the reference; by default the library's. [ratio]"""
-    usual = np.where(
+    default = np.where(
         objective.are("grpo"),
         trainer_kl_coefficient,
         np.where(objective.are(SUPERVISED), np.nan, usual_kl_coefficient),
     )
-    return np.where(np.isnan(asked_kl_coefficient), usual, asked_kl_coefficient)
+    return np.where(np.isnan(asked_kl_coefficient), default, asked_kl_coefficient)
 
 
 def reference(
@@ -104,12 +106,12 @@ def reference(
 ):
     """Return the reference's source: kept, precomputed, adapter-off or none."""
     compares = (compares_reference > 0) | (penalizes_kl * (kl_coefficient > 0) > 0)
-    usual = where(
+    default = where(
         compares,
         where(adapts > 0, word("adapter-off"), word("kept")),
         where(has_answers > 0, word("none"), word("")),
     )
-    return where(asked_reference.are(""), usual, asked_reference)
+    return where(asked_reference.are(""), default, asked_reference)
 
 
 def reference_numbers(reference, has_answers):
@@ -125,8 +127,8 @@ def reference_numbers(reference, has_answers):
 
 def rollout(asked_rollout, rolls_out):
     """Return the place of generation: none (the policy itself), colocated or own gpus."""
-    usual = where(rolls_out > 0, word("colocated"), word(""))
-    return where(asked_rollout.are(""), usual, asked_rollout)
+    default = where(rolls_out > 0, word("colocated"), word(""))
+    return where(asked_rollout.are(""), default, asked_rollout)
 
 
 def rollout_numbers(
@@ -138,13 +140,20 @@ def rollout_numbers(
     trainer_leaves_weights,
     trainer_leaves_states,
 ):
-    """The engine as indicators: beside training, apart, asleep; what of training leaves for it."""
+    """Return indicators of where the engine runs and sleeps, and of what training offloads for it.
+
+    What is offloaded is by default what the trainer offloads.
+    """
     colocated = rollout.are("colocated") * rolls_out
-    unnamed = phase_offload.are("")
     leaves = {
-        name: np.where(unnamed, usual, phase_offload.are(name) | phase_offload.are("all"))
-        * colocated
-        for name, usual in (("weights", trainer_leaves_weights), ("states", trainer_leaves_states))
+        name: colocated
+        * np.where(
+            phase_offload.are(""), default, phase_offload.are(name) | phase_offload.are("all")
+        )
+        for name, default in (
+            ("weights", trainer_leaves_weights),
+            ("states", trainer_leaves_states),
+        )
     }
     return {
         "colocates_engine": colocated,
@@ -159,18 +168,18 @@ def rollout_numbers(
 
 def rollout_share(asked_rollout_share, rolls_out, rolls_out_apart, trainer_rollout_share):
     """Share of a card that the rollout engine takes. [share]"""
-    usual = np.where(rolls_out_apart > 0, 0.9, trainer_rollout_share)
-    return np.where(np.isnan(asked_rollout_share) & (rolls_out > 0), usual, asked_rollout_share)
+    default = np.where(rolls_out_apart > 0, 0.9, trainer_rollout_share)
+    return np.where(np.isnan(asked_rollout_share) & (rolls_out > 0), default, asked_rollout_share)
 
 
 def rollout_tensor_parallel(
     asked_rollout_tensor_parallel, trainer_rollout_tensor_parallel, rolls_out, gpus
 ):
     """GPUs of one copy of the rollout engine. [GPUs]"""
-    usual = np.minimum(trainer_rollout_tensor_parallel, gpus)
+    default = np.minimum(trainer_rollout_tensor_parallel, gpus)
     return np.where(
         np.isnan(asked_rollout_tensor_parallel) & (rolls_out > 0),
-        usual,
+        default,
         asked_rollout_tensor_parallel,
     )
 
@@ -178,8 +187,8 @@ def rollout_tensor_parallel(
 def rollout_gpus(asked_rollout_gpus, rolls_out_apart, rolls_out, gpus, rollout_tensor_parallel):
     """GPUs that generate: those apart, by default half in whole engines; else all. [GPUs]"""
     copies = np.maximum(np.floor(gpus / 2 / rollout_tensor_parallel), 1)
-    usual = np.where(rolls_out_apart > 0, copies * rollout_tensor_parallel, gpus)
-    return np.where(np.isnan(asked_rollout_gpus) & (rolls_out > 0), usual, asked_rollout_gpus)
+    default = np.where(rolls_out_apart > 0, copies * rollout_tensor_parallel, gpus)
+    return np.where(np.isnan(asked_rollout_gpus) & (rolls_out > 0), default, asked_rollout_gpus)
 
 
 def training_gpus(gpus, rolls_out_apart, rollout_gpus):
@@ -191,16 +200,13 @@ def training_gpus(gpus, rolls_out_apart, rollout_gpus):
 def generator_numbers(catalogs):
     """Join the speed of an engine, and the time to launch a block when the policy generates."""
     names = ("bandwidth_ratio", "matmul_ratio", "request_seconds")
-    made = {f"generator_{name}": np.array([catalogs.engines.at["vllm", name]]) for name in names}
-    return made | {
-        "policy_block_seconds": np.array(
-            [catalogs.engines.at["transformers", "host_seconds_per_block"]]
-        )
-    }
+    columns = {f"generator_{name}": np.array([catalogs.engines.at["vllm", name]]) for name in names}
+    block_seconds = catalogs.engines.at["transformers", "host_seconds_per_block"]
+    return columns | {"policy_block_seconds": np.array([block_seconds])}
 
 
 def step_numbers(asynchronous, padding, trainer_removes_padding):
-    """1 if the next rollout runs beside the update; 1 where sequences are joined."""
+    """1 if the next rollout runs beside the update; 1 if sequences are joined without padding."""
     removes = np.where(padding.are(""), trainer_removes_padding, padding.are("removed"))
     return {
         "runs_beside": asynchronous.are("one-step-off").astype(float),
@@ -209,39 +215,40 @@ def step_numbers(asynchronous, padding, trainer_removes_padding):
 
 
 def other_models(value_model, reward_model, trains_value, rolls_out, model_row, catalogs, problems):
-    """Parameters of value and reward models; the value's width over the policy's."""
-    row = {}
+    """Parameters of value and reward models; the value's layers times width over the policy's."""
+    rows = {}
     widths = numbers_of(catalogs, "models", "layers") * numbers_of(catalogs, "models", "hidden")
     for name, words in (("value_model", value_model), ("reward_model", reward_model)):
-        row[name] = word_rows(catalogs, "models", words)
-        unknown = (row[name] < 0) & ~words.are("") & ~words.are("none")
+        rows[name] = word_rows(catalogs, "models", words)
+        unknown = (rows[name] < 0) & ~words.are("") & ~words.are("none")
         problems.add(unknown, f"{name} names no model of the catalog; name one, or none.")
-    value = np.where(value_model.are(""), model_row, row["value_model"])
+    value = np.where(value_model.are(""), model_row, rows["value_model"])
     value = np.where(trains_value > 0, value, -1)
-    reward = np.where(rolls_out > 0, row["reward_model"], -1)
+    reward = np.where(rolls_out > 0, rows["reward_model"], -1)
+    parameters = _parameters_with_scalar_head(catalogs)
     return {
-        "value_parameters": _of_one_number(catalogs)[value],
-        "reward_parameters": _of_one_number(catalogs)[reward],
+        "value_parameters": parameters[value],
+        "reward_parameters": parameters[reward],
         "value_width_ratio": np.nan_to_num(widths[value] / widths[model_row]),
     }
 
 
 @cached_per_catalogs("models")
-def _of_one_number(catalogs: Catalogs) -> np.ndarray:
-    """Parameters of each model with a head of one number; 0 for row -1."""
+def _parameters_with_scalar_head(catalogs: Catalogs) -> np.ndarray:
+    """Parameters of each model with a head that gives one number; 0 for row -1."""
     names = ("parameters", "head_parameters", "hidden")
     parameters, head, hidden = (numbers_of(catalogs, "models", name) for name in names)
     return np.nan_to_num(parameters - head + hidden)
 
 
-def _both(first: Words, second: Words) -> Words:
-    """Two words of each row as one."""
+def _word_pair(first: Words, second: Words) -> Words:
+    """Two words of each row as one, with a space between."""
     codes, pairs = word_pairs(first, second)
     return Words(codes, np.array([" ".join(pair) for pair in pairs], dtype=object))
 
 
 def _software_of(catalogs: Catalogs, objective: str) -> str:
-    """The software that has entries for an objective."""
+    """The software that has entries for an objective, as a list in a sentence."""
     frame = catalogs.log_probabilities
     has_objective = [objective in objectives for objectives in frame["objectives"]]
     software = chain.from_iterable(frame.loc[has_objective, "software"])

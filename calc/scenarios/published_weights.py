@@ -15,7 +15,7 @@ WIDTH = re.compile(r"(?:block|group)-(\d+)")
 
 @cached_per_catalogs("checkpoints")
 def published_files(catalogs: Catalogs) -> dict[tuple[str, str], Row]:
-    """The published file of each (model, precision); the maker's where there is one."""
+    """Return the published file of each (model, precision), the maker's if there is one."""
     table = catalogs.checkpoints.rename_axis("file").reset_index()
     table = table.sort_values(
         ["publisher", "as_of"], ascending=[True, False], kind="stable"
@@ -25,39 +25,38 @@ def published_files(catalogs: Catalogs) -> dict[tuple[str, str], Row]:
 
 @cached_per_catalogs("checkpoints", "models", "precisions")
 def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
-    """A model's original format, "" for 16 bits, and the published ones of at least 8 bits.
+    """Return a model's original format ("": 16 bits), then its other formats of at least 8 bits.
 
-    These are the maker's, and of known third parties the one with the narrowest products, where the
-    maker has none like it.
+    These are all that the maker published and one by a known third party, the one with the
+    narrowest products.
     """
     original = str(catalogs.models["published_precision"].get(model) or "")
-    publishers = catalogs.about["checkpoints"]["known_publishers"]
-    wide = {
+    known_publishers = catalogs.about["checkpoints"]["known_publishers"]
+    bytes_each = catalogs.precisions["matrix_bytes_each"]
+    files = {
         precision: entry
-        for (of, precision), entry in published_files(catalogs).items()
-        if of == model
+        for (published_model, precision), entry in published_files(catalogs).items()
+        if published_model == model and bytes_each[precision] >= 1
     }
-    wide = {
-        precision: entry
-        for precision, entry in wide.items()
-        if catalogs.precisions["matrix_bytes_each"][precision] >= 1
-    }
-    ours = [precision for precision, entry in wide.items() if entry["publisher"] == MAKER]
-    others = [
+    by_maker = [precision for precision, entry in files.items() if entry["publisher"] == MAKER]
+    by_others = [
         precision
-        for precision, entry in wide.items()
-        if precision not in ours and entry["file"].partition("/")[0] in publishers
+        for precision, entry in files.items()
+        if precision not in by_maker and entry["file"].partition("/")[0] in known_publishers
     ]
-    others.sort(
+    by_others.sort(
         key=lambda precision: (catalogs.precisions["compute_bytes_each"][precision], precision)
     )
-    return original, *(name for name in (*ours, *others[:1]) if name != original)
+    return original, *(name for name in (*by_maker, *by_others[:1]) if name != original)
 
 
 @cached_per_catalogs("checkpoints", "models", "precisions")
 def narrow_formats(catalogs: Catalogs, model: str, bits: int) -> tuple[str, ...]:
-    """The formats of 8 or of 4 bits in which a model is published, its original one included."""
-    published = {precision for of, precision in published_files(catalogs) if of == model}
+    """Return the formats of this many bits (8 or 4) in which a model is published.
+
+    The original format counts.
+    """
+    published = {precision for name, precision in published_files(catalogs) if name == model}
     published.add(str(catalogs.models["published_precision"].get(model) or ""))
     return tuple(
         precision
@@ -67,7 +66,7 @@ def narrow_formats(catalogs: Catalogs, model: str, bits: int) -> tuple[str, ...]
 
 
 def bits_of(catalogs: Catalogs, precision: str) -> int:
-    """The step that a number format belongs to: 16, 8 or 4. [bits]"""
+    """Return the class of width that a number format belongs to: 16, 8 or 4. [bits]"""
     width = catalogs.precisions["matrix_bytes_each"][precision]
     if width >= 2:
         return 16
@@ -86,10 +85,10 @@ def published_bits_of(catalogs: Catalogs, model: str) -> int:
 
 @cached_per_catalogs("checkpoints", "models", "precisions")
 def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """The elements that share a scale, 0 without a bound, and the padded inner width.
+    """Return the elements that share a scale (0: any number) and the padded inner width.
 
-    A published file says both; without one a format has its usual group. Shape: (models,
-    precisions) each.
+    A published file states both; without a file, a format has its default group and no padding.
+    Shape of both: (models, precisions).
     """
     models = row_numbers(catalogs, "models")
     precisions = row_numbers(catalogs, "precisions")
@@ -105,18 +104,18 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
 
 @cached_per_catalogs("checkpoints", "models", "precisions", "stacks")
 def cut_degrees(catalogs: Catalogs, model: str, degrees: tuple[int, ...]) -> dict[str, list[int]]:
-    """Tensor parallel degrees, by precision, that cut a block of scales of an expert."""
+    """Return by precision the tensor parallel degrees that a published model's experts rule out.
+
+    Such a degree would split a group of elements that share a scale of an expert's matrix.
+    Precisions without such a degree are left out.
+    """
     width = float(
         catalogs.stacks.loc[catalogs.stacks["model"] == model, "expert_ffn_width"].fillna(0).max()
     )
-    scales = zip(
-        catalogs.precisions.index,
-        scales_by_format(catalogs)[0][catalogs.models.index.get_loc(model)],
-        strict=True,
-    )
-    cut = {
+    group_elements = scales_by_format(catalogs)[0][catalogs.models.index.get_loc(model)]
+    splitting = {
         precision: [degree for degree in degrees if width / degree % elements]
-        for precision, elements in scales
+        for precision, elements in zip(catalogs.precisions.index, group_elements, strict=True)
         if elements
     }
-    return {precision: numbers for precision, numbers in cut.items() if numbers}
+    return {precision: degrees for precision, degrees in splitting.items() if degrees}

@@ -1,4 +1,4 @@
-"""Every run on its own cheapest plan, beside the schedule of all on the machines listed."""
+"""The cheapest plan of each run on machines of its own, to compare with the common schedule."""
 
 from math import isnan
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from calc.schedule.team_tables import Occurrence, runs_of
 from calc.schedule.ways import finishes
 from calc.search.options import options
 
-LEAST_SAVED_RATIO = 0.01  # of the schedule, that is worth a sentence
+LEAST_SAVED_RATIO = 0.01  # share of the schedule's cost from which a saving is mentioned
 
 
 class PlansApart(NamedTuple):
-    """The cost of all runs, each on machines rented for it alone, and the plans. [USD]"""
+    """The cost of all runs, each on machines rented for it alone, and their plans. [USD]"""
 
     usd: float
     rows: list[Row]
@@ -41,16 +41,15 @@ def plans_apart(jobs: pd.DataFrame, catalogs: Catalogs) -> PlansApart | None:
 
 
 def _cheapest(run: Occurrence, catalogs: Catalogs) -> tuple[float, Row] | None:
-    """The cost of a run in its window on its cheapest plan, and that plan."""
-    window = (run.deadline - run.starts) / pd.Timedelta(hours=1)
+    """Return the cheapest plan for a run within its window: (USD, row); None without a plan."""
+    window_hours = (run.deadline - run.starts) / pd.Timedelta(hours=1)
     markets = [market for market in str(run.job.get("markets")).split("+") if market in BY_USE]
     job = run.job | {"markets": "+".join(markets) or "on-demand"}
-    ends = finishes(run)
-    if ends:
-        job["hours_most"] = min(window, float(run.job.get("hours_most", window)))
-    answered = options(job, catalogs)
-    if answered.obstacle or not answered.rows:
+    if finishes(run):
+        job["hours_most"] = min(window_hours, float(run.job.get("hours_most", window_hours)))
+    answer = options(job, catalogs)
+    if answer.obstacle or not answer.rows:
         return None
-    row = answered.rows[0]
-    usd = float(row["usd"] if ends else window * row["usd_per_hour"])
+    row = answer.rows[0]
+    usd = float(row["usd"] if finishes(run) else window_hours * row["usd_per_hour"])
     return None if isnan(usd) else (usd, row)

@@ -1,7 +1,7 @@
-"""The grid that jobs about the same work share, with each pair of layout and place once.
+"""The grid that jobs with the same work share. It has each pair of layout and place once.
 
-Most jobs that are searched together differ in a limit, a market or a few places, so nearly all of
-their pairs of layout and place are the same.
+Most jobs that are searched together differ in a limit, a market or a few places, so they have
+nearly all pairs of layout and place in common.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from calc.table import distinct, take_rows
 class GridMember(NamedTuple):
     """A job on the grid that it shares with others.
 
-    `layout_numbers` and `place_numbers`: the number on the shared grid of each of its own layouts
-    and places. `own_positions`: the position of each shared pair among its own pairs, -1 for a pair
-    that it does not try. `offers`: those of the shared places.
+    `layout_numbers`, `place_numbers`: the number that each of its own layouts and places has on the
+    shared grid. `own_positions`: the position that each shared pair has among its own pairs, -1 for
+    a pair that it does not try. `offers`: its offers on the shared places.
     """
 
     job: Job
@@ -37,13 +37,17 @@ class GridMember(NamedTuple):
 
     @property
     def tried(self) -> int:
-        """The number of candidates that it tries: ways of each pair times offers of its place."""
-        offered = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.offers], axis=0)
-        ways = self.own_grid.steps_count[self.own_grid.layout_of_pair]
-        return int((ways * offered[self.place_numbers][self.own_grid.place_of_pair]).sum())
+        """The number of candidates that it tries.
+
+        They are the accumulations of each pair's layout times the offers of its place.
+        """
+        place_offers = np.sum([~np.isnan(offer.usd_per_hour) for offer in self.offers], axis=0)
+        own_offers = place_offers[self.place_numbers][self.own_grid.place_of_pair]
+        accumulations = self.own_grid.steps_count[self.own_grid.layout_of_pair]
+        return int((accumulations * own_offers).sum())
 
     def shared_fault(self, problems: Problems) -> str:
-        """Return what is wrong with its first layout if none is sound; else an empty text."""
+        """Return the problem of its first layout if no layout is sound; else an empty text."""
         if not len(self.layout_numbers) or problems.sound[self.layout_numbers].any():
             return ""
         return str(problems.text[self.layout_numbers[0]])
@@ -63,7 +67,7 @@ class GridMember(NamedTuple):
 
 
 class SharedGrid(NamedTuple):
-    """A grid, the jobs that try parts of it, and the rate that each layout serves (0: none)."""
+    """A grid, the jobs that try parts of it, and the rate that each layout must serve (0: none)."""
 
     grid: Grid
     members: list[GridMember]
@@ -71,15 +75,15 @@ class SharedGrid(NamedTuple):
 
 
 def shared_grid(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> SharedGrid:
-    """Return the grids of jobs about the same work as one, each pair of layout and place once."""
+    """Return the grids of jobs with the same work as one, each pair of layout and place once."""
     places, place_numbers = _shared_places(grids)
     offers_each = [offers(job, places, catalogs) for job in jobs]
     rates = [job.requests_per_second or 0.0 for job in jobs]
     if len(grids) == 1:
         grid = grids[0]
         layouts, pairs = np.arange(grid.layout_count), np.arange(len(grid.layout_of_pair))
-        alone = GridMember(jobs[0], grid, layouts, place_numbers[0], pairs, offers_each[0])
-        return SharedGrid(grid, [alone], np.full(grid.layout_count, rates[0]))
+        member = GridMember(jobs[0], grid, layouts, place_numbers[0], pairs, offers_each[0])
+        return SharedGrid(grid, [member], np.full(grid.layout_count, rates[0]))
     whole = join_grids(
         [
             grid._replace(place_of_pair=numbers[grid.place_of_pair])
@@ -90,7 +94,7 @@ def shared_grid(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) 
     pair_counts = [len(grid.layout_of_pair) for grid in grids]
     rate_of_layout = np.repeat(rates, layout_counts)
     first_layout, layout = distinct(
-        [*whole.layouts.values(), _steps_codes(whole), rate_of_layout], whole.layout_count
+        [*whole.layouts.values(), _accumulation_codes(whole), rate_of_layout], whole.layout_count
     )
     pair, shared_pairs = pd.factorize(
         layout[whole.layout_of_pair] * len(places) + whole.place_of_pair
@@ -116,8 +120,8 @@ def _distinct_grid(
 ) -> Grid:
     """Return the joined grid with each layout and each pair once.
 
-    `first_layout`: the first of each distinct layout. `pair_codes`: of each distinct pair its
-    layout times the number of places plus its place.
+    `first_layout`: the position at which each distinct layout first occurs. `pair_codes`: a code
+    for each distinct pair, its layout times the number of places plus its place.
     """
     layouts = {
         name: take_rows(values, whole.layout_count, first_layout)
@@ -135,28 +139,31 @@ def _distinct_grid(
 
 
 def _shared_places(grids: Sequence[Grid]) -> tuple[list[Place], list[np.ndarray]]:
-    """The places of all grids, each once, and the number of each place of each grid.
+    """Return the places of all grids, each once, and their numbers for the places of each grid.
 
-    The instances that a job may span are in its layouts already.
+    Places that differ only in the instances that a job may span are one: its layouts already keep
+    to that number.
     """
     numbers: dict[Place, int] = {}
-    of_grids = []
+    numbers_by_grid = []
     for grid in grids:
-        alike = [place._replace(most=0) for place in grid.places]
-        of_grids.append(np.array([numbers.setdefault(place, len(numbers)) for place in alike]))
-    return list(numbers), of_grids
+        places = [place._replace(most=0) for place in grid.places]
+        numbers_by_grid.append(
+            np.array([numbers.setdefault(place, len(numbers)) for place in places])
+        )
+    return list(numbers), numbers_by_grid
 
 
-def _steps_codes(grid: Grid) -> np.ndarray:
-    """A code for the accumulations of each layout, equal where they are equal."""
-    ends = np.stack([grid.first_step, grid.first_step + grid.steps_count], axis=1)
-    ranges, number = np.unique(ends, axis=0, return_inverse=True)
+def _accumulation_codes(grid: Grid) -> np.ndarray:
+    """A number for each layout, equal for layouts that try the same accumulations."""
+    slices = np.stack([grid.first_step, grid.first_step + grid.steps_count], axis=1)
+    distinct_slices, slice_of_layout = np.unique(slices, axis=0, return_inverse=True)
     codes: dict[bytes, int] = {}
-    of_ranges = [
+    code_of_slice = [
         codes.setdefault(grid.steps[start:end].tobytes(), len(codes))
-        for start, end in ranges.tolist()
+        for start, end in distinct_slices.tolist()
     ]
-    return np.array(of_ranges, dtype=float)[number.reshape(-1)]
+    return np.array(code_of_slice, dtype=float)[slice_of_layout.reshape(-1)]
 
 
 def _positions(pairs: np.ndarray, count: int) -> np.ndarray:

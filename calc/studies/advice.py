@@ -70,13 +70,13 @@ _READ = (
     "run_tokens_per_second",
     "tokens_total",
 )
-# The same work keeps these, and the widths of its numbers.
+# Other work differs in one of these, or in the width of its numbers.
 _SAME = ("tuning", "optimizer", "kv_precision")
 _WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
 _EMULATED = STATUSES.index("emulated")
 MACHINE = {"instance", "gpu", "gpus"}  # a change of one of these rents another machine
 _PLACED = ("layout", "instance", "gpus")
-_TELLING_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
+_TELLING_RATIO = 0.005  # a smaller difference of two bills does not count
 _FRAME = (
     "kind",
     "same_machine",
@@ -105,15 +105,16 @@ def advice(
 ) -> pd.DataFrame:
     """Return changes of a scenario or an estimated row that run and fit, the most useful first.
 
-    First what stays on the same machine, and there what does the same work: the same number
-    formats, method and tokens per optimizer step, or concurrent sequences; then other work; then
-    other machines. Within each, what saves most of the work's cost comes first: that of the run, in
-    serving of a month for as many users, or of a token where more are served. Where the scenario
-    is tight, does not fit or does not run, the changes mend that, on the same machine those that
-    cost least speed first; pairs of changes are tried where no single one does so for the same work
-    there. USD are those of the market, its interruptions counted. `limits`: the job whose limits
-    the changes keep. `lacking_bytes`: of a run that failed for want of memory, whatever its
-    estimate.
+    Changes on the same machine come first, and of these the ones that do the same work: the same
+    number formats, method, and tokens per optimizer step or concurrent sequences. Then come other
+    work and other machines. Within each group, the change that saves most comes first. It saves
+    cost of the run; in serving, cost of a month for as many users, or of a token if it serves more.
+
+    If the scenario is tight, does not fit or does not run, only changes that solve this count, and
+    on the same machine those that cost least speed come first. Pairs of changes are tried if no
+    single change on the same machine does so for the same work. USD are those of the market with
+    its interruptions. `limits`: the job whose limits the changes must meet. `lacking_bytes`: the
+    memory that a run lacked when it failed, whatever its estimate.
     """
     row = estimated_row(scenario, catalogs)
     if row["problem"]:
@@ -123,17 +124,12 @@ def advice(
     lacking_gib = lacking_bytes / GIB if runs and lacking_bytes else -np.inf
     near = neighbors(row, catalogs, market, limits or {})
     kinds = [kind_of(row, change) for change in near.changes]
-    useful = select_advice(
-        row, _try_changes(row, near.job, kinds, near.changes, catalogs), already_fits, lacking_gib
-    )
+    table = _try_changes(row, near.job, kinds, near.changes, catalogs)
+    useful = select_advice(row, table, already_fits, lacking_gib)
     if not already_fits and not (useful["same_work"] & useful["same_machine"]).any():
-        both = distinct_changes(row, pairs(near.changes))
-        more = select_advice(
-            row,
-            _try_changes(row, near.job, ["pair"] * len(both), both, catalogs),
-            already_fits,
-            lacking_gib,
-        )
+        changes = distinct_changes(row, pairs(near.changes))
+        table = _try_changes(row, near.job, ["pair"] * len(changes), changes, catalogs)
+        more = select_advice(row, table, already_fits, lacking_gib)
         other = more[~more["same_work"]].head(
             0 if useful["same_machine"].any() else MOST_OF_A_KIND["pair"]
         )
@@ -186,41 +182,44 @@ def _try_changes(
     changes: list[Changes],
     catalogs: Catalogs,
 ) -> pd.DataFrame:
-    """Return each change estimated: what it saves, how it slows, and which limits it meets."""
+    """Estimate each change. Return what it saves, how much it slows, and which limits it meets."""
     resolved = resolve(job, catalogs)
     wanted = dict.fromkeys((*_READ, *limited_columns(resolved).values()))
     rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
     markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
     present = pd.DataFrame([{name: row[name] for name in _READ}])
-    base = job_of_rows(present, [job["markets"]], 0, catalogs)
-    changed = job_of_rows(rows, markets, 0, catalogs)
+    present_job = job_of_rows(present, [job["markets"]], 0, catalogs)
+    changed_job = job_of_rows(rows, markets, 0, catalogs)
     rate = _rate(rows, markets)
     present_rate = _rate(present, [job["markets"]])
     numbers = {
         name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
     }
     with np.errstate(divide="ignore", invalid="ignore"):
-        token_usd, present_token_usd = changed.usd_per_hour / rate, base.usd_per_hour / present_rate
+        token_usd = changed_job.usd_per_hour / rate
+        present_token_usd = present_job.usd_per_hour / present_rate
         slowdown_ratio = present_rate / rate
-        work_ratio = _work_ratio(row, kinds, changed.usd / base.usd, token_usd / present_token_usd)
+        work_ratio = _work_ratio(
+            row, kinds, changed_job.usd / present_job.usd, token_usd / present_token_usd
+        )
     return pd.DataFrame(
         {
             "kind": kinds,
             "same_machine": [not change.keys() & MACHINE for change in changes],
             "same_work": _same_work(row, kinds, changes, catalogs),
             **_memory_changes(row, numbers),
-            "saved_usd_per_hour": base.usd_per_hour - changed.usd_per_hour,
+            "saved_usd_per_hour": present_job.usd_per_hour - changed_job.usd_per_hour,
             "saved_work_ratio": 1 - work_ratio,
             "work_ratio": work_ratio,
-            "work_usd": np.where(np.isnan(changed.usd), token_usd, changed.usd),
+            "work_usd": np.where(np.isnan(changed_job.usd), token_usd, changed_job.usd),
             "slowdown_ratio": slowdown_ratio,
-            "usd_per_hour": changed.usd_per_hour,
-            "usd": changed.usd,
-            "hours": changed.hours,
+            "usd_per_hour": changed_job.usd_per_hour,
+            "usd": changed_job.usd,
+            "hours": changed_job.hours,
             "fits": rows["fits"].astype(str).to_numpy(),
             "runs": rows["runs"].astype(str).to_numpy(),
             "holds": _holds(row, rows, changes, has_time=~np.isnan(rate)),
-            **_within_limits(numbers, changed, resolved),
+            **_within_limits(numbers, changed_job, resolved),
             "old_price_days": [
                 _old_price_days(row, job["markets"], change, catalogs) for change in changes
             ],
@@ -230,7 +229,7 @@ def _try_changes(
 
 
 def _memory_changes(row: Row, numbers: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what each change saves, what it frees of its card, and the card. [GiB]"""
+    """Return the memory that each change saves and frees on its card, and the card's. [GiB]"""
     needed, card = numbers["needed_bytes"], numbers["gpu_memory_bytes"]
     free_bytes = row["gpu_memory_bytes"] - row["needed_bytes"]
     return {
@@ -260,14 +259,13 @@ def _holds(
 ) -> np.ndarray:
     """Return whether each changed row fits and runs well enough to be advised. Shape (changes,).
 
-    A format that is emulated at a known speed is better than one that the same GPU refuses; on
-    another GPU something runs as it should. A row without a known time counts only if no row that
-    holds has one.
+    An emulated format with a known time counts only on the same GPU, and only if that GPU does not
+    run the present format. A row without a known time counts only if no other row has one.
     """
-    stands = status(rows)
-    stays = np.array([not change.keys() & {"instance", "gpu"} for change in changes])
-    emulated = (stands == _EMULATED) & has_time & stays & (row["runs"] != "yes")
-    holds = (stands == 0) | emulated
+    statuses = status(rows)
+    keeps_gpu = np.array([not change.keys() & {"instance", "gpu"} for change in changes])
+    is_emulated = (statuses == _EMULATED) & has_time & keeps_gpu & (row["runs"] != "yes")
+    holds = (statuses == 0) | is_emulated
     return holds & (has_time | ~(has_time & holds).any())
 
 
@@ -283,7 +281,10 @@ def _same_work(
 
 
 def _old_price_days(row: Row, market: str, change: Changes, catalogs: Catalogs) -> float:
-    """Age of a changed place's price older than what is relied on and than the row's; else 0."""
+    """Age of the price of a changed instance or market if it is stale and older than the row's.
+
+    0 for a fresher price, and for a change that keeps instance and market. [days]
+    """
     if not change.keys() & {"market", "instance"}:
         return 0.0
     before, after = (
@@ -300,7 +301,7 @@ def _price_days(row: Row, catalogs: Catalogs) -> float:
 
 
 def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
-    """Tokens per second of each row, what interruptions take on its market left out. [tokens/s]"""
+    """Tokens per second of each row on its market, less what interruptions cost. [tokens/s]"""
     interrupted = np.array([MARKETS[name].interrupted for name in markets]) > 0
     overhead = np.where(interrupted, rows["spot_overhead_ratio"].to_numpy(dtype=float), 0)
     return rows["tokens_per_second"].to_numpy(dtype=float) / (1 + overhead)
@@ -339,7 +340,10 @@ def _within_limits(
 
 
 def _inputs(row: Row, changes: list[Changes]) -> Columns:
-    """The inputs (scenarios.read) of the changed scenarios; what no change sets is one value."""
+    """Return the inputs of the changed scenarios (scenarios.read).
+
+    A column that no change sets has a single value.
+    """
     columns_by_name = inputs_by_name()
     same = {name: value for name in columns_by_name if not is_missing(value := row.get(name))}
     columns: Columns = {"rows": len(changes)}
@@ -348,9 +352,9 @@ def _inputs(row: Row, changes: list[Changes]) -> Columns:
     ):
         values = [change.get(name, row.get(name)) for change in changes]
         if columns_by_name[name].kind in ("text", "choice"):
-            place = {value: number for number, value in enumerate(dict.fromkeys(values))}
+            codes = {value: code for code, value in enumerate(dict.fromkeys(values))}
             columns[name] = Words(
-                np.array([place[value] for value in values]), np.array(list(place), dtype=object)
+                np.array([codes[value] for value in values]), np.array(list(codes), dtype=object)
             )
         else:
             columns[name] = np.array(values, dtype=float)

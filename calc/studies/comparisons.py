@@ -21,21 +21,21 @@ from calc.mappings import Cells
 from calc.rules.support import RUNS
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
-MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own
+MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go up to 32, or to 4 times the scenario's own
 DEGREES = parameters_of(data_parallel)[1:]
-# A way to divide over GPUs: its name, its sharding, and how many GPUs share a replica at most, by
-# tensor and by pipeline.
-Way = tuple[str, str, float, float]
-MODEL_WAYS: tuple[Way, ...] = (
+# A way to divide the work over GPUs: its name, its sharding, and the largest tensor parallel and
+# pipeline parallel degrees.
+Division = tuple[str, str, float, float]
+MODEL_DIVISIONS: tuple[Division, ...] = (
     ("tensor", "none", NVLINK_GPUS, 1.0),
     ("pipeline", "none", 1.0, NVLINK_GPUS),
 )
-ZERO_WAYS: tuple[Way, ...] = tuple(
+ZERO_DIVISIONS: tuple[Division, ...] = tuple(
     (f"ZeRO {stage}", f"zero{stage}", 1.0, 1.0) for stage in (1, 2, 3)
 )
 DIVISIONS = {
-    "training": (("DDP", "none", 1.0, 1.0), *ZERO_WAYS, *MODEL_WAYS),
-    "inference": (*MODEL_WAYS, ("replicas", "none", 1.0, 1.0)),
+    "training": (("DDP", "none", 1.0, 1.0), *ZERO_DIVISIONS, *MODEL_DIVISIONS),
+    "inference": (*MODEL_DIVISIONS, ("replicas", "none", 1.0, 1.0)),
 }
 OWN_LAYOUT = "as set"
 ADAPTING_METHODS = {
@@ -49,68 +49,72 @@ SERVED_WIDTHS = {
 TASKS = {  # a label of sequences in flight × tokens of each
     f"{batch} × {tokens:,}": (batch, tokens) for batch, tokens in ((1, 512), (8, 2048), (32, 8192))
 }
-GRADES = 12  # of the color scale of largest batches: 0, 1, 2 to 3, 4 to 7, ... by doublings
+GRADES = 12  # steps of the color scale of largest batches: 0, 1, 2 to 3, 4 to 7, ... by doublings
 PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
 def micro_batches(scenario: Cells, copies: float) -> dict[str, float]:
     """Micro-batch and accumulation on `copies` replicas that keep the sequences per step."""
-    here = np.ceil(at_once(scenario) / copies)
+    sequences_each = np.ceil(at_once(scenario) / copies)
     if scenario["work"] == "inference":
-        return {"batch": scenario["batch"] if ends_of(scenario) else here}
-    batch = np.minimum(scenario["batch"], here)
-    return {"batch": batch, "accumulation_steps": np.ceil(here / batch)}
+        return {"batch": scenario["batch"] if ends_of(scenario) else sequences_each}
+    batch = np.minimum(scenario["batch"], sequences_each)
+    return {"batch": batch, "accumulation_steps": np.ceil(sequences_each / batch)}
 
 
 def compare_changes(
     scenario: Row, market: str, catalogs: Catalogs, changes: Sequence[Cells]
 ) -> pd.DataFrame:
-    """The scenario with each change, which names its `line`; `now` marks one without effect.
+    """Return the scenario with each change, which names its `line`.
 
-    usd, hours and seconds of the job are empty where the software refuses the row or the memory
-    does not fit. Rows with a problem are left out.
+    `now` marks the first change without effect: that row is the scenario itself. usd, hours and
+    seconds of the job are empty if the software refuses the row or the memory does not fit. Rows
+    with a problem are left out.
     """
     unchanged = [
         all(scenario[name] == value for name, value in change.items() if name != "line")
         for change in changes
     ]
-    table = pd.DataFrame([{**_following(scenario, change), **change} for change in changes])
+    table = pd.DataFrame([{**_with_free_lengths(scenario, change), **change} for change in changes])
     rows = pd.DataFrame(estimate(table.drop(columns="line"), catalogs, solve=False))
     users = at_once(scenario) if scenario["work"] == "inference" else 0.0
-    done = job_of_rows(rows, [market] * len(rows), users, catalogs)
+    job = job_of_rows(rows, [market] * len(rows), users, catalogs)
     is_possible = (rows["runs"] != RUNS[-1]) & (rows["fits"] != "no")
-    possible = np.where(is_possible, 1.0, np.nan)
-    money = {name: getattr(done, name) * possible for name in ("usd", "hours", "seconds")}
-    rows = rows.assign(**money, line=table["line"], now=np.cumsum(unchanged) * unchanged == 1)
+    figures = {
+        name: np.where(is_possible, getattr(job, name), np.nan)
+        for name in ("usd", "hours", "seconds")
+    }
+    now = np.arange(len(rows)) == (unchanged.index(True) if any(unchanged) else -1)
+    rows = rows.assign(**figures, line=table["line"], now=now)
     return rows[rows["problem"] == ""].reset_index(drop=True)
 
 
 def over_values(
     scenario: Row, market: str, catalogs: Catalogs, name: str, values: Iterable
 ) -> pd.DataFrame:
-    """The scenario once for each value of one choice."""
+    """Return the scenario with each value of one choice; `line` is the value."""
     return compare_changes(
         scenario, market, catalogs, [{name: value, "line": value} for value in values]
     )
 
 
 def over_methods(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """The scenario trained in full, by LoRA and by QLoRA; `line` is the method."""
+    """Return the scenario trained by each method, or served in each width; `line` names it."""
     return compare_changes(
         scenario,
         market,
         catalogs,
-        [chosen | {"line": name} for name, chosen in methods_of(scenario, catalogs).items()],
+        [choices | {"line": name} for name, choices in methods_of(scenario, catalogs).items()],
     )
 
 
 def over_gpus(
     scenario: Row, market: str, catalogs: Catalogs, most_gpus: float = MOST_GPUS
 ) -> pd.DataFrame:
-    """The scenario on 1, 2, 4 ... GPUs by each way to divide it; `line` names the way.
+    """Return the scenario on 1, 2, 4 ... GPUs, divided in each of DIVISIONS; `line` names it.
 
-    A step keeps its sequences: fewer accumulation steps, then smaller micro-batches; a count that
-    leaves a replica without one ends the line.
+    A step keeps its sequences: replicas first take fewer accumulation steps, then smaller
+    micro-batches. The line ends before a replica would have no sequence.
     """
     most = int(max(most_gpus, MOST_TIMES * scenario["gpus"]))
     counts = sorted({2.0**power for power in range(most.bit_length())} | {float(scenario["gpus"])})
@@ -133,10 +137,11 @@ def over_gpus(
 def largest_batches(
     scenario: Row, catalogs: Catalogs, changes: Mapping[str, Cells]
 ) -> pd.DataFrame:
-    """The largest batch (`most`) on one card by each change of a scenario, recompute automatic.
+    """Return the largest batch (`most`) of each change of a scenario on each card.
 
-    `line` names the change. `most` is 0 if not even one fits, and empty if the software does not
-    run there. grade: 0 where nothing fits, then one more for every doubling.
+    `line` names the change. The recompute that allows most is taken. `most` is 0 if not even one
+    sequence fits, and empty if the software does not run there. `grade` is 0 if nothing fits, then
+    one more for every doubling.
     """
     alone = {name: value for name, value in scenario.items() if name not in PLACED_BY} | {
         "batch": 1,
@@ -170,7 +175,7 @@ def largest_batches(
 
 
 def over_cards(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
-    """The scenario as it is divided, on each whole card that AWS rents, the smallest first."""
+    """Return the scenario in its own layout on each of `cards_on_aws`."""
     changes = [{"gpu": card, "instance": ""} for card in cards_on_aws(catalogs)]
     table = pd.DataFrame([{**scenario, **change} for change in changes])
     rows = pd.DataFrame(estimate(table, catalogs, solve=False))
@@ -198,10 +203,10 @@ def cards_on_aws(catalogs: Catalogs) -> list[str]:
 
 
 def over_tasks(scenario: Row, catalogs: Catalogs, precisions: Sequence[str]) -> pd.DataFrame:
-    """Serving the model in each number format at each task (`line`), without an engine's pool.
+    """Return the model served in each number format at each task, without an engine's pool.
 
-    `overtakes_tokens`: how many cached tokens take as much as the weights; NaN for what caches
-    nothing.
+    `line` names the task. `overtakes_tokens`: the cached tokens that take as much memory as the
+    weights; NaN for a model without a cache.
     """
     alone = {
         name: scenario[name] for name in ("model", "kv_precision", "region") if name in scenario
@@ -226,15 +231,16 @@ def over_tasks(scenario: Row, catalogs: Catalogs, precisions: Sequence[str]) -> 
     return rows.assign(overtakes_tokens=overtakes)[rows["problem"] == ""].reset_index(drop=True)
 
 
-def _following(scenario: Row, change: Cells) -> Row:
-    """The scenario with the lengths that follow its sequence left to follow another one."""
-    follows = [
+def _with_free_lengths(scenario: Row, change: Cells) -> Row:
+    """Return the scenario without the lengths that equal its sequence, if that one changes.
+
+    They then take their default, which is the new sequence.
+    """
+    if "sequence_tokens" not in change:
+        return scenario
+    equal = {
         name
         for name in ("prompt_tokens", "decoder_tokens")
         if scenario.get(name) == scenario["sequence_tokens"]
-    ]
-    return {
-        name: value
-        for name, value in scenario.items()
-        if "sequence_tokens" not in change or name not in follows
     }
+    return {name: value for name, value in scenario.items() if name not in equal}

@@ -55,9 +55,9 @@ LIKE = {
 def config_entry(
     config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False
 ) -> Json:
-    """The sizes of a model, and how it differs from its family.
+    """Return the sizes of a model, and how it differs from its family.
 
-    With `all_defaults` the defaults of its class also fill in its sizes.
+    With `all_defaults`, the defaults of its class also fill in sizes that the config lacks.
     """
     class_defaults = catalogs.config_defaults[model_type.name]
     config = config.over(
@@ -104,31 +104,33 @@ def config_entry(
 
 
 def _derived_sizes(rule, config, values):
-    """Further sizes by a rule or by formulas of our sizes and the fields of the config.
+    """Return the sizes that a rule gives: a function, or a formula for each size.
 
-    A formula that gives None leaves a size as it was.
+    A formula reads the sizes in `values` and the fields of the config. If it gives None, the size
+    stays as it was.
     """
     if callable(rule):
         return rule(config, values)
     known = {"config": config, **values}
     sizes = worked_out(rule, lambda name: known[name] if name in known else config.get(name))
-    for name, size in sizes.items():
-        if isinstance(size, int | float) and (
-            size != int(size) or size > LARGEST**2 or (size < 0 and not name.startswith("further_"))
-        ):
-            raise ConfigError(
-                f"its {name} would be {size:.12g}; correct the sizes that it follows from, "
-                f"so that it is a whole number."
-            )
-    return {
-        name: int(size) if isinstance(size, int | float) else size
-        for name, size in sizes.items()
-        if size is not None
-    }
+    return {name: _whole_size(name, size) for name, size in sizes.items() if size is not None}
+
+
+def _whole_size(name, size):
+    """Return a size as an integer and a word as it is. Raise ConfigError for other numbers."""
+    if not isinstance(size, int | float):
+        return size
+    is_negative = size < 0 and not name.startswith("further_")
+    if size != int(size) or size > LARGEST**2 or is_negative:
+        raise ConfigError(
+            f"its {name} would be {size:.12g}; correct the sizes that it follows from, "
+            f"so that it is a whole number."
+        )
+    return int(size)
 
 
 def _head_sizes(entry):
-    """Widths of a head and of all shared experts, from the fields that the config has instead."""
+    """Return the widths of a head and of all shared experts if the config has other fields."""
     sizes = {}
     if "plain_head_dim" in entry:
         sizes["head_dim"] = entry["rope_head_dim"] + entry["plain_head_dim"]
@@ -147,25 +149,15 @@ def _head_sizes(entry):
 
 
 def _layer_sizes(config, model_type, entry):
-    """Return the number of layers of each kind and their window, if the layers differ."""
-    layers = entry["layers"]
+    """Return the number of layers of each kind if the layers differ, and the window if any has one.
+
+    Raise ConfigError if the fields that describe the layers contradict each other.
+    """
     types = config.get("layer_types")
-    check_layer_types(types, model_type, layers)
-    try:
-        kinds = layer_kinds(config, model_type, entry)
-        counts = Counter(
-            (kind, tuple(sorted((name, int(size)) for name, size in of_layer.items())))
-            for kind, of_layer in kinds
-        )
-    except UnknownLayer as error:
-        raise ConfigError(f"it has {error}, which are not covered; choose another model.") from None
-    except (TypeError, ValueError, ArithmeticError, LookupError):
-        kinds = []
-        counts = Counter()
-    if sum(counts.values()) != layers:
-        raise ConfigError("the fields that describe its layers contradict num_hidden_layers.")
-    check_unread_layer_types(types, model_type, [kind for kind, _ in kinds])
-    for name, value in (size for _, of_layer in counts for size in of_layer):
+    check_layer_types(types, model_type, entry["layers"])
+    layers = _layers(config, model_type, entry)
+    check_unread_layer_types(types, model_type, [kind for kind, _ in layers])
+    for name, value in (size for _, own_sizes in layers for size in own_sizes):
         # A count of weights, or a size.
         most = LARGEST**2 if name.startswith("further_") else LARGEST
         whole_number(value, 0, f"the {name} of some of its layers", most)
@@ -175,10 +167,11 @@ def _layer_sizes(config, model_type, entry):
             f"experts; correct one of them."
         )
     sizes: Json = {}
+    counts = Counter(layers)
     if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
         sizes["layer_kinds"] = [
-            {"kind": kind, "layers": counts[kind, of_layer], **dict(of_layer)}
-            for kind, of_layer in sorted(counts)
+            {"kind": kind, "layers": counts[kind, own_sizes], **dict(own_sizes)}
+            for kind, own_sizes in sorted(counts)
         ]
     if any("windowed" in kind for kind, _ in counts):
         sizes["window_tokens"] = whole_number(
@@ -187,8 +180,24 @@ def _layer_sizes(config, model_type, entry):
     return sizes
 
 
+def _layers(config, model_type, entry):
+    """Return (kind, its own sizes) of each layer. Raise ConfigError if there are not as many."""
+    try:
+        layers = [
+            (kind, tuple(sorted((name, int(size)) for name, size in own_sizes.items())))
+            for kind, own_sizes in layer_kinds(config, model_type, entry)
+        ]
+    except UnknownLayer as error:
+        raise ConfigError(f"it has {error}, which are not covered; choose another model.") from None
+    except (TypeError, ValueError, ArithmeticError, LookupError):
+        layers = []
+    if len(layers) != entry["layers"]:
+        raise ConfigError("the fields that describe its layers contradict num_hidden_layers.")
+    return layers
+
+
 def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
-    """The vision side of a pair whose config names only that side's class; else the config."""
+    """Return the vision side of a pair if the config names that side's class; else the config."""
     if config.get("model_type") not in [*catalogs.model_types.pairs] or not class_name(
         config
     ).endswith(OF_VISION_SIDE):
@@ -210,7 +219,7 @@ def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
 
 
 def _side(config: Json, name: str) -> ReadFields:
-    """One side of a pair's config, which early files hold under a second name."""
+    """Return one side of a pair's config, which early files hold under a second name."""
     sides = {field: config.get(field) or {} for field in (name, f"{name}_dict")}
     for field, side in sides.items():
         if not isinstance(side, dict):
@@ -219,7 +228,7 @@ def _side(config: Json, name: str) -> ReadFields:
 
 
 def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[Json, list[ReadFields]]:
-    """The entry of CLIP or SigLIP from both sides, and the configs that were read."""
+    """Return the entry of CLIP or SigLIP from both sides, and the configs that were read."""
     defaults, types = catalogs.config_defaults, catalogs.model_types.types
     vision_config = _side(config, "vision_config")
     text_config = _side(config, "text_config")
@@ -244,16 +253,16 @@ def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[Json, list
     return entry, [config, vision_config, text_config]
 
 
-def _activation_of(named: str, block: str, usual: str, blocks: Collection[str]) -> str:
-    """The simulated activation function for the one that a config names."""
-    if named in ONE_KERNEL:
-        wanted = "gelu"
-    elif named in LIKE:
-        wanted = named
+def _activation_of(name: str, block: str, default: str, blocks: Collection[str]) -> str:
+    """Return the simulated activation function that stands for the one of a config."""
+    if name in ONE_KERNEL:
+        substitute = "gelu"
+    elif name in LIKE:
+        substitute = name
     else:
-        wanted = "gelu_new"
-    while wanted != usual and f"{block}-{wanted}" not in blocks:
-        if wanted not in LIKE:
-            return usual
-        wanted = LIKE[wanted]
-    return wanted
+        substitute = "gelu_new"
+    while substitute != default and f"{block}-{substitute}" not in blocks:
+        if substitute not in LIKE:
+            return default
+        substitute = LIKE[substitute]
+    return substitute

@@ -18,18 +18,18 @@ LAYER_TYPES = {
     "sliding_attention": True,
     "chunked_attention": True,
 }  # whether a layer sees only a window
-# The names in layer_types, of current and earlier files: what the layer attends to.
-WAYS = {
+# What a layer attends to, by its name in layer_types of current and earlier files.
+MIXERS = {
     "full_attention": "",
     "attention": "",
     "linear_attention": "linear",
     "mamba": "linear",
     "conv": "linear",
     "hybrid": "parallel",
+    "sliding_attention": "windowed",
 }
-WAYS |= {"sliding_attention": "windowed"}
-UNREAD_WAYS = {
-    **WAYS,
+UNREAD_MIXERS = {  # the same for classes that do not read the list
+    **MIXERS,
     "chunked_attention": "windowed",
     "deepseek_sparse_attention": "",
     "indexed_attention": "",
@@ -38,15 +38,19 @@ UNREAD_WAYS = {
 
 def window_tokens(config: Cells, model_type: ModelType) -> Any:
     """The window of windowed layers; None without a window. [tokens]"""
-    switched_off = model_type.window_switch and not config[model_type.window_switch]
-    tokens = None if switched_off else config.get(model_type.window)
+    is_off = model_type.window_switch and not config[model_type.window_switch]
+    tokens = None if is_off else config.get(model_type.window)
     if model_type.window_before and config.get(model_type.window_before):
         tokens = config[model_type.window_before] + 1
-    if tokens and model_type.window_covers == "half_behind":
+    if not tokens:
+        return tokens
+    if model_type.window_covers == "half_behind":
         return tokens // 2
-    if tokens and (model_type.window_covers == "both_sides" or encodes(config, model_type)):
+    if model_type.window_covers == "both_sides" or encodes(config, model_type):
         return tokens // 2 * 2 + 1  # half on either side of the current token
-    return tokens // 2 + 1 if tokens and _sees_both_ways(config, model_type) else tokens
+    if _sees_both_ways(config, model_type):
+        return tokens // 2 + 1
+    return tokens
 
 
 def _sees_both_ways(config, model_type):
@@ -77,38 +81,37 @@ def _by_layer(
     values: Cells = MappingProxyType({}),
     kinds: Sequence[str] = (),
 ) -> list[Any]:
-    """A formula's value by layer, from its index and kind, our sizes and the config's fields."""
+    """Evaluate a formula for each layer.
 
-    def of(index: int) -> Any:
+    It may read the layer's index and kind, the sizes in `values`, and the config's fields.
+    """
+
+    def value_of(index: int) -> Any:
         known = {**values, "index": index, "layers": layers}
         if kinds:
             known["kind"] = kinds[index]
         return worked_out(formula, lambda name: known[name] if name in known else config.get(name))
 
-    return [of(index) for index in range(layers)]
+    return [value_of(index) for index in range(layers)]
 
 
-def _ways(config: Cells, model_type: ModelType, formula: Expression, layers: int) -> list[str]:
-    """Return the kind of attention of each layer, as a config lists it or by an expression.
+def _mixers(config: Cells, model_type: ModelType, formula: Expression, layers: int) -> list[str]:
+    """Return what each layer attends to (a value of MIXERS), from the config's list or a formula.
 
-    The expression says what, or whether it attends at all.
+    The formula gives this word itself, or whether the layer has attention; without, it is linear.
     """
-    listed = (
-        config.get("layer_types") or config.get("layers_block_type")
-        if model_type.layer_types == "by_rule"
-        else None
-    )
-    if listed is not None:
-        return [word_of(kind, WAYS) for kind in listed]
-    attends = {True: "", False: "linear"}
+    if model_type.layer_types == "by_rule":
+        layer_types = config.get("layer_types") or config.get("layers_block_type")
+        if layer_types is not None:
+            return [word_of(name, MIXERS) for name in layer_types]
     return [
-        way if isinstance(way, str) else attends[bool(way)]
-        for way in _by_layer(formula, config, layers)
+        value if isinstance(value, str) else "" if value else "linear"
+        for value in _by_layer(formula, config, layers)
     ]
 
 
-def _dense(config: Cells, model_type: ModelType, layers: int) -> list[bool]:
-    """Return whether each layer of a model with experts has none."""
+def _dense_layers(config: Cells, model_type: ModelType, layers: int) -> list[bool]:
+    """Return for each layer of a model with experts whether it has none."""
     if model_type.dense_listed and config.get("mlp_layer_types"):
         return [kind == "dense" for kind in config["mlp_layer_types"]]
     if model_type.dense_layers:
@@ -119,7 +122,7 @@ def _dense(config: Cells, model_type: ModelType, layers: int) -> list[bool]:
 def layer_kinds(
     config: Cells, model_type: ModelType, values: Json
 ) -> list[tuple[str, dict[str, int]]]:
-    """The kind of each layer, as calc/models/stacks.py names it, and its own sizes."""
+    """Return each layer's kind, as calc/models/stacks.py names it, and the sizes of its own."""
     layers = values["layers"]
     if callable(model_type.layer_kinds):
         return model_type.layer_kinds(config, values)
@@ -127,17 +130,17 @@ def layer_kinds(
         rows = _by_layer(model_type.layer_kinds, config, layers, values)
         return [(row.pop("kind"), _own_sizes(row)) for row in rows]
     if model_type.mixed_layers:
-        ways = _ways(config, model_type, model_type.mixed_layers, layers)
+        mixers = _mixers(config, model_type, model_type.mixed_layers, layers)
     else:
-        ways = [
-            "windowed" if windowed else ""
-            for windowed in windowed_layers(config, model_type, layers)
+        mixers = [
+            "windowed" if is_windowed else ""
+            for is_windowed in windowed_layers(config, model_type, layers)
         ]
     networks = [
-        "moe" if values.get("experts") and not dense else "dense"
-        for dense in _dense(config, model_type, layers)
+        "moe" if values.get("experts") and not is_dense else "dense"
+        for is_dense in _dense_layers(config, model_type, layers)
     ]
-    kinds = ["-".join(filter(None, words)) for words in zip(networks, ways, strict=True)]
+    kinds = ["-".join(filter(None, words)) for words in zip(networks, mixers, strict=True)]
     sizes = (
         _by_layer(model_type.layer_sizes, config, layers, values, kinds)
         if model_type.layer_sizes
@@ -147,7 +150,7 @@ def layer_kinds(
 
 
 def _own_sizes(row: Json) -> Json:
-    """The sizes that a layer has of its own."""
+    """The sizes that a formula gives a layer, without those that are None."""
     return {name: size for name, size in row.items() if size is not None}
 
 
@@ -169,11 +172,10 @@ def check_unread_layer_types(types: Any, model_type: ModelType, kinds: list[str]
     """Refuse layer_types that contradict the layers of a class that ignores the list."""
     if model_type.layer_types:
         return
-    for named, kind in zip(types or (), kinds, strict=False):
-        if UNREAD_WAYS.get(str(named)) != kind.partition("-")[2]:
-            builds = (
-                f"for a layer that {model_type.name} builds otherwise, since its class does not "
-                f"read the list"
+    for name, kind in zip(types or (), kinds, strict=False):
+        if UNREAD_MIXERS.get(str(name)) != kind.partition("-")[2]:
+            raise ConfigError(
+                f"layer_types names {short_value(name)} for a layer that {model_type.name} builds "
+                f"otherwise, since its class does not read the list; remove layer_types, or give "
+                f"the model_type of a class that reads it."
             )
-            cure = "remove layer_types, or give the model_type of a class that reads it"
-            raise ConfigError(f"layer_types names {short_value(named)} {builds}; {cure}.")
