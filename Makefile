@@ -52,11 +52,11 @@ types: .venv/ready-dev
 	$(BIN)/mypy
 
 tests: .venv/ready-dev
-	$(PYTEST) -m "not long"
+	$(PYTEST) -m "not long and not bench"
 
 # A third process works while others wait for a browser or a server.
 long: .venv/ready-dev
-	$(PYTEST) --numprocesses 3 -m long
+	$(PYTEST) --numprocesses 3 -m "long and not bench"
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare

@@ -5,6 +5,7 @@ the recorded grid.
 import gc
 import os
 import tempfile
+from collections import Counter
 
 import browser as in_browser
 import examples
@@ -31,12 +32,32 @@ def read_once(monkeypatch):
     monkeypatch.setattr("calc.__main__.load_catalogs", examples.catalogs)
 
 
-def pytest_collection_modifyitems(items):
+def leave_out_samples(config, items):
+    """Of a test marked sample(n) keep one case in n, but all of them in `make bench`."""
+    if examples.TIMES > 1:
+        return
+    cases_seen = Counter()
+    left_out = []
+    for item in items:
+        sample = item.get_closest_marker("sample")
+        if sample is None:
+            continue
+        test = (item.path, item.originalname)
+        if cases_seen[test] % sample.args[0]:
+            left_out.append(item)
+        cases_seen[test] += 1
+    config.hook.pytest_deselected(items=left_out)
+    left_out_ids = {item.nodeid for item in left_out}
+    items[:] = [item for item in items if item.nodeid not in left_out_ids]
+
+
+def pytest_collection_modifyitems(config, items):
     """The tests of a file run in one process, which works out once what they share.
 
     The slowest begin first: those of a browser, which share it and mostly wait, then those of
     pages.
     """
+    leave_out_samples(config, items)
     browser_tests = {item for item in items if item.get_closest_marker("xdist_group")}
     for item in items:
         if item not in browser_tests:

@@ -41,12 +41,6 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
-def every(step, cases):
-    """Return one of so many cases in `make test` and `make long`, all of them in `make bench`."""
-    cases = [*cases]
-    return cases[::step] if TIMES == 1 else cases
-
-
 def steady(examples):
     """So many examples in `make test`, and HEADROOM_TIMES as many in `make long` and `make
     bench`.

@@ -49,6 +49,7 @@ def broken(folder):
         path.write_text(text, "utf-8")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "fault", FAULTS["faults"], ids=lambda fault: fault["by"].strip() or fault["replace"].strip()
 )

@@ -83,6 +83,7 @@ def test_text_and_every_color_of_the_palette_stand_out_from_the_paper(scheme):
     assert {color for color in PALETTE if contrast(color, ink.paper) < MARK} == set()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("scheme", INKS)
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_mark_of_a_chart_stands_out_from_the_paper(chart, scheme):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from examples import catalogs, every, recorded
+from examples import catalogs, recorded
 
 from calc.commands.agent import MOST_BYTES, compare_tool, estimate_tool
 from calc.commands.serve_mcp import TOOLS
@@ -27,7 +27,8 @@ def reply(tool, inputs):
         return str(error)
 
 
-@pytest.mark.parametrize("task", every(2, TASKS), ids=lambda task: task["task"])
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task["task"])
 def test_a_task_is_solved_in_three_calls(monkeypatch, task):
     """The changes of an estimate, which cost most of its time, have tests of their own."""
     monkeypatch.setattr("calc.commands.sheet.advise", lambda *_: pd.DataFrame())

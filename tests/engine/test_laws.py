@@ -9,7 +9,7 @@ import weakref
 
 import pandas as pd
 import pytest
-from examples import entries, every, recorded
+from examples import entries, recorded
 
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER
@@ -24,8 +24,6 @@ from calc.scenarios.published_weights import scales_by_format
 # Catalog, or section of one -> a field that results depend on, and a value that not all of its
 # entries have.
 CHANGES = recorded("cases/laws.json")["changes"]
-OFTEN_EDITED = ("models", "gpus", "prices")
-TRIED = [*OFTEN_EDITED, *every(4, [name for name in CHANGES if name not in OFTEN_EDITED])]
 SCENARIOS = (
     pd.DataFrame(recorded("cases/laws.json")["scenarios"])
     .assign(model=lambda rows: rows["model"].fillna("llama-3.2-1b"), instance="p5.48xlarge")
@@ -101,7 +99,8 @@ def before(catalogs):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("name", ["models", *(name for name in CHANGES if name != "models")])
 def test_a_number_changed_in_another_folder_changes_a_result(catalogs, before, folder, name):
     kept = changed(folder, name)
     try:

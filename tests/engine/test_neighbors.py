@@ -132,6 +132,7 @@ def inputs_behind(names, made_of):
     return behind - set(made_of)
 
 
+@pytest.mark.sample(2)
 def test_every_input_of_memory_is_in_its_keys(resolve, monkeypatch):
     """Without the keys that an input decides, some row takes the memory of another."""
     table, right = resolve

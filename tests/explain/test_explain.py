@@ -26,6 +26,7 @@ def case(request, catalogs):
     return estimate(scenario, catalogs, solve=False), explain(scenario, catalogs)
 
 
+@pytest.mark.sample(2)
 def test_every_component_is_explained_by_its_own_value(case):
     row, explained = case
     assert row["problem"] == ""
@@ -45,6 +46,7 @@ def test_the_moment_shown_is_that_of_the_peak_and_the_blocks_are_of_the_catalog(
     assert set(explained.blocks["block"]) <= set(catalogs.blocks)
 
 
+@pytest.mark.sample(2)
 def test_a_chain_ends_in_columns_with_a_source(case):
     """Each column read is explained in the same chain, is another component, or is a fact with its
     place.
@@ -101,6 +103,7 @@ def timed(request, catalogs):
     return estimate(scenario, catalogs, solve=False), explain_times(scenario, catalogs)
 
 
+@pytest.mark.sample(2)
 def test_every_time_is_explained_by_its_own_value(timed):
     row, explained = timed
     assert row["problem"] == ""
@@ -111,6 +114,7 @@ def test_every_time_is_explained_by_its_own_value(timed):
         assert float(value[0]) == pytest.approx(row[name], rel=1e-12), name
 
 
+@pytest.mark.sample(2)
 def test_a_time_ends_in_columns_with_a_place(timed):
     """Each column read is explained above, or is a fact that names its place."""
     _, explained = timed

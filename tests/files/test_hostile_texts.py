@@ -5,7 +5,7 @@ within seconds of CPU time.
 import json
 
 import pytest
-from examples import catalogs, every
+from examples import catalogs
 from foreign import check_sentence, figures_of_table, kinds_of, outcome_of, reader_of_tests
 
 from calc.files.request import PASTED
@@ -230,7 +230,8 @@ def check(outcome, text):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("attack", every(2, PASTES))
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("attack", PASTES)
 def test_a_hostile_text_is_read_or_refused_in_a_sentence(reader, attack):
     text = PASTES[attack]()
     documents = [(PASTED, text.encode())]
@@ -238,7 +239,8 @@ def test_a_hostile_text_is_read_or_refused_in_a_sentence(reader, attack):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("attack", every(2, TABLES))
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("attack", TABLES)
 def test_a_hostile_table_is_read_or_refused_in_a_sentence(reader, attack):
     text = TABLES[attack]()
     check(reader.read(outcome_of, figures_of_table, text.encode(), catalogs()), text)

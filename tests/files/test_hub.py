@@ -118,6 +118,7 @@ def test_a_model_is_read_by_its_name(address, tmp_path):
     }
 
 
+@pytest.mark.bench
 def test_a_type_that_is_not_covered_is_known_by_its_index(address, tmp_path):
     row = pd.read_csv(io.StringIO(estimated("an-org/New-1", address, tmp_path).stdout)).loc[0]
     assert row["parameters"] == 8_044_936_192 / 2

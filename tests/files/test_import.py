@@ -61,6 +61,7 @@ def test_what_the_tool_takes_by_itself_and_what_a_missing_file_leaves_open_is_to
     assert "offload" in listed(row["not_said"])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "tool", [tool for tool in tools().values() if tool.marks], ids=lambda tool: tool.id
 )

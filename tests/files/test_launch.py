@@ -121,6 +121,7 @@ def test_the_answers_of_a_usual_job_can_be_taken_home(work):
         assert "sky.yaml" in kit.files
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tool", [spec.id for spec in kit_specs()])
 def test_files_are_what_their_names_say(tool):
     scenario = EACH[tool]
@@ -135,6 +136,7 @@ def test_files_are_what_their_names_say(tool):
     assert ("spot_watch.sh" in kit.files) is (scenario.get("work") != "inference")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tool", ["sglang", "tensorrt-llm"])
 def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
     """The plan's memory is vLLM's; what is read back names the engine and its share of the card."""
@@ -248,6 +250,7 @@ def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
     assert f"--usd-most {1.1 * row['run_usd_on_demand']:.3g}" in files["plan.yml"].decode()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("tool", [spec.id for spec in kit_specs()])
 def test_every_file_of_a_plan_that_should_not_start_says_so_on_top(tool):
     """Scripts, YAML and TOML in their first line; JSON in the README; and they read back as

@@ -228,6 +228,7 @@ def test_columns_that_are_named_are_those_of_all():
         estimate(scenarios, catalogs(), columns=["memory"])
 
 
+@pytest.mark.bench
 def test_distinct_scenarios_and_their_copies_are_the_whole_table():
     scenarios, results = many()
     repeated = pd.concat([scenarios] * 2, ignore_index=True).assign(

@@ -20,6 +20,7 @@ SIZES = recorded("cases/phases.json")["sizes"]
 SAVED = recorded("cases/phases.json")["saved"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("model", "scenario", "form"), SAVED, ids=[f"{m} {' '.join(s.values())}" for m, s, _ in SAVED]
 )

@@ -96,6 +96,7 @@ def test_the_tables_hold_together_and_a_model_that_is_refused_has_a_sentence_and
     assert not STACKS["model"].isin(refused.index).any()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("model", "size", "value"), recorded("cases/models.json")["sizes"])
 def test_a_model_that_lacks_a_size_is_refused_by_its_name(model, size, value):
     entry = {name: other for name, other in CATALOG[model].items() if name != size} | (

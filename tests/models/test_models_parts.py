@@ -210,6 +210,7 @@ def test_what_is_not_counted_is_said(more, words):
     assert bool(note) == bool(words)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("stored", "precision"), recorded("cases/models_parts.json")["precisions"])
 def test_a_model_is_served_as_its_file_is_stored(stored, precision):
     entry = read_config({**LLAMA, "quantization_config": stored}, "it", CATALOGS)

@@ -67,6 +67,7 @@ def test_finished_regions_survive_a_lost_connection(folder, capsys):
     assert price(folder, "gr6.4xlarge", "eu-south-2")["on_demand_usd_per_hour"] == 1.6
 
 
+@pytest.mark.bench
 def test_a_refusal_keeps_what_was_read_for_the_run_that_accepts(folder, capsys):
     doubled = Wire()
     dear = lambda url, **options: double(doubled(url, **options))  # noqa: E731
@@ -172,6 +173,7 @@ def test_size_and_time_to_go_are_said_before_the_download_and_on_the_way():
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("arguments", [(), ("--dry-run",)])
 def test_sizes_come_before_the_first_file(folder, capsys, arguments):
     assert refresh(folder, Wire(), *arguments) == 0

@@ -313,6 +313,7 @@ def test_verl_says_which_releases_keep_gradients_whole():
     assert "Gradients" not in one(**row | {"accumulation_steps": 1})["note"]
 
 
+@pytest.mark.bench
 def test_show_gives_the_memory_of_each_phase(capsys):
     """The rollout engine's share hides the update: both are said."""
     row = GRPO | {"implementation": "verl", "rollout_share": 0.9}

@@ -127,6 +127,7 @@ def test_an_example_has_the_tokens_that_a_step_counts_of_it(model, tokens_each):
     assert resolve({"model": model, "examples": 10}, catalogs()).train_tokens == 10 * tokens_each
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("hours", "said"),
     [
@@ -141,6 +142,7 @@ def test_a_deadline_is_said_in_the_unit_in_which_it_is_round(hours, said):
     assert f"within {said}." in sentence({"model": "llama-3.2-1b", "hours_most": hours})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("model", ["vit-large-patch16", "wav2vec2-base-960h"])
 def test_only_what_has_a_length_of_its_own_is_said_with_a_context(model):
     said = sentence({"model": model, "examples": 1000})

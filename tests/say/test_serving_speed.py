@@ -15,6 +15,7 @@ def first_row(**job):
     return answer({"work": "inference"} | job, catalogs()).iloc[0].to_dict()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("model", "amount", "unit", "seconds"),
     [

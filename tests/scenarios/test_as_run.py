@@ -43,6 +43,7 @@ def table(*rows):
     return results
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("batch", [1, 16, 200])
 @pytest.mark.parametrize("model", [model for model in MODELS if model in catalogs().models.index])
 def test_more_shared_prompt_never_takes_longer_or_more_memory(model, batch):

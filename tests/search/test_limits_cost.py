@@ -193,6 +193,7 @@ def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
     assert "answers a person and working day" in asked["why"]
 
 
+@pytest.mark.bench
 def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
     row = options({"model": "llama-3.2-1b", "instance": FEW}, catalogs).rows[0]
     alone = {
@@ -278,6 +279,7 @@ def anew(catalogs):
     return lambda row, factor: _result_of(row, factor, catalogs)
 
 
+@pytest.mark.bench
 @pytest.mark.parametrize(
     "job",
     [

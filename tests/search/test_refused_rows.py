@@ -164,6 +164,7 @@ def test_a_refused_value_is_compared_by_its_memory_alone(catalogs):
     assert rows.loc["fp8", ["usd", "hours", "seconds"]].isna().all()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "place",
     [{"instance": "g4dn.xlarge"}, {"instance": "p4d.24xlarge"}, {"instance": "g6e.xlarge"}],
@@ -191,6 +192,7 @@ def test_no_advice_is_refused(catalogs, scenario, place):
     assert tried["change"].str.contains("(emulated)", regex=False).sum() == len(emulated)
 
 
+@pytest.mark.bench
 def test_a_run_from_scratch_that_misses_its_hours_is_offered_the_step_of_such_runs(catalogs):
     """The step of fine-tuning divides over few cards; one that the job sets stays."""
     job = {"goal": "train", "model": "llama-3.2-1b", "train_tokens": 1e12, "hours_most": 72}

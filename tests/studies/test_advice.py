@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs, every, recorded
+from examples import catalogs, recorded
 
 from calc import estimate
 from calc.answers.advice import advise
@@ -47,11 +47,12 @@ def advised(name, market="on-demand"):
     return estimate(ALL[name], catalogs(), solve=False), *advice(ALL[name], market)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "market"),
     [
-        *((name, "on-demand") for name in every(2, ALL)),
-        *((name, "spot") for name in every(2, [*FITTING, "LoRA"])),
+        *((name, "on-demand") for name in ALL),
+        *((name, "spot") for name in [*FITTING, "LoRA"]),
     ],
 )
 def test_every_change_holds_and_saves_what_it_says(name, market):
@@ -102,7 +103,8 @@ def test_every_change_holds_and_saves_what_it_says(name, market):
         )
 
 
-@pytest.mark.parametrize("name", every(2, ALL))
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.long
 def test_a_changed_job_is_answered_with_the_same_figures(name):
     """The first, the last and one between, each as a job in which all is fixed."""
@@ -144,7 +146,8 @@ def test_what_is_not_ranked_is_said_with_its_layout_and_machine_and_so_is_other_
     assert elsewhere
 
 
-@pytest.mark.parametrize("name", every(2, ALL))
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.long
 def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
     planned, changes, _ = advised(name)
@@ -174,7 +177,8 @@ def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
     assert answer["problem"] or not (alike["usd"] < answer["usd"] * (1 - 1e-9)).any()
 
 
-@pytest.mark.parametrize("name", every(2, ALL))
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("name", ALL)
 def test_the_same_work_is_the_same_and_comes_first(name):
     """The method, as many bits, the tokens of a step; in service no fewer concurrent sequences, and
     the context.
@@ -288,6 +292,7 @@ def test_a_card_without_bf16_is_given_fp16():
     assert (native["runs"], native["same_work"]) == ("yes", True)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("more", "saved"),
     [({}, 0.2), ({"model": "llama-3.1-70b", "gpus": 64, "recompute": "full"}, 0.3)],
@@ -331,6 +336,7 @@ def test_a_service_is_offered_more_sequences_at_once_or_fewer_gpus_on_a_larger_c
     assert change["saved_usd_per_hour"] > 1 > change["slowdown_ratio"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("job", CASES["jobs"], ids=str)
 def test_no_advice_beats_the_answer_of_least_money_by_what_the_answer_was_free_to_choose(job):
     answered = options(job, catalogs())

@@ -25,6 +25,7 @@ def cells_in(comparison, job):
     return cells_for(job, comparison.pairs, catalogs())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "job", [TUNE, SERVE, TUNE | {"method": "lora"}, TUNE | {"precision": "fp8-mixed"}]
 )

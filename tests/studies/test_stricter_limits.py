@@ -22,6 +22,7 @@ from calc.studies.stricter_limits import LoadLimit, load_limit, stricter_limits,
 SERVED = {"work": "inference", "model": "qwen3-32b", "people": 20, "context_tokens": 8192}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "job", [SERVED, {"work": "inference", "model": "llama-3.1-8b", "users": 8}]
 )
@@ -141,6 +142,7 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("job", "expected"),
     [

@@ -3,22 +3,19 @@ link alone.
 """
 
 import pytest
-from examples import every
 from pages import address, opened
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("kind", "key", "value", "name", "written"),
-    every(
-        2,
-        [
-            ("number_input", "users", 12, "users", "12"),
-            ("number_input", "token_ms", 40.0, "token_seconds", "0.04"),
-            ("selectbox", "load", "people", "people", "20"),
-            ("segmented_control", "work", "mine", "have", "8 x h100-80gb-sxm"),
-        ],
-    ),
+    [
+        ("number_input", "users", 12, "users", "12"),
+        ("number_input", "token_ms", 40.0, "token_seconds", "0.04"),
+        ("selectbox", "load", "people", "people", "20"),
+        ("segmented_control", "work", "mine", "have", "8 x h100-80gb-sxm"),
+    ],
 )
 def test_a_change_made_while_the_server_was_away_is_kept(kind, key, value, name, written):
     app = opened(goal="serve", model="llama-3.1-8b", users="8")

@@ -141,6 +141,7 @@ def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
     assert ("calibrated" in sentence) == (basis == "calibrated")
 
 
+@pytest.mark.bench
 def test_serving_is_billed_by_the_month_and_by_the_token():
     app = bill(**SERVE, answer_tokens="1000")
     assert "a month: Serve Qwen2.5 32B, 20 requests in flight, " in title(app)
@@ -157,6 +158,7 @@ def test_serving_is_billed_by_the_month_and_by_the_token():
     assert "2,000 tokens a second take" in page_text(app)
 
 
+@pytest.mark.bench
 def test_the_bill_is_of_the_row_looked_at(catalogs):
     other = options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board.iloc[3]
     app = bill(looked=f"instance~{other['instance']}~market~on-demand~gpus~{other['gpus']:.0f}")

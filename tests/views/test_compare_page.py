@@ -80,6 +80,7 @@ def test_with_nothing_kept_the_present_answer_is_the_bill():
     assert lines(app)[0][4].endswith(" once")  # GPU-hours
 
 
+@pytest.mark.bench
 def test_one_answer_of_each_job_is_ticked_and_another_tick_moves_it():
     app = opened("compare", kept=[PLAIN, EIGHT_BIT, SERVED])
     assert "2 jobs, 3 kept answers; the ticked one of each job is in the bill." in page_text(app)
@@ -204,6 +205,7 @@ def test_answers_are_renamed_moved_copied_and_removed():
     assert names(app) == ["plain", "8-bit"]
 
 
+@pytest.mark.bench
 def test_a_run_and_a_month_are_not_compared_and_either_becomes_the_plan():
     app = figures(opened("compare", kept=[PLAIN, SERVED]))
     assert "a run and a month: their cost is not compared" in page_text(app)
@@ -212,6 +214,7 @@ def test_a_run_and_a_month_are_not_compared_and_either_becomes_the_plan():
     assert names(app) == ["plain", "served"]
 
 
+@pytest.mark.bench
 def test_the_plan_that_an_answer_became_costs_what_it_cost():
     rest = "tensor_parallel~1~batch~1"
     app = opened(

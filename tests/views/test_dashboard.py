@@ -69,6 +69,7 @@ def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
     assert title(opened(**address(app))) == title(app)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("goal", "stored", "precision"),
     [("serve", "fp8", ["fp8"]), ("tune", None, [])],
@@ -88,6 +89,7 @@ def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
     assert by_hand(app, "precision") == precision
 
 
+@pytest.mark.bench
 def test_assumptions_in_words_reach_the_page_and_turns_have_a_field():
     """A share of people and the time between turns are read with the rest of the text."""
     app = pasted(opened(), "qwen3-8b for 200 people, 10% active, 8 turns, 30 s between them")
@@ -100,6 +102,7 @@ def test_assumptions_in_words_reach_the_page_and_turns_have_a_field():
     assert "5,888 in" in job_line(app)  # the prompt of a mean turn holds the earlier answers
 
 
+@pytest.mark.bench
 def test_a_dialog_has_the_assumptions_that_the_job_reads_and_what_is_set_is_in_the_link(catalogs):
     app = opened()
     run(app.button(key="open_assumptions").click())
@@ -113,6 +116,7 @@ def test_a_dialog_has_the_assumptions_that_the_job_reads_and_what_is_set_is_in_t
     assert address(app)["utilization"] == ["0.3"]
 
 
+@pytest.mark.bench
 def test_turns_are_asked_for_by_hand_and_stand_with_the_load_once_there_are_several():
     app = opened(goal="serve", model="qwen3-8b")
     assert not [field for field in app.number_input if field.key == "conversation_turns"]
@@ -171,6 +175,7 @@ def test_a_model_is_found_by_its_repository_and_the_newest_of_a_size_first():
     assert address(app)["model"] == ["llama-3.1-8b"]
 
 
+@pytest.mark.bench
 @pytest.mark.parametrize(
     ("model", "used"),
     [("bert-base-uncased", "prompt 512, not 1,024"), ("whisper-large-v3", "answer 224, not 512")],
@@ -184,6 +189,7 @@ def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     assert any(used in warning.value for warning in named.warning)
 
 
+@pytest.mark.bench
 def test_a_model_that_generates_nothing_is_asked_for_the_time_of_its_answer():
     labels = {
         model: opened(goal="serve", model=model).number_input(key="first_token_seconds").label
@@ -192,6 +198,7 @@ def test_a_model_that_generates_nothing_is_asked_for_the_time_of_its_answer():
     assert labels == {"bge-m3": "Answer, s", "llama-3.2-1b": "First token, s"}
 
 
+@pytest.mark.bench
 def test_a_context_beyond_the_models_is_refused_with_a_button_for_the_longest_it_takes():
     app = opened(v="3", goal="serve", model="qwen3-32b", people="50", context_tokens="100000")
     assert title(app) == "No layout runs this job"

@@ -81,6 +81,7 @@ def test_the_table_of_largest_batches(work):
     assert (rows["grade"][rows["most"] == 0] == 0).all()
 
 
+@pytest.mark.bench
 def test_the_largest_batch_recomputes_as_far_as_it_helps():
     rows = comparisons.largest_batches(
         scenario(), catalogs(), comparisons.methods_of(scenario(), catalogs())
@@ -263,6 +264,7 @@ def opened_at(tab, **query):
     return run(app)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "query", [{"model": "llama-3.2-1b"}, {"model": "qwen2.5-7b", "goal": "serve"}]
 )
@@ -293,6 +295,7 @@ def test_a_row_of_a_comparison_becomes_the_plan(tab, column, key):
     assert by_hand(app, column) not in ([], before)
 
 
+@pytest.mark.bench
 def test_a_leaf_of_the_guide_becomes_the_plan():
     app = opened_at("Decision guide", model="llama-3.1-8b")
     (qlora,) = [button for button in app.button if button.label.startswith("Does QLoRA fit on one")]

@@ -204,6 +204,7 @@ def test_a_change_of_a_brought_run_becomes_the_plan_with_its_model(app):
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "text",
     ["vllm serve ./ours --max-model-len 8192", TRL.replace("meta-llama/Llama-3.1-8B", "./ours")],
@@ -235,6 +236,7 @@ def test_what_cannot_be_read_is_one_sentence(app, text, sentence):
     assert title(app) == "Paste or upload what you have"
 
 
+@pytest.mark.bench
 def test_a_question_of_the_field_is_answered_by_a_button():
     app = pasted(opened(), "llama 70b lora")
     assert "'llama 70b' may be llama-3.3-70b" in app.warning[0].value

@@ -79,6 +79,7 @@ def test_search_prices_region_and_all_types(catalogs):
     assert "No type has these words" in page_text(app)
 
 
+@pytest.mark.bench
 def test_another_region_is_another_job_and_says_so(catalogs):
     app = opened("instances")
     run(app.selectbox(key="instance_region").set_value("us-west-2"))
@@ -120,6 +121,7 @@ def test_several_ticked_types_stand_next_to_each_other_and_are_compared(chosen):
     assert address(app)["view"] == ["compare"]
 
 
+@pytest.mark.bench
 def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, catalogs):
     app, price = (
         opened("instances"),

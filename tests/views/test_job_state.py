@@ -127,6 +127,7 @@ def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_
         assert possible or "bf16 is not possible" in " ".join(info.value for info in app.info)
 
 
+@pytest.mark.bench
 def test_what_the_work_does_not_read_is_kept_and_not_asked_and_no_deadline_is_an_empty_field():
     app = opened(optimizer="lion", kv_precision="fp8", days_most="")
     assert app.number_input(key="days_most").value is None
@@ -370,6 +371,7 @@ def test_users_of_an_earlier_link_are_requests_at_once(version):
     assert "20 requests in flight" in job_line(app)
 
 
+@pytest.mark.bench
 def test_training_that_generates_its_answers_asks_for_their_number_and_length():
     asked = {"Answers per prompt", "Answer", "Rollout's share of the card"}
     for objective, asks in (("grpo", True), ("dpo", False)):
@@ -391,6 +393,7 @@ def test_answers_of_an_objective_are_forgotten_with_it_and_its_context_is_what_t
     assert "answers" not in job_line(app)
 
 
+@pytest.mark.bench
 def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule():
     app = opened(v="3", train_tokens="200000000")
     assert "examples_written" not in [field.key for field in app.text_input]

@@ -107,6 +107,7 @@ def test_the_bill_of_every_market_has_its_formulas():
         assert {name for row in why.formulas.to_dict("records") for name in row["reads"]} <= made
 
 
+@pytest.mark.sample(3)
 def test_every_component_range_phase_and_omission_is_said(app):
     titles = [expander.label for expander in app.expander]
     code = "\n".join(block.value for block in app.code)

@@ -209,6 +209,7 @@ def test_an_amount_that_the_model_does_not_take_is_refused(model, amount, catalo
     ).problem.startswith("tokens_total '")
 
 
+@pytest.mark.bench
 def test_advice_on_offline_work_saves_money_of_the_run(catalogs):
     row = billed_row(
         catalogs,
@@ -281,6 +282,7 @@ def test_a_scenario_taken_as_the_plan_keeps_its_work_in_all(catalogs):
     assert job_fields_of(scenario | {"tokens_total": np.nan}, catalogs)[0]["tokens_total"] == ""
 
 
+@pytest.mark.bench
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.2-1b", "whisper-base", "bge-m3"])
 def test_no_count_of_sequences_at_once_makes_the_work_two_per_cent_cheaper(model, catalogs):
     job = {

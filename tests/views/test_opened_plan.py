@@ -116,6 +116,7 @@ def test_another_formula_is_another_version_and_other_words_are_none(tmp_path, m
     assert of_folder() != versions.formulas_version()
 
 
+@pytest.mark.bench
 @pytest.mark.parametrize("kind", ["setups", "use_cases"])
 def test_every_ready_job_is_understood_whole_and_answered(kind):
     jobs = getattr(ready_jobs(), kind)

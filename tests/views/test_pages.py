@@ -64,6 +64,7 @@ def pages_of(state):
     return [first, *others[[*STATES].index(state) % EVERY :: EVERY]]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "state",
     [pytest.param(name, marks=[pytest.mark.long] * (name in RARER)) for name in STATES],

@@ -8,7 +8,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from examples import every, recorded
+from examples import recorded
 from pages import (
     address,
     all_columns,
@@ -67,7 +67,8 @@ def the_short_board_has_what_cannot_be_ranked(app, options):
     assert not app.dataframe
 
 
-@pytest.mark.parametrize("state", every(2, STATES))
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("state", STATES)
 def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, catalogs):
     app = opened(v="3", **STATES[state])
     options = shown_options[-1]
@@ -139,7 +140,7 @@ RARER = (
 
 @pytest.mark.parametrize(
     "query",
-    [{}, *(pytest.param(query, marks=pytest.mark.long) for query in (SERVED, *every(2, RARER)))],
+    [{}, *(pytest.param(query, marks=pytest.mark.long) for query in (SERVED, *RARER[::2]))],
     ids=repr,
 )
 def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_options):
@@ -283,6 +284,7 @@ def test_what_is_shown_moves_the_memory_and_keeping_it_fills_the_kept_once(shown
     assert not app.session_state["kept"]
 
 
+@pytest.mark.bench
 def test_the_promise_and_other_ready_jobs_stand_until_the_first_change():
     app = opened()
     promise = "GPU memory and AWS cost, before you rent."

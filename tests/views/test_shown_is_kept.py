@@ -103,6 +103,7 @@ def test_a_frame_is_around_the_card_of_the_market_that_is_shown():
 CARDS = [("run", 1), ("run with three answers", 2), ("service", 1)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "number"), CARDS)
 def test_a_role_is_kept_as_shown_before_and_after_the_job_changes(kind, number, monkeypatch):
     advised = []
@@ -143,6 +144,7 @@ def test_what_is_shown_is_what_is_kept_after_a_change_of_any_field_of_the_job(ki
         all_name_one_row(app)
 
 
+@pytest.mark.bench
 def test_a_row_of_the_board_ends_with_the_job_in_which_it_was_chosen():
     app = opened(v="3", **JOBS["run"])
     first = title(app)

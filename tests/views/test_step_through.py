@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from examples import TIMES, every
+from examples import TIMES
 from pages import opened, page_text, run, title
 
 from calc import estimate
@@ -92,10 +92,11 @@ WALKED = [
 ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("name", "scenario"),
-    every(2, WALKED),
-    ids=[f"{name}, {of.get('recompute', 'served')}" for name, of in every(2, WALKED)],
+    WALKED,
+    ids=[f"{name}, {of.get('recompute', 'served')}" for name, of in WALKED],
 )
 def test_the_surfaces_meet_the_engine(name, scenario, catalogs):
     surface = surfaces(pd.DataFrame([scenario]), WIDE, catalogs)
@@ -320,6 +321,7 @@ def test_what_a_parameter_and_a_token_take_is_said():
     assert "its KV cache" not in page_text(encoder)
 
 
+@pytest.mark.bench
 def test_two_sizes_stand_side_by_side_by_card():
     cells = frame(page_of("training"), "13B, AdamW")
     assert list(cells.columns) == [job.name for job in ready_jobs().sizes]
@@ -335,6 +337,7 @@ def test_two_sizes_stand_side_by_side_by_card():
     )
 
 
+@pytest.mark.bench
 def test_serving_is_walked_from_load_to_decode():
     app = page_of("serving")
     assert title(app) == "Where the memory goes while serving"
@@ -360,6 +363,7 @@ def test_the_moments_are_a_table_too():
     assert table.iloc[-1][1:].max() == pytest.approx(table.iloc[:-1]["backward"].sum())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("job", PAGES)
 def test_four_other_calculators_are_shown_for_this_step(job):
     app = page_of(job)
