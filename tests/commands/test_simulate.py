@@ -195,6 +195,7 @@ def test_what_cannot_be_simulated_is_one_sentence(tmp_path, monkeypatch, capsys)
     assert "make simulate" in capsys.readouterr().err
 
 
+@pytest.mark.bench
 @pytest.mark.long
 def test_the_page_simulates_a_bounded_model_beside_its_sessions(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADROOM_CATALOGS", str(tmp_path / "own"))

@@ -90,6 +90,7 @@ def test_a_restart_is_another_start_unless_it_is_set():
 JOBS = recorded("cases/starts.json")["jobs"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.long
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job['model']}, {job['train_tokens']:.0e}")
 def test_a_start_is_billed_and_a_longer_run_never_costs_less(job, catalogs):

@@ -94,6 +94,7 @@ def test_paper_has_no_sidebar(browser, address):
 SEEN = [*((place, "light") for place in PAGES), *((place, "dark") for place in PAGES[::10])]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("place", "scheme"), SEEN)
 def test_names_roles_tables_contrast_zoom_phone_and_motion(browser, address, axe, place, scheme):
     page = page_of(browser, address, place, color_scheme=scheme, reduced_motion="reduce")

@@ -169,6 +169,7 @@ def test_the_bill_is_of_the_row_looked_at(catalogs):
     assert dollars(paid(app)[-1][5]) == pytest.approx(other["usd"], rel=0.005)
 
 
+@pytest.mark.bench
 @pytest.mark.long
 def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed():
     app = bill(**RUN)

@@ -67,6 +67,7 @@ def counted(browser, url, width):
     return result
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("width", SIZES)
 @pytest.mark.parametrize("work", WORKS)
 def test_the_first_page_keeps_its_budget(work, width, browser, address, frame_shifts):

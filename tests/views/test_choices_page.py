@@ -88,6 +88,7 @@ def test_workers_compute_cells_while_the_page_is_drawn_and_the_plan_has_its_own(
     assert [cell.plan for cell in known.cells(PLAN)] == [PLAN] * 8
 
 
+@pytest.mark.sample(2)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", QUERIES)
 def test_every_comparison_of_a_job_is_drawn(kind, monkeypatch):

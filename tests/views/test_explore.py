@@ -179,6 +179,7 @@ def test_tensor_and_pipeline_send_activations():
     assert alone["sent_bytes"] == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("work", "tree"), [("training", "training_questions"), ("inference", "serving_questions")]
 )

@@ -194,6 +194,7 @@ def test_a_service_of_some_hours_pays_and_generates_for_them(tuned, catalogs):
     assert short.tokens_per_day == pytest.approx(all_month.tokens_per_day * 220 / 730)
 
 
+@pytest.mark.bench
 @pytest.mark.long
 def test_a_discount_lowers_the_plan_and_not_the_price_per_token(tuned, catalogs):
     """Bedrock lists $0.22 for a million tokens in and out: with 1,024 in for 512 out $0.66 for a

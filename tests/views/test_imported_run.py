@@ -148,6 +148,7 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
     assert by_hand(app, "instance") == []
 
 
+@pytest.mark.bench
 @pytest.mark.long
 def test_a_training_that_is_brought_while_the_page_serves_becomes_a_training():
     app = opened("bring", goal="serve", model="qwen3-14b")

@@ -207,6 +207,7 @@ def test_images_are_asked_for_where_a_model_takes_them():
     )
 
 
+@pytest.mark.bench
 @pytest.mark.long
 def test_people_and_a_context_stand_for_requests_and_their_lengths():
     """A share of the people asks at once; an eighth of a context is the answer until either is
@@ -289,6 +290,7 @@ def test_machines_that_are_there_come_back_when_the_page_asks_for_them_again():
     assert address(wrong)["have"] == ["1 x l4"]
 
 
+@pytest.mark.bench
 @pytest.mark.long
 def test_weights_are_called_published_where_somebody_known_publishes_them():
     for model, labels in (

@@ -181,6 +181,7 @@ def test_an_earlier_deadline_never_costs_less_and_limits_on_latency_are_not_read
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.long
 @pytest.mark.parametrize(("model", "amount", "tokens", "words"), CASES["amounts"])
 def test_an_amount_may_be_of_images_or_hours_and_no_sentence_speaks_of_a_month(

@@ -138,6 +138,7 @@ RARER = (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "query",
     [{}, *(pytest.param(query, marks=pytest.mark.long) for query in (SERVED, *RARER[::2]))],

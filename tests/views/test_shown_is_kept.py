@@ -126,6 +126,7 @@ def test_a_role_is_kept_as_shown_before_and_after_the_job_changes(kind, number, 
     assert advised[-1]["usd"] == pytest.approx(entry.then["usd"], rel=1e-4)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", CONTROLS)
 def test_what_is_shown_is_what_is_kept_after_a_change_of_any_field_of_the_job(kind):

@@ -48,6 +48,7 @@ def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_not
     assert worked_out(process_of) not in (first, os.getpid())
 
 
+@pytest.mark.bench
 def test_questions_about_one_job_go_to_one_process_once_it_has_read_the_catalogs():
     worker.start_workers()
     for started in worker._workers.values():
