@@ -67,6 +67,7 @@ def training_rows(job, catalogs):
     }
     run |= {name: job[name] for name in ("objective", "implementation") if name in job}
     engines = ENGINES if job.get("objective") == "grpo" else [{}]
+    example_tokens = tokens * (2 if job.get("objective") == "dpo" else 1)  # of a pair
     for instance in job["instance"]:
         native = bool(catalogs.gpus["supports_bf16"][catalogs.instances["gpu"][instance]])
         eight_bit = (
@@ -83,7 +84,7 @@ def training_rows(job, catalogs):
             shardings = fixed.get(
                 "sharding", ["none", "zero1", "zero2", "zero3"] if replicas > 1 else ["none"]
             )
-            sequences = round(STEP_TOKENS / tokens / replicas)
+            sequences = round(STEP_TOKENS / example_tokens / replicas)
             batches = {2**power for power in range(9)} | {
                 batch for batch in range(1, 65) if sequences and sequences % batch == 0
             }
@@ -97,7 +98,7 @@ def training_rows(job, catalogs):
             for batch in fixed.get("batch", batches):
                 choices = product(
                     [batch],
-                    accumulations(batch, replicas, tokens),
+                    accumulations(batch, replicas, example_tokens),
                     shardings,
                     recomputes,
                     precisions,

@@ -86,7 +86,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
         check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
     assumed = _assumptions(cells, catalogs)
     work, model = columns["work"], columns["model"]
-    usual = usual_software(work, model, catalogs, columns["goal"])
+    usual = usual_software(work, model, catalogs, columns["goal"], generating)
     software = fixed.get("implementation", [usual])[0]
     stored = cells_by_id(catalogs, "models", "stored_precision")[model]
     if work == "inference" and stored:

@@ -10,20 +10,28 @@ from calc.scenarios.stack_numbers import kind_numbers
 TRAINING = "training"
 # From scratch beyond it: the published runs of dense models from 30B on and of most experts are
 # Megatron's or torchtitan's (OLMo 2 32B, Llama 3 70B, Nemotron, Qwen3, DeepSeek V3).
+# So are those that generate their answers, of NeMo-RL and verl (NeMo-RL's performance summaries,
+# verl's recommended settings for Qwen3 30B and 235B), while TRL's are of a few billion.
 LARGE_PARAMETERS = 30e9
 
 
-def usual_software(work: str, model: str, catalogs: Catalogs, goal: str) -> str:
+def usual_software(
+    work: str, model: str, catalogs: Catalogs, goal: str, generates_answers: bool
+) -> str:
     """The software of a job that names none.
 
-    vLLM where tokens are generated; Megatron where a model is trained from scratch that is larger
-    than what people train so with transformers; else transformers.
+    vLLM where tokens are generated. For a model larger than what people train with transformers:
+    verl where training generates its answers, Megatron from scratch. Else transformers.
     """
     if work != TRAINING:
         return "vllm" if generates(model, catalogs) else "transformers"
     parameters = cells_by_id(catalogs, "models", "parameters")[model]
-    is_large = goal == "train" and parameters > LARGE_PARAMETERS and generates(model, catalogs)
-    return "megatron" if is_large else "transformers"
+    if parameters > LARGE_PARAMETERS and generates(model, catalogs):
+        if generates_answers:
+            return "verl"
+        if goal == "train":
+            return "megatron"
+    return "transformers"
 
 
 def divides_matrices(software: str, catalogs: Catalogs) -> bool:

@@ -1,9 +1,12 @@
 """The choices of a job beside its shapes: what is fixed, and what is tried of the rest."""
 
+from calc.catalogs.load import Catalogs
 from calc.job.columns import FIXABLE, PUBLISHED, SHARDINGS
 from calc.job.job import Job
 from calc.job.resolve import fixed_at, tunings
+from calc.scenarios.lookups import cells_by_id
 from calc.scenarios.precision_traits import tried_for, with_and_without_bf16
+from calc.units import GIB
 
 COUNTS = (
     "gpus",
@@ -23,9 +26,22 @@ ROLLOUTS: dict[str, list] = {
     "rollout": ["colocated", "own gpus"],
     "rollout_share": [0.2, 0.3, 0.5, 0.7, 0.9],
 }
+# GPUs of one copy of that engine, each tried while half as many hold more of its weights than half
+# of a card of 24 GB; NaN: as many as the trainer takes by default.
+ENGINE_DEGREES = (2, 4, 8)
+SMALL_ENGINE_BYTES = 12 * GIB
 
 
-def free_choices(job: Job, native: bool, trains: bool) -> dict[str, list]:
+def engine_degrees(model: str, catalogs: Catalogs) -> list[float]:
+    """Return the degrees of tensor parallel to try for an engine that generates answers."""
+    weights_bytes = 2 * cells_by_id(catalogs, "models", "parameters")[model]
+    return [
+        float("nan"),
+        *(degree for degree in ENGINE_DEGREES if 2 * weights_bytes / degree > SMALL_ENGINE_BYTES),
+    ]
+
+
+def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> dict[str, list]:
     """The values of every choice beside the shape, on cards with bf16 or without."""
     bits = job.least_bits
     sixteen = with_and_without_bf16("serving in 16 bits")[0 if native else 1]
@@ -41,7 +57,8 @@ def free_choices(job: Job, native: bool, trains: bool) -> dict[str, list]:
             "recompute": [*RECOMPUTES],
             "precision": [*usual, *narrow],
         }
-        free |= ROLLOUTS if job.rolls_out else {}
+        if job.rolls_out:
+            free |= ROLLOUTS | {"rollout_tensor_parallel": engine_degrees(job.model, catalogs)}
         if job.compiles_blocks:
             free["compile"] = ["no", "yes"]
         if job.divides_experts:

@@ -49,6 +49,12 @@ def _grid_of(part: Part) -> Grid:
         shards = combinations[:, [*part.choices].index("sharding")] > 0
         stays = ~(has_one_gpu[layout_of_pair // count] & shards[layout_of_pair % count])
         layout_of_pair, place_of_pair = layout_of_pair[stays], place_of_pair[stays]
+    if "rollout_tensor_parallel" in part.choices:
+        degrees = np.array(part.choices["rollout_tensor_parallel"], dtype=float)
+        degree = degrees[combinations[:, [*part.choices].index("rollout_tensor_parallel")]]
+        place_gpus = np.array([place.gpus for place in part.places])
+        stays = ~(degree[layout_of_pair % count] > place_gpus[place_of_pair])
+        layout_of_pair, place_of_pair = layout_of_pair[stays], place_of_pair[stays]
     return Grid(
         places=part.places,
         layouts=layouts,

@@ -21,7 +21,8 @@ from calc.engine.stages import MEMORY, TIME, makes, walk
 from calc.job.cells import JobError
 from calc.job.job import Job
 from calc.job.resolve import MOST_WAYS, bounded_by
-from calc.scenarios.lookups import row_numbers, words_of
+from calc.scenarios.join_objectives import SUPERVISED
+from calc.scenarios.lookups import cells_by_id, row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.published_weights import cut_degrees
 from calc.scenarios.read import known_inputs
@@ -130,7 +131,7 @@ def _parts(job: Job, places: list[Place], every_up_to: int, catalogs: Catalogs) 
         part = Part(
             places=places,
             shapes=shapes,
-            choices=free_choices(job, has_bf16, job.trains),
+            choices=free_choices(job, has_bf16, job.trains, catalogs),
             shape_of_pair=shape_of_pair,
             place_of_pair=place_of_pair,
             shards_one_gpu="sharding" in job.fixed,
@@ -146,14 +147,21 @@ def _gpu_counts(job: Job, place: Place, every_up_to: int) -> list[int]:
 
 
 def tokens_each(job: Job, catalogs: Catalogs) -> float:
-    """Tokens of one sequence in a training step; JobError where it is too long. [tokens]"""
+    """Tokens of one example in a training step; JobError where it is too long. [tokens]
+
+    An example of preferences is a pair of sequences. Of several objectives the shortest counts.
+    """
     if job.rolls_out:
         return job.answer_tokens_each
     kind = words_of(catalogs, "models", "kind")[row_numbers(catalogs, "models")[job.model]]
-    if job.work != "training" or kind in ONE_SIDED:
+    if job.work != "training":
         return float(job.sequence_tokens)
+    sequences = cells_by_id(catalogs, "objectives", "sequences_each")
+    each = min(float(sequences[name]) for name in job.fixed.get("objective", [SUPERVISED]))
+    if kind in ONE_SIDED:
+        return each * job.sequence_tokens
     decoder = job.fixed.get("decoder_tokens", [None])[0]
-    return _sides(catalogs, job.model, job.sequence_tokens, decoder)
+    return each * _sides(catalogs, job.model, job.sequence_tokens, decoder)
 
 
 @cached_per_catalogs("models", "stacks")

@@ -161,13 +161,15 @@ def _micro_batches(
 ) -> list[MicroBatch]:
     """Return the micro-batches on so many replicas, and append their accumulations to `steps`.
 
-    Several accumulations need the same memory, except in a pipeline.
+    Several accumulations need the same memory, except in a pipeline, and where the policy itself
+    generates the answers of all of them at once.
     """
+    differ = has_stages or "none" in job.fixed.get("rollout", ())
     micro_batches = []
     for batch, accumulations in _steps(job, replicas, tokens):
-        groups = [[step] for step in accumulations] if has_stages else _alike(accumulations)
+        groups = [[step] for step in accumulations] if differ else _alike(accumulations)
         for group in groups:
-            stands_for_all = group[0] if has_stages else min(group[0], 2)
+            stands_for_all = group[0] if differ else min(group[0], 2)
             micro_batches.append(MicroBatch(batch, stands_for_all, len(steps), len(group)))
             steps += group
     return micro_batches

@@ -250,6 +250,9 @@ def test_an_answer_fits_with_its_engine_and_is_its_own_estimate():
     again = estimate(rows, catalogs())
     for name in ("memory_bytes", "step_seconds", "run_usd_on_demand"):
         assert (again[name].to_numpy() == rows[name].to_numpy(dtype=float)).all()
+    long = {"examples": 1000, "completion_tokens": 8192, "rollout": "none"}
+    itself = answer(job | long, catalogs())
+    assert set(itself["fits"]) == {"yes"}  # with the cache of a whole step's answers
     apart = answer(job | {"train_tokens": 1e8, "rollout": "own gpus"}, catalogs())
     assert (apart["rollout_gpus"].astype(float) < apart["gpus"].astype(float)).all()
     assert rows["usd"].astype(float).min() <= apart["usd"].astype(float).min()

@@ -4,7 +4,8 @@ import pytest
 
 from calc.job.resolve import resolve
 from calc.search.first_rows import first_row
-from calc.search.free_choices import COUNTS
+from calc.search.free_choices import COUNTS, ENGINE_DEGREES, engine_degrees
+from calc.search.layouts import tokens_each
 from calc.search.options import options
 from calc.search.shapes import training_shapes
 
@@ -49,3 +50,32 @@ def test_of_many_values_each_costs_what_it_costs_alone(catalogs):
         listed_usd = board[board["precision"] == name]["usd"].min()
         assert listed_usd == pytest.approx(row["usd"], rel=TIE_RATIO), name
     assert alone[0]["pipeline_parallel"] == 2
+
+
+@pytest.mark.parametrize(("objective", "sequences"), [("sft", 1), ("kto", 1), ("dpo", 2)])
+def test_an_example_of_preferences_is_a_pair_of_sequences(catalogs, objective, sequences):
+    """Else the accumulations are twice too long, and one that breaks the step hides others."""
+    job = resolve({"model": "llama-3.1-8b", "objective": objective}, catalogs)
+    assert tokens_each(job, catalogs) == sequences * job.sequence_tokens
+
+
+@pytest.mark.parametrize(
+    ("model", "most"), [("llama-3.2-1b", 1), ("qwen2.5-7b", 2), ("qwen2.5-32b", 8)]
+)
+def test_a_large_engine_is_divided_over_as_many_gpus_as_it_may_need(catalogs, model, most):
+    assert engine_degrees(model, catalogs)[1:] == [each for each in ENGINE_DEGREES if each <= most]
+
+
+@pytest.mark.parametrize(
+    ("model", "objective", "software"),
+    [
+        ("qwen3-8b", "grpo", "transformers"),
+        ("qwen2.5-32b", "grpo", "verl"),
+        ("qwen2.5-32b", "dpo", "transformers"),
+    ],
+)
+def test_what_trains_with_generated_answers_is_what_people_use_at_that_size(
+    catalogs, model, objective, software
+):
+    job = resolve({"goal": "tune", "model": model, "objective": objective}, catalogs)
+    assert job.implementation == software
