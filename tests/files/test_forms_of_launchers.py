@@ -205,6 +205,39 @@ est = HuggingFace(hyperparameters=hp, instance_type="ml.g5.12xlarge", instance_c
 """
 
 
+LOOPED = """#!/bin/bash
+#SBATCH --nodes=1 --gres=gpu:h100:4
+#SBATCH --time=08:00:00
+for LR in 1e-5 2e-5; do
+  torchrun --nproc_per_node=$(nvidia-smi -L | wc -l) sft.py --model_name_or_path Qwen/Qwen3-8B \\
+    --learning_rate $LR --gradient_accumulation_steps $((64 / (2 * SLURM_GPUS_ON_NODE)))
+done
+"""
+WRITTEN = """
+LENGTH=8192
+cat > /tmp/run.yaml <<EOF
+base_model: Qwen/Qwen3-8B
+sequence_len: $LENGTH
+micro_batch_size: 2
+EOF
+axolotl train /tmp/run.yaml
+"""
+HYPERPOD = """
+python3 main.py recipes=fine-tuning/qwen/hf_qwen3_8b_seq8k_gpu_lora recipes.trainer.num_nodes=2 \\
+  recipes.model.hf_model_name_or_path=Qwen/Qwen3-8B instance_type=ml.p5.48xlarge
+"""
+ENGINE = """
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
+settings = {"train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": 2}}
+engine, *_ = deepspeed.initialize(model=model, config=settings)
+"""
+ESTIMATOR = """
+session = boto3.Session(region_name="%s")
+HuggingFace(instance_type="ml.p5.48xlarge", max_run=7200, hyperparameters={
+    "model_id": "Qwen/Qwen3-8B", "per_device_train_batch_size": 2, "lora_r": 8})
+"""
+
+
 def runs_of(name, text):
     """The runs of one file."""
     return read_runs([(name, text.encode())], catalogs())
@@ -245,6 +278,11 @@ def runs_of(name, text):
         ("zero2.sh", f"{ZERO2} --max_seq_length 512", {"sharding": "zero2", "offload": ""}),
         ("pipeline.py", PIPELINE, {"gpus": "8"}),
         ("train.py", SCRIPT, {"recompute": "none"}),
+        ("sweep.sh", LOOPED, {"gpus": "4", "accumulation_steps": "8"}),
+        ("run.sh", WRITTEN, {"sequence_tokens": "8192", "batch": "2"}),
+        ("launch.sh", HYPERPOD, {"gpus": "16", "tuning": "lora", "sequence_tokens": "8192"}),
+        ("engine.py", ENGINE, {"sharding": "zero2", "batch": "4"}),
+        ("estimator.py", ESTIMATOR % "us-east-2", {"region": "us-east-2", "gpus": "8"}),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 14 else "",
 )
@@ -264,6 +302,16 @@ def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
         ("service.dstack.yml", DSTACK, "1 to 4 replicas"),
         ("llm.yaml", LLM_D + "  minReplicaCount: 2\n  maxReplicaCount: 8", "2 to 8 replicas"),
         ("run.sh", BRANCH, "if [[ $USE_FSDP == 1 ]]: not decided here"),
+        ("sweep.sh", LOOPED, "for LR in 1e-5 2e-5 (2 times)"),
+        ("sweep.sh", LOOPED, "time 08:00:00"),
+        ("estimator.py", ESTIMATOR % "us-east-2", "max_run 7200"),
+        (
+            "sky.yaml",
+            SKY.replace(
+                "  use", "  any_of: [{infra: aws/us-east-1}, {infra: aws/us-west-2}]\n  use"
+            ),
+            "regions us-east-1 or us-west-2",
+        ),
         ("run.sh", BENCHED, "--random-input-len 4000 --max-concurrency 32"),
     ],
 )

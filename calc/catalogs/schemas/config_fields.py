@@ -71,6 +71,7 @@ class Field(Entry, kw_only=True):
             "recompute",
             "accelerators",
             "infra",
+            "instance",
             "degree",
             "allocation",
             "trt_quantization",

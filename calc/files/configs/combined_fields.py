@@ -8,7 +8,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import Tool
 from calc.files.configs.model_names import model_id, stored_as
-from calc.files.configs.run_settings import RunSettings
+from calc.files.configs.run_settings import TAKES_EVERY_GPU, RunSettings
 from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
@@ -24,6 +24,7 @@ SINGLE = {
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 SHOWN_SHARE = 0.9  # of the memory that a card is sold with, its driver reports at least so much
+EVERY_GPU_OPEN = "{}, {}: it takes every GPU of its machine; write how many there are (gpus)."
 NODE_GPUS = 8  # where no file says how many a node has
 # GPUs that generate, more than those that train.
 BESIDE = (("engines", "rollout_tensor_parallel"), ("rollout_nodes", "rollout_node_gpus"))
@@ -106,6 +107,9 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
     source = "gpus_per_node"
     if not per_node and "nodes" not in settings.left:
         per_node, source = settings.values.get("asked_gpus"), "asked_gpus"
+    if TAKES_EVERY_GPU in settings.explicit and not per_node:
+        field, file = settings.fields[TAKES_EVERY_GPU], settings.files[TAKES_EVERY_GPU]
+        settings.complain(EVERY_GPU_OPEN.format(file, field), "gpus")
     sizes = [settings.values.get(part) for part in main.product]
     if main.work == "inference" or (not per_node and settings.values.get("dp_shard") is not None):
         product = prod(int(size or 1) for size in sizes)

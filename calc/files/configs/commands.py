@@ -10,6 +10,7 @@ from typing import Any
 
 from calc.files.configs.branches import Branches, Part
 from calc.files.configs.flags import ENDS
+from calc.files.configs.loops import Loops, first_values
 from calc.files.configs.problem import (
     LONGEST_SCRIPT,
     LONGEST_VALUE,
@@ -17,6 +18,7 @@ from calc.files.configs.problem import (
     MOST_WORDS,
     ConfigProblem,
 )
+from calc.files.configs.substitutions import EVERY_GPU, GPUS_OF_NODE, substituted
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 INNER = r"(?:[^{}]|\$\{\w{1,100}\})"  # of a default: ${A:-${B}/models/x}
@@ -53,8 +55,9 @@ HERE = re.compile(
 BLOCK = re.compile(r"\0(?P<name>\w+)\0(?P<adds>\+?)\0(?P<words>.*)", re.S)  # an array, in its place
 LOCATED = re.compile(r"\$\((?:which|command -v) ([\w./-]+)\)")  # $(which trl)
 PASSED_ON = ("$@", "$*")  # what the script itself was given
-SLURM = re.compile(
-    r"^#SBATCH[ \t]+(?:--([\w-]+)|-([A-Za-z]))(?:[= \t]*([^\s#]\S*))?", re.M
+SLURM = re.compile(r"^#SBATCH((?:[ \t]+[^\s#]\S*)+)", re.M)
+SLURM_OPTION = re.compile(
+    r"(?:^|[ \t])(?:--([\w-]+)|-([A-Za-z]))(?:[= \t]*([^\s-]\S*))?"
 )  # --nodes=2, -N 2, -N2
 BREAKS = ("&&", "||", ";", "|", "&")
 ENDS_BRANCH = ";;"  # of a case statement
@@ -77,12 +80,13 @@ DEEPEST_SCRIPT = 3
 class ScriptCommand(list[str]):
     """The words of a command; `own`: the variables set for it alone (CUDA_VISIBLE_DEVICES=0 x).
 
-    `test`: what must hold for it to run, where nothing in the script decides that.
+    `test`: what must hold for it to run, where nothing in the script decides that. `loops`: those
+    that it stands in.
     """
 
-    def __init__(self, words: list[str], own: dict[str, str], test: str = "") -> None:
+    def __init__(self, words: list[str], own: dict[str, str]) -> None:
         super().__init__(words)
-        self.own, self.test = own, test
+        self.own, self.test, self.loops = own, "", ""
 
 
 def shell_commands(
@@ -99,15 +103,18 @@ def shell_commands(
         )
     slurm = {
         (name or letter).replace("-", "_"): value or "true"
-        for name, letter, value in SLURM.findall(text)
+        for line in SLURM.findall(text)
+        for name, letter, value in SLURM_OPTION.findall(line)
     }
     variables = dict(SET_IF_UNSET.findall(text)) | (environment or {})
-    if "nodes" in slurm:
-        variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
+    nodes = slurm.get("nodes") or slurm.get("N")
+    variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), nodes) if nodes else {}
+    gpus = (slurm.get("gpus_per_node") or slurm.get("gres") or "").rpartition(":")[2]
+    variables |= {GPUS_OF_NODE: gpus} if gpus.isdecimal() else {}
     commands: list[ScriptCommand] = []
     words_left = MOST_WORDS
     lines = _one_command_per_line(text.replace("\r\n", "\n"), variables).split("\n")
-    branches, placed = Branches(), set[str]()
+    branches, loops, placed = Branches(), Loops(), set[str]()
     place = 0
     while place < len(lines):
         line, place = lines[place], place + 1
@@ -132,9 +139,10 @@ def shell_commands(
                 f"the launch command alone."
             )
         for before, part in _split(words):
-            command = without_redirections(branches.taken(before, part))
+            command = without_redirections(branches.taken(before, loops.body(part)))
             for one in _commands_of(command, variables, placed, file, depth):
                 one.test = one.test or branches.undecided
+                one.loops = one.loops or loops.text
                 commands.append(one)
     return commands, slurm, variables
 
@@ -172,8 +180,10 @@ def _inner_script(words: list[str]) -> tuple[list[str], str]:
 
 def _words(line: str, variables: dict[str, str], file: str) -> list[str] | None:
     """The words of a line with its variables filled in; None where a quote is left open."""
-    filled = JOINS_OUTPUT.sub(" ", _fill_variables(_without_remark(line), variables, file))
-    filled = LOCATED.sub(r"\1", filled.replace(ESCAPED_AND, ENDS))
+    plain = _without_remark(line)
+    variables |= first_values(substituted(_fill_variables(plain, variables, file), variables))
+    filled = JOINS_OUTPUT.sub(" ", _fill_variables(plain, variables, file))
+    filled = substituted(LOCATED.sub(r"\1", filled), variables).replace(ESCAPED_AND, ENDS)
     lexer = shlex.shlex(filled, posix=True, punctuation_chars="&;|")
     lexer.whitespace_split = True
     lexer.commenters = ""  # # within a word is none: LaTeX_OCR#1000
@@ -360,7 +370,7 @@ def _arithmetic_value(match: re.Match, variables: dict[str, str]) -> str:
         number = _number(ast.parse(words.strip(), mode="eval").body)
         return str(number) if abs(number) < MOST_NUMBER else match[0]
     except (KeyError, TypeError, ValueError, SyntaxError, ZeroDivisionError, RecursionError):
-        return match[0]
+        return f"$(({words}))" if EVERY_GPU in words else match[0]
 
 
 def _number(node: Any) -> int:

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.inside.cards import cards_in
-from calc.files.configs.inside.facts import FAMILY
+from calc.files.configs.inside.facts import FAMILY, INSTANCE
 from calc.files.configs.values import NoEqual, as_word, whole
 
 
@@ -48,6 +48,14 @@ def infra(value: Any) -> dict:
     if cloud != "aws":
         raise NoEqual
     return {"region": region.partition("/")[0]} if region else {}
+
+
+def instance(value: Any) -> dict:
+    """An instance, with or without SageMaker's ml.; of several none."""
+    match = INSTANCE.fullmatch(as_word(value).strip("[]'\" "))
+    if not match:
+        raise NoEqual
+    return {"instance": match[1]}
 
 
 def slurm_node_gpus(value: Any) -> dict:

@@ -13,6 +13,7 @@ from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.folders import downloads_of, is_folder, model_in_folder, unknown_model
+from calc.files.configs.here_documents import with_written_files
 from calc.files.configs.model_names import by_sizes, model_id
 from calc.files.configs.objective import missing_configs, settle_objective, unread_trainer
 from calc.files.configs.preference import objective_of
@@ -57,7 +58,7 @@ def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = ""
             f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config "
             f"and its launcher alone."
         )
-    texts = [(checked_text(content, file), file) for file, content in documents]
+    texts = with_written_files([(checked_text(content, file), file) for file, content in documents])
     objectives = (_named_objective(text, file) for text, file in texts)
     objective = next((one for one in objectives if one), None)
     missing = missing_configs(texts) if objective else []

@@ -10,11 +10,21 @@ from calc.evaluate import formulas_of
 from calc.files.configs import field_rules
 from calc.files.configs.fields import Field, field_catalog
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.substitutions import EVERY_GPU
 from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
 from calc.mappings import Json
 
 RECIPE = re.compile(r"(?:^|/)([a-z]\w{1,30})/([\w.]{1,20}?)_(qlora|lora|full)((?:_\w{1,40})?)$")
+TAKES_EVERY_GPU = "takes_every_gpu"  # the part of a command that runs on all GPUs of its machine
+RECIPES = "recipes"  # the field of HyperPod's launcher that names its recipe
+ABSENT_RECIPE = (
+    "{}: the recipe {} is not here, and sets the sharding, the recomputation and more; add its "
+    "YAML file with +."
+)
+HYPERPOD = re.compile(
+    r"(?:[a-z]+_)??(?P<model>[a-z]+\w*?_\d+b\w*?)_seq(?P<thousands>\d{1,3})k_gpu_(?P<work>\w+)"
+)
 STAGE = re.compile(
     r"(?:zero|stage|(?:^|[_-])z)[_-]?(?:stage)?[_-]?([0-3])(?!\d)"
 )  # ds_z3, zero_stage1
@@ -97,6 +107,9 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
     """Settle every field of a reading; `others` are the tools of the other files."""
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):
+            if value == EVERY_GPU:
+                settings.put(TAKES_EVERY_GPU, "yes", name, reading)
+                continue
             if not whole(str(value)):
                 settings.complain(
                     f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how "
@@ -151,6 +164,9 @@ def _take(
     word = as_word(value)
     if word in meaning.idle_at or (meaning.read == "open" and is_off(value)):
         return
+    if value == EVERY_GPU and meaning.to in ("gpus", "gpus_per_node"):
+        settings.put(TAKES_EVERY_GPU, "yes", name, reading)
+        return
     for part, setting in meaning.sets.items():
         settings.put(part, setting, name, reading)
     if meaning.read == "open":
@@ -167,8 +183,10 @@ def _take(
             shipped = {**_by_name(meaning.to, file), "unread": name}
         if unread := shipped.pop("unread", ""):
             settings.unused[unread] = None
-        if not shipped and reading.tool and meaning.to == reading.tool.id:
+        if reading.tool and meaning.to == reading.tool.id and (not shipped or name == RECIPES):
             settings.absent.add(meaning.to)
+        if name == RECIPES:
+            settings.complain(ABSENT_RECIPE.format(reading.file, word), "sharding")
         named_apart = _parts_named(reading) - {meaning.to}
         for part, setting in (shipped or {meaning.to: "named"}).items():
             if part not in named_apart:
@@ -211,7 +229,16 @@ def _parts_named(reading: Reading) -> set[str]:
 
 
 def _of_recipe(tool: str, name: str) -> dict[str, str]:
-    """Return the settings of a recipe of torchtune by its name: llama3_1/8B_qlora_single_device."""
+    """Return the settings in the name of a recipe of torchtune or HyperPod.
+
+    As in llama3_1/8B_qlora_single_device and hf_llama3_70b_seq16k_gpu_lora.
+    """
+    if tool == "hyperpod" and (recipe := HYPERPOD.fullmatch(name.rpartition("/")[2])):
+        return {
+            "model_name": recipe["model"].replace("_", "-"),
+            "sequence_tokens": str(1024 * int(recipe["thousands"])),
+            "peft": next((kind for kind in ("qlora", "lora") if kind in recipe["work"]), "none"),
+        }
     named = RECIPE.search(name)
     if tool != "torchtune" or not named:
         return {}

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
+from calc.files.configs.asides import IF, LOAD, LOOP
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, tools
-from calc.files.configs.tool_commands import IF, LOAD
 from calc.files.configs.values import whole
 from calc.mappings import Json
 from calc.say.numbers import is_missing
@@ -28,7 +28,10 @@ NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
+REGIONS = "regions {}: choose one (region)"
+TIME_LIMIT = "{}: the run may end there, and no plan is held to it (hours_most)"
 UNDECIDED = "{}: not decided here, both branches are read ({})"
+LOOPED = "{}: the figures are of one run, the first"
 LOADS = "the load of a {}: say it in words beside the file"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 TOO_FEW_GPUS = "the command takes {} GPUs, and only {} are asked for"
@@ -190,8 +193,9 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         items.append(
             (True, COPIES.format(f"{replicas} to {most}" if most > replicas else replicas))
         )
-    if any(line.field == "spot" for line in lines):
-        items.append((True, SPOT))
+    said = {line.field: line.text for line in lines}
+    terms = (("spot", SPOT), ("regions_named", REGIONS), ("time_limit", TIME_LIMIT))
+    items += [(True, text.format(said[name])) for name, text in terms if name in said]
     items += _asides_that_matter(run, lines)
     if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
         nodes = next((line.text for line in lines if line.field == "nodes"), "1")
@@ -211,5 +215,7 @@ def _asides_that_matter(
         begin = line.field.partition(" ")[0] if line.standing == "aside" else ""
         if begin == IF:
             yield True, UNDECIDED.format(line.field, MAYBE)
+        elif begin == LOOP:
+            yield True, LOOPED.format(line.field)
         elif begin == LOAD and run["work"] == "inference":
             yield True, LOADS.format(line.field)

@@ -7,10 +7,12 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
-from calc.files.configs.commands import ScriptCommand, shell_commands, without_redirections
+from calc.files.configs.asides import LONGEST_ASIDE, asides_of
+from calc.files.configs.commands import shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import ENDS, fields_of
 from calc.files.configs.inside.docker import gpus_of_docker, release_words, run_of_docker
+from calc.files.configs.inside.terms import place_of, terms_of
 from calc.files.configs.model_names import NIM
 from calc.files.configs.texts import flat
 from calc.files.configs.values import whole
@@ -34,16 +36,9 @@ PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launche
 MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")
 SHORTEST_FLAG = 5  # letters of the beginning of a flag
 GPUS_OF_SCRIPT = ("NPROC_PER_NODE", "NGPU")  # variables with the number of a node's GPUs
+REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "REGION")  # variables of a script
 INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
-LONGEST_ASIDE = 120  # characters
-FIRST_WORDS = 8  # of a command, which say what it runs
-IF, LOAD = "if", "benchmark"  # how an aside begins that says a test, or a load on a server
-OF_SETTING = re.compile(r"\w+=(?:-.*|\d+|[\w.-]+/[\w./-]+)", re.S)  # flags, a number or a model
-BENCHMARK = re.compile(r"\bbench\b|bench_serving|benchmark_serving|genai-perf|aiperf|guidellm")
-OF_LOAD = re.compile(
-    r"--(?:max-)?concurrency|--request-rate|--rate|--(?:[a-z]+-)?(?:input|output|isl|osl)(?:-len)?"
-    r"|--(?:synthetic-input|output)-tokens-mean|--(?:random|sonnet)-(?:input|output)-len|--[io]sl"
-)
+OF_HYPERPOD = "recipes."  # before the fields of a recipe that HyperPod's launcher overrides
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
 ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the same field
@@ -83,12 +78,14 @@ def runs_of_script(text: str, file: str) -> list[list[Reading]]:
     """
     commands, slurm, variables = shell_commands(text, file, {})
     read = [(words, command_readings(words, file)) for words in commands]
-    asides = _asides(read)
+    asides = asides_of(read)
     found = [(readings, words.own) for words, readings in read if readings]
     if not found and not slurm:
         return []
     tool = tools()["slurm"] if slurm else None
-    shared = [Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else []
+    limit = slurm.get("time") or slurm.get("t")
+    parts: Json = {"time_limit": f"time {limit}"} if limit else {}
+    shared = [Reading(file, tool, slurm, LAUNCH, parts, asides)] if slurm or asides else []
     served = [(readings, own) for readings, own in found if _serves(readings)]
     trained = [(readings, own) for readings, own in found if not _serves(readings)]
     if not any(one.tool and not one.tool.launches for readings, _ in trained for one in readings):
@@ -119,7 +116,7 @@ def _serves(readings: list[Reading]) -> bool:
 
 
 def _visible_gpus(variables: dict[str, str], file: str) -> Reading:
-    """The GPUs that a script's variables leave visible, or start processes on."""
+    """The GPUs that a script's variables leave visible, or start processes on, and the region."""
     parts: Json = {}
     for name in (*GPUS_OF_SCRIPT, "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
         value = variables.get(name, "")
@@ -130,6 +127,9 @@ def _visible_gpus(variables: dict[str, str], file: str) -> Reading:
         parts |= {"asked_gpus": number} if number else {}
     if re.fullmatch(r"[1-9]\d{0,4}", variables.get("NNODES", "")):
         parts["nodes"] = int(variables["NNODES"])
+    parts |= place_of(
+        [one for name in REGIONS for _, one in terms_of("region", variables.get(name, ""))]
+    )
     return Reading(file, None, {}, LAUNCH, parts)
 
 
@@ -139,33 +139,11 @@ def statements(
     """The readings of each command of a script that is read, and its other statements."""
     commands, _, variables = shell_commands(text, file, environment)
     read = [(words, command_readings(words, file)) for words in commands]
-    asides = _asides(read)
+    asides = asides_of(read)
     found = [readings for _, readings in read if readings]
     here = {name: value for name, value in variables.items() if name not in environment}
     visible = _visible_gpus(here, file)
     return ([*found, [visible]] if found and visible.parts else found), asides
-
-
-def _asides(read: list[tuple[ScriptCommand, list[Reading]]]) -> tuple[str, ...]:
-    """The statements that start no tool, and the tests on which those with settings hang."""
-    statements = [_load_of(words) or " ".join(words) for words, readings in read if not readings]
-    tests = [
-        f"{IF} {words.test}"
-        for words, readings in read
-        if words.test and (readings or any(map(OF_SETTING.fullmatch, words)))
-    ]
-    return tuple(text[:LONGEST_ASIDE] for text in (*statements, *dict.fromkeys(tests)))
-
-
-def _load_of(words: list[str]) -> str:
-    """The flags of a benchmark that say what it sends to a server; empty for others."""
-    if not BENCHMARK.search(" ".join(words[:FIRST_WORDS])):
-        return ""
-    pairs = [
-        word.split("=", 1) if "=" in word else [word, after] for word, after in pairwise(words)
-    ]
-    flags = [f"{name} {value}" for name, value in pairs if OF_LOAD.fullmatch(name)]
-    return " ".join([LOAD, *flags]) if flags else ""
 
 
 def command_readings(words: list[str], file: str) -> list[Reading]:
@@ -211,7 +189,11 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
 def _of_overrides(words: list[str]) -> Json:
     """Hydra's overrides as fields, a.b=1; by their last names where a tool knows those better."""
     pairs = [word.partition("=") for word in words]
-    fields = {name.lstrip("+~"): value for name, equals, value in pairs if equals}
+    fields = {
+        name.lstrip("+~").removeprefix(OF_HYPERPOD): value
+        for name, equals, value in pairs
+        if equals
+    }
     last = {name.rpartition(".")[2]: value for name, value in fields.items()}
     if best_tool(fields) or len(last) < len(fields):
         return fields

@@ -6,11 +6,15 @@ from typing import Any
 
 from calc.files.configs.fields import Field
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.substitutions import EVERY_GPU
 
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
 SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
 VARIABLE = re.compile(r"\$[\w{(]|`|<[A-Z][A-Z_]+>")
+OF_EVERY_GPU = re.compile(
+    rf"{EVERY_GPU}|\$\(\([^$]*\b{EVERY_GPU}\b[^$]*\)\)"
+)  # the number of the node's GPUs, or a sum with it
 UNKNOWN_FOLDER = re.compile(
     r"\A.*\$(?:\{\w+\}|\w+)[^$]*/(?=[^/$]*[a-zA-Z][^/$]*/?$)"
 )  # $HOME/models/qwen3-8b says the model all the same
@@ -40,6 +44,8 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
     """The value for the scenario, None where it stays open; raises NoEqual or ConfigProblem."""
     if isinstance(value, str) and meaning.read == "model":
         value = UNKNOWN_FOLDER.sub("", value)
+    if isinstance(value, str) and OF_EVERY_GPU.fullmatch(value):
+        raise NoEqual
     if isinstance(value, str) and VARIABLE.search(value):
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
     if meaning.read in ("count", "number", "steps"):

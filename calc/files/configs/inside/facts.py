@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
+from calc.files.configs.inside.terms import terms_of
 from calc.files.configs.model_names import JUMPSTART, NIM
 from calc.mappings import Json
 
@@ -88,7 +89,7 @@ SPOT += ("enable_managed_spot_training", "managed_spot_training")  # of SageMake
 IS_SPOT = ("spot", "true", "['spot']", "yes")
 CARD_KEYS = re.compile(
     r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on"
-    r"|constraints|^tags$"
+    r"|constraints|^partition$|^tags$"
 )
 SELECTORS = (
     ("key", "values"),
@@ -138,7 +139,7 @@ class Fact(NamedTuple):
 
     Kinds: gpus, devices, nodes, copies, most_copies (numbers); card (ids with a number each);
     memory (GB of a card); tensor, data, data_local (degrees in charts of llm-d, the last on one
-    node); instance; family (of instances); spot;
+    node); instance; family (of instances); spot; region; time_limit;
     model; engine; recipe (the trainer of HyperPod's); variable (name and value).
     """
 
@@ -212,6 +213,8 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
     if parents and parents[-1] in ENVIRONMENTS and isinstance(value, str | int | float):
         yield from _variable(path[-1], str(value), path)
         return
+    for one in value if isinstance(value, list) else [value]:
+        yield from (Fact(kind, term, path, text) for kind, term in terms_of(key, str(one)))
     if isinstance(value, list):
         if key in ENVIRONMENTS:  # - NAME=value
             for item in value:
@@ -303,6 +306,7 @@ def _variable(name: str, value: str, path: Path) -> Iterator[Fact]:
 def _of_variable(name: str, value: str, path: Path) -> Iterator[Fact]:
     """Yield what an environment variable says about GPUs and the model."""
     key = snake(name)
+    yield from (Fact(kind, term, path, f"{name} {value}") for kind, term in terms_of(key, value))
     if key in ("cuda_visible_devices", "nvidia_visible_devices") and re.fullmatch(
         r"[\d,\s]+", value
     ):

@@ -17,6 +17,7 @@ from calc.files.configs.inside.facts import (
 from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
 from calc.files.configs.inside.others import other_services
 from calc.files.configs.inside.programs import COMMANDS, MODEL, Program, programs_of
+from calc.files.configs.inside.terms import place_of
 from calc.files.configs.inside.trees import file_form, tree_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import (
@@ -53,6 +54,7 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("spot", "spot"),
     ("tensor", "tensor_parallel"),
     ("recipe", "hyperpod"),
+    ("time_limit", "time_limit"),
 )
 FEWEST_FIELDS = 3  # of a trainer, one of so many fields is there where a model is only loaded
 SHOWN = 3  # of the things that a refusal names
@@ -165,7 +167,7 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
     }
 
 
-MACHINE_FACTS = ("card", "instance", "gpus", "nodes", "spot")
+MACHINE_FACTS = ("card", "instance", "gpus", "nodes", "spot", "region", "time_limit")
 
 
 def machine_choices(tree: Json, file: str) -> list[list[Reading]]:
@@ -176,7 +178,7 @@ def machine_choices(tree: Json, file: str) -> list[list[Reading]]:
 
 def parts_of_machines(facts: list[Fact]) -> list[Json]:
     """The parts of each choice of machine that the facts leave, the nearest fact first."""
-    known: Json = {}
+    known: Json = place_of([fact.value for fact in facts if fact.kind == "region"])
     for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value

@@ -1,0 +1,74 @@
+"""Files that a shell script writes itself, cat > config.yaml <<EOF, and then gives to a command."""
+
+import re
+from pathlib import PurePath
+from textwrap import dedent
+
+from calc.files.configs.commands import VARIABLE, variable_value
+from calc.files.configs.documents import SHELL_FORMS, several_readings
+from calc.files.configs.inside.trees import file_form
+from calc.files.configs.problem import ConfigProblem
+
+BEGINS = re.compile(
+    r"^[ \t]*(?:sudo[ \t]+)?(?:cat|tee)\b(?P<before>[^\n<]*)<<-?[ \t]*(?P<quote>['\"\\]?)"
+    r"(?P<mark>\w+)['\"]?(?P<behind>[^\n]*)$"
+)
+TARGET = re.compile(r"(?:^|[\s>])['\"]?(?P<name>[\w./${}~-]*\.(?:ya?ml|json|toml|py))\b")
+ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=['\"]?([^'\"\n;#]*)", re.M)
+MOST_FILES = 8
+
+
+def with_written_files(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The texts (text, file) of a run, with the files that its scripts write and that are read."""
+    every: list[tuple[str, str]] = []
+    for text, file in texts:
+        if "<<" not in text or file_form(text, file) not in (*SHELL_FORMS, "YAML"):
+            every.append((text, file))
+            continue
+        left, written = written_files(text)
+        read = [(body, name) for name, body in written if _is_read(body, name)]
+        every += [(left, file), *read]
+    return every
+
+
+def _is_read(text: str, file: str) -> bool:
+    """Return whether a text says anything of a run."""
+    try:
+        return bool(several_readings(text, file))
+    except ConfigProblem:
+        return False
+
+
+def written_files(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """A script without the files that it writes, and these files: (name, text).
+
+    A file that nothing else in the script names is left where it is.
+    """
+    lines = text.split("\n")
+    left: list[str] = []
+    files: list[tuple[str, str]] = []
+    place = 0
+    while place < len(lines):
+        line, place = lines[place], place + 1
+        begin = BEGINS.match(line)
+        end = _end(lines, place, begin["mark"]) if begin and len(files) < MOST_FILES else 0
+        target = TARGET.search(f"{begin['before']} {begin['behind']}") if begin else None
+        name = PurePath(target["name"]).name if target else ""
+        if not begin or not end or text.count(name) < 2 or not name:
+            left.append(line)
+            continue
+        body = dedent("\n".join(lines[place:end]))
+        files.append((name, body if begin["quote"] else _filled(body, left)))
+        place = end + 1
+    return "\n".join(left), files
+
+
+def _end(lines: list[str], place: int, mark: str) -> int:
+    """The place of the line that ends a block; 0 without one."""
+    return next((at for at in range(place, len(lines)) if lines[at].strip(" \t") == mark), 0)
+
+
+def _filled(body: str, before: list[str]) -> str:
+    """The text of a file with the variables that the lines before it set."""
+    variables = dict(ASSIGNED.findall("\n".join(before)))
+    return VARIABLE.sub(lambda match: variable_value(match, variables), body)

@@ -1,0 +1,30 @@
+"""Where a file says that its run goes, and how long it may take: regions and time limits."""
+
+import re
+from collections.abc import Iterator
+
+# A region of AWS, with or without a zone.
+REGION = re.compile(r"(?:aws/)?((?:af|ap|ca|eu|il|me|mx|sa|us)-(?:gov-)?[a-z]{4,9}-\d)[a-f]?")
+OF_PLACE = re.compile(r"(?:^|[_./])(?:region|region_name|regions|zones?|infra|location)$")
+CLOCK = re.compile(r"(?:\d{1,3}-)?\d{1,3}:\d\d:\d\d")  # of Slurm: days-hours:minutes:seconds
+TIME_LIMITS = (
+    *("max_runtime_in_seconds", "max_run", "active_deadline_seconds", "max_runtime_seconds"),
+    *("max_train_seconds", "timeout_minutes", "max_duration", "walltime"),
+)
+
+
+def terms_of(key: str, value: str) -> Iterator[tuple[str, str]]:
+    """The region, or the longest time, that a field names."""
+    plain = value.strip()
+    if OF_PLACE.search(key) and (match := REGION.fullmatch(plain)):
+        yield "region", match[1]
+    elif (key in TIME_LIMITS and plain[:1].isdigit()) or (key == "time" and CLOCK.fullmatch(plain)):
+        yield "time_limit", f"{key} {plain}"
+
+
+def place_of(regions: list[str]) -> dict[str, str]:
+    """The region of a run; of several regions the choice."""
+    distinct = list(dict.fromkeys(regions))
+    if len(distinct) == 1:
+        return {"region": distinct[0]}
+    return {"regions_named": " or ".join(distinct)} if distinct else {}
