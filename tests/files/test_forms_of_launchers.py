@@ -215,12 +215,12 @@ done
 """
 WRITTEN = """
 LENGTH=8192
-cat > /tmp/run.yaml <<EOF
+cat > conf/run.yaml <<EOF
 base_model: Qwen/Qwen3-8B
 sequence_len: $LENGTH
 micro_batch_size: 2
 EOF
-axolotl train /tmp/run.yaml
+axolotl train conf/run.yaml
 """
 HYPERPOD = """
 python3 main.py recipes=fine-tuning/qwen/hf_qwen3_8b_seq8k_gpu_lora recipes.trainer.num_nodes=2 \\

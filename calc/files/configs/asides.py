@@ -1,4 +1,4 @@
-"""What a script says beside the commands that are read: tests, loops and loads on a server."""
+"""Statements of a script beside the commands that are read: tests, loops, loads on a server."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Files that a shell script writes itself, cat > config.yaml <<EOF, and then gives to a command."""
+"""Files that a shell script writes itself and then gives to a command."""
 
 import re
 from pathlib import PurePath

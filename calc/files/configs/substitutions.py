@@ -1,4 +1,4 @@
-"""What a shell puts in the place of a command, $(...), as far as the script itself says it."""
+"""Values of a shell's substitutions, $(...), as far as the script itself says them."""
 
 import re
 
@@ -35,7 +35,7 @@ def _end(line: str, opened: int) -> int:
 
 
 def _value(command: str, variables: dict[str, str]) -> str:
-    """What a command prints, where it counts GPUs or items or is a sequence of numbers."""
+    """The text that a command prints, if it counts GPUs or items or is a sequence of numbers."""
     if COUNTS_GPUS.search(command):
         return variables.get(GPUS_OF_NODE) or EVERY_GPU
     if items := COUNTS_ITEMS.fullmatch(command):

@@ -1,4 +1,4 @@
-"""Where a file says that its run goes, and how long it may take: regions and time limits."""
+"""The regions and the time limits that a file names."""
 
 import re
 from collections.abc import Iterator
