@@ -35,7 +35,7 @@ FEW = (
 
 
 def cases(rows, catalogs):
-    """What is measured, by name: functions without parameters."""
+    """Return what is measured, by name, as functions without parameters."""
     repeated, distinct = crossed(rows), all_distinct(rows)
     return {
         "crossed, all columns and solvers": partial(estimate, repeated, catalogs),

@@ -83,7 +83,7 @@ class Room:
         return 1e3 * median(seconds), 1e3 * p95(seconds)
 
     async def visit(self, seed, until, changes=None, think=THINK_SECONDS):
-        """One visitor: until a moment, or for so many changes."""
+        """Simulate a visitor until a moment, or for a number of changes."""
         visitor = Visitor(self.server.address, seed)
         dice = random.Random(seed)
         try:
@@ -270,7 +270,7 @@ def large_jobs(rounds):
 
 
 def main():
-    """Compare, or churn, or soak, or ask beside a large job."""
+    """Run the comparison, or the churn, the soak, or the test with a large job."""
     arguments = options(
         __doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0, large=0, texts=0
     )

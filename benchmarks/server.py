@@ -76,12 +76,12 @@ class Server:
             return False
 
     def memory_mib(self):
-        """Memory in RAM of the process and those beside it; what they share counts once. [MiB]"""
+        """RAM of the process and its children; shared pages count once. [MiB]"""
         rolled_up = [_of_process(number, "smaps_rollup") for number in self._numbers_of_processes()]
         return sum(int(text.partition("\nPss:")[2].split()[0]) for text in rolled_up if text) / 1024
 
     def cpu_seconds(self):
-        """CPU time of the process and those beside it since they began. [s]"""
+        """CPU time of the process and its children since they started. [s]"""
         ticks = 0
         for number in self._numbers_of_processes():
             if text := _of_process(number, "stat"):
@@ -102,12 +102,12 @@ class Server:
         return numbers
 
     def log_bytes(self):
-        """What it has written to its log. [B]"""
+        """Size of the log that the server has written. [B]"""
         return os.fstat(self.log.fileno()).st_size
 
 
 def _of_process(number, file):
-    """The text of a file of a process; empty where the process has ended."""
+    """The text of a file of a process; empty if the process has ended."""
     try:
         return Path(f"/proc/{number}/{file}").read_text()
     except OSError:

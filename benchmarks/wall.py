@@ -62,7 +62,7 @@ class Screen:
 
     def change_ms(self, number):
         """From a value that is committed to the last paint; the kinds of fields take turns. None
-        where nothing changes.
+        if nothing changes.
         """
         (self._choose, self._step)[number % 2](number // 2)
         seen = self._settled(lambda seen: seen["change"] > seen["input"])
@@ -120,13 +120,15 @@ def screen(server):
 
 
 def met(script, changes):
-    """What one round of a page takes: milliseconds of the first picture cold and warm, and of the
-    changes that painted.
+    """Time one round of a page.
+
+    Return the milliseconds of the first picture, cold and warm, and of the changes that were
+    painted: their median, their 95th percentile and their number.
     """
-    with Server(script) as server, screen(server) as shown:
-        cold, warm = shown.first_picture_ms(), shown.first_picture_ms()
-        taken = [shown.change_ms(number) for number in range(changes)]
-    painted = [milliseconds for milliseconds in taken if milliseconds is not None]
+    with Server(script) as server, screen(server) as window:
+        cold, warm = window.first_picture_ms(), window.first_picture_ms()
+        changes_ms = [window.change_ms(number) for number in range(changes)]
+    painted = [milliseconds for milliseconds in changes_ms if milliseconds is not None]
     return {
         "cold": cold,
         "warm": warm,

@@ -108,7 +108,7 @@ def _region(text):
 
 
 def _scope(options, catalogs):
-    """What this refresh asks AWS for."""
+    """Return what this refresh fetches from AWS."""
     gpus = catalogs.gpus[
         (catalogs.gpus["ec2_name"] != "") & catalogs.gpus["ec2_memory_bytes"].notna()
     ]
@@ -156,7 +156,7 @@ def _capacity(catalogs):
 
 
 def _fetch(session, why, scope, kept, open_url):
-    """AWS's answers, from the public files where there are no credentials."""
+    """AWS's answers, from the public files if there are no credentials."""
     if session is None:
         unknown = [
             family
@@ -197,7 +197,7 @@ def _session(session):
 
 
 def _finish(options, answers, merged, kept, today):
-    """Print notes, changes and doubts; write the catalogs where nothing forbids it."""
+    """Print notes, changes and doubts; write the catalogs if nothing forbids it."""
     for line in (*(f"Note: {note}." for note in answers.notes), *merged.changes):
         print(line)
     seen = "; ".join(

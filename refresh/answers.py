@@ -43,7 +43,7 @@ class Scope:
     pools: tuple = ()
 
     def wants(self, instance):
-        """Whether the refresh asks for this instance type."""
+        """Return whether the refresh fetches this instance type."""
         return self.families is None or family_of(instance) in self.families
 
 
@@ -149,7 +149,7 @@ def family_of(instance):
 
 
 def is_local(zone, region):
-    """Whether a zone, by id or name, is a Local or Wavelength Zone.
+    """Return whether a zone, by id or name, is a Local or Wavelength Zone.
 
     use1-atl2-az1 and us-east-1-atl-2a are; use1-az1 and us-east-1a are not.
     """

@@ -53,7 +53,7 @@ THROTTLES = {
 
 
 def fetch(session, scope, kept, progress, open_url):
-    """AWS's answers about the scope; raises RefreshError. `open_url` opens the public files, which
+    """AWS's answers about the scope. Raises RefreshError. `open_url` opens the public files, which
     have the rest.
     """
     meter = Meter(progress)
@@ -117,7 +117,7 @@ def fetch(session, scope, kept, progress, open_url):
 
 
 def _read_advice(scope, answers, open_url):
-    """Read the bands of interruption; where that fails, they stay as they were."""
+    """Read the bands of interruption; if that fails, they stay as they were."""
     try:
         public.read_advisor(scope, answers, open_url)
         answers.sources[public.ADVISOR] = public.SOURCES[public.ADVISOR]
@@ -167,7 +167,7 @@ def read_on_demand(pricing, region, wanted, scope, answers):
 
 
 def read_ebs(pricing, region, answers):
-    """Read the price of EBS gp3 in a region; where that fails, the old one stays. [USD per GiB]"""
+    """Read the price of EBS gp3 in a region; if that fails, the old one stays. [USD per GiB]"""
     fields = {"regionCode": region, "volumeApiName": "gp3", "productFamily": "Storage"}
     try:
         for item in _products(pricing, fields):

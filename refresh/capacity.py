@@ -128,7 +128,7 @@ def _usd_per_hour(offer):
 def read_scores(client, regions, pool, answers):
     """Keep one pool's best score in each region; one that AWS leaves out has none.
 
-    AWS names its ten best zones: where it names as many, a region that is left out may have a score
+    AWS names its ten best zones: if it names as many, a region that is left out may have a score
     all the same.
     """
     row = {"signal": "score", "of": "+".join(pool)}

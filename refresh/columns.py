@@ -7,7 +7,7 @@ from refresh.answers import RefreshError
 
 
 def lines_of(answer, file):
-    """The answer's lines as text; raises RefreshError where it breaks off.
+    """The answer's lines as text. Raises RefreshError if it breaks off.
 
     It does where it ends before its announced length or, without one, within a line.
     """
@@ -43,7 +43,7 @@ def rows_of(lines, wanted, columns, file):
 
 
 def renamed_columns(names, there):
-    """Which of the names are not there, each with the new one that is nearest; empty if all are."""
+    """Say which of the names are missing, each with the most similar new one; "" if none is."""
     left = {_plain(name): name for name in there if name not in names}
     missing = [
         (name, get_close_matches(_plain(name), left, 1, 0.5)) for name in names if name not in there

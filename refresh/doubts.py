@@ -1,4 +1,4 @@
-"""Doubts about merged prices: on demand that moves alone, odd ratios to on demand, outliers."""
+"""Sanity checks of merged prices: lone moves on demand, odd ratios to on demand, outliers."""
 
 from math import log
 from typing import NamedTuple
@@ -6,42 +6,42 @@ from typing import NamedTuple
 from calc.cost.markets import MARKETS
 from refresh.answers import BLOCK, ON_DEMAND, PLANS, PRICED, RESERVED, SAGEMAKER, SPOT, family_of
 
-LEAP_RATIO = 3  # a price that moves more than this, or lies further from its neighbors, is doubtful
-# on demand moves further only where another price moves with it; AWS's largest moves were -45 % and
-# +15 %
+LEAP_RATIO = 3  # a price that moves by more, or is further from its neighbors, is doubtful
+# A price on demand that moves by more is doubtful unless another price moves with it. AWS's largest
+# moves were -45 % and +15 %.
 LONE_MOVE_RATIO = 0.3
-FEWEST_FAMILIES = 5  # that move together: an error of the files; AWS cut four of P in June 2025
-FEWEST_STRANGERS = (
-    5  # a price is compared with those of all other families only where there are as many
-)
-RATIOS = {  # market -> least and most of its price over on demand
+# So many families that move together are an error of the files; AWS cut four of P in June 2025.
+FEWEST_FAMILIES = 5
+FEWEST_PRICES = 5  # from which on a new price is compared with those of all families
+RATIOS = {  # market -> lowest and highest ratio of its price to on demand
     **dict.fromkeys((*RESERVED, *PLANS), (0.25, 1)),  # AWS announces savings of up to 72 %
     **dict.fromkeys(SAGEMAKER, (1, 2)),  # published pairs lie between 1.15 and 1.40
     SPOT: (0.05, 1),  # AWS announces savings of up to 90 %
     BLOCK: (0.25, 1),  # listed ones lie between 0.50 and 0.87
 }
-ROUNDING = 1e-3  # of two prices of which one is printed with fewer digits
+ROUNDING = 1e-3  # if one of two prices is printed with fewer digits
 LABELS = {market.key: market.label for market in MARKETS.values()}
 
 
 class Doubt(NamedTuple):
-    """A sentence about one entry of a catalog, by the name with which it is accepted."""
+    """A sentence about one entry of a catalog, and the name by which a user accepts the entry."""
 
     entry: str
     sentence: str
 
 
 def entry_of(kind, *names):
-    """The name of an entry: on_demand/p5.48xlarge/us-east-1."""
+    """Return the name of an entry, such as on_demand/p5.48xlarge/us-east-1."""
     return "/".join((kind, *names))
 
 
 def doubts(before, after, instances, seen):
-    """The doubts about prices.
+    """Yield the doubts about the prices of a refresh.
 
-    `before`, `after`: (instance, region) -> market -> price; `seen`: market -> prices of this
-    refresh. On demand is judged by its own past, with other prices as witnesses; every other market
-    by its ratio to on demand where that is known, else by its own past and its neighbors.
+    `before`, `after`: (instance, region) -> market -> price. `seen`: market -> the keys of its
+    prices in this refresh. A price on demand is compared with its earlier one and with other prices
+    that should move with it. A price of another market is compared with on demand if that is known,
+    else with its earlier one or its neighbors.
     """
     moves = {
         (market, *key): _usd(after[key], market) / _usd(before[key], market)
@@ -49,7 +49,7 @@ def doubts(before, after, instances, seen):
         for key in seen[market]
         if market in after.get(key, {})
         and market in before.get(key, {})
-        and _alike(before[key][market], after[key][market])
+        and _are_comparable(before[key][market], after[key][market])
     }
     lone = list(_lone_moves(before, after, moves))
     yield from lone
@@ -68,20 +68,20 @@ def doubts(before, after, instances, seen):
             elif (market, *key) in moves:
                 yield from _leap(market, key, before, after, moves) if market != ON_DEMAND else ()
             elif market not in before.get(key, {}):
-                yield from _stranger(market, key, before, after, instances)
+                yield from _new_outlier(market, key, before, after, instances)
 
 
 def _usd(row, market):
     return row[market]["usd_per_hour"]
 
 
-def _alike(old, new):
-    """Whether two prices can be compared: an estimate is no observation."""
+def _are_comparable(old, new):
+    """Return whether both prices are estimates, or neither is."""
     return (old.get("basis") == "estimated") == (new.get("basis") == "estimated")
 
 
 def _lone_moves(before, after, moves):
-    """Prices on demand that moved far, and further than any other price moved with them."""
+    """Yield prices on demand that moved far while no other price moved at least half as far."""
     odd_files, odd_regions = _move_together(moves)
     for (market, instance, region), ratio in sorted(moves.items()):
         if market != ON_DEMAND or not _is_far(ratio):
@@ -115,53 +115,55 @@ def _lone_moves(before, after, moves):
 
 
 def _move_together(moves):
-    """Regions whose file moves as a whole, and those that move with most families: both are errors,
-    not cuts.
+    """Return the regions whose file moves as a whole, and those in which most families move.
 
-    The terms of such a file are no witnesses of its prices on demand, and neither is such a region
-    of another.
+    Both are errors of the files and not price cuts. So the reserved terms of such a file do not
+    confirm its prices on demand, and such a region does not confirm another one. A region with few
+    families is judged by those of all regions.
     """
     by_region = {}
     for (market, instance, region), ratio in moves.items():
         if market == ON_DEMAND:
             by_region.setdefault(region, []).append((family_of(instance), ratio))
-    everywhere = [move for moved in by_region.values() for move in moved]
-    few = {region for region, moved in by_region.items() if len(dict(moved)) < FEWEST_FAMILIES}
-    judged = {region: everywhere if region in few else moved for region, moved in by_region.items()}
-    odd_files = {
-        region for region, moved in by_region.items() if len(moved) > 1 and _most_move(moved)
-    }
-    return odd_files, {
-        region
-        for region, moved in judged.items()
-        if len(dict(moved)) >= FEWEST_FAMILIES and _most_move(moved)
-    }
+    everywhere = [move for region_moves in by_region.values() for move in region_moves]
+    odd_files, odd_regions = set(), set()
+    for region, region_moves in by_region.items():
+        if len(region_moves) > 1 and _most_move(region_moves):
+            odd_files.add(region)
+        compared = region_moves if _has_families(region_moves) else everywhere
+        if _has_families(compared) and _most_move(compared):
+            odd_regions.add(region)
+    return odd_files, odd_regions
+
+
+def _has_families(region_moves):
+    """Return whether enough families are among the moves to tell an error from a price cut."""
+    return len({family for family, _ in region_moves}) >= FEWEST_FAMILIES
 
 
 def _is_far(ratio):
     return not 1 - LONE_MOVE_RATIO <= ratio <= 1 + LONE_MOVE_RATIO
 
 
-def _most_move(moved):
-    """Whether more than half of the prices moved far, the same way."""
-    far = [ratio > 1 for _, ratio in moved if _is_far(ratio)]
-    return max(sum(far), len(far) - sum(far)) > len(moved) / 2
+def _most_move(region_moves):
+    """Return whether more than half of the prices moved far in the same direction."""
+    rises = [ratio > 1 for _, ratio in region_moves if _is_far(ratio)]
+    return max(sum(rises), len(rises) - sum(rises)) > len(region_moves) / 2
 
 
 def _leap(market, key, before, after, moves):
+    """Yield a doubt if a price moved by more than LEAP_RATIO."""
     if not 1 / LEAP_RATIO <= moves[market, *key] <= LEAP_RATIO:
         was, new = _usd(before[key], market), _usd(after[key], market)
         yield Doubt(
             entry_of(market, *key),
-            (
-                f"{LABELS[market]} {' '.join(key)} goes from {was:g} to {new:g}, more than "
-                f"{LEAP_RATIO} times"
-            ),
+            f"{LABELS[market]} {' '.join(key)} goes from {was:g} to {new:g}, more than "
+            f"{LEAP_RATIO} times",
         )
 
 
 def _odd_ratio(market, key, usd, on_demand):
-    """A price out of proportion to on demand."""
+    """Yield a doubt if a price is out of proportion to on demand."""
     least, most = RATIOS[market]
     ratio = usd / on_demand
     if market == SPOT and ratio > most + ROUNDING:
@@ -176,32 +178,36 @@ def _odd_ratio(market, key, usd, on_demand):
         )
 
 
-def _stranger(market, key, before, after, instances):
-    """A new price far from those of the type elsewhere, else per GPU of the family, else of all."""
-    instance, new = key[0], _usd(after[key], market)
+def _new_outlier(market, key, before, after, instances):
+    """Yield a doubt if a new price is far from the known ones.
+
+    These are the prices of the type in other regions. Without any, they are the prices per GPU of
+    its family, and without any of these, of all families.
+    """
+    instance, new_usd = key[0], _usd(after[key], market)
     prices = {place: _usd(row, market) for place, row in before.items() if market in row}
     per_gpu = {
         place: usd / _gpus(instances[place[0]])
         for place, usd in prices.items()
         if place[0] in instances
     }
-    same = [usd for (other, _), usd in prices.items() if other == instance]
-    family = [usd for (other, _), usd in per_gpu.items() if family_of(other) == family_of(instance)]
-    everything = list(per_gpu.values()) if len(per_gpu) >= FEWEST_STRANGERS else []
-    comparable = new if same else new / _gpus(instances[instance])
-    near = same or family or everything
-    if near and not min(near) / LEAP_RATIO <= comparable <= max(near) * LEAP_RATIO:
-        if same:
-            whose = "of the same type elsewhere"
-        elif family:
-            whose = "per GPU of its family"
-        else:
-            whose = "per GPU of all"
-        sentence = (
-            f"{LABELS[market]} {' '.join(key)} is new at {new:g}, far from the prices {whose} "
-            f"({min(near):g} to {max(near):g})"
+    of_type = [usd for (other, _), usd in prices.items() if other == instance]
+    of_family = [
+        usd for (other, _), usd in per_gpu.items() if family_of(other) == family_of(instance)
+    ]
+    if of_type:
+        usd, known, whose = new_usd, of_type, "of the same type elsewhere"
+    else:
+        usd = new_usd / _gpus(instances[instance])
+        known, whose = of_family, "per GPU of its family"
+        if not of_family and len(per_gpu) >= FEWEST_PRICES:
+            known, whose = list(per_gpu.values()), "per GPU of all"
+    if known and not min(known) / LEAP_RATIO <= usd <= max(known) * LEAP_RATIO:
+        yield Doubt(
+            entry_of(market, *key),
+            f"{LABELS[market]} {' '.join(key)} is new at {new_usd:g}, far from the prices {whose} "
+            f"({min(known):g} to {max(known):g})",
         )
-        yield Doubt(entry_of(market, *key), sentence)
 
 
 def _gpus(entry):

@@ -1,5 +1,6 @@
-"""Answers of finished regions, kept for a day beside the catalogs: a refresh that breaks off goes
-on from there.
+"""Answers of the regions that a refresh has read, stored next to the catalogs for a day.
+
+A refresh that breaks off continues with the other regions.
 """
 
 import json
@@ -65,7 +66,7 @@ class KeptRegions:
             self.folder.rmdir()
 
     def sentence(self):
-        """How many regions a new run need not read again."""
+        """Say how many regions the next run need not read again; "" for none."""
         count = sum(map(self._is_young, self.folder.glob(f"*-{self.key}.json")))
         regions = "1 region" if count == 1 else f"{count} regions"
         goes_on = (

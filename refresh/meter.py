@@ -1,4 +1,4 @@
-"""How much of a refresh's files is read: sizes before the first, time to go after each part."""
+"""Progress of a refresh: the sizes of its files first, then the time left after each part."""
 
 import time
 from http.client import HTTPException
@@ -99,7 +99,7 @@ class _Counted:
 
 
 def size_of(url, open_url):
-    """The bytes that a file announces; 0 where it announces none, or does not open."""
+    """The bytes that a file announces; 0 if it announces none, or does not open."""
     try:
         with open_url(url, timeout=20) as answer:
             return int(getattr(answer, "headers", {}).get("Content-Length") or 0)

@@ -113,7 +113,7 @@ def _keep(target, unit, usd, description, region, answers, source):
 
 
 def is_of(attributes, region):
-    """Whether a product belongs to the region itself; the files list Local Zones too."""
+    """Return whether a product is sold in the region itself. The files list Local Zones too."""
     place = attributes.get("fromRegionCode") or attributes.get("regionCode") or region
     local = "Local Zone" in attributes.get("locationType", "") or "Local Zone" in attributes.get(
         "fromLocationType", ""
@@ -127,7 +127,10 @@ def kind_of(usage_type):
 
 
 def _lustre(attributes, _):
-    """FSx for Lustre, told apart by all attributes and the description together."""
+    """Return the target of a product of FSx for Lustre, with all its attributes; else None.
+
+    Only all attributes and the description together distinguish its kinds.
+    """
     words = " ".join(map(str, attributes.values()))
     return (
         ("storage_and_traffic", LUSTRE, "usd_per_gib", words) if "lustre" in words.lower() else None
@@ -135,7 +138,7 @@ def _lustre(attributes, _):
 
 
 def _is_lustre_125(words):
-    """Whether it is persistent SSD of 125 MB/s per TiB."""
+    """Return whether a product is persistent SSD of 125 MB/s per TiB."""
     words = words.lower().replace("_", " ")
     return (
         "ssd" in words

@@ -49,7 +49,7 @@ def versions(answers, open_url):
 
 
 def read(region, addresses, scope, answers, open_url):
-    """Read the plans of a region; where that fails, it is noted and they stay as they were."""
+    """Read the plans of a region; if that fails, it is noted and they stay as they were."""
     if region not in addresses:
         return
     try:

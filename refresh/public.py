@@ -24,69 +24,62 @@ OFFER_URL = (
     "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
 )
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
-# Usage types in EC2's file beside instances.
-SMALL = (
-    "EBS:VolumeUsage.gp3",
-    "DataTransfer-Regional-Bytes",
-)
+# Usage types in EC2's file besides instances.
+STORAGE_AND_TRAFFIC = ("EBS:VolumeUsage.gp3", "DataTransfer-Regional-Bytes")
 COLUMNS = (  # that are read, of some ninety
-    *(
-        "TermType",
-        "OfferTermCode",
-        "LeaseContractLength",
-        "OfferingClass",
-        "PurchaseOption",
-        "Unit",
-        "PricePerUnit",
-        "Currency",
-    ),
-    *(
-        "Product Family",
-        "Location",
-        "Location Type",
-        "Region Code",
-        "Instance Type",
-        "Instance Family",
-        "Tenancy",
-        "usageType",
-    ),
-    *("Operating System", "Pre Installed S/W", "CapacityStatus", "MarketOption"),
+    "TermType",
+    "OfferTermCode",
+    "LeaseContractLength",
+    "OfferingClass",
+    "PurchaseOption",
+    "Unit",
+    "PricePerUnit",
+    "Currency",
+    "Product Family",
+    "Location",
+    "Location Type",
+    "Region Code",
+    "Instance Type",
+    "Instance Family",
+    "Tenancy",
+    "usageType",
+    "Operating System",
+    "Pre Installed S/W",
+    "CapacityStatus",
+    "MarketOption",
 )
-# Columns that say what a new type is.
+# Columns that describe a new type, and the unit of each.
 FACTS_OF_NEW = {
     "GPU": "GPUs",
     "vCPU": "vCPUs",
     "Memory": "of host memory",
 }
-PATIENCE = (2, 8)  # seconds between tries to open a file
+PAUSES_SECONDS = (2, 8)  # between tries to open a file
 
 
 def fetch(scope, kept, progress, open_url=urlopen):
-    """On-demand prices, reserved terms and spot estimates; raises RefreshError with a sentence."""
+    """Fetch On-Demand prices, reserved terms and Spot estimates. Raise RefreshError on failure."""
     meter = Meter(progress)
-    opened = patient(meter.counted(open_url))
+    open_patiently = patient(meter.counted(open_url))
     advice = Answers(sources=dict(SOURCES))
     try:
-        read_advisor(scope, advice, opened)
-        versions = plans.versions(advice, opened)
-        large = [
+        read_advisor(scope, advice, open_patiently)
+        versions = plans.versions(advice, open_patiently)
+        large_files = [
             url for region in kept.missing(scope.regions) for url in _large_files(region, versions)
         ]
-        meter.announce(large, open_url)
+        meter.announce(large_files, open_url)
 
-        def read_region(region, of_region, part):
-            read_offers(region, of_region, part, opened)
-            plans.read(region, versions, of_region, part, opened)
-            offer_files.fetch(region, of_region, part, opened)
+        def read_region(region, region_scope, answers):
+            read_offers(region, region_scope, answers, open_patiently)
+            plans.read(region, versions, region_scope, answers, open_patiently)
+            offer_files.fetch(region, region_scope, answers, open_patiently)
 
         answers = kept.read(scope, read_region, progress)
     except (OSError, HTTPException) as error:
-        missing = getattr(error, "code", None) in NOT_THERE
-        cure = (
-            f"{error.url} is not there: check the name of the region"
-            if missing
-            else "check the network and run it again"
-        )
+        cure = "check the network and run it again"
+        if getattr(error, "code", None) in NOT_THERE:
+            cure = f"{error.url} is not there: check the name of the region"
         raise RefreshError(
             f"the public price files could not be read ({error}); {cure}."
         ) from error
@@ -105,37 +98,39 @@ def _large_files(region, versions):
 
 
 def patient(open_url, sleep=time.sleep):
-    """A function that opens an address, retrying after growing pauses what AWS may have."""
+    """Return a function that opens an address and tries again after each of PAUSES_SECONDS.
 
-    def opened(url, **options):
-        for pause in PATIENCE:
+    It does not try again if AWS answers that there is no such file.
+    """
+
+    def open_patiently(url, **options):
+        for pause_seconds in PAUSES_SECONDS:
             try:
                 return open_url(url, **options)
             except (OSError, HTTPException) as error:
                 if getattr(error, "code", None) in NOT_THERE:
                     raise
-                sleep(pause)
+                sleep(pause_seconds)
         return open_url(url, **options)
 
-    return opened
+    return open_patiently
 
 
 def read_offers(region, scope, answers, open_url):
-    """Keep the Linux hours of wanted instances of one region's file (hundreds of MiB)."""
-    terms_of = {}
+    """Read the prices of plain Linux hours from one region's offer file (hundreds of MiB).
+
+    `answers` receives those of the instances in the catalog, and the prices of storage and traffic.
+    """
+    terms_by_instance = {}
+    label = f"the offer file of {region}"
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
-        for row in rows_of(
-            lines_of(answer, f"the offer file of {region}"),
-            _may_be_kept,
-            COLUMNS,
-            f"the offer file of {region}",
-        ):
+        for row in rows_of(lines_of(answer, label), _may_have_price, COLUMNS, label):
             if row["Location Type"] != "AWS Region" or row["Region Code"] not in ("", region):
-                continue  # Local Zones ask other prices
-            _keep_small(row, region, answers)
-            if _wanted(row, scope, answers):
-                _keep(row, region, answers, terms_of)
-    for instance, terms in terms_of.items():
+                continue  # Local Zones have other prices
+            _put_storage_and_traffic(row, region, answers)
+            if _is_instance_hour(row, scope, answers):
+                _put_hour(row, region, answers, terms_by_instance)
+    for instance, terms in terms_by_instance.items():
         for market, figures in reserved_prices(
             (*term, prices.items()) for (*term, _), prices in terms.items()
         ).items():
@@ -144,13 +139,14 @@ def read_offers(region, scope, answers, open_url):
         answers.covered[market].add(region)
 
 
-def _may_be_kept(line):
-    """Whether a line can be an instance's hour, storage or traffic: most lines are neither."""
-    return ("Linux" in line and "Usage" in line) or any(f'{name}"' in line for name in SMALL)
+def _may_have_price(line):
+    """Return whether a line can be an instance's hour, storage or traffic. Most are neither."""
+    is_small = any(f'{name}"' in line for name in STORAGE_AND_TRAFFIC)
+    return is_small or ("Linux" in line and "Usage" in line)
 
 
-def _keep_small(row, region, answers):
-    """Keep storage and traffic, which EC2's file lists too."""
+def _put_storage_and_traffic(row, region, answers):
+    """Put a price of storage or traffic, which EC2's file lists too, into the answers."""
     kind = offer_files.kind_of(row["usageType"]) if row["TermType"] == "OnDemand" else ""
     if kind and row["Unit"].startswith("GB"):
         answers.put_small(
@@ -158,21 +154,26 @@ def _keep_small(row, region, answers):
         )
 
 
-def _wanted(row, scope, answers):
-    """Whether a line is a plain Linux hour of an instance in the catalog; new types are noted."""
+def _is_instance_hour(row, scope, answers):
+    """Return whether a row is a plain Linux hour of an instance in the catalog.
+
+    If its type is new, a note goes into `answers`.
+    """
     instance = row["Instance Type"]
     tenancy, family = (
         ("Dedicated", "Compute Instance (bare metal)")
         if ".metal" in instance
         else ("Shared", "Compute Instance")
     )
-    linux = row["Operating System"] == "Linux" and row["Pre Installed S/W"] in ("", "NA")
-    sold = (
+    is_linux = row["Operating System"] == "Linux" and row["Pre Installed S/W"] in ("", "NA")
+    is_plain = (
         row["Tenancy"] == tenancy
         and row["Product Family"] == family
         and row["CapacityStatus"] == "Used"
     )
-    if not (linux and sold and is_plain_hour(instance, row["usageType"], row["MarketOption"])):
+    if not (
+        is_linux and is_plain and is_plain_hour(instance, row["usageType"], row["MarketOption"])
+    ):
         return False
     if not scope.wants(instance):
         return False
@@ -188,7 +189,8 @@ def _wanted(row, scope, answers):
     return instance in scope.instances
 
 
-def _keep(row, region, answers, terms_of):
+def _put_hour(row, region, answers, terms_by_instance):
+    """Put a price on demand into the answers, and a reserved one into `terms_by_instance`."""
     instance, usd = row["Instance Type"], float(row["PricePerUnit"])
     answers.regions[region] = row["Location"].rpartition("(")[2].rstrip(")")
     if row["TermType"] == "OnDemand":
@@ -198,13 +200,13 @@ def _keep(row, region, answers, terms_of):
             row[name]
             for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode")
         )
-        usd_of = terms_of.setdefault(instance, {}).setdefault(term, {})
+        usd_by_unit = terms_by_instance.setdefault(instance, {}).setdefault(term, {})
         # A line that comes twice counts once.
-        usd_of[row["Unit"]] = max(usd_of.get(row["Unit"], 0), usd)
+        usd_by_unit[row["Unit"]] = max(usd_by_unit.get(row["Unit"], 0), usd)
 
 
 def read_advisor(scope, answers, open_url):
-    """Keep the savings over on demand and the band of interruptions, by region and type (Linux)."""
+    """Read the savings over on demand and the band of interruptions, by region and type (Linux)."""
     with open_url(ADVISOR_URL, timeout=60) as answer:
         advice = json.load(answer)
     bands = {band["index"]: band["label"] for band in advice["ranges"]}

@@ -62,7 +62,7 @@ def shape_of(answer, cards):
 
 
 def _network(info):
-    """The sum of the baselines, or a label without 'up to'; None where there is neither. [B/s]"""
+    """The sum of the baselines, or a label without 'up to'; None if there is neither. [B/s]"""
     baselines = [card.get("BaselineBandwidthInGbps") for card in info.get("NetworkCards", [])]
     if baselines and all(baselines):
         return sum(baselines) / 8 * 1e9

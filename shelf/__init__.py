@@ -1,1 +1,1 @@
-"""Plans kept for the team: what stands on the shelf, and where it is stored."""
+"""The team's shelf of plans: their versions, their states, and the store that holds them."""

@@ -1,5 +1,7 @@
-"""The plans on the shelf. Each change only adds a version, so that of two people who save at once
-neither loses anything.
+"""The plans on the shelf.
+
+Each change only adds a version. So if two people save a plan at the same time, neither loses
+anything.
 """
 
 from collections.abc import Callable
@@ -9,27 +11,26 @@ from uuid import uuid4
 
 MOST_SHOWN = 200  # plans, the newest first; and versions of one
 LONGEST = {"name": 60, "saved_by": 40, "answer": 300, "link": 60_000}  # characters
-CALLED = {"name": "name", "saved_by": "name of who saves it", "answer": "answer", "link": "link"}
-FORMULA = ("=", "+", "-", "@")  # what a spreadsheet would run
+LABELS = {"name": "name", "saved_by": "name of who saves it", "answer": "answer", "link": "link"}
+FORMULA_SIGNS = ("=", "+", "-", "@")  # a spreadsheet would run a text that begins with one
 
 # A statement with :names and their values -> the rows.
 Run = Callable[[str, dict[str, Any]], list[tuple]]
 
 
 class ShelfError(Exception):
-    """One sentence: what the shelf cannot do, and what still works."""
+    """The shelf cannot do something. The text says what, and what still works."""
 
 
 class ShelfBusyError(ShelfError):
-    """Another program holds the shelf for longer than the patience of a call."""
+    """Another program locks the shelf for longer than a call waits."""
 
 
 class Plan(NamedTuple):
-    """A version of a plan: its name, who saved it, when (UTC), its answer in words and figures, and
-    its link, which brings it back.
+    """A version of a plan: who saved it, when (UTC), its answer, and the link that brings it back.
 
-    `usd` is the cost of the run or the month, None if no price is known. `versions`: how many
-    of this name there are.
+    `usd` is the cost of the run or the month, None if no price is known. `versions` is the number
+    of versions under this name.
     """
 
     id: str
@@ -78,7 +79,7 @@ def save(
     usd: float | None = None,
     usd_per_hour: float | None = None,
 ) -> Plan:
-    """A plan onto the shelf, as the newest version of its name; raises ShelfError."""
+    """Save a plan as the newest version of its name and return it. Raise ShelfError on failure."""
     texts: dict[str, Any] = {
         "name": one_line(name),
         "saved_by": one_line(saved_by),
@@ -87,15 +88,15 @@ def save(
     }
     for field, text in texts.items():
         if not text:
-            raise ShelfError(f"A plan on the shelf needs a {CALLED[field]}.")
+            raise ShelfError(f"A plan on the shelf needs a {LABELS[field]}.")
         if len(text) > LONGEST[field]:
             raise ShelfError(
-                f"The {CALLED[field]} has {len(text):,} characters; at most "
+                f"The {LABELS[field]} has {len(text):,} characters; at most "
                 f"{LONGEST[field]:,} go onto the shelf."
             )
-        if text.startswith(FORMULA):
+        if text.startswith(FORMULA_SIGNS):
             raise ShelfError(
-                f"The {CALLED[field]} begins with {text[0]}, which a spreadsheet reads as a "
+                f"The {LABELS[field]} begins with {text[0]}, which a spreadsheet reads as a "
                 f"formula; begin with a letter."
             )
     plan = Plan(
@@ -105,47 +106,48 @@ def save(
         usd_per_hour=usd_per_hour,
         **texts,
     )
-    _ready(run)
+    create_table(run, TABLE)
     run(ADD, {field: getattr(plan, field) for field in STORED})
     return plan
 
 
 def take_off(run: Run, name: str, taken_by: str) -> Plan:
-    """A plan off the shelf: its versions stay, and saving its name puts it back; raises
-    ShelfError.
+    """Take a plan off the shelf. Raise ShelfError on failure.
+
+    Its versions stay, and saving a plan under its name puts it back.
     """
     return save(run, name, taken_by, "taken off the shelf", OFF)
 
 
 def newest(run: Run) -> list[Plan]:
-    """The newest version of each plan, the latest saved first, at most MOST_SHOWN."""
-    _ready(run)
+    """Return the newest version of each plan, the latest first, at most MOST_SHOWN."""
+    create_table(run, TABLE)
     return [Plan(*row) for row in run(NEWEST, {"most": MOST_SHOWN, "off": OFF})]
 
 
 def taken_off(run: Run) -> list[Plan]:
-    """For each plan that was taken off, the version that says by whom and when.
+    """Return for each plan that was taken off the version that says by whom and when.
 
-    At most MOST_SHOWN plans.
+    They are at most MOST_SHOWN.
     """
-    _ready(run)
+    create_table(run, TABLE)
     return [Plan(*row) for row in run(TAKEN_OFF, {"most": MOST_SHOWN, "off": OFF})]
 
 
 def last_to_open(run: Run) -> dict[str, Plan]:
-    """For each plan that was taken off, by name, the newest version that can be opened."""
-    _ready(run)
+    """Return by name the newest version that can be opened of each plan that was taken off."""
+    create_table(run, TABLE)
     return {plan.name: plan for plan in (Plan(*row) for row in run(LAST_TO_OPEN, {"off": OFF}))}
 
 
 def versions(run: Run, name: str) -> list[Plan]:
-    """Every version of a plan, the newest first, at most MOST_SHOWN."""
-    _ready(run)
+    """Return the versions of a plan, the newest first, at most MOST_SHOWN."""
+    create_table(run, TABLE)
     return [Plan(*row) for row in run(VERSIONS, {"name": name, "most": MOST_SHOWN})]
 
 
 def one_line(text: str) -> str:
-    """Typed words as a table can hold them: on one line, without what cannot be seen."""
+    """Return a typed text on one line, without characters that cannot be printed."""
     return " ".join(
         "".join(
             character for character in text if character.isprintable() or character.isspace()
@@ -153,13 +155,14 @@ def one_line(text: str) -> str:
     )
 
 
-def _ready(run: Run) -> None:
-    """The table is there. Two that make it at once may fail at that, and find it made.
+def create_table(run: Run, table: str) -> None:
+    """Create a table unless it exists. Raise ShelfBusyError if the shelf is locked.
 
-    A busy shelf is reported at once: the statement itself would only wait again.
+    If another process creates it at the same time, this one may fail although the table exists. So
+    other errors are ignored: if the table is missing, the next statement fails.
     """
     try:
-        run(TABLE, {})
+        run(table, {})
     except ShelfBusyError:
         raise
     except ShelfError:

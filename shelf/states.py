@@ -1,14 +1,14 @@
 """The state of each plan on the shelf, with its history.
 
-A change only adds a row, which names the row that it follows. Because a row can be followed only
-once, if two people decide at the same time, one of them is told what the other has decided.
+A change only adds a row, which names the row that it follows. A row can be followed only once. So
+if two people decide at the same time, one of them gets an error that says what the other decided.
 """
 
 from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import uuid4
 
-from shelf.plans import LONGEST, Run, ShelfBusyError, ShelfError, one_line
+from shelf.plans import LONGEST, Run, ShelfBusyError, ShelfError, create_table, one_line
 
 PROPOSED, APPROVED, RUNNING, DONE, REJECTED = STATES = (
     "proposed",
@@ -24,8 +24,8 @@ FOLLOWS = {  # state -> the states that may come after it
     DONE: (PROPOSED,),
     REJECTED: (PROPOSED,),
 }
-DECIDED = (APPROVED, REJECTED)  # by those who may
-FIRST = ""  # what the first row of a plan follows
+DECIDED = (APPROVED, REJECTED)  # only people with the right to decide may set these
+FIRST = ""  # the value of `follows` in the first row of a plan
 LONGEST_OF = {"team": 60, "budget": 60, "note": 300}  # characters
 MOST_STATES = 500
 
@@ -33,7 +33,7 @@ MOST_STATES = 500
 class State(NamedTuple):
     """A state of a plan: who set it, when (UTC), for which version, team and budget, and why.
 
-    `follows` is the id of the state before it, empty of the first.
+    `follows` is the id of the state before it, empty in the first.
     """
 
     id: str
@@ -67,15 +67,15 @@ NEWEST = f"""SELECT {COLUMNS} FROM headroom_states AS one WHERE NOT EXISTS (
 
 
 def newest_states(run: Run) -> dict[str, State]:
-    """The present state of each plan by its name, the latest MOST_STATES."""
-    _ready(run)
+    """Return the present state of each plan by its name, for the MOST_STATES latest changes."""
+    create_table(run, TABLE)
     states = [State(*row) for row in run(NEWEST, {"most": MOST_STATES})]
     return {state.name: state for state in states}
 
 
 def history(run: Run, name: str) -> list[State]:
-    """Every state of a plan, the newest first."""
-    _ready(run)
+    """Return the states of a plan, the newest first, at most MOST_STATES."""
+    create_table(run, TABLE)
     return [State(*row) for row in run(HISTORY, {"name": name, "most": MOST_STATES})]
 
 
@@ -88,9 +88,9 @@ def set_state(
     follows: State | None,
     **texts: str,
 ) -> State:
-    """A new state of a plan; raises ShelfError.
+    """Add a state of a plan and return it. Raise ShelfError if it is not allowed or came too late.
 
-    `follows` is the state that whoever sets it has seen, or None if the plan has no state yet.
+    `follows` is the state that the person who sets it saw, or None if the plan had no state yet.
     `texts`: team, budget, note.
     """
     allowed = FOLLOWS[follows.state] if follows else (PROPOSED,)
@@ -111,7 +111,7 @@ def set_state(
         follows=follows.id if follows else FIRST,
         **words,
     )
-    _ready(run)
+    create_table(run, TABLE)
     try:
         run(ADD, row._asdict())
     except ShelfBusyError:
@@ -128,23 +128,13 @@ def set_state(
 
 
 def _check(set_by: str, words: dict[str, str]) -> None:
-    """Raise ShelfError where a name is missing or a text is too long."""
+    """Raise ShelfError if a name is missing or a text is too long."""
     if not set_by:
         raise ShelfError("A state needs the name of whoever sets it.")
     limits = {"set_by": LONGEST["saved_by"], **LONGEST_OF}
     for field, text in {"set_by": set_by, **words}.items():
         if len(text) > limits[field]:
-            called = "name" if field == "set_by" else field
+            label = "name" if field == "set_by" else field
             raise ShelfError(
-                f"The {called} has {len(text):,} characters; at most {limits[field]} are kept."
+                f"The {label} has {len(text):,} characters; at most {limits[field]} are kept."
             )
-
-
-def _ready(run: Run) -> None:
-    """The table is there; two that make it at once may fail at that, and find it made."""
-    try:
-        run(TABLE, {})
-    except ShelfBusyError:
-        raise
-    except ShelfError:
-        pass

@@ -1,7 +1,6 @@
-"""Where plans are stored: a file of SQLite, for which Python has all that is needed, or any
-database that SQLAlchemy reaches.
+"""Stores of plans: a SQLite file or any database that SQLAlchemy reaches.
 
-Both take the same statements. The file needs no package beside Python; a database is the engine of
+Both take the same statements. The file needs no package beyond Python; a database is the engine of
 st.connection.
 """
 

@@ -20,13 +20,13 @@ CHECKS = ("strict_yaml.py", "schema_check.py", "faults.py", "schemas/*.py")
 
 
 def document_of(content: bytes, name: str, file: str) -> Json:
-    """A new copy of a catalog's document in these bytes; raises CatalogError if it is faulty."""
+    """A new copy of a catalog's document in these bytes. Raises CatalogError if it is faulty."""
     return json.loads(document_text(content, name, file))
 
 
 @lru_cache(maxsize=KEPT_IN_MEMORY)
 def document_text(content: bytes, name: str, file: str) -> str:
-    """Return the document of the catalog `name` in these bytes as JSON; raises CatalogError."""
+    """Return the document of the catalog `name` in these bytes as JSON. Raises CatalogError."""
     digest = hashlib.sha256(b"\0".join((_checks(), name.encode(), content))).hexdigest()[:32]
     path = _folder() / f"{Path(file).stem}-{digest}.json"
     with suppress(OSError, ValueError):

@@ -22,7 +22,7 @@ DAY = r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 
 
 def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
-    """The rows of the history, oldest price first, in USD per hour; raises CatalogError."""
+    """The rows of the history, oldest price first, in USD per hour. Raises CatalogError."""
     lines: list[bytes] = []
     places: list[tuple[str, int]] = []  # file and line number of each row
     for path in sorted((folder / HISTORY).glob("*.csv")):

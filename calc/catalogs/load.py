@@ -167,7 +167,7 @@ BESIDE = sorted(ROOM_OF.keys() - IN_TABLES - {READINGS, BUDGETS})
 
 
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
-    """Every catalog of the folder, checked, as of `today` (ISO date); raises CatalogError."""
+    """Every catalog of the folder, checked, as of `today` (ISO date). Raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
     digest = hashlib.sha256()
     facts = hashlib.sha256()
@@ -232,7 +232,7 @@ def _plain_tables(entries: Json) -> dict[str, pd.DataFrame]:
 
 
 def _about(documents: Json) -> Json:
-    """Return what each file says beside its entries, such as its date and its sources."""
+    """Return what each file says apart from its entries, such as its date and its sources."""
     return {
         name: {key: value for key, value in document.items() if key != name}
         for name, document in documents.items()
@@ -330,7 +330,7 @@ def read_catalog(file: type[File]) -> File:
 
 
 def _content(folder: Path, name: str) -> bytes:
-    """The bytes of one file of the folder; raises CatalogError."""
+    """The bytes of one file of the folder. Raises CatalogError."""
     try:
         return path_of(name, folder).read_bytes()
     except OSError as error:

@@ -45,7 +45,7 @@ def families_of(entries: Json, traits: Json, blocks: Json) -> dict[str, Json]:
 
 
 def _check_kind(value: Any, default: Any, file: str, path: Sequence[str]) -> None:
-    """Raise CatalogError where a trait is text and its default a number, or the reverse."""
+    """Raise CatalogError if a trait is text and its default a number, or the reverse."""
     if isinstance(value, str) != isinstance(default, str):
         kind = "text" if isinstance(default, str) else "a whole number"
         raise CatalogError(

@@ -42,7 +42,7 @@ def check_references(
 
 
 def _check_software(tables: Mapping[str, pd.DataFrame], blocks: Json) -> None:
-    """Raise CatalogError where software and what is known of it do not agree."""
+    """Raise CatalogError if software and what is known of it do not agree."""
     software = tables["implementations"]
     for field, names in (("block", blocks), ("divided_as", software.index)):
         given = software.loc[software[field] != "", field]
@@ -61,7 +61,7 @@ def _check_software(tables: Mapping[str, pd.DataFrame], blocks: Json) -> None:
 def _check(
     catalog: str, field: str, pairs: Iterable[tuple[Any, Any]], names: Any, kind: str = ""
 ) -> None:
-    """Raise CatalogError where a field of an entry holds none of the names."""
+    """Raise CatalogError if a field of an entry holds none of the names."""
     for entry, value in pairs:
         check_reference(
             value,
@@ -73,7 +73,7 @@ def _check(
 
 
 def _check_alike(catalog: str, entries: Any, names: Any, kind: str) -> None:
-    """Raise CatalogError where a catalog lacks an entry for a name, or has one for no name."""
+    """Raise CatalogError if a catalog lacks an entry for a name, or has one for no name."""
     _check(catalog, "", ((name, name) for name in entries), names, kind)
     for name in names:
         if name not in entries:
@@ -82,7 +82,7 @@ def _check_alike(catalog: str, entries: Any, names: Any, kind: str) -> None:
 
 
 def check_blocks(stacks: pd.DataFrame, blocks: Json) -> None:
-    """Raise CatalogError where blocks.yaml lacks a block that a model names."""
+    """Raise CatalogError if blocks.yaml lacks a block that a model names."""
     _check(
         "models",
         "block",
@@ -96,7 +96,7 @@ def check_blocks(stacks: pd.DataFrame, blocks: Json) -> None:
 
 
 def check_families(models: Mapping[str, Json], heads: Json, families: Json) -> None:
-    """Raise CatalogError where a model or a head names a family that does not exist."""
+    """Raise CatalogError if a model or a head names a family that does not exist."""
     for model, entry in models.items():
         if not {"refused", "total_parameters"} & set(entry):
             check_reference(
@@ -114,7 +114,7 @@ def check_families(models: Mapping[str, Json], heads: Json, families: Json) -> N
 
 
 def check_support(rules: Json, instance_families: Any, **choices: Any) -> None:
-    """Raise CatalogError where a rule of support.yaml names what no catalog has."""
+    """Raise CatalogError if a rule of support.yaml names what no catalog has."""
     file = label_of("support")
     tables = {
         "precision": "precisions",

@@ -23,7 +23,7 @@ def check_schema(document: Any, name: str, file: str) -> None:
 
 
 def check_order(ids: Iterable[str], file: str) -> None:
-    """Raise CatalogError where entries are not sorted by id."""
+    """Raise CatalogError if entries are not sorted by id."""
     for before, after in pairwise(ids):
         if before == after:
             raise CatalogError(
@@ -37,7 +37,7 @@ def check_order(ids: Iterable[str], file: str) -> None:
 
 
 def check_reference(value: Any, names: Any, file: str, path: Sequence[str], kind: str) -> None:
-    """Raise CatalogError where a value is not one of the names."""
+    """Raise CatalogError if a value is not one of the names."""
     if value not in names:
         close = get_close_matches(str(value), [str(name) for name in names], n=1)
         cure = (
@@ -51,7 +51,7 @@ def check_reference(value: Any, names: Any, file: str, path: Sequence[str], kind
 
 
 def check_ranges(entries: Mapping[str, Json], file: str) -> None:
-    """Raise CatalogError where a value is not between `least` and `most` of its entry."""
+    """Raise CatalogError if a value is not between `least` and `most` of its entry."""
     for name, entry in entries.items():
         if not entry["least"] <= entry["value"] <= entry["most"]:
             cure = f"write a number from {entry['least']:.10g} to {entry['most']:.10g}"

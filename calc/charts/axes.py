@@ -56,23 +56,23 @@ def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np
 
 
 def spread_names(places: Sequence[float] | np.ndarray, gap: float) -> np.ndarray:
-    """Places between 0 and 1, moved as little as possible to be a gap apart.
+    """Return places between 0 and 1 that are at least a gap apart, moved as little as possible.
 
-    With the gaps taken off, places in order must not decrease. Where they do, neighbors share their
+    With the gaps subtracted, places in order must not decrease. If they do, neighbors share their
     mean: isotonic regression by pooling adjacent violators (Barlow et al. 1972).
     """
-    wished = np.clip(np.asarray(places, dtype=float), 0.0, 1.0)
-    order = np.argsort(wished, kind="stable")
-    last = len(wished) - 1
+    exact = np.clip(np.asarray(places, dtype=float), 0.0, 1.0)
+    order = np.argsort(exact, kind="stable")
+    last = len(exact) - 1
     gap = min(gap, 1 / max(last, 1))
-    gaps_before = gap * np.arange(len(wished))
+    gaps_before = gap * np.arange(len(exact))
     blocks: list[list[float]] = []
-    for place in (wished[order] - gaps_before).tolist():
+    for place in (exact[order] - gaps_before).tolist():
         block = [place]
         while blocks and fmean(blocks[-1]) > fmean(block):
             block = blocks.pop() + block
         blocks.append(block)
-    shared = [fmean(block) for block in blocks for _ in block]
-    moved = np.empty_like(wished)
-    moved[order] = np.clip(shared, 0.0, 1 - gap * last) + gaps_before
-    return moved
+    means = [fmean(block) for block in blocks for _ in block]
+    spread = np.empty_like(exact)
+    spread[order] = np.clip(means, 0.0, 1 - gap * last) + gaps_before
+    return spread

@@ -80,7 +80,7 @@ def moves_table(moved: pd.DataFrame, bill_usd: pd.Series) -> pd.DataFrame:
 
 
 def _unless(usd: float, base_usd: float) -> str:
-    """An end of a bar in words; empty where it is the base."""
+    """An end of a bar in words; empty if it is the base."""
     return "" if billed_usd(usd) == billed_usd(base_usd) else billed_usd(usd)
 
 

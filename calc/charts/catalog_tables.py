@@ -31,21 +31,21 @@ def models(
         estimated=table["refused"] == "",
     )
     billions = table["billions"]
-    chosen = has_words(table, SEARCHED, text)
+    is_chosen = has_words(table, SEARCHED, text)
     if families:
-        chosen &= table["family"].isin(list(families))
+        is_chosen &= table["family"].isin(list(families))
     if sizes:
         ends = [SIZES[size] for size in sizes]
-        chosen &= pd.concat(
+        is_chosen &= pd.concat(
             [(billions >= least) & (billions < most) for least, most in ends], axis="columns"
         ).any(axis="columns")
-    return table[chosen].sort_values(
+    return table[is_chosen].sort_values(
         "name", key=lambda values: values.str.lower(), ignore_index=True
     )
 
 
 def has_words(table: pd.DataFrame, columns: Collection[str], text: str) -> pd.Series:
-    """Which rows have every word of a text in one of these columns, in any case of letters."""
+    """Return which rows have each word of a text in one of these columns, in any letter case."""
     names = table[list(columns)].agg(" ".join, axis="columns").str.lower()
     return pd.Series(
         [all(word in name for word in text.lower().split()) for name in names], index=table.index

@@ -112,7 +112,7 @@ def _marks(
 
 
 def _superlative(least: Cell, least_usd: float) -> str:
-    """Return the mark of the cell that counts as the cheapest: a tie may show a smaller amount."""
+    """Return the mark of the cheapest cell. In a tie, another cell may show a smaller amount."""
     is_shown_least = least.plan is not None and about(least.plan["usd"]) == about(least_usd)
     return "cheapest" if is_shown_least else "≈ cheapest"
 
@@ -124,7 +124,7 @@ def _joined(*columns: pd.Series) -> pd.Series:
 
 
 def _timed(table: pd.DataFrame, cells: Sequence[Cell], measure: str) -> pd.Series:
-    """Return the measure in words, with the time of a run where that is another measure."""
+    """Return the measure in words, with the time of a run if that is another measure."""
     ends = [measure != "hours" and cell.plan is not None and ends_of(cell.plan) for cell in cells]
     return table["text"] + (" · " + table["detail"]).where(pd.Series(ends, dtype=bool), "")
 

@@ -1,4 +1,4 @@
-"""A step of reinforcement learning for charts: what each pool of GPUs does and holds."""
+"""A step of reinforcement learning for charts: what each pool of GPUs does and stores."""
 
 import pandas as pd
 
@@ -16,8 +16,8 @@ PHASES = {
 WAITS = "waits"
 # The moments of memory in each phase of a step.
 MOMENTS = {
-    "rollout": "rollout",
-    "log-probs": "log-probs",
+    "rollout": ("rollout",),
+    "log-probs": ("log-probs",),
     "update": ("forward", "backward", "step"),
 }
 
@@ -28,33 +28,33 @@ def has_rollout(row: Row) -> bool:
 
 
 def pools(row: Row) -> dict[str, int]:
-    """The GPUs of each pool: those that train and those that generate, or all for both."""
-    generating = int(row["rollout_gpus"])
+    """Return the number of GPUs of each pool: of training and of rollout, or of one for both."""
+    rollout_gpus = int(row["rollout_gpus"])
     if row["rollout"] == "own gpus":
-        return {TRAINS: int(row["gpus"]) - generating, GENERATES: generating}
+        return {TRAINS: int(row["gpus"]) - rollout_gpus, GENERATES: rollout_gpus}
     return {BOTH: int(row["gpus"])}
 
 
 def timeline(row: Row) -> pd.DataFrame:
-    """Activities of each pool in one step: pool, rank, activity, start, end, share_ratio.
+    """Return the activities of each pool in one step, with start and end in seconds.
 
-    One-step-off the rollout is that of the next step and begins with the update of this one.
+    Columns: pool, rank, activity, start, end, share_ratio (of the step). If training is one step
+    off, the rollout is that of the next step and begins with this step's training.
     """
     seconds = {phase: float(row[name]) for name, phase in PHASES.items()}
-    step = float(row["step_seconds"])
-    overlaps = row["asynchronous"] == "one-step-off"
-    begins = 0.0 if overlaps else seconds["rollout"]
-    generating, training = [("rollout", 0.0, seconds["rollout"])], []
+    step_seconds = float(row["step_seconds"])
+    start = 0.0 if row["asynchronous"] == "one-step-off" else seconds["rollout"]
+    rollout, training = [("rollout", 0.0, seconds["rollout"])], []
     for phase in list(seconds)[1:]:
-        training.append((phase, begins, begins + seconds[phase]))
-        begins += seconds[phase]
-    of_pool = {BOTH: generating + training, TRAINS: training, GENERATES: generating}
+        training.append((phase, start, start + seconds[phase]))
+        start += seconds[phase]
+    of_pool = {BOTH: rollout + training, TRAINS: training, GENERATES: rollout}
     rows = []
     for rank, (pool, gpus) in enumerate(pools(row).items()):
         label = (
             f"{with_noun(gpus, 'GPU')}: {'rollout and training' if pool == BOTH else pool.lower()}"
         )
-        for activity, start, end in _with_waits(of_pool[pool], step):
+        for activity, start, end in _with_waits(of_pool[pool], step_seconds):
             rows.append(
                 {
                     "pool": label,
@@ -62,28 +62,31 @@ def timeline(row: Row) -> pd.DataFrame:
                     "activity": activity,
                     "start": start,
                     "end": end,
-                    "share_ratio": (end - start) / step,
+                    "share_ratio": (end - start) / step_seconds,
                 }
             )
     return pd.DataFrame(rows)
 
 
 def _with_waits(
-    spans: list[tuple[str, float, float]], step: float
+    spans: list[tuple[str, float, float]], step_seconds: float
 ) -> list[tuple[str, float, float]]:
-    """The spans of a pool with the time between them, before and after, in which it waits."""
-    filled, last = [], 0.0
-    for activity, start, end in [*spans, ("", step, step)]:
-        if start > last + 1e-9 * step:
-            filled.append((WAITS, last, start))
+    """Return the spans of a pool, and a span of WAITS wherever it does nothing."""
+    with_waits, last = [], 0.0
+    for activity, start, end in [*spans, ("", step_seconds, step_seconds)]:
+        if start > last + 1e-9 * step_seconds:
+            with_waits.append((WAITS, last, start))
         if end > start:
-            filled.append((activity, start, end))
+            with_waits.append((activity, start, end))
         last = end
-    return filled
+    return with_waits
 
 
 def idle_sentence(row: Row) -> str:
-    """The 2 GPUs that generate wait 63 % of a step, the 6 that train 37 %; both are paid."""
+    """Say how long each pool waits: The 2 that generate wait 63 % of a step, ...
+
+    If training and rollout share their GPUs, say how much of the step the rollout takes.
+    """
     if row["rollout"] != "own gpus":
         return (
             f"The rollout takes {percent(row['rollout_seconds'] / row['step_seconds'])} of a "
@@ -99,25 +102,23 @@ def idle_sentence(row: Row) -> str:
 
 
 def memory_by_pool(row: Row, phases: pd.DataFrame) -> pd.DataFrame:
-    """Memory of training and rollout in each phase: phase, rank, pool, gib.
+    """Return the memory of training and rollout in each phase: phase, rank, pool, gib.
 
-    `phases`: phase, component, bytes (phases_table). Apart, the engine keeps its share of its own
-    cards all the time.
+    `phases`: phase, component, bytes (phases_table). On cards of its own, the rollout engine takes
+    its share of them all the time.
     """
-    total = phases.groupby("phase")["bytes"].sum()
-    engine = phases[phases["component"] == "rollout_engine_bytes"].set_index("phase")["bytes"]
-    apart = row["rollout"] == "own gpus"
-    share = float(row["rollout_share"]) * float(row["gpu_memory_bytes"])
+    total_bytes = phases.groupby("phase")["bytes"].sum()
+    engine_bytes = phases[phases["component"] == "rollout_engine_bytes"].set_index("phase")["bytes"]
+    has_own_gpus = row["rollout"] == "own gpus"
+    share_bytes = float(row["rollout_share"]) * float(row["gpu_memory_bytes"])
     rows = []
     for rank, (phase, names) in enumerate(MOMENTS.items()):
-        moments = [
-            name for name in ((names,) if isinstance(names, str) else names) if name in total.index
-        ]
+        moments = [name for name in names if name in total_bytes.index]
         if moments:
-            largest = max(moments, key=total.__getitem__)
+            largest = max(moments, key=total_bytes.__getitem__)
             by_pool = {
-                TRAINS: total[largest] - engine[largest],
-                GENERATES: share if apart else engine[largest],
+                TRAINS: total_bytes[largest] - engine_bytes[largest],
+                GENERATES: share_bytes if has_own_gpus else engine_bytes[largest],
             }
             rows += [
                 {"phase": phase, "rank": rank, "pool": pool, "gib": value / GIB}

@@ -63,7 +63,7 @@ def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
 
 
 def needed_part(rows: pd.DataFrame, name: str) -> np.ndarray:
-    """A component of the memory that must fit; for the overhead, all beside the peak. [B]"""
+    """Return a component of the memory that must fit; the overhead is all beyond the peak. [B]"""
     if name != "overhead_bytes":
         return rows[name].to_numpy(dtype=float)
     beside = rows["needed_bytes"].to_numpy(dtype=float) - rows[[*ALLOCATED]].sum(axis=1)
@@ -191,7 +191,7 @@ def _on_screen(rows, name):
 
 
 def screen_names(columns: Iterable[str]) -> list[str]:
-    """The names under which columns are shown: bytes as GiB."""
+    """Return the names under which columns are shown: NAME_gib for NAME_bytes."""
     return [
         name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name
         for name in columns
@@ -199,7 +199,10 @@ def screen_names(columns: Iterable[str]) -> list[str]:
 
 
 def pivot_rows(rows: pd.DataFrame, down: str, across: str, value: str) -> pd.DataFrame:
-    """A pivot of the rows, both columns in their order."""
+    """Return `value` with a row for each value of `down` and a column for each of `across`.
+
+    Both are in the order in which they first occur.
+    """
     table = rows.pivot_table(
         index=down, columns=across, values=value, observed=True, dropna=False, sort=False
     )
@@ -211,7 +214,7 @@ def pivot_rows(rows: pd.DataFrame, down: str, across: str, value: str) -> pd.Dat
 def parts_by_row(
     rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]
 ) -> pd.DataFrame:
-    """The GiB of each component and, last, the total; a column for each row."""
+    """Return the GiB of each component and, last, the total, with a column for each row."""
     parts = {COMPONENT_LABELS[name]: needed_part(rows, name) / GIB for name in components}
     table = pd.DataFrame(
         parts | {"In all": rows["needed_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)

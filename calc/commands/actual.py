@@ -1,4 +1,4 @@
-"""`python -m calc actual`: a bill that came, beside the plans that were made."""
+"""`python -m calc actual`: compares an actual bill with the plans."""
 
 import argparse
 import sys
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
-    """Write what was paid beside what was planned, and why; returns 0."""
+    """Write what was paid, what was planned, and why they differ. Return 0."""
     today = date.today()
     plans = plan_bill(plan_rows(options.plans, catalogs))
     for row in plans[plans["problem"] != ""].itertuples():
@@ -99,7 +99,7 @@ def _with_attempts(path: str, plans: pd.DataFrame, result: Actual) -> pd.DataFra
 def _write_calibration(
     options: argparse.Namespace, plans: pd.DataFrame, result: Actual, catalogs: Catalogs
 ) -> None:
-    """Write the readings of the bill, where it has any; what is left out goes to standard error."""
+    """Write the readings of the bill, if it has any; what is left out goes to standard error."""
     uncorrected = plan_rows(options.plans, with_readings(catalogs, {})).loc[plans.index]
     readings, left_out = readings_of_bill(result, plans, uncorrected)
     for sentence in left_out or ["The bill says nothing of the time of runs."] * (not readings):
@@ -110,7 +110,7 @@ def _write_calibration(
 
 
 def _bill(options: argparse.Namespace) -> BillLines:
-    """The files, or the typed dollars and hours; raises TableError."""
+    """The files, or the typed dollars and hours. Raises TableError."""
     if options.bills and options.usd is not None:
         raise TableError("Give either files of a bill or --usd, not both.")
     if options.usd is not None:
@@ -121,7 +121,7 @@ def _bill(options: argparse.Namespace) -> BillLines:
 
 
 def _read_assignments(words: list[str]) -> dict[str, str]:
-    """Plan by the label of a group of lines; raises TableError."""
+    """Plan by the label of a group of lines. Raises TableError."""
     for word in words:
         if "=" not in word:
             raise TableError(
@@ -133,7 +133,7 @@ def _read_assignments(words: list[str]) -> dict[str, str]:
 
 
 def _day(word: str) -> str:
-    """An ISO day, or empty; raises TableError."""
+    """An ISO day, or empty. Raises TableError."""
     try:
         return date.fromisoformat(word).isoformat() if word else ""
     except ValueError:

@@ -82,7 +82,7 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
 def explain_tool(
     catalogs: Catalogs, message: str, run: str = "", columns: Columns | None = None
 ) -> str:
-    """An out-of-memory text explained beside its run, and what would fit."""
+    """Explain an out-of-memory text with its run, and say what would fit."""
     if not (run or columns):
         raise TableError(NO_RUN)
     request = _request(run, columns, catalogs)

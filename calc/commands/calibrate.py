@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
-    """Write what the logs say of the plan's rows; 2 where none says anything."""
+    """Write what the logs say of the plan's rows; 2 if none says anything."""
     catalogs = with_readings(catalogs, {})
     *logs, last = options.logs
     plan = last if logs and last.lower().endswith(TABLES) else ""

@@ -100,12 +100,12 @@ def pasted_text(path: str, most_bytes: int) -> str:
 
 
 def cells_of(path: str, column: str = "model") -> pd.DataFrame:
-    """The cells of a CSV file with a `column` at least; raises TableError or OSError."""
+    """The cells of a CSV file with a `column` at least. Raises TableError or OSError."""
     return read_csv(Path(path).read_bytes(), path, column)
 
 
 def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFrame:
-    """Every row of a CSV estimated and billed, uniquely named; raises TableError or OSError.
+    """Every row of a CSV estimated and billed, uniquely named. Raises TableError or OSError.
 
     One unreadable cell makes the file unusable: a check must not pass over what it could not read.
     """
@@ -125,7 +125,7 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
 def with_days(plans: pd.DataFrame, path: str) -> pd.DataFrame:
     """The plans with the days on which they start and end, where their file has them.
 
-    Raises TableError where a cell is not a date.
+    Raises TableError if a cell is not a date.
     """
     cells = cells_of(path)
     days = {
@@ -137,7 +137,7 @@ def with_days(plans: pd.DataFrame, path: str) -> pd.DataFrame:
 
 
 def _iso_day(cell: object, name: str, path: str) -> str:
-    """An ISO day or an empty text; raises TableError."""
+    """An ISO day or an empty text. Raises TableError."""
     text = str(cell).strip()
     try:
         return date.fromisoformat(text).isoformat() if text else ""

@@ -105,7 +105,7 @@ def changed_lines(name: str, before: Row, after: Row, table: pd.DataFrame) -> st
 
 
 def _row(difference: Difference) -> str:
-    """A difference as a row of a Markdown table; empty where neither plan has the figure."""
+    """A difference as a row of a Markdown table; empty if neither plan has the figure."""
     name, say = FIGURES[difference.quantity]
     if is_missing(difference.first) and is_missing(difference.other):
         return ""

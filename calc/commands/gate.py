@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
-    """Write a sentence for each limit that a row breaks: 0 where none is broken, 3 otherwise."""
+    """Write a sentence for each limit that a row breaks: 0 if none is broken, 3 otherwise."""
     most = ("usd_most", "hours_most", "usd_per_hour_most", "gpu_hours_most")
     limited = any(getattr(options, name) is not None for name in most)
     if not (options.fits or limited or is_asked(options)):

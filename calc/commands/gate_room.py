@@ -29,7 +29,7 @@ def is_asked(options: argparse.Namespace) -> bool:
 def broken_together(
     rows: pd.DataFrame, options: argparse.Namespace, catalogs: Catalogs
 ) -> list[str]:
-    """A sentence for each budget and quota that the rows together exceed; raises TableError."""
+    """A sentence for each budget and quota that the rows together exceed. Raises TableError."""
     billed = ticked_rows(plan_bill(rows))
     sentences = []
     if options.budgets:
@@ -48,7 +48,7 @@ def broken_together(
 
 
 def _read_quotas(words: list[str]) -> dict[str, float]:
-    """The number of each quota by its code; raises TableError."""
+    """The number of each quota by its code. Raises TableError."""
     allowed = {}
     for word in words:
         code, _, text = word.partition("=")

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
-    """Write the scenarios of all runs; 2 where none can be read."""
+    """Write the scenarios of all runs; 2 if none can be read."""
     table, refused = _import_rows(options.files, catalogs)
     for sentence in refused:
         print(sentence, file=sys.stderr)

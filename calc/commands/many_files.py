@@ -47,10 +47,8 @@ class Outcome(NamedTuple):
     fault: str = ""
 
 
-def estimated_as_written(
-    table: pd.DataFrame, catalogs: Catalogs, columns: Columns = None
-) -> pd.DataFrame:
-    """The results of a table as they are written; with `columns` those and the problem alone."""
+def estimated_as_written(table: pd.DataFrame, catalogs: Catalogs, columns: Columns) -> pd.DataFrame:
+    """Return the results of a table as they are written: all, or `columns` and the problem."""
     return as_written(estimate(table, catalogs, columns=columns and [*columns, "problem"]), table)
 
 
@@ -106,7 +104,7 @@ def part_estimated(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
 def _on_cluster(
     parts: list[Part], columns: Columns, catalogs: Catalogs, address: str, folder: Path
 ) -> Generator[Outcome, None, None]:
-    """The outcomes of the parts in the order in which workers finish them; raises TableError."""
+    """The outcomes of the parts in the order in which workers finish them. Raises TableError."""
     from distributed import KilledWorker, as_completed
 
     shared = folder.resolve() / ".catalogs"
@@ -148,7 +146,7 @@ def _on_cluster(
 
 
 def _client(address: str) -> Any:
-    """A connection to a scheduler that has workers; raises TableError."""
+    """A connection to a scheduler that has workers. Raises TableError."""
     from distributed import Client
 
     for name in ("distributed", "distributed.client"):

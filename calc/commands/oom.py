@@ -1,4 +1,4 @@
-"""`python -m calc oom`: an out-of-memory text as Markdown, beside the estimate."""
+"""`python -m calc oom`: explains an out-of-memory text with the estimate, as Markdown."""
 
 import argparse
 from pathlib import Path
@@ -42,12 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
-    """Write a message or a log as Markdown, beside the estimate of its run."""
+    """Write a message or a log as Markdown with the estimate of its run."""
     return write_result(options, _markdown(options.log, options.run, catalogs))
 
 
 def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
-    """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
+    """Explain the text of `log` with `run`, a scenario CSV or configs joined by +."""
     text = pasted_text(log, 4 * MOST_CHARACTERS)
     if not run:
         return explained_alone(log, text, catalogs)
@@ -105,7 +105,7 @@ def _run_in_log(log: str, text: str, catalogs: Catalogs) -> ImportedRun | None:
 
 
 def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
-    """The text explained beside a row, as lines of Markdown; raises LogProblem."""
+    """Return the text explained with a row, as lines of Markdown. Raises LogProblem."""
     explanation = explain_text(text, row, catalogs)
     lines = [
         f"- {sentence}" for sentence in (origin(explanation, catalogs), *explanation.sentences)

@@ -38,7 +38,7 @@ BUILD_ARGUMENTS = ("lora_targets", "lora_rank")
 
 
 def interpreter() -> str:
-    """The Python that has torch and transformers; raises TableError where there is none."""
+    """The Python that has torch and transformers. Raises TableError if there is none."""
     if OF_SIMULATE.exists():
         return str(OF_SIMULATE)
     if find_spec("torch") and find_spec("transformers") and find_spec("peft"):
@@ -140,7 +140,7 @@ def _config(path: str) -> Json:
 
 
 def _whole(config: Json, rows: pd.DataFrame) -> pd.DataFrame:
-    """The peak of each row's own step beside the estimate's, or why there is none."""
+    """Return the simulated peak of each row's own step and the estimate, or why there is none."""
     records = rows.to_dict("records")
     covered = [row["gpus"] == 1 and row["implementation"] == "transformers" for row in records]
     requests = [

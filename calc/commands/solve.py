@@ -52,7 +52,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _solve_rows(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """The most of the field for each row, and what limits it; raises TableError."""
+    """The most of the field for each row, and what limits it. Raises TableError."""
     if field not in FIELDS:
         raise TableError(f"'{field}' cannot be solved for; use {', '.join([*FIELDS, 'price'])}.")
     present, most, limit = FIELDS[field](rows, catalogs)
@@ -65,7 +65,7 @@ def _solve_rows(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFr
 
 
 def _break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """For each pair of rows, the hourly price of B's instance at which both bills are equal."""
+    """Return for each pair of rows B's hourly price at which both bills are equal. [USD/h]"""
     if len(before) != len(after):
         raise TableError(
             f"the two plans have {len(before)} and {len(after)} rows; give both the same "

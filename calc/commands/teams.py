@@ -41,7 +41,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def budgets_named(path: str | None) -> list[Budget]:
-    """The budgets of a named file, or your own; raises CatalogError or OSError."""
+    """The budgets of a named file, or your own. Raises CatalogError or OSError."""
     if path:
         return budgets_of_file(path)
     budgets, left_out = own_budgets()
@@ -51,7 +51,7 @@ def budgets_named(path: str | None) -> list[Budget]:
 
 
 def begin_day(word: str) -> date:
-    """The day on which plans begin; raises TableError."""
+    """The day on which plans begin. Raises TableError."""
     try:
         return date.fromisoformat(word) if word else date.today()
     except ValueError:

@@ -15,7 +15,7 @@ def _block_sizes(catalogs: Catalogs) -> np.ndarray:
 
 
 def sizes_sold(market: str, catalogs: Catalogs) -> np.ndarray:
-    """Instances that a market rents at once, ascending; empty where every number is rented.
+    """Instances that a market rents at once, ascending; empty if every number is rented.
 
     Source: block_sizes of catalogs/edited/choices.yaml.
     """
@@ -36,5 +36,5 @@ def rented_instances(instances: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def blocks_rented(instances: float, sizes: np.ndarray) -> int:
-    """Blocks that hold these instances; 1 where any number can be rented. [blocks]"""
+    """Blocks that hold these instances; 1 if any number can be rented. [blocks]"""
     return int(np.ceil(instances / sizes[-1])) if len(sizes) else 1

@@ -10,7 +10,7 @@ from calc.mappings import Cells
 class Market:
     """A way to pay: label, key in prices.yaml, what it binds to, and its terms.
 
-    `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the
+    `committed_years` is how long is paid, used or not; 0 if one pays by use. Spot moves by the
     day, listed prices by the month.
     """
 
@@ -64,7 +64,7 @@ def _commitment(kind: str, years: int, payment: str) -> Market:
 
 
 def _cheapest_commitment(years: int) -> Market:
-    """The market of the cheapest commitment for a number of years, whatever its kind."""
+    """Return the market of the cheapest commitment for this number of years, of any kind."""
     return Market(
         f"{years}-year commitment",
         f"commit_{years}y",

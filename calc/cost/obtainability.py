@@ -78,9 +78,9 @@ def classes_on(
 
 
 def classes_of(rows: pd.DataFrame, counts: pd.Series, catalogs: Catalogs) -> np.ndarray:
-    """The class of each row's instances on its market, so many at once; "" without a type.
+    """Return the class of each row's instances on its market at that number; "" without a type.
 
-    Your own machines, named in the column `have`, are there.
+    Your own machines, which the column `have` names, are always available.
     """
     numbers = catalogs.instances.index.get_indexer(rows["instance"])
     of_run, several = ends_of(rows).to_numpy(dtype=bool), counts.to_numpy(dtype=float)

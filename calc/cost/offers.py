@@ -79,7 +79,7 @@ def _history_places(catalogs: Catalogs) -> dict[tuple[str, str], Any]:
 
 
 def price_of(catalogs: Catalogs, instance: str, region: str) -> Row:
-    """The row of prices of an instance in a region; empty where it is not sold there."""
+    """The row of prices of an instance in a region; empty if it is not sold there."""
     row = price_rows(catalogs)[0].get((instance, region))
     return {} if row is None else _price_of(catalogs, row)
 
@@ -123,7 +123,7 @@ def by_rule(market: str, price: Row) -> bool:
 def price_on(
     catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand"
 ) -> float:
-    """USD per hour on a market on a day (ISO); NaN where nothing that old is known."""
+    """USD per hour on a market on a day (ISO); NaN if nothing that old is known."""
     line = price_line(catalogs, instance, region)
     earlier = line[(line["market"] == market) & (line["as_of"] <= day)]
     return float(earlier["usd_per_hour"].iloc[-1]) if len(earlier) else float("nan")
@@ -137,7 +137,7 @@ class PriceChange(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The rise as a share of the earlier price; below 0 where the price fell."""
+        """The rise as a share of the earlier price; below 0 if the price fell."""
         return self.now_usd / self.then_usd - 1
 
 
@@ -151,12 +151,12 @@ def price_change(
 
 
 def age_days(as_of: pd.Series, today: Any) -> pd.Series:
-    """Days from an ISO date to today; NaN where there is none. [days]"""
+    """Days from an ISO date to today; NaN if there is none. [days]"""
     return (pd.Timestamp(today) - pd.to_datetime(as_of.where(as_of != ""), errors="coerce")).dt.days
 
 
 def days_since(day: str, today: date) -> int:
-    """Days from one ISO date to today; 0 where it cannot be read. [days]"""
+    """Days from one ISO date to today; 0 if it cannot be read. [days]"""
     try:
         return (today - date.fromisoformat(day)).days
     except ValueError:

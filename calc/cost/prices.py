@@ -183,11 +183,11 @@ def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, input_tokens_pe
     )
 
 
-def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_per_second):
-    """A million generated tokens on demand, while they are decoded. [USD per million tokens]"""
-    return np.where(
-        trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, decode_tokens_per_second)
-    )
+usd_per_million_output_tokens = variant(
+    usd_per_million_input_tokens,
+    rename={"input_tokens_per_second": "decode_tokens_per_second", "input": "output"},
+    doc="A million generated tokens on demand, while they are decoded. [USD per million tokens]",
+)
 
 
 def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_second):

@@ -48,7 +48,7 @@ def largest_columns(table: Table) -> Columns:
 
 
 def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
-    """The largest multiple of `unit` that fits in the column `name`; 0 where not one unit fits."""
+    """The largest multiple of `unit` that fits in the column `name`; 0 if not one unit fits."""
     rows = table["rows"]
     results = np.full(rows, np.nan)
     limited = np.flatnonzero(
@@ -114,7 +114,7 @@ def _largest_of_rows(table: Table, name: str) -> np.ndarray:
 
 
 def _where_lines_meet(first: Probe, second: Probe) -> np.ndarray:
-    """The last integer before a line through both probes meets zero; NaN where none rises."""
+    """The last integer before a line through both probes meets zero; NaN if none rises."""
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = (second[1] - first[1]) / (second[0] - first[0])
         meets = np.where(slope > 0, second[0] - second[1] / slope, np.inf)

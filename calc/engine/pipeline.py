@@ -133,7 +133,7 @@ def estimate_distinct(
 
 
 def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
-    """The first row of each distinct scenario, and each row's scenario; None where few repeat."""
+    """The first row of each distinct scenario, and each row's scenario; None if few repeat."""
     named = [
         name
         for name in (*inputs_by_name(), "problem")

@@ -82,10 +82,10 @@ from calc.table import ORIGINS, Table
 class Stage:
     """Formulas that run together, in order: those of modules, and single ones.
 
-    `work`: the one kind of work that the stage belongs to; in the other its columns are empty (NaN,
-    components 0). `shared`: computed once for rows that are equal in all columns that decide its
-    results. `each_place`: memory that differs between the stages of a pipeline. `on_demand`: walked
-    only where one of its columns is wanted.
+    `work`: the only kind of work with this stage; for the other its columns are empty (NaN,
+    components 0). `shared`: computed once for all rows that are equal in the columns that decide
+    its results. `each_place`: memory that differs between the stages of a pipeline. `on_demand`:
+    runs only if one of its columns is wanted.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ def memory_keys(table: Table) -> tuple[str, ...]:
 def walk(table: Table, stages: tuple[Stage, ...], wanted: Iterable[str] = ()) -> Table:
     """Add the columns of stages to a table of one kind of work, and return the table.
 
-    Stages on demand are left out where none of their columns is wanted.
+    Stages on demand are left out if none of their columns is wanted.
     """
     work = work_of(table)
     for stage in stages:
@@ -322,10 +322,10 @@ def _memory_of(table: Table) -> Columns:
 
 
 def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
-    """Memory where a pipeline may hold the most, each place with the rows that have it.
+    """Evaluate the pipeline stages that may need the most memory. Return (table, rows) pairs.
 
-    The first stage; between the ends the first without the dense blocks that stand before routed
-    ones; the last.
+    They are the first stage, the first stage between the ends without the dense blocks before
+    routed ones, and the last stage.
     """
     table = walk(table, MEMORY[: len(MEMORY) - len(PLACES)])
     rows = np.arange(table["rows"])
@@ -344,10 +344,10 @@ def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
 
 
 def fullest_place(table: Table) -> Table:
-    """The table with the memory at the fullest place of its pipeline.
+    """Return the table with the memory of the pipeline stage that needs the most.
 
-    Where a block was not read off, the range reaches from the memory with the smallest known block
-    of its kind to that with the largest.
+    If a block was not read off, the range extends from the memory with the smallest known block of
+    its kind to that with the largest.
     """
     before = table | {}
     fullest = _fullest_of_places(table)
@@ -363,7 +363,7 @@ def fullest_place(table: Table) -> Table:
 
 
 def _fullest_of_places(table: Table) -> Table:
-    """The table with the memory of the place that holds most, row by row."""
+    """Return the table with the memory of the stage that needs the most, for each row."""
     (fullest, _), *others = at_places(table)
     for other, rows in others:
         fullest = _replace_place(fullest, other, rows)
@@ -371,7 +371,7 @@ def _fullest_of_places(table: Table) -> Table:
 
 
 def _replace_place(first: Table, other: Table, staged: np.ndarray) -> Table:
-    """The first place's results, replaced by another's in the rows where it holds more."""
+    """Return the first stage's results with another's in the rows where that one needs more."""
     rows = first["rows"]
     before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]
     fuller = np.broadcast_to(other["allocated_peak_bytes"], len(staged)) > before

@@ -61,11 +61,11 @@ SYSTEMS = [
 
 
 def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
-    """The components by one calculator, NaN where it cannot express the scenario; why not. [B]
+    """Return the components by one calculator, NaN if it cannot express the scenario. [B]
 
-    RANGE is how far its total may be off to either side, where it states that.
-
-    One that lacks only the layout or the recompute has the same without it, and says so.
+    The second value says why not; it is empty otherwise. RANGE is how far the total may be off to
+    either side, if the calculator states that. If the calculator only lacks the layout or the
+    recompute, the figures are those without it, and the text says so.
     """
     read = system.choices | (system.training_choices if scenario["trains"] else {})
     unknown = {

@@ -174,7 +174,7 @@ def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
 
 
 def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> list[dict]:
-    """The formulas behind some columns, each before those that it reads, without those `apart`."""
+    """Return the formulas behind some columns, each before those that it reads, without `apart`."""
     waiting, rows, seen = list(waiting), [], set(apart)
     while waiting:
         name = waiting.pop(0)

@@ -48,7 +48,7 @@ def explain_times(
     """Return the formulas and facts behind the times of a scenario.
 
     `written(name, value)` writes a number. A time that the scenario does not have, such as that of
-    a token where none is generated, is left out. Without a card both tables are empty.
+    a token if none is generated, is left out. Without a card both tables are empty.
     """
     table = one_scenario_with_times(dict(scenario), catalogs)
     traced = columns_to_trace(table)
@@ -91,7 +91,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> dict[str, str]:
 
 
 def _entry(catalog: str, table: Columns, catalogs: Catalogs) -> str:
-    """The entry of a calibrated catalog that counts for a scenario; empty where none is named."""
+    """The entry of a calibrated catalog that counts for a scenario; empty if none is named."""
     card = table["gpu"].in_row(0)
     entries = {
         "utilization": card,

@@ -119,7 +119,7 @@ def live(node: Any) -> Any:
 
 
 def _branch(op, parts):
-    """The operand that a choice takes; None where rows or stacks differ."""
+    """The operand that a choice takes; None if rows or stacks differ."""
     if op in SHORT:
         larger = np.all(np.greater_equal(*_plain(parts)))
         smaller = np.all(np.greater_equal(*_plain(parts[::-1])))

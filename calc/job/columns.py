@@ -1,4 +1,4 @@
-"""The columns that a job may set beside those of a scenario, and their defaults."""
+"""The columns of a job beyond those of a scenario, and their defaults."""
 
 from typing import Any
 

@@ -169,7 +169,7 @@ def step_by_hand(fields: Row, by_hand: dict[str, list]) -> int | None:
 
 
 def job_of(fields: Row, by_hand: dict[str, list]) -> Row:
-    """The job row; a column set by hand is one value, or a list to be compared."""
+    """Return the job row of some fields; a column set by hand is one value or a list to compare."""
     job = {
         "goal": fields["goal"],
         "model": fields["model"],
@@ -232,7 +232,7 @@ def job_fields_of(
     """The job fields that a scenario fills, and its columns that count as set by hand.
 
     A column of the scenario may hold a list. What an answer would choose is set by hand, all else
-    where it is not the default.
+    if it is not the default.
     """
     columns = {name: listed(value) for name, value in scenario.items()}
     if columns.get("decoder_tokens") == columns.get("sequence_tokens"):

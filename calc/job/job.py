@@ -33,7 +33,7 @@ JOINED = ("regions", "markets", "admits", "answers")  # lists that a cell joins 
 class Job:
     """A job with every default filled in, checked against the catalogs.
 
-    Limits are None where the job sets none. `fixed`: scenario column -> the values to try.
+    Limits are None if the job sets none. `fixed`: scenario column -> the values to try.
     `assumed`: assumptions of time and cost that the job sets. `judged`: assumptions of the ranking.
     `formats`: the original and what a default answer may serve; `narrow_formats`: those of 8 and of
     4 bits that anybody publishes. `answer_tokens_each`: of training that generates its answers, a

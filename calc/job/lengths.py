@@ -85,7 +85,7 @@ def _split(job: Row, cells: Cells, generates: bool) -> Row:
 
 
 def shorter_context(job: Job, catalogs: Catalogs) -> int | None:
-    """Return the longest context of the model where a service asks for a longer one. [tokens]"""
+    """Return the model's longest context if a service sets a longer one. [tokens]"""
     if job.trains or job.model not in catalogs.models.index:
         return None
     longest = catalogs.models["max_position"][job.model]

@@ -190,7 +190,7 @@ def _active_users(job: Row, cells: Cells, catalogs: Catalogs) -> None:
 
 
 def active_users(people: float, share: float) -> int:
-    """Return how many of so many people have a request in flight, at this share of them."""
+    """Return how many of these people have a request in flight, at this share of them."""
     return math.ceil(round(people * share, 9))
 
 
@@ -324,7 +324,7 @@ def fixed_at(job: Job, name: str, free: Iterable) -> list:
 
 
 def compared_columns(job: Job) -> tuple[str, ...]:
-    """The scenario columns that the job lists several values of to compare, instances apart."""
+    """Return the scenario columns for which the job lists several values, except instances."""
     return tuple(
         name
         for name, values in job.fixed.items()

@@ -38,7 +38,7 @@ def rolls_out(fixed: Mapping[str, list], catalogs: Catalogs) -> bool:
 def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Catalogs) -> float:
     """Fill in the lengths, step and tokens of a job that generates its answers.
 
-    Return the tokens of a prompt with one answer, on average; raise JobError where the cells
+    Return the tokens of a prompt with one answer, on average; raise JobError if the cells
     contradict each other. [tokens]
     """
     prompt, completion = _lengths(job, fixed, cells)

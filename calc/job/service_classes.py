@@ -1,4 +1,4 @@
-"""Service classes: what a job of a class takes where it says nothing else."""
+"""Service classes: the defaults of a job of each class."""
 
 from calc.catalogs.load import read_catalog, read_once
 from calc.catalogs.schemas import service_classes as classes_catalog

@@ -18,10 +18,11 @@ LARGE_PARAMETERS = 30e9
 def usual_software(
     work: str, model: str, catalogs: Catalogs, goal: str, generates_answers: bool
 ) -> str:
-    """The software of a job that names none.
+    """Return the software of a job that names none.
 
-    vLLM where tokens are generated. For a model larger than what people train with transformers:
-    verl where training generates its answers, Megatron from scratch. Else transformers.
+    It is vLLM if tokens are generated. For a model larger than what people train with transformers
+    it is verl if training generates its answers, and Megatron if it trains from scratch. Otherwise
+    it is transformers.
     """
     if work != TRAINING:
         return "vllm" if generates(model, catalogs) else "transformers"
@@ -42,7 +43,7 @@ def divides_matrices(software: str, catalogs: Catalogs) -> bool:
 def divides_experts(
     columns: Cells, fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
 ) -> bool:
-    """Return whether a training tries experts that are divided over GPUs, where it sets none."""
+    """Return whether a search tries to divide experts over GPUs if the job does not set it."""
     if columns["work"] != TRAINING or "expert_parallel" in fixed:
         return False
     experts = catalogs.stacks["experts"][catalogs.stacks["model"] == columns["model"]]

@@ -32,7 +32,7 @@ def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
 def copies_input_bytes_each(
     adapter_bytes_each, runs_autocast, compute_bytes_each, matrix_bytes_each
 ):
-    """Width of the copy that each adapted matrix keeps of its input; 0 where they share. [B]
+    """Width of the copy that each adapted matrix keeps of its input; 0 if they share. [B]
 
     Under autocast in 16 bits; beside a quantized matrix, whose own product takes a copy, twice.
     Source: validation/data/parallel/qlora.csv, validation/data/post_training.csv.
@@ -45,7 +45,7 @@ def copies_input_bytes_each(
 
 
 def shared_input_bytes_each(adapter_bytes_each, copies_input_bytes_each):
-    """Width of the one input that neighboring adapters share; 0 where each keeps its own. [B]"""
+    """Width of the one input that neighboring adapters share; 0 if each keeps its own. [B]"""
     return np.where(copies_input_bytes_each > 0, 0.0, adapter_bytes_each)
 
 
@@ -55,7 +55,7 @@ def rank_product_bytes_each(adapter_bytes_each, runs_autocast):
 
 
 def stack_adapter_inputs(adapts_matrices, stack_adapter_in_width):
-    """Width of each adapted matrix's input, 0 where it is not adapted. [elements]
+    """Width of each adapted matrix's input, 0 if it is not adapted. [elements]
 
     Shape: (matrices, stacks, rows).
     """

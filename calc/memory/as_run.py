@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from calc.evaluate import variant
+
 
 def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementation_pages_tokens):
     """Prompt tokens that are in the prefix cache, in whole pages. [tokens]
@@ -17,16 +19,18 @@ def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementa
 
 
 def draft_blocks_ratio(trains, draft_layers, draft_weights_ratio, all_layers):
-    """Weights of what proposes tokens, as a share of the model's blocks. [ratio]
+    """Weights of the draft model or heads that propose tokens, over the model's blocks. [ratio]
 
     Source: catalogs/edited/speculations.yaml.
     """
     return (trains == 0) * (draft_layers / np.maximum(all_layers, 1) + draft_weights_ratio)
 
 
-def draft_cached_ratio(trains, draft_layers, draft_cache_ratio, all_layers):
-    """KV cache of the draft of speculative decoding, as a share of the model's. [ratio]
+draft_cached_ratio = variant(
+    draft_blocks_ratio,
+    rename={"blocks": "cached", "draft_weights": "draft_cache"},
+    doc="""KV cache of the draft of speculative decoding, as a share of the model's. [ratio]
 
     Source: catalogs/edited/speculations.yaml.
-    """
-    return (trains == 0) * (draft_layers / np.maximum(all_layers, 1) + draft_cache_ratio)
+    """,
+)

@@ -186,7 +186,7 @@ def hangs_on_release(trains, earlier_release_bytes, allocated_peak_bytes):
 
 
 def _probability(needed_bytes, room_bytes, need_scale_ratio):
-    """Logistic in the logarithm of what is needed over the room: one half where they are equal."""
+    """Logistic distribution of the logarithm of need over room: one half if both are equal."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         odds = (np.maximum(room_bytes, 0) / np.maximum(needed_bytes, 1)) ** (1 / need_scale_ratio)
         return np.where(np.isinf(odds), 1.0, odds / (1 + odds))

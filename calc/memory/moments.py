@@ -1,7 +1,7 @@
 """The moments of a training step and of a request, with what is alive, as data.
 
-A moment names, for each component that comes and goes, the column that holds it then. A component
-that no moment of either kind of work names is alive all the time, under the column of its own name.
+A moment names a column for each component that is not alive all the time. A component that no
+moment of either kind of work names is alive all the time, in the column of its own name.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ ABSENT = np.zeros(1)
 
 
 class Moment(NamedTuple):
-    """A moment of a phase: `parts` gives the column of each component that comes and goes."""
+    """A moment of a phase. `parts` names the column of each component that is not always alive."""
 
     phase: str
     says: str
@@ -28,7 +28,7 @@ class Moment(NamedTuple):
 
 
 def _moment(phase: str, says: str, weights: str = "stored_weights", **parts: str) -> Moment:
-    """A moment whose components are the columns of these names."""
+    """Return a moment whose components are the columns of these names."""
     parts = {"weights": weights, **parts}
     return Moment(
         phase,
@@ -38,7 +38,7 @@ def _moment(phase: str, says: str, weights: str = "stored_weights", **parts: str
 
 
 def _in_block(name: str, says: str) -> Moment:
-    """A moment of the backward pass inside one block; its columns hold it at several places."""
+    """Return a moment inside one block of the backward pass. Its columns cover several places."""
     parts = {
         "gradients": "place_gradients",
         "activations": f"{name}_activations",
@@ -146,7 +146,7 @@ MOMENTS = {  # components and the columns that hold them, all in bytes
 
 
 def named_in(work: str) -> frozenset[str]:
-    """The components that come and go in one kind of work."""
+    """Return the components that are not alive all the time in one kind of work."""
     return frozenset(name for moment in MOMENTS[work] for name in moment.parts)
 
 

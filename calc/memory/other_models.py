@@ -1,4 +1,4 @@
-"""Models beside the policy: reference, reward, and a value model that is trained. Bytes.
+"""Models besides the policy: reference, reward, and a value model that is trained. Bytes.
 
 Source: TRL 0.24 to 1.16, trainer/*_trainer.py: prepare_deepspeed and prepare_fsdp divide them as
 the policy; simulated (validation/data/post_training.csv).
@@ -25,7 +25,7 @@ def trained_value_here(trains_all, trains_value, adapter_parameters_here, value_
 
 
 def reference_on_host(keeps_reference, trainer_offloads_reference, fsdp_active):
-    """1 if a reference lives in CPU memory and comes to the card block by block. [0 or 1]
+    """1 if a reference is in CPU memory and is copied to the card block by block. [0 or 1]
 
     Source: verl 1dda039b9, workers/engine/fsdp/transformer_impl.py, _build_fsdp_module: CPUOffload
     of FSDP for an engine that only runs forward, whatever its options say.

@@ -63,10 +63,10 @@ def mask_bytes(
     is_decoder,
     mask_elements,
 ):
-    """A mask for the full blocks of a decoder and one for the sliding. [B]
+    """A mask for the full blocks of a decoder and one for the sliding ones. [B]
 
-    As wide as the hidden states with eager attention, one byte where a sliding window is reached.
-    Source: transformers, masking_utils.py.
+    It is as wide as the hidden states with eager attention, and one byte if a sliding window is
+    reached. Source: transformers, masking_utils.py.
     """
     present = stack_layers > 0
     scored = (computes_all_scores > 0) & present

@@ -221,14 +221,13 @@ def overhead_bytes(
     """CUDA context, libraries, CUDA graphs, and the allocator's reserve beyond the peak. [B]
 
     A training run on a card with room to spare caches blocks of every size that it once used: at
-    least least_cached_bytes. The correction by your own runs is part of it too.
+    least least_cached_bytes. Your own runs correct the whole memory by memory_run_ratio, and this
+    component takes the correction. It never falls below the CUDA context.
     """
     cached = np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains)
-    beyond = context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
-    return np.maximum(
-        beyond + (allocated_peak_bytes + beyond) * (memory_run_ratio - 1),
-        np.minimum(context_bytes, beyond),
-    )
+    overhead = context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
+    correction = (allocated_peak_bytes + overhead) * (memory_run_ratio - 1)
+    return np.maximum(overhead + correction, np.minimum(context_bytes, overhead))
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):
@@ -244,7 +243,7 @@ def counted_states_bytes(weights_bytes, gradients_bytes, optimizer_bytes):
 def most_parameters_ratio(sized, expert_share_ratio, sized_high_ratio, sized_expert_ratio):
     """Most parameters that a model may have over those estimated. [ratio]
 
-    It is 1 where the parameters are counted and not estimated from the sizes. A config states the
+    It is 1 if the parameters are counted and not estimated from the sizes. A config states the
     number and width of its experts, so most of what is not known lies outside of them. Source:
     catalogs/calibrated/overheads.yaml, sized_*_ratio.
     """

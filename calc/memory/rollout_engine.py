@@ -69,7 +69,7 @@ def quiet_activations_bytes(
 def quiet_logits_bytes(
     scores_first, scored_batch_ratio, scores_quiet_bytes, quiet_activations_bytes
 ):
-    """Log-probabilities of that pass beyond its blocks' working set, which is gone by then. [B]"""
+    """Log-probabilities of that pass, after the working set of its blocks is freed. [B]"""
     return np.maximum(
         scores_first * scored_batch_ratio * scores_quiet_bytes - quiet_activations_bytes, 0
     )

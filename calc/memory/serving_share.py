@@ -21,7 +21,11 @@ def least_pool_bytes(
     serving_leaves_model,
     serving_profile_beside,
 ):
-    """An engine's share less all that comes out of it; below 0 where that is more. [B]"""
+    """The least cache of an engine: its share of the card less all that the share must hold. [B]
+
+    Negative if the share is too small. Each engine subtracts the context and the model before it
+    takes its share, or afterwards from the share.
+    """
     model_bytes = weights_bytes + start_up_bytes * (1 - serving_profile_beside)
     before_bytes = serving_leaves_context * context_bytes + serving_leaves_model * model_bytes
     after_bytes = (

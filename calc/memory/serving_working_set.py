@@ -82,7 +82,7 @@ def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_b
 def start_up_bytes(
     prefill_activations_bytes, dequantized_bytes, prefill_hidden_bytes, prefill_logits_bytes
 ):
-    """The largest moment of the start-up profile beside the weights. [B]"""
+    """The largest moment of the start-up profile, without the weights. [B]"""
     return np.maximum(
         prefill_activations_bytes + dequantized_bytes, prefill_hidden_bytes + prefill_logits_bytes
     )

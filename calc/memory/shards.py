@@ -5,9 +5,11 @@ Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 5; Zhao et al. 2023, 
 
 import numpy as np
 
+from calc.evaluate import variant
+
 
 def trains_all(trains, adapts):
-    """1 if all weights are trained, not adapters beside them. [0 or 1]"""
+    """1 if all weights are trained; 0 if adapters are. [0 or 1]"""
     return trains * (1 - adapts)
 
 
@@ -21,6 +23,8 @@ def gradient_shards(shard_gpus, shards_gradients, trains):
     return np.where(shards_gradients * trains > 0, shard_gpus, 1)
 
 
-def optimizer_shards(shard_gpus, shards_optimizer, trains):
-    """GPUs that divide optimizer state and master weights: ZeRO 1 to 3. [GPUs]"""
-    return np.where(shards_optimizer * trains > 0, shard_gpus, 1)
+optimizer_shards = variant(
+    gradient_shards,
+    rename={"gradients": "optimizer", "gradient": "optimizer"},
+    doc="GPUs that divide optimizer state and master weights: ZeRO 1 to 3. [GPUs]",
+)

@@ -89,8 +89,8 @@ def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_
 def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumulates):
     """1 if a micro-batch leaves its gradients for the next. [0 or 1]
 
-    Where several accumulate, in recipes that always do (litgpt), and in a buffer that stands from
-    the start (Megatron).
+    That is so if several accumulate, in recipes that always accumulate (litgpt), and for a buffer
+    that exists from the start (Megatron).
     """
     return (accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0)
 

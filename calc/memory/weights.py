@@ -1,4 +1,4 @@
-"""Weights as they stand on one GPU, and what loading and products add. Bytes."""
+"""Weights as stored on one GPU, and what loading and products need in addition. Bytes."""
 
 import numpy as np
 

@@ -328,7 +328,7 @@ def total_alone(entry: Json) -> Sizes:
 
 
 def note_with_images(model: Json) -> str:
-    """Sentences on what an estimate leaves out that counts the model's tower."""
+    """Return sentences on what an estimate leaves out although it counts the model's tower."""
     sentences = [model["caveat"], model.get("remark", "")]
     if model["usual_image_tokens"] and not model.get("tower_block"):
         left_out = (

@@ -77,7 +77,7 @@ def read_elements_per_token(
 
 
 def cached_elements_per_token(read_elements_per_token, owns_keys):
-    """Elements that one block caches per token; 0 where it reads another block's. [elements]"""
+    """Elements that one block caches per token; 0 if it reads another block's. [elements]"""
     return owns_keys * read_elements_per_token
 
 
@@ -128,7 +128,7 @@ def attention_parameters(
 ):
     """Weight matrices of attention, doubled by cross attention. [parameters]
 
-    Vaswani et al. 2017, arXiv 1706.03762, section 3.2: 4 hidden^2 where all heads together are as
+    Vaswani et al. 2017, arXiv 1706.03762, section 3.2: 4 hidden^2 if all heads together are as
     wide as the block.
     """
     return (1 + cross_attention) * (

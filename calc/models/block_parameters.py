@@ -200,10 +200,10 @@ def layer_norm_width(block_norms, rms_norms, hidden):
 
 
 def gated_ffn_width(gated, ffn_width):
-    """Inner width of a gated network; 0 where the network has two matrices. [elements per token]"""
+    """Inner width of a gated network; 0 if the network has two matrices. [elements per token]"""
     return gated * ffn_width
 
 
 def norms_heads(head_norm, full_norm):
-    """1 where queries and keys have norms. [0 or 1]"""
+    """1 if queries and keys have norms. [0 or 1]"""
     return max(head_norm, full_norm)

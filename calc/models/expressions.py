@@ -96,7 +96,7 @@ class Expression:
 
 @cache
 def expression(text: str) -> Expression:
-    """An expression as the catalog writes it; raises ValueError where it is none."""
+    """An expression as the catalog writes it. Raises ValueError if it is none."""
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -172,7 +172,10 @@ def _value(node: Any, names: Names) -> Any:
 
 
 def _number(node: ast.expr, names: Names) -> float:
-    """A number for arithmetic; TypeError if it is none, or if a name stands for a negative one."""
+    """Return a number for arithmetic. Raise TypeError for any other value.
+
+    A name that stands for a negative number raises it too.
+    """
     value = _value(node, names)
     if not isinstance(value, int | float) or (
         isinstance(node, ast.Name | ast.Attribute) and value < 0

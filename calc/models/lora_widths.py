@@ -132,7 +132,7 @@ def adapter_mixer_out(hidden, mixer_in_width, mixer_width, mixer_inner_out_width
 def adapted_gate_width(gate_width, adapts_experts):
     """Width of the gate on attention's output that LoRA adapts. [elements]
 
-    0 where peft takes it for the gate of the experts.
+    0 if peft takes it for the gate of the experts.
     """
     return (1 - adapts_experts) * gate_width
 

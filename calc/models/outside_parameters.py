@@ -52,7 +52,7 @@ def head_parameters(
     classifier_widths,
     pooled_width,
 ):
-    """Parameters of the output matrix; 0 where it is the embedding table. [parameters]"""
+    """Parameters of the output matrix; 0 if it is the embedding table. [parameters]"""
     width = pooled_width or (text_width if labels and not projected_out else embedding_width)
     return (1 - tied) * outputs * classifier_widths * width
 
@@ -235,7 +235,7 @@ def outside_parameters(
 
 
 def rms_norms(block_norms, norm_vectors, unbiased_norms):
-    """RMSNorms over the hidden state in one block; 0 where they are LayerNorms. [norms]"""
+    """RMSNorms over the hidden state in one block; 0 if they are LayerNorms. [norms]"""
     return block_norms * (norm_vectors == 1) * (1 - unbiased_norms)
 
 

@@ -51,7 +51,7 @@ MIXERS = {kind.__name__: kind for kind in formulas_of(mixers)}
 
 
 def mixer_sizes(sizes: Sizes) -> Sizes:
-    """The widths of a layer's mixer; all 0 where it has none."""
+    """The widths of a layer's mixer; all 0 if it has none."""
     return asdict(MIXERS[sizes["mixer"]](sizes) if sizes["mixer"] else mixers.MixerSizes())
 
 

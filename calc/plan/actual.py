@@ -43,7 +43,7 @@ class Actual(NamedTuple):
     """The plans beside a bill.
 
     table: a row for each plan, with planned_usd, actual_usd, difference_usd, ratio, planned and
-    actual instance-hours, the dollars of each cause (they sum to the difference; NaN where the bill
+    actual instance-hours, the dollars of each cause (they sum to the difference; NaN if the bill
     has no hours), cause (the largest), attempts as planned and attempts_seen, and basis. matched:
     the lines and what is open. credit_usd, tax_usd: beside the plans. first_day, last_day: of the
     bill, ISO.
@@ -65,8 +65,8 @@ class Actual(NamedTuple):
 class Runway(NamedTuple):
     """A budget and what is left of it at the bill's rate: dollars, dollars a day, and its end.
 
-    ends_on is None where nothing is spent, or where the budget lasts ten years. left_at_end_usd:
-    dollars that are left on the last day of the budget's period, NaN where it has none.
+    ends_on is None if nothing is spent, or if the budget lasts ten years. left_at_end_usd:
+    dollars that are left on the last day of the budget's period, NaN if it has none.
     """
 
     budget_usd: float
@@ -77,7 +77,7 @@ class Runway(NamedTuple):
 
     @property
     def left_usd(self) -> float:
-        """Dollars of the budget that are left, below 0 where it is overspent. [USD]"""
+        """Dollars of the budget that are left, below 0 if it is overspent. [USD]"""
         return self.budget_usd - self.spent_usd
 
 
@@ -88,7 +88,7 @@ def actual(
     today: date,
     assigned: Mapping[str, str],
 ) -> Actual:
-    """The plans, rows of plan_bill with distinct names, beside the lines of a bill."""
+    """Compare plans, rows of plan_bill with distinct names, with the lines of a bill."""
     matched = match(bill, plans, assigned)
     last_day = bill.last_day(today) or today.isoformat()
     first_day = bill.period_starts
@@ -161,7 +161,7 @@ def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
 
 
 def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs) -> Row:
-    """One plan beside its lines."""
+    """Compare one plan with its lines."""
     planned_usd = planned_cost(row, months)
     rate = float(row["usd_per_hour"]) / float(row["instances"])  # [USD per instance-hour]
     planned_hours = planned_usd / rate if rate > 0 else np.nan

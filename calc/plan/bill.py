@@ -241,7 +241,7 @@ def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def listed_usd_per_hour(row: Cells, market: str, catalogs: Catalogs) -> float:
-    """The listed price of a row's instance in its region; NaN where there is none. [USD/h]"""
+    """The listed price of a row's instance in its region; NaN if there is none. [USD/h]"""
     return float(
         price_of(catalogs, row["instance"], row["region"]).get(MARKETS[market].price, np.nan)
     )

@@ -1,4 +1,4 @@
-"""Lines of a bill that came: dollars and hours by day, tag, machine and market."""
+"""Lines of an actual bill: dollars and hours by day, tag, machine and market."""
 
 from calendar import monthrange
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ BESIDE = (CREDIT, TAX)  # said beside the plans, and part of none
 class BillLines(NamedTuple):
     """Payments in one or several files of a bill.
 
-    lines: a row for each combination of KEYS (texts, empty where not said; day is ISO) with the
+    lines: a row for each combination of KEYS (texts, empty if not said; day is ISO) with the
     SUMS: usd after discounts and with commitments spread over their use, list_usd at On-Demand
     list prices, instance_hours, and wall_hours where hours of all instances together were typed.
     counts_as: machine hours, idle (paid and not used), discount, other (storage, traffic, fees),

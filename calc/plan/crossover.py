@@ -1,4 +1,4 @@
-"""One's own machines beside a price per token, over the tokens that a month generates."""
+"""Your own machines compared with a price per token, over the tokens generated in a month."""
 
 from typing import NamedTuple
 

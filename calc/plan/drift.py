@@ -71,7 +71,7 @@ def rows_now(answers: list[KeptAnswer], catalogs: Catalogs) -> list[Row]:
 
 
 def then_of(answer: KeptAnswer) -> Row:
-    """The recorded figures of an answer as then_* of its row; None where they are missing."""
+    """The recorded figures of an answer as then_* of its row; None if they are missing."""
     return {f"then_{name}": answer.then.get(name) for name in THEN}
 
 

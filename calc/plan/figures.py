@@ -45,7 +45,7 @@ class RowFigures(NamedTuple):
 
     @property
     def over_gib(self) -> float:
-        """Memory beyond that of the card; below 0 where some is free."""
+        """Memory beyond that of the card; below 0 if some is free."""
         return self.memory_gib - self.card_gib
 
 

@@ -50,7 +50,7 @@ class TunedPlan(NamedTuple):
 
 
 def by_month(plan: TunedPlan) -> pd.DataFrame:
-    """Each month's dollars of runs, service and both, and the sums beside an endpoint's."""
+    """Return each month's dollars of runs, service and both, and the sums with an endpoint's."""
     month = np.arange(1, int(plan.paid_months) + 1)
     runs, service = (
         np.where(month <= _paid_months(row), _month_usd(row), 0.0) for row in records(plan.bill)

@@ -46,7 +46,7 @@ class Load(NamedTuple):
 class Trace(NamedTuple):
     """Load of a file of requests: 24 hourly means, their number, hours and lengths.
 
-    hours: empty where the file covers less than a day. week: likewise 168 of a week, from Monday
+    hours: empty if the file covers less than a day. week: likewise 168 of a week, from Monday
     on, or from the first day where the file names no dates. peak_requests_per_second: of the
     busiest hour.
     """
@@ -68,7 +68,7 @@ class LoadDay(NamedTuple):
     table: day, hour, load_ratio, units, instances. *_always: as many as at the peak, all day;
     *_scaled: with starts, which are paid from the request on. GPU-hours and USD are those of the
     plan's month; a commitment is paid whatever scales. full_month: the first month of growth in
-    which the peak needs more than `most_instances`, 0 for today; NaN where none of MOST_MONTHS
+    which the peak needs more than `most_instances`, 0 for today; NaN if none of MOST_MONTHS
     does.
     """
 

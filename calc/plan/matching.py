@@ -1,4 +1,4 @@
-"""Which plan a line of a bill belongs to: by its tags, else by its machine, else asked."""
+"""Matches the lines of a bill to plans: by tag, else by machine, else by the user's answer."""
 
 import re
 from collections.abc import Mapping
@@ -56,9 +56,9 @@ def tag_key(name: str) -> str:
 def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> Matched:
     """Every line with its plan.
 
-    plans: rows with scenario, instance, region and, where they are known, team, project, and
+    plans: rows with scenario, instance, region and, if they are known, team, project, and
     starts and ends, the ISO days between which the plan is at work.
-    assigned: plan by the label of a group of lines, NO_PLAN where they are none's.
+    assigned: plan by the label of a group of lines, NO_PLAN if they are none's.
     """
     lines = bill.lines[~bill.lines["counts_as"].isin(BESIDE)].reset_index(drop=True)
     groups = lines.groupby(list(GROUP), sort=True)

@@ -12,7 +12,7 @@ NOBODY = ""  # the team of a plan without one
 
 
 def owned_rows(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """The rows with team, owner, project and days of a table of cells; empty where it has none."""
+    """The rows with team, owner, project and days of a table of cells; empty if it has none."""
     columns: dict[str, Any] = {}
     for name in (*OWNERSHIP, *DAYS):
         if name not in cells:

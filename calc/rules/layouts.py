@@ -84,7 +84,7 @@ def _lacks_engine(
     served_adapters,
     kv_offload_bytes,
 ):
-    """Return which rows ask for what only an engine with pages has. Shape (rows,)."""
+    """Return which rows set what only an engine with pages has. Shape: (rows,)."""
     asks = (
         (shared_prompt_tokens > 0)
         | (reused_prompt_tokens > 0)

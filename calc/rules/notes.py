@@ -1,4 +1,4 @@
-"""The sentences of `note` that warn of a row's model, release, missing price or context."""
+"""Sentences of `note` that warn about a row's model, release, missing price or context."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -14,27 +14,34 @@ from calc.scenarios.lookups import words_of
 from calc.scenarios.releases import newest_known, numbers_of_release, row_of_release
 from calc.table import Words, word_pairs
 
-# at random arrivals, to which percentiles were held against a simulation: validation/arrivals.py
+# The load up to which percentiles at random arrivals agree with a simulation:
+# validation/arrivals.py.
 CERTAIN_LOAD = 0.8
-RESTING = ("Time is", "Memory is", "Time and memory are")  # what rests on runs of one's own
+CALIBRATED = ("Time is", "Memory is", "Time and memory are")
 
 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
-    """All sentences of each row in one text, those of its support after those of its model."""
-    of_row = [
+    """Join the sentences about each row to one text. `support_note`: the sentences on support."""
+    parts = [
+        _of_model(table, catalogs),
+        support_note,
         _of_release(table, catalogs),
         _of_price(table),
         context_notes(table, catalogs),
         *_as_run(table, catalogs),
+        _of_scoring_release(table, catalogs),
+        _of_rollout_engine(table),
+        _of_gradients(table, catalogs),
+        _of_load(table),
+        _of_experts(table),
     ]
-    of_row += [_of_scoring_release(table, catalogs), _of_rollout_engine(table)]
-    of_row += [_of_gradients(table, catalogs), _of_load(table), _of_experts(table)]
-    of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
-    return reduce(_join_notes, [_of_model(table, catalogs), support_note, *of_row])
+    if len(catalogs.readings):
+        parts.append(_of_runs(table, catalogs))
+    return reduce(_join_notes, parts)
 
 
 def _join_notes(first: Words, second: Words) -> Words:
-    """Two columns of sentences as one. Shape (rows,)."""
+    """Join two columns of sentences to one. Shape (rows,)."""
     if not (second.vocabulary != "").any():
         return first
     codes, pairs = word_pairs(first, second)
@@ -50,7 +57,7 @@ def _of_model(table: Columns, catalogs: Catalogs) -> Words:
 
 
 def _of_release(table: Columns, catalogs: Catalogs) -> Words:
-    """A warning where the release is newer than those that the constants were read from."""
+    """Warn of a release that is newer than those from which the constants were read."""
     codes, pairs = word_pairs(table["implementation"], table["software_release"])
     return Words(
         codes,
@@ -61,7 +68,7 @@ def _of_release(table: Columns, catalogs: Catalogs) -> Words:
 
 
 def _warning(software: str, release: str, catalogs: Catalogs) -> str:
-    """A sentence where a release is newer than those that were read; else empty."""
+    """Return the warning if a release is newer than those that were read; else ""."""
     entry = catalogs.implementations.loc[software]
     newest = newest_known(entry["releases"])
     # A patch of the newest release is no newer one.
@@ -74,7 +81,7 @@ def _warning(software: str, release: str, catalogs: Catalogs) -> str:
 
 
 def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
-    """Note on a draft's gain, the time of served adapters, and a cache in CPU memory."""
+    """Yield the notes on a draft's gain, the time of adapters, and a cache in CPU memory."""
     serves = table["trains"] == 0
     codes, gains = pd.factorize(
         np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2)
@@ -89,12 +96,13 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
     )
     codes, pairs = word_pairs(table["speculation"], table["model"])
     published = catalogs.speculations["known_of"]
-    unseen = [
+    unknown = [
         method != "none" and model not in published.get(method, ()) for method, model in pairs
     ]
     doubt = "No published run of {} with {} is known: check that such a draft exists."
     sentences = [
-        doubt.format(*pair) if doubted else "" for pair, doubted in zip(pairs, unseen, strict=True)
+        doubt.format(*pair) if is_unknown else ""
+        for pair, is_unknown in zip(pairs, unknown, strict=True)
     ]
     yield Words(np.where(serves, codes, len(pairs)), np.array([*sentences, ""], dtype=object))
     for condition, sentence in (
@@ -125,7 +133,7 @@ def _of_experts(table: Columns) -> Words:
 
 
 def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
-    """Note on what of each row rests on your own runs, and on their days."""
+    """Note on the figures of each row that your own runs calibrate, and the days of the runs."""
     return Words(
         rests_on_runs(table),
         np.array(["", *resting_sentences(catalogs)], dtype=object),
@@ -133,15 +141,16 @@ def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
 
 
 def rests_on_runs(table: Columns) -> np.ndarray:
-    """Code of what rests on your own runs: 1 for the time, 2 for the memory, 3 for both."""
+    """Code for what your own runs calibrate: 1 for the time, 2 for the memory, 3 for both."""
     timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
     return np.asarray(timed + 2 * (table["memory_run_share"] > 0))
 
 
 def resting_sentences(catalogs: Catalogs) -> list[str]:
-    """Time is calibrated on your runs of 12 November and 3 December; so is memory; so are both.
+    """Return a sentence for each of CALIBRATED; [] without runs.
 
-    The year is named if it is not the present one.
+    Time is calibrated on your runs of 12 November and 3 December. A year is only named if it is not
+    the present one.
     """
     days = [date.fromisoformat(day) for day in sorted(set(catalogs.readings["made_on"]))]
     if not days:
@@ -153,7 +162,7 @@ def resting_sentences(catalogs: Catalogs) -> list[str]:
     ]
     when = f"{', '.join(first)} and {last}" if first else last
     runs = "run" if len(days) == 1 else "runs"
-    return [f"{what} calibrated on your {runs} of {when}." for what in RESTING]
+    return [f"{what} calibrated on your {runs} of {when}." for what in CALIBRATED]
 
 
 def _of_scoring_release(table: Columns, catalogs: Catalogs) -> Words:
@@ -170,7 +179,7 @@ def _of_scoring_release(table: Columns, catalogs: Catalogs) -> Words:
 
 
 def _of_gradients(table: Columns, catalogs: Catalogs) -> Words:
-    """Note on gradients between micro-batches, where releases of the software differ in them."""
+    """Note on gradients between micro-batches if releases of the software differ in them."""
     differ = table["implementation_accumulates_unsharded"] * table["shards_gradients"]
     depends = differ * (table["accumulation_steps"] > 1) * (table["training_gpus"] > 1)
     codes, pairs = word_pairs(table["implementation"], table["library_version"])
@@ -208,7 +217,7 @@ def _of_rollout_engine(table: Columns) -> Words:
 
 
 def _of_load(table: Columns) -> Words:
-    """A warning where the load is too high for certain percentiles, or for any."""
+    """Warn of a load that is too high for certain percentiles, or for any."""
     load = np.broadcast_to(table.get("arrivals_load_ratio", np.nan), table["rows"])
     percentile = np.broadcast_to(table.get("request_p99_seconds", np.nan), table["rows"])
     is_rough = (load > CERTAIN_LOAD) & ~np.isnan(percentile)
@@ -223,7 +232,7 @@ def _of_load(table: Columns) -> Words:
 
 
 def _of_price(table: Columns) -> Words:
-    """A sentence where the instance has no listed price in its region."""
+    """Note on an instance without a listed price in its region."""
     usd = np.fmax(table["instance_usd_per_hour_on_demand"], table["instance_usd_per_hour_spot"])
     unpriced = np.isnan(usd) & ~np.isnan(table["instance_gpus"])
     codes, pairs = word_pairs(table["instance"], table["region"])

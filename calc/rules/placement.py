@@ -52,7 +52,7 @@ def host_memory_bytes(offloaded_bytes, node_gpus, deepspeed_host_bytes):
 
 
 def host_memory_needed_bytes(host_memory_bytes, instance_gpus):
-    """RAM that the named instance must have; NaN where none is named. [B]
+    """RAM that the named instance must have; NaN if none is named. [B]
 
     By definition.
     """

@@ -113,7 +113,7 @@ def open_question(group: OpenGroup, regions: Mapping[str, str] | None = None) ->
 
 
 def open_questions(result: Actual) -> list[str]:
-    """The questions with the most dollars, and how many there are beside them."""
+    """Return the questions about the largest amounts, and a sentence on the number of others."""
     groups = result.matched.open_groups
     questions = [open_question(group) for group in groups[:MOST_GROUPS]]
     rest = groups[MOST_GROUPS:]
@@ -186,7 +186,7 @@ def _change_words(ratio: float) -> str:
 
 
 def report(bill: BillLines, result: Actual, left: Runway | None) -> list[str]:
-    """Every sentence on a bill beside its plans, in order."""
+    """Return every sentence that compares a bill with its plans, in order."""
     rows = records(result.table)
     sentences = [bill_sentence(bill, result), f"{headline(result)}."]
     sentences += map(plan_sentence, rows)

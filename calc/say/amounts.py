@@ -1,4 +1,4 @@
-"""Amounts of a job in words: how much a model generates or reads in all, and how many ask."""
+"""Amounts of a job in words: how much a model generates or reads, and how many users it has."""
 
 from calc.catalogs.load import Catalogs
 from calc.job.measure import SOUND, TOKENS, Measure, measure_of, sound_seconds
@@ -11,7 +11,7 @@ NO_LIMIT = 1e12  # from here on a limit is none
 
 
 def number_in(job: Cells, name: str) -> float:
-    """The number of a column; 0 where it has none, or is without a limit."""
+    """The number of a column; 0 if it has none, or is without a limit."""
     try:
         value = float(str(job.get(name)).replace(",", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Why a row is an answer, in one sentence; the titles of answers; other ways to pay."""
+"""Sentences about an answer: why it is one, its title, and other ways to pay."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
@@ -84,9 +84,9 @@ def why(
     catalogs: Catalogs,
     is_placed: bool = True,
 ) -> str:
-    """Return what decided for an answer, in one sentence; with its layout and place if asked.
+    """Say in one sentence why a row is an answer; on request with its layout and place.
 
-    `near`: types whose cost cannot be told apart from the first answer's, with their ratios.
+    `near`: the types whose cost cannot be distinguished from the first answer's, with their ratios.
     """
     row = reasons.row
     if reasons.names == ("nearest",):
@@ -147,7 +147,7 @@ def _of_first(
 
 
 def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
-    """An answer beside the first: what it gives, and for how much of the lowest cost."""
+    """Say what another answer offers, how fast it is, and its cost over the lowest cost."""
     row, least = reasons.row, reasons.least
     budget = f"of those that cost at most {{}} times the lowest cost ({usd(least['usd'])})"
     room = (

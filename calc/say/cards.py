@@ -39,7 +39,7 @@ class Card(NamedTuple):
 
 
 def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
-    """Return the line on an answer's card beside its figures; `least` is the first answer."""
+    """Return the line on an answer's card next to its figures; `least` is the first answer."""
     names = row["answer"].split("+")
     if "nearest" in names:
         if row["missed_limits"]:

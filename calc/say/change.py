@@ -99,7 +99,7 @@ def cause_in_words(cause: str) -> str:
 def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
     """Return the note on the quality that a change costs, and its source.
 
-    It says what is lost, or else that nothing is; both are empty where nothing is recorded.
+    It says what is lost, or else that nothing is; both are empty if nothing is recorded.
     """
     notes = _quality_notes(change, catalogs, serves)
     notes = {note: notes[note] for note in _losses(notes, catalogs)} or notes

@@ -72,7 +72,7 @@ def machine_name(plan: Row) -> str:
 
 
 def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
-    """Return what the marks of choices and of machines mean; empty where none has one."""
+    """Return what the marks of choices and of machines mean; empty if none has one."""
     choices = {one for cell in cells for one in (cell.row, cell.column)}
     marked = any(quality_note(one, work, catalogs) for one in choices)
     phrases = dict.fromkeys(market_phrase(cell.plan) for cell in cells if cell.plan)

@@ -1,4 +1,4 @@
-"""One's own machines beside a price per token, in sentences."""
+"""Sentences that compare your own machines with a price per token."""
 
 from collections.abc import Mapping
 

@@ -51,7 +51,7 @@ def label(name: str, rows: list[Row], catalogs: Catalogs) -> str:
 
 
 def in_words(name: str, row: Row, catalogs: Catalogs) -> str:
-    """One choice of a row in words; empty where the row does not set or does not read it."""
+    """One choice of a row in words; empty if the row does not set or does not read it."""
     value = row.get(name, "")
     follows = name in SAME_AS_SEQUENCE and value == row["sequence_tokens"]
     if (

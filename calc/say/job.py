@@ -1,6 +1,6 @@
-"""The job in words: one sentence of any job, and its short form for groups and chips.
+"""The job in words: a sentence about any job, and a short form for groups and chips.
 
-A job that is refused may lack columns or hold text in them: what cannot be read is left out.
+A job that is refused may lack columns or have text in place of numbers. Such parts are left out.
 """
 
 from collections.abc import Iterator
@@ -42,20 +42,28 @@ from calc.scenarios.inputs import BY_NAME
 from calc.studies.stricter_limits import SPEEDS
 from calc.units import DAY_HOURS, HOUR_MINUTES
 
-ROLLED = ("prompts_per_step", "generations", "completion_tokens")  # of generated answers
+ROLLOUT = ("prompts_per_step", "generations", "completion_tokens")
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
 METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
 TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
-# Said by words of their own; SAID are assumptions.
-IN_PLACES = ("instance", "gpu", "tuning", "objective", "scales", "private_prices", "turns")
-SAID = ("spare", "attempts", "peak_to_mean", "share_active", "paid_ratio", "think_seconds")
-COUNTED = ("instance", "gpus")
+ON_DEMAND = {"on-demand"}
+# Choices and assumptions for which the sentence has a part of its own.
+CHOICES_IN_PARTS = ("instance", "gpu", "tuning", "objective", "scales", "private_prices", "turns")
+ASSUMPTIONS_IN_PARTS = (
+    "spare",
+    "attempts",
+    "peak_to_mean",
+    "share_active",
+    "paid_ratio",
+    "think_seconds",
+)
+MACHINE = ("instance", "gpus")
 ALL_MONTH_HOURS = 730
-PLAIN_UNITS = ("ratio", "count")  # of assumptions, which stand without a unit
+UNITS_WITHOUT_WORDS = ("ratio", "count")  # of assumptions
 
 
 def job_sentence(job: Cells, catalogs: Catalogs) -> str:
-    """Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
+    """Say a job: Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
     trains, ends = job.get("work") != "inference", work_ends(job)
     if trains:
         words = _training_words(job, catalogs)
@@ -73,7 +81,7 @@ def job_sentence(job: Cells, catalogs: Catalogs) -> str:
 
 
 def short_job(job: Cells, catalogs: Catalogs) -> str:
-    """Fine-tune Llama 3.1 8B on 150 million tokens; for a job or a result row."""
+    """Say a job or a result row in short: Fine-tune Llama 3.1 8B on 150 million tokens."""
     model = name_of("model", job.get("model", ""), catalogs) or "a model without a name"
     if job.get("work") != "inference":
         return (
@@ -92,7 +100,7 @@ def _on_tokens(job: Cells) -> str:
 
 
 def _objective(job: Cells) -> str:
-    """with DPO; with SFT or DPO if there are several; empty for the default one."""
+    """Say the objectives: with DPO; with SFT or DPO. Empty for the default one."""
     names = [str(name) for name in listed(job.get("objective"))]
     if set(names) - {"sft"}:
         return f" with {_any_of([spoken('objective', name) or name for name in names])}"
@@ -101,17 +109,17 @@ def _objective(job: Cells) -> str:
 
 def _rolls_out(job: Cells) -> bool:
     """Return whether the lengths of generated answers are known, as in a resolved job."""
-    return all(len(listed(job.get(name))) == 1 for name in ROLLED[1:])
+    return all(len(listed(job.get(name))) == 1 for name in ROLLOUT[1:])
 
 
 def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """Yield what is trained, on how much, and how."""
     model = name_of("model", job.get("model", ""), catalogs)
-    several = listed(job.get("tuning"))
+    tunings = listed(job.get("tuning"))
     if job.get("goal") == "train":
         what = f"Train {model} from scratch"
-    elif len(several) > 1:
-        what = f"Fine-tune {model}, {' or '.join(TUNING_WORDS[name] for name in several)},"
+    elif len(tunings) > 1:
+        what = f"Fine-tune {model}, {' or '.join(TUNING_WORDS[name] for name in tunings)},"
     else:
         method = METHOD_WORDS.get(job.get("method") or "", "")
         what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
@@ -124,7 +132,7 @@ def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         else ""
     )
     if _rolls_out(job):
-        prompts, answers, most = (number_in(job, name) for name in ROLLED)
+        prompts, answers, most = (number_in(job, name) for name in ROLLOUT)
         of_step = f"{amount(prompts)} prompts a step with " if prompts else ""
         yield f"{of_step}{with_noun(int(answers), 'answer')} each of up to {amount(most)} tokens"
     if (context := number_in(job, "sequence_tokens")) and not _reads_images(job, catalogs):
@@ -171,9 +179,9 @@ def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _load(job: Cells) -> str:
-    """The load of a service: 4 requests in flight, 20 requests a second.
+    """Say the load of a service: 4 requests in flight; 20 requests a second.
 
-    For a result row, all sequences in flight.
+    A result row has as many requests in flight as sequences.
     """
     if rate := number_in(job, "requests_per_second"):
         return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
@@ -184,9 +192,9 @@ def _load(job: Cells) -> str:
 
 
 def _lengths(job: Cells, catalogs: Catalogs) -> str:
-    """The length of a request: 8,192 tokens each (7,680 in, 512 out).
+    """Say the length of a request: 8,192 tokens each (7,680 in, 512 out).
 
-    An encoder answers no token.
+    An encoder generates no tokens.
     """
     context, prompt = context_tokens_of(job), number_in(job, "prompt_tokens")
     answer = number_in(job, "answer_tokens") or context - prompt
@@ -195,69 +203,78 @@ def _lengths(job: Cells, catalogs: Catalogs) -> str:
 
 
 def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:
-    """At reading speed, or the limits on time that the job sets; nobody reads as sound is heard."""
+    """Yield "at reading speed" for the default limits on time, else the limits that the job sets.
+
+    A model that recognizes or speaks sound has a limit of its own, since nobody reads along.
+    """
     first, token = (number_in(job, name) for name in SPEEDS)
     first = first if first < NO_LIMIT else 0
     token = token if token < NO_LIMIT else 0
     first_share, token_share = (share_words(name, job) for name in SPEEDS)
-    usual = [FIRST_TOKEN_SECONDS, JOB_BY_NAME["token_seconds"].default]
-    is_usual = first_share == token_share and [first or FIRST_TOKEN_SECONDS, token] == usual
+    has_default_limits = (
+        first_share == token_share
+        and (first or FIRST_TOKEN_SECONDS) == FIRST_TOKEN_SECONDS
+        and token == _default("token_seconds")
+    )
     sound = sound_words(job, catalogs)
     yield sound
     if not is_generator(job, catalogs):
-        yield f"answered within {_seconds(first)}" if first else ""
-    elif is_usual and not sound:
+        yield f"answered within {short_duration(first)}" if first else ""
+    elif has_default_limits and not sound:
         yield f"at reading speed{first_share}"
     else:
-        yield f"first token within {_seconds(first)}{first_share}" if first else ""
-        yield f"each token within {_seconds(token)}{token_share}" if token else ""
-
-
-def _seconds(seconds: float) -> str:
-    return short_duration(seconds)
+        yield f"first token within {short_duration(first)}{first_share}" if first else ""
+        yield f"each token within {short_duration(token)}{token_share}" if token else ""
 
 
 def _places(job: Cells, catalogs: Catalogs) -> Iterator[str]:
-    """On your 8 H100; in N. Virginia, on spot."""
+    """Yield where the job may run: on your 8 H100; in N. Virginia, on spot."""
     if job.get("have"):
         yield f"on your {_machines(job, catalogs)}"
         return
-    regions = [part for text in listed(job.get("regions")) for part in str(text).split("+")]
-    names = [
+    regions = [
         str(catalogs.regions["name"].get(region, region))
-        for region in regions
+        for region in _parts(job.get("regions"))
         if region != ANYWHERE
     ]
-    yield "in any region" if len(names) in (0, len(catalogs.regions)) else f"in {_any_of(names)}"
-    markets = [part for text in listed(job.get("markets")) for part in str(text).split("+")]
+    is_anywhere = len(regions) in (0, len(catalogs.regions))
+    yield "in any region" if is_anywhere else f"in {_any_of(regions)}"
+    markets = _parts(job.get("markets"))
     serves = job.get("work") == "inference" and not work_ends(job)
-    if set(markets) not in (set(), {*USUAL_MARKETS}, *([{"on-demand"}] if serves else [])):
+    has_default_markets = set(markets) == {*USUAL_MARKETS} or (serves and {*markets} == ON_DEMAND)
+    if markets and not has_default_markets:
         yield _any_of([MARKETS[name].phrase if name in MARKETS else name for name in markets])
     yield f"on {machines}" if (machines := _allowed_machines(job, catalogs)) else ""
 
 
+def _parts(values: Any) -> list[str]:
+    """Return the ids of a cell: of a list, and of those joined by +."""
+    return [part for text in listed(values) for part in str(text).split("+")]
+
+
 def _allowed_machines(job: Cells, catalogs: Catalogs) -> str:
-    """The instances and cards that the job allows: g6e instances; H100 or H200."""
+    """Say the instances and cards that the job allows: g6e instances; H100 or H200."""
     instances, gpus = listed(job.get("instance")), listed(job.get("gpu"))
-    named = instances_in_words(instances, catalogs)
-    if _is_counted(job):
-        machines = change_in_words({name: listed(job[name])[0] for name in COUNTED}, catalogs)
-        return f"1 × {machines}" if machines == named[0] else machines
+    instance_words = instances_in_words(instances, catalogs)
+    if _sets_machine(job):
+        machines = change_in_words({name: listed(job[name])[0] for name in MACHINE}, catalogs)
+        return f"1 × {machines}" if machines == instance_words[0] else machines
     cards = [short_card(gpu, catalogs) for gpu in gpus]
-    if not named or not cards:
-        return _any_of(named or cards)
+    if not instance_words or not cards:
+        return _any_of(instance_words or cards)
     known = catalogs.instances.index.intersection(instances)
-    has_named_card = catalogs.instances["gpu"][known].isin(gpus)
-    return _any_of(named) if has_named_card.all() else f"{_any_of(named)} with {_any_of(cards)}"
+    if catalogs.instances["gpu"][known].isin(gpus).all():
+        return _any_of(instance_words)
+    return f"{_any_of(instance_words)} with {_any_of(cards)}"
 
 
-def _is_counted(job: Cells) -> bool:
+def _sets_machine(job: Cells) -> bool:
     """Return whether one instance type and its GPUs are both set."""
-    return all(len(listed(job.get(name))) == 1 for name in COUNTED)
+    return all(len(listed(job.get(name))) == 1 for name in MACHINE)
 
 
 def machines_of_job(job: Cells, catalogs: Catalogs) -> dict[str, int]:
-    """The counts of the machines that the job names as its own; empty where they cannot be read."""
+    """Return the number of each machine that the job has of its own; {} if it cannot be read."""
     try:
         return machines_of(str(job["have"]), [*catalogs.instances.index, *catalogs.gpus.index])
     except JobError:
@@ -265,7 +282,7 @@ def machines_of_job(job: Cells, catalogs: Catalogs) -> dict[str, int]:
 
 
 def _machines(job: Cells, catalogs: Catalogs) -> str:
-    """The machines that one has: 8 H100 and 2 × p5.48xlarge."""
+    """Say the machines that the user has: 8 H100 and 2 × p5.48xlarge."""
     counts = machines_of_job(job, catalogs)
     words = [
         f"{count} {'× ' + name if name in catalogs.instances.index else short_card(name, catalogs)}"
@@ -275,48 +292,48 @@ def _machines(job: Cells, catalogs: Catalogs) -> str:
 
 
 def _limits(job: Cells, ends: bool) -> Iterator[str]:
-    """Each limit of the job that differs from the default; a deadline wherever there is one."""
+    """Yield each limit of the job that differs from the default, and any deadline."""
     yield from _limits_of_cost(job, ends)
     instances = 0 if job.get("have") else number_in(job, "instances_most")
-    if instances not in (0, _usual("instances_most")):
+    if instances not in (0, _default("instances_most")):
         yield f"on at most {with_noun(int(instances), 'instance')}"
     if spare := number_in(job, "spare"):
         yield f"with {with_noun(int(spare), 'spare instance')}"
     bits = str(job.get("fewest_bits") or "")
-    if bits not in ("", _usual("fewest_bits")):
+    if bits not in ("", _default("fewest_bits")):
         yield f"in {bits} bits" if bits == "16" else f"in {bits} bits or more"
     obtainable = str(job.get("obtainable") or "")
     if obtainable == "by-agreement":
         yield "what comes by agreement with AWS included"
-    elif obtainable not in ("", _usual("obtainable")):
+    elif obtainable not in ("", _default("obtainable")):
         yield f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
     if entry := service_classes().get(str(job.get("service_class") or "")):
         yield entry.phrase
     confidence = str(job.get("confidence") or "")
-    if confidence not in ("", _usual("confidence")):
+    if confidence not in ("", _default("confidence")):
         yield f"limits met with {confidence} % confidence"
     if not is_missing(job.get("admits")) and job.get("admits"):
         yield f"{' and '.join(str(job['admits']).split('+'))} admitted"
 
 
 def _limits_of_cost(job: Cells, ends: bool) -> Iterator[str]:
-    """The limits on time, cost and GPU-hours."""
+    """Yield the limits on time, cost and GPU-hours."""
     hours = number_in(job, "hours_most")
     usd = number_in(job, "usd_most")
-    hourly = number_in(job, "usd_per_hour_most")
+    usd_per_hour = number_in(job, "usd_per_hour_most")
     gpu_hours = number_in(job, "gpu_hours_most")
     if ends and 0 < hours < NO_LIMIT:
         yield f"within {_deadline(hours)}"
     if 0 < usd < NO_LIMIT:
         yield f"for at most ${amount(usd)}{'' if ends else ' a month'}"
-    if 0 < hourly < NO_LIMIT:
-        yield f"at most ${amount(hourly)} an hour"
+    if 0 < usd_per_hour < NO_LIMIT:
+        yield f"at most ${amount(usd_per_hour)} an hour"
     if 0 < gpu_hours < NO_LIMIT:
         yield f"in at most {amount(gpu_hours)} GPU-hours"
 
 
 def _deadline(hours: float) -> str:
-    """A deadline in the unit in which it is a round number: 7 days, 6.5 days, 30 minutes."""
+    """Say a deadline in the unit in which it is a round number: 7 days, 6.5 days, 30 minutes."""
     days = hours / DAY_HOURS
     if days >= 1 and (2 * days).is_integer():
         number, unit = days, "day"
@@ -325,12 +342,12 @@ def _deadline(hours: float) -> str:
     return f"{amount(number)} {unit}{'' if number == 1 else 's'}"
 
 
-def _usual(name: str) -> Any:
+def _default(name: str) -> Any:
     return JOB_BY_NAME[name].default
 
 
 def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
-    """Name the settings made by hand, and the assumptions that differ from the catalog's."""
+    """Yield the settings made by hand, and the assumptions that differ from the catalog's."""
     attempts, paid = number_in(job, "attempts"), number_in(job, "paid_ratio")
     if attempts not in (0, 1):
         yield f"{amount(attempts)} attempts paid for"
@@ -340,45 +357,47 @@ def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         yield "at your own prices"
     values = _columns_by_hand(job, catalogs)
     single = {
-        name: several[0] for name, several in values.items() if len(several) == 1 and name in WORDS
+        name: listing[0] for name, listing in values.items() if len(listing) == 1 and name in WORDS
     }
     words = [change_in_words(single, catalogs, job.get("work") == "inference")] if single else []
     words += [
-        _any_of([_value(name, value, catalogs) for value in several])
-        for name, several in values.items()
+        _any_of([_value(name, value, catalogs) for value in listing])
+        for name, listing in values.items()
         if name not in single
     ]
     words += [
         _assumption(name, job, catalogs)
         for name in catalogs.assumptions.index
-        if name not in SAID and not is_missing(job.get(name))
+        if name not in ASSUMPTIONS_IN_PARTS and not is_missing(job.get(name))
     ]
     if words:
         yield f"set by hand: {', '.join(words)}"
 
 
 def _columns_by_hand(job: Cells, catalogs: Catalogs) -> dict[str, list[str]]:
-    """The scenario columns that the job sets by hand and no other part of its sentence says."""
-    stored = catalogs.models["stored_precision"].get(job.get("model", ""), "")
-    said = {*IN_PLACES}
-    said |= {*ROLLED} if _rolls_out(job) else set()
-    said |= {*COUNTED} if _is_counted(job) else set()
-    values = {name: _readable(name, job) for name in FIXABLE if name not in said}
+    """Return the scenario columns that the job sets and no other part of its sentence says."""
+    stored_precision = catalogs.models["stored_precision"].get(job.get("model", ""), "")
+    in_other_parts = {
+        *CHOICES_IN_PARTS,
+        *(ROLLOUT if _rolls_out(job) else ()),
+        *(MACHINE if _sets_machine(job) else ()),
+    }
+    values = {name: _readable(name, job) for name in FIXABLE if name not in in_other_parts}
     return {
-        name: several
-        for name, several in values.items()
-        if several and (name, several) != ("precision", [stored])
+        name: listing
+        for name, listing in values.items()
+        if listing and (name, listing) != ("precision", [stored_precision])
     }
 
 
 def _readable(name: str, job: Cells) -> list[Any]:
-    """The values of a column; a refused job may have texts in place of numbers, left out here."""
+    """Return the values of a column, without the texts that a refused job has for numbers."""
     takes_text = BY_NAME[name].kind in ("text", "choice")
     return [value for value in listed(job.get(name)) if takes_text or not isinstance(value, str)]
 
 
 def _value(name: str, value: Any, catalogs: Catalogs) -> str:
-    """A value by its own phrase, or after the label of its column: ZeRO 3; LoRA targets q,v."""
+    """Say a value by a phrase of its own or with its column's label: ZeRO 3; LoRA targets q,v."""
     if name in WORDS:
         return choice(name, value, catalogs)
     number = f"{value:,.10g}" if isinstance(value, int | float) else str(value)
@@ -386,12 +405,12 @@ def _value(name: str, value: Any, catalogs: Catalogs) -> str:
 
 
 def _assumption(name: str, job: Cells, catalogs: Catalogs) -> str:
-    """Storage speed per instance 2,000,000,000 bytes per second."""
+    """Say an assumption: storage speed per instance 2,000,000,000 bytes per second."""
     label, unit = catalogs.assumptions.loc[name, ["label", "unit"]]
-    units = "" if unit in PLAIN_UNITS else str(unit).replace("_", " ")
+    units = "" if unit in UNITS_WITHOUT_WORDS else str(unit).replace("_", " ")
     return f"{label[0].lower()}{label[1:]} {three_digits(number_in(job, name))} {units}".rstrip()
 
 
 def _any_of(words: list[str]) -> str:
-    """N. Virginia, Ohio or Oregon; empty for no words."""
+    """Join words by commas and "or": N. Virginia, Ohio or Oregon. Empty for no words."""
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

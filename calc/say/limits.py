@@ -142,7 +142,7 @@ def free_limits(relaxed: list[Relaxed], row: Row, job: Row, catalogs: Catalogs) 
 
 
 def share_words(name: str, job: Cells) -> str:
-    """For whom a limit on time holds: for 90 of 100 requests; empty for the mean."""
+    """Say which share of requests must meet a limit on time; empty for the mean."""
     percentile = job.get(PERCENTILE_OF.get(name, ""))
     share = SHARE_WORDS.get(f"{float(percentile):g}") if percentile else None
     return f" for {share}" if share else ""

@@ -1,4 +1,4 @@
-"""The choices that a text leaves, beside each other in one line."""
+"""A line that compares the choices that a text leaves open."""
 
 from collections.abc import Sequence
 

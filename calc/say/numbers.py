@@ -116,7 +116,7 @@ def duration(seconds: float | None, low: float | None = None, high: float | None
 
 
 def duration_range(seconds: float, low: float | None, high: float | None) -> str:
-    """The range of a duration in the unit of its middle: 3.6 to 6.9; empty where one lacks."""
+    """The range of a duration in the unit of its middle: 3.6 to 6.9; empty if one lacks."""
     if low is None or high is None or any(map(is_missing, (seconds, low, high))):
         return ""
     _, size, digits = _unit_of(seconds)

@@ -1,4 +1,4 @@
-"""Alternatives beside an answer, in words: other ways to pay, other speeds."""
+"""Alternatives to an answer in words: other ways to pay, other speeds."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from calc.studies.alternatives import Alternatives
 
 
 def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
-    """For comparison, a commitment of one year costs $1,560 a month; in Ohio ...."""
+    """Say the alternatives: For comparison, a one-year commitment costs $1,560 a month."""
     listed = "; ".join(_ways(ways, row, catalogs))
     return f" For comparison, {listed}." if listed else ""
 

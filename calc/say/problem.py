@@ -103,7 +103,7 @@ def as_heading(sentence: str) -> str:
 
 
 def heading_and_rest(problem: Problem, job: Job | None, catalogs: Catalogs) -> tuple[str, str]:
-    """Return a heading, and what stands below it: the cure, or the whole sentence of a rule."""
+    """Return a heading, and the text below it: the cure, or the whole sentence of a rule."""
     wrong, cure = problem_and_cure(problem, job, catalogs)
     if problem.code == "no-layout":
         return NO_LAYOUT, wrong
@@ -176,7 +176,7 @@ def _confidence(job: Job) -> str:
 
 
 def miss_text(miss: Miss, job: Job) -> str:
-    """Which limit a row exceeds, and by how much."""
+    """Say which limit a row exceeds, and by how much."""
     name = miss.limit
     say = say_limit(miss.limit)
     encodes = name == "first_token_seconds" and not job.generates

@@ -86,7 +86,7 @@ def _hears(row: Row, catalogs: Catalogs) -> bool:
 
 
 class RateUnit(NamedTuple):
-    """The unit in which the rate of offline work is told, and its size in tokens a second."""
+    """The unit in which the rate of offline work is stated, and its size in tokens per second."""
 
     words: str
     tokens_per_second: float

@@ -44,7 +44,7 @@ def hardware(catalogs: Catalogs) -> Columns:
 
 
 def price_at(catalogs: Catalogs, instances: pd.Series, regions: pd.Series) -> np.ndarray:
-    """The row of the price of each row's instance in its region, -1 where there is none."""
+    """The row of the price of each row's instance in its region, -1 if there is none."""
     words = [
         Words(codes, np.asarray(vocabulary, dtype=object))
         for codes, vocabulary in map(pd.factorize, (instances, regions))
@@ -53,7 +53,7 @@ def price_at(catalogs: Catalogs, instances: pd.Series, regions: pd.Series) -> np
 
 
 def prices_of(catalogs: Catalogs, instance: Words, region: Words) -> np.ndarray:
-    """The price row of each row's instance and region; -1 where there is none."""
+    """The price row of each row's instance and region; -1 if there is none."""
     price_of, _ = price_rows(catalogs)
     codes, pairs = word_pairs(instance, region)
     return np.array([price_of.get(pair, -1) for pair in pairs], dtype=np.int64)[codes]

@@ -30,7 +30,7 @@ class Input:
     most: float = HUGE
 
     def allows(self, values: np.ndarray) -> np.ndarray:
-        """Which of these numbers the column takes."""
+        """Return which of these numbers the column accepts."""
         above = (values >= self.least) if self.kind == "amount" else (values > self.least)
         return (
             above & (values <= self.most) & ((self.kind != "count") | (values == np.floor(values)))

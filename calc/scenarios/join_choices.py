@@ -6,7 +6,7 @@ import numpy as np
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Columns, reading
+from calc.evaluate import Columns, reading, variant
 from calc.scenarios.inputs import LIST_OF
 from calc.scenarios.lookups import (
     assumed_entries,
@@ -104,7 +104,7 @@ def computes_all_scores(attention, implementation_eager, catalogs):
 
 
 def named_kernel_numbers(attention, catalogs):
-    """Which attention kernel a row names, as indicators; none where the software chooses."""
+    """Indicators of the attention kernel that a row names; all 0 if the software chooses."""
     made = _entry_numbers(catalogs, "attention", attention)
     return {name: values for name, values in made.items() if name.startswith("names_")}
 
@@ -208,7 +208,7 @@ def blocks_of_software(
 
 
 def block_quantile():
-    """The block of a kind that stands for one that was not read off: the median. [0 to 1]"""
+    """The quantile of a kind of blocks for one that was not read off: the median. [0 to 1]"""
     return {"block_quantile": np.full(1, 0.5)}
 
 
@@ -265,13 +265,15 @@ kv_bytes_each = _width("kv_precision", "kv_bytes_each", 2.0)
 
 
 def asks_ties(tie_embeddings):
-    """1 to tie embedding and head, 0 not to; NaN to follow the model. [0 or 1]"""
+    """1 to tie embedding and head, 0 not to; NaN: as the model does. [0 or 1]"""
     return tie_embeddings.mapped(lambda word: {"yes": 1.0, "no": 0.0}.get(word, np.nan))
 
 
-def asks_fused_adapters(fused_adapters):
-    """1 for adapters in the kernels of their matrices, 0 not; NaN: as the software does. [0/1]"""
-    return fused_adapters.mapped(lambda word: {"yes": 1.0, "no": 0.0}.get(word, np.nan))
+asks_fused_adapters = variant(
+    asks_ties,
+    rename={"ties": "fused_adapters", "tie_embeddings": "fused_adapters"},
+    doc="1 to run adapters in their matrices' kernels, 0 not to; NaN: as the software. [0 or 1]",
+)
 
 
 def is_tuned(engine_flags):
@@ -326,7 +328,7 @@ def _entry_numbers(catalogs: Catalogs, column: str, words: Words) -> Columns:
 
 @cached_per_catalogs("implementations", "engines", "serving_engines", "precisions", "kernels")
 def _row_of_same_name(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
-    """The row of the entry of the same name in another catalog; -1 where there is none."""
+    """The row of the entry of the same name in another catalog; -1 if there is none."""
     return catalog_rows(catalogs, other, getattr(catalogs, name).index)
 
 

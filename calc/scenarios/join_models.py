@@ -20,7 +20,7 @@ LONGEST = "longest_sequence_tokens"
 
 
 def trains(work):
-    """1 if a scenario trains, 0 where it serves. [0 or 1]"""
+    """1 if a scenario trains, 0 if it serves. [0 or 1]"""
     return work.are("training").astype(float)
 
 
@@ -30,7 +30,7 @@ def scales_hourly(scales):
 
 
 def adapts(trains, tuning):
-    """1 if adapters are trained beside frozen weights. [0 or 1]"""
+    """1 if adapters are trained and the weights are frozen. [0 or 1]"""
     return trains * tuning.are("lora")
 
 
@@ -86,7 +86,7 @@ def model_numbers(model_row, catalogs):
 
 
 def longest_sequence_tokens(model_row, catalogs):
-    """Positions that the model has learned; unbounded where they are computed. [tokens]"""
+    """Positions that the model has learned; unbounded if they are computed. [tokens]"""
     longest = numbers_of(catalogs, "models", LONGEST)[model_row]
     return np.where(np.isnan(longest), np.inf, longest)
 

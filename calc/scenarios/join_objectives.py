@@ -206,7 +206,7 @@ def generator_numbers(catalogs):
 
 
 def step_numbers(asynchronous, padding, trainer_removes_padding):
-    """1 if the next rollout runs beside the update; 1 if sequences are joined without padding."""
+    """1 if the next rollout runs during the update; 1 if sequences are joined without padding."""
     removes = np.where(padding.are(""), trainer_removes_padding, padding.are("removed"))
     return {
         "runs_beside": asynchronous.are("one-step-off").astype(float),

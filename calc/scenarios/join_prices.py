@@ -14,7 +14,7 @@ ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
 
 
 def release_numbers(implementation, software_release, catalogs):
-    """The numbers of the release that a row names, NaN where they are those of the newest."""
+    """The numbers of the release that a row names, NaN if they are those of the newest."""
     codes, pairs = word_pairs(implementation, software_release)
     row = np.array(
         [earlier_release(software, release, catalogs) for software, release in pairs],
@@ -30,12 +30,12 @@ def listed_storage_usd_per_gib_month(region, catalogs):
 
 
 def grid_numbers(region, catalogs):
-    """The data centers' overhead and the grid's emissions of the region; NaN where not known."""
+    """The data centers' overhead and the grid's emissions of the region; NaN if not known."""
     return columns_of(catalogs, "grids", word_rows(catalogs, "grids", region), "region_")
 
 
 def listed_endpoints(region, model, catalogs):
-    """The listed prices of the model's endpoint in the region, NaN where there is none. [USD]"""
+    """The listed prices of the model's endpoint in the region, NaN if there is none. [USD]"""
     codes, pairs = word_pairs(model, region)
     usd = np.array([_endpoints(catalogs).get(pair, (np.nan, np.nan)) for pair in pairs])[codes]
     return {f"listed_{name}": usd[..., number] for number, name in enumerate(ENDPOINT)}

@@ -1,18 +1,23 @@
-"""Step of the join: what runs of one's own say of a row, and how far each of them reaches.
+"""Step of the join: what your own runs say about a row, and how far each of them applies.
 
-Prior: a run's error, ln(measured / estimated), is one draw of the error of its kind, around 0 and
-as wide as the stated range, which nine of ten published runs keep. The errors of two runs
-go together by how alike the runs are. Other software or other work: not at all. Else by what holds
-from run to run of one set-up: four tenths of a training's time, nearly all of a service's times and
-of memory (run_held_*_ratio); times a ratio below 1 for another model, card or number format and for
-each doubling of GPUs, sequences, tokens or prompts. The ratios stand in
-catalogs/calibrated/time_constants.yaml. They are the variance components of the errors of published
-runs of one card and software: those that make the errors of a table likeliest, a table weighing as
-the root of its runs, judged with each model left out; lower for another model or format and for a
-training, up to where no number of runs makes a group worse (validation/calibration.py; runs of
-memory are too few, so that it takes what holds of a service). One run of the same set-up weighs
-what holds, several of it weigh more, and never all; one that is far leaves the estimate alone
-(likeness.py).
+Prior: the error of a run, ln(measured / estimated), is one draw from the errors of its kind. These
+are distributed around 0, as wide as the stated range, which contains nine of ten published runs.
+The errors of two runs correlate by how similar the runs are.
+
+There is no correlation with other software or other work. Otherwise, it is the part of the variance
+that is the same in all runs of one set-up: four tenths for the time of a training, nearly all for
+the times of a service and for memory (run_held_*_ratio). It is multiplied by a ratio below 1 for
+another model, card or number format, and for each doubling of GPUs, sequences, tokens or prompts.
+The ratios are in catalogs/calibrated/time_constants.yaml.
+
+They are the variance components of the errors of published runs with one card and software: those
+that make the errors of a table most likely, where a table weighs as the root of its number of runs,
+judged with each model left out. For another model or format and for a training they are lower, so
+far that no number of runs makes a group worse (validation/calibration.py). Runs with measured
+memory are too few, so memory takes the values of a service.
+
+One run of the same set-up weighs as much as the part that is the same. Several runs weigh more, but
+never everything. A run that is too different leaves the estimate unchanged (likeness.py).
 """
 
 import numpy as np
@@ -27,7 +32,7 @@ QUANTITIES = ("time", "first_token", "memory")
 
 
 def run_readings(trains, model_row, implementation, precision, catalogs):
-    """Your own runs beside each row: likeness, set-ups and errors.
+    """Compare your own runs with each row: likeness, set-ups and errors.
 
     Shapes: likeness (runs, rows); set-ups and errors (runs, 1).
     """

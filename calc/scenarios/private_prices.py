@@ -47,7 +47,7 @@ def _readable(text: str, catalogs: Catalogs) -> tuple[dict[str, float], str]:
 def join_private_prices(
     texts: Words, instances: Words, catalogs: Catalogs, problems: Problems
 ) -> np.ndarray:
-    """The private price of each row's instance, NaN where it has none. [USD per hour]"""
+    """The private price of each row's instance, NaN if it has none. [USD per hour]"""
     codes, pairs = word_pairs(texts, instances)
     read = {text: _readable(text, catalogs) for text in texts.vocabulary}
     problems.add(texts.are(lambda text: read[text][1]), lambda row: read[texts.in_row(row)][1])

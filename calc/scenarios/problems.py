@@ -10,7 +10,7 @@ class TableError(ValueError):
 
 
 class Problems:
-    """The first problem of each row, as a sentence; empty where there is none."""
+    """The first problem of each row, as a sentence; empty if there is none."""
 
     def __init__(self, rows: int):
         self.text = np.full(rows, "", dtype=object)

@@ -24,7 +24,7 @@ def newest_known(releases: str) -> tuple[int, ...]:
 
 
 def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
-    """The row of earlier_releases that contains a release; -1 where none does."""
+    """The row of earlier_releases that contains a release; -1 if none does."""
     numbers = numbers_of_release(release)
     for row, (name, oldest, newest) in enumerate(_release_ranges(catalogs)):
         if name == software and oldest <= numbers and numbers[: len(newest)] <= newest:

@@ -73,7 +73,7 @@ def derived_blocks(catalogs: Catalogs) -> np.ndarray:
 
 @cached_per_catalogs("families", "blocks")
 def blocks_of_kinds(catalogs: Catalogs) -> list[list[str]]:
-    """For each of KINDS the blocks in the catalog that families name for it."""
+    """Return for each of KINDS the blocks of the catalog that its families name."""
     blocks: dict[str, set[str]] = {kind: set() for kind in KINDS}
     for traits in catalogs.families.values():
         two_sided = {"block": "crossed"} if traits["kind"] in ("encoder-decoder", "audio") else {}

@@ -140,7 +140,7 @@ def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
 
 
 def cheapest_first(problem: Problem) -> list[Placed]:
-    """A placement without a proof: by priority and deadline, each run where it adds the least."""
+    """Place runs without a proof: by priority and deadline, each where it adds least."""
     placed: list[Placed] = []
     for run in sorted(
         range(len(problem.runs)),

@@ -64,7 +64,7 @@ HEURISTIC = (
 class Schedule(NamedTuple):
     """Runs in order of their start, those without a place last; pools with idle hours; the bill.
 
-    No placement of these runs costs less than `least_usd`; NaN where nothing is proven: without the
+    No placement of these runs costs less than `least_usd`; NaN if nothing is proven: without the
     solver, without a bound in time, or where a run has no place.
     """
 
@@ -83,7 +83,7 @@ class Schedule(NamedTuple):
 def schedule(
     jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs, prove: bool = True
 ) -> Schedule:
-    """The plan of a team; raises TableError."""
+    """The plan of a team. Raises TableError."""
     return _schedule(runs_of(jobs), pools_of(pools, catalogs), catalogs, prove)
 
 

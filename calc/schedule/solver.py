@@ -26,7 +26,7 @@ def is_installed() -> bool:
 def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
     """The placement of most runs at the lowest cost, and a bound below it. [USD]
 
-    It starts from `hint` and is never worse. The bound is NaN where the search found nothing within
+    It starts from `hint` and is never worse. The bound is NaN if the search found nothing within
     SEARCH_SECONDS, or where its priorities are more than it can weigh.
     """
     from ortools.sat.python import cp_model

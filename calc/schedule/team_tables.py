@@ -145,7 +145,7 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def runs_of(jobs: pd.DataFrame) -> list[Occurrence]:
-    """Every run of the jobs, repeated as they say; raises TableError.
+    """Every run of the jobs, repeated as they say. Raises TableError.
 
     A job runs once between `starts` and `deadline`; with `every` (day, week, month) both move on to
     `until`, the last day on which a run may start. All runs are counted before any is planned.
@@ -233,7 +233,7 @@ def _repeats(starts: pd.Timestamp, until: pd.Timestamp, every: str) -> int:
 
 
 def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
-    """The pools of a table; raises TableError."""
+    """The pools of a table. Raises TableError."""
     _need(table, "pools", ("pool", "instance", "instances", "market"))
     pools = [
         _pool(cells, f"pools, line {line}", catalogs)
@@ -303,7 +303,7 @@ def _need(table: pd.DataFrame, name: str, columns: tuple[str, ...]) -> None:
 
 
 def _day(cells: Cells, column: str, where: str) -> pd.Timestamp | None:
-    """A day or a moment, None where the cell is empty."""
+    """A day or a moment, None if the cell is empty."""
     if blank(cells.get(column)):
         return None
     day = pd.to_datetime(str(cells[column]), errors="coerce", format="ISO8601")

@@ -18,9 +18,9 @@ SHARES = (1, 2, 4)  # of machines that are paid anyway a run is offered all, hal
 
 
 class Way(NamedTuple):
-    """A run on a pool: instances, minutes, and what their hours cost in all. [USD]
+    """A run on a pool: instances, minutes, and the total cost of its hours. [USD]
 
-    `minutes` reach as far into the range of time as the job's confidence asks.
+    `minutes` extend as far into the range of time as the job's confidence requires.
     """
 
     run: int
@@ -70,7 +70,7 @@ def finishes(run: Occurrence) -> bool:
 
 
 def window_hours(run: Occurrence, pool: Pool) -> float:
-    """Hours of the run's window with the pool there; 0 where a service would lack some. [h]"""
+    """Hours of the run's window with the pool there; 0 if a service would lack some. [h]"""
     begins = max(day for day in (run.starts, pool.starts) if day is not None)
     last = min(day for day in (run.deadline, pool.ends) if day is not None)
     hours = (last - begins) / pd.Timedelta(hours=1)

@@ -38,7 +38,7 @@ def sort_board(board: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def is_sound(board: pd.DataFrame) -> pd.Series:
-    """Which rows are known to run and to fit, keep every limit and have a price."""
+    """Return which rows run and fit for certain, meet every limit and have a price."""
     return (
         (board["fits"] == "yes")
         & (board["runs"] == "yes")
@@ -48,7 +48,7 @@ def is_sound(board: pd.DataFrame) -> pd.Series:
 
 
 def qualifies(board: pd.DataFrame) -> pd.Series:
-    """Which rows run the job: they are sound, and their time is known."""
+    """Return which rows are answers to the job: they are sound, and their time is known."""
     return is_sound(board) & board["seconds"].notna()
 
 

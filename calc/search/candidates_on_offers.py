@@ -144,7 +144,7 @@ def _cost(
 
 
 def _without_unknown_times(candidates: Candidates, is_timed: np.ndarray, ends: bool) -> Candidates:
-    """Empty the figures that rest on time where none is known; a month's cost needs no time."""
+    """Empty the figures that rest on time if none is known; a month's cost needs no time."""
     names = (*TIMES, *(TIMES_OF_RUNS if ends else ()))
     known = {name: np.where(is_timed, getattr(candidates, name), np.nan) for name in names}
     return replace(candidates, **known, load_ratio=np.where(is_timed, candidates.load_ratio, 0))

@@ -15,7 +15,7 @@ NEVER_RATIO = 1e100  # of a limit: a queue that grows without bound has no time 
 class Miss:
     """A limit that a row exceeds: what the row needs, what the job allows, and their ratio.
 
-    `value` is infinite where the queue of a service grows without bound.
+    `value` is infinite if the queue of a service grows without bound.
     """
 
     limit: str
@@ -61,7 +61,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Rented:
-    """The least that the same job costs on rented machines; no row where nothing qualifies."""
+    """The cheapest way to do the same job on rented machines; no row if nothing qualifies."""
 
     row: Row | None
 
@@ -70,7 +70,8 @@ class Rented:
 class Reasons:
     """Why a row is an answer: its names, and the facts that decided.
 
-    `codes` says which facts are worth telling; the rows are those that it is compared with.
+    `codes` names the facts that a reader should learn; the rows are those with which it is
+    compared.
     """
 
     names: tuple[str, ...]

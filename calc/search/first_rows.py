@@ -28,13 +28,13 @@ class First(NamedTuple):
 
 
 def first_row(job: Cells, catalogs: Catalogs) -> Row | None:
-    """The row of a job's first answer without its reasons; None where nothing qualifies."""
+    """The row of a job's first answer without its reasons; None if nothing qualifies."""
     ranked = ranking_of(JobRow.of(job), catalogs)
     return None if ranked is None else row_of_ranking(ranked, catalogs)
 
 
 def row_of_ranking(ranked: Ranking, catalogs: Catalogs) -> Row | None:
-    """The row of the first answer of a ranking; None where nothing qualifies."""
+    """The row of the first answer of a ranking; None if nothing qualifies."""
     first = _first(ranked)
     return None if first is None else _rows([first], catalogs)[0]
 
@@ -53,7 +53,7 @@ def first_rows(jobs: Sequence[Cells], catalogs: Catalogs) -> list[Row | None]:
 
 
 def _first(ranked: Ranking) -> First | None:
-    """The first answer of a ranking; None where nothing qualifies."""
+    """The first answer of a ranking; None if nothing qualifies."""
     if not len(ranked.qualifying):
         return None
     name, number = next(iter(answers(ranked).items()))

@@ -1,4 +1,4 @@
-"""The choices of a job beside its shapes: what is fixed, and what is tried of the rest."""
+"""The choices of a job apart from its shapes: its fixed ones, and values to try for others."""
 
 from calc.catalogs.load import Catalogs
 from calc.job.columns import FIXABLE, PUBLISHED, SHARDINGS
@@ -26,8 +26,8 @@ ROLLOUTS: dict[str, list] = {
     "rollout": ["colocated", "own gpus"],
     "rollout_share": [0.2, 0.3, 0.5, 0.7, 0.9],
 }
-# GPUs of one copy of that engine, each tried while half as many hold more of its weights than half
-# of a card of 24 GB; NaN: as many as the trainer takes by default.
+# GPUs that share one copy of that engine. A degree is tried if half as many GPUs would each hold
+# more than half a card of 24 GB of weights. NaN: as many as the trainer takes by default.
 ENGINE_DEGREES = (2, 4, 8)
 SMALL_ENGINE_BYTES = 12 * GIB
 
@@ -42,7 +42,7 @@ def engine_degrees(model: str, catalogs: Catalogs) -> list[float]:
 
 
 def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> dict[str, list]:
-    """The values of every choice beside the shape, on cards with bf16 or without."""
+    """Return the values to try for each choice but the shape, on cards with bf16 or without."""
     bits = job.least_bits
     sixteen = with_and_without_bf16("serving in 16 bits")[0 if native else 1]
     if trains:

@@ -1,4 +1,4 @@
-"""The columns of a job by name, for programs beside this repository."""
+"""The columns of a job by name, for programs outside this repository."""
 
 from calc.job.columns import JOB_BY_NAME
 

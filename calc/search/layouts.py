@@ -147,7 +147,7 @@ def _gpu_counts(job: Job, place: Place, every_up_to: int) -> list[int]:
 
 
 def tokens_each(job: Job, catalogs: Catalogs) -> float:
-    """Tokens of one example in a training step; JobError where it is too long. [tokens]
+    """Tokens of one example in a training step; JobError if it is too long. [tokens]
 
     An example of preferences is a pair of sequences. Of several objectives the shortest counts.
     """

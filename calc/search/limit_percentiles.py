@@ -37,7 +37,7 @@ def mean_columns(job: Job) -> dict[str, str]:
 
 
 def _percentile(name: str, job: Job) -> str:
-    """The column of the percentile that a limit holds for; empty where it holds for the mean."""
+    """The column of the percentile that a limit holds for; empty if it holds for the mean."""
     percentile = getattr(job, f"{name}_percentile")
     return f"{name}_p{percentile}_seconds" if percentile else ""
 
@@ -45,7 +45,7 @@ def _percentile(name: str, job: Job) -> str:
 def limited_seconds(job: Job, values: Callable[[str], np.ndarray]) -> LimitedSeconds:
     """Return the times that the limits hold for. [s]
 
-    They are infinite where the queue grows without bound. `values`: the values of a column by name.
+    They are infinite if the queue grows without bound. `values`: the values of a column by name.
     """
     if job.ends:
         return LimitedSeconds(np.full(1, np.nan), np.full(1, np.nan))

@@ -98,7 +98,7 @@ def _recent_options(catalogs: Catalogs) -> Any:
 
 
 def options_of(row: JobRow, catalogs: Catalogs) -> Options:
-    """The options of a job, ranked anew."""
+    """Rank a job and return its options."""
     try:
         ranked, result = ranked_candidates(row, catalogs)
     except JobError as error:

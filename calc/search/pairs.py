@@ -1,6 +1,6 @@
 """Pairs of layouts and places that run there and may fit, with the memory of each layout.
 
-Memory depends on the layout, and is computed once for layouts that are alike.
+Memory depends on the layout only. It is computed once for all layouts that need the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -192,9 +192,9 @@ def keep_fitting(pair_table: LayoutPlaceTable) -> np.ndarray:
 
 
 def memory_once(table: Table) -> Table:
-    """The table with what memory decides, computed once for layouts that are alike.
+    """Return the table with its memory, computed once for all layouts that need the same.
 
-    Without sharding the number of replicas changes no byte, once there are two.
+    Without sharding, the number of replicas makes no difference once there are two.
     """
     degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
     unsharded = (

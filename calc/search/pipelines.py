@@ -126,7 +126,7 @@ def _places_to_join(found: SearchResult, catalogs: Catalogs) -> np.ndarray:
 
 
 def _grid_of(job: Job, whole: Grid, numbers: np.ndarray, gpus: int, catalogs: Catalogs) -> Grid:
-    """The grid of pipelines over machines with so many GPUs, among all places of the job."""
+    """Return the grid of pipelines over machines with this many GPUs."""
     laid_out = {"pipeline_parallel": list(MACHINES), "tensor_parallel": [gpus]}
     places = [whole.places[number] for number in numbers]
     pipelined = grid(replace(job, fixed=job.fixed | laid_out), places, catalogs)

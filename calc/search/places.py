@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An offer of every place on one market, an array over places; NaN where a place has none.
+    """An offer of every place on one market, an array over places; NaN if a place has none.
 
     `market_number` and `region_number` are positions in the lists of the job. `obtainability_rank`
     is a position in calc.cost.obtainability.CLASSES; a run on `many_instances` or more has
@@ -56,7 +56,7 @@ class Offer(NamedTuple):
 
 
 def places_of(job: Job, catalogs: Catalogs, factor: int = 1) -> list[Place]:
-    """The instance types that a job allows and that have a price; JobError where none has.
+    """The instance types that a job allows and that have a price; JobError if none has.
 
     `factor`: how many times as many instances as the job allows may be spanned.
     """
@@ -127,7 +127,7 @@ def _own_places(job: Job, catalogs: Catalogs) -> list[Place]:
 
 
 def _place_of_cards(card: str, count: int, catalogs: Catalogs) -> Place:
-    """Return the place of so many cards that are in no instance type of the catalog."""
+    """Return the place of cards that are in no instance type of the catalog."""
     row = np.array([row_numbers(catalogs, "gpus")[card]])
     numbers = place_numbers(catalogs, row, NO_INSTANCE)
     gpus_of_node = int(np.nan_to_num(numbers["card_node_gpus"][0], nan=1))
@@ -227,7 +227,7 @@ def _takes_private(job: Job) -> np.ndarray:
 
 @cached_per_catalogs("prices", "instances")
 def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
-    """The row of prices of every instance type in some regions, -1 where it is not sold."""
+    """The row of prices of every instance type in some regions, -1 if it is not sold."""
     rows, _ = price_rows(catalogs)
     return np.array(
         [[rows.get((name, region), -1) for region in regions] for name in catalogs.instances.index],
@@ -274,7 +274,7 @@ def offers(job: Job, places: list[Place], catalogs: Catalogs) -> list[Offer]:
 
 
 def _own_offer(count: int) -> Offer:
-    """Return the offer of so many places that the team has: nothing is paid, nobody waits."""
+    """Return the offer of the team's own machines: they cost nothing and are available at once."""
     zeros, numbers = np.zeros(count), np.zeros(count, dtype=int)
     return Offer(
         market_number=0,

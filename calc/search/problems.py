@@ -1,4 +1,4 @@
-"""Why a job has no answer that qualifies, as codes and numbers."""
+"""Finds out why no candidate of a job qualifies, as codes and numbers."""
 
 import numpy as np
 

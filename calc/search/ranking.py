@@ -229,9 +229,9 @@ def possible_candidates(candidates: Candidates, job: Job) -> Candidates:
 
 
 def by_agreement(candidates: Candidates, job: Job) -> np.ndarray:
-    """Return whether so many instances are harder to get than the job allows, by candidate.
+    """Return whether a candidate's instances are harder to get than the job allows.
 
-    The shape is (candidates,).
+    Shape: (candidates,).
     """
     return np.asarray(candidates.obtainability_rank > CLASSES.index(job.obtainable))
 

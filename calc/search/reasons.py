@@ -1,4 +1,4 @@
-"""Which facts decided for an answer, as codes."""
+"""Finds out which facts decided for an answer, as codes."""
 
 from dataclasses import dataclass
 from math import log

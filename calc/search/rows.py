@@ -39,9 +39,9 @@ def _groups(ranked: Ranking, compared: tuple[str, ...]) -> np.ndarray:
 
 
 def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
-    """The best candidate of every type, market and compared value, the best first.
+    """Return the best candidate of each type, market and compared value, the best first.
 
-    `leader`: the candidate that comes first and stands for its group, if any.
+    `leader`: the candidate that comes first and represents its group, if any.
     """
     candidates, classes = ranked.candidates, ranked.classes
     group = _groups(ranked, compared)

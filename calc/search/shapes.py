@@ -59,7 +59,7 @@ class Shapes(NamedTuple):
 class MicroBatch(NamedTuple):
     """A micro-batch, and its accumulations that need the same memory.
 
-    `accumulation_steps` stands for all of them in the layout.
+    In the layout, `accumulation_steps` represents all of them.
     """
 
     batch: int
@@ -151,7 +151,7 @@ def mixed_degrees(job: Job) -> list[tuple[int, int, int]]:
 
 
 def compares_many(job: Job) -> bool:
-    """Return whether a job lists so many values that its MIXED_DEGREES are searched apart."""
+    """Return whether a job lists so many values that MIXED_DEGREES need their own search."""
     compared = prod(len(job.fixed[name]) for name in compared_columns(job))
     return compared * (1 + job.divides_experts) > MOST_COMPARED
 

@@ -56,7 +56,7 @@ def add_time(
 ) -> None:
     """Add the wanted columns of time; those of the other kind of work are empty. [s]
 
-    `before`: formulas whose columns are made anew where time reads them.
+    `before`: formulas whose columns are computed again for the formulas of time.
     """
     of_work = [stage for stage in TIME if stage.work in ("", work)]
     for stage in TIME:

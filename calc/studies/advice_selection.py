@@ -36,7 +36,7 @@ _SEVERAL = ("layout", "pair")  # kinds in which other choices are other changes
 
 
 class Candidate(NamedTuple):
-    """A change by its row: kind, values that set it apart, choices, risk and cost."""
+    """A change: its kind, its distinguishing values, its choices, risk and cost."""
 
     row: int
     kind: tuple[str, bool]  # and whether it does the same work

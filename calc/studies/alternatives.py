@@ -107,9 +107,10 @@ def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:
 
 
 def load_tokens_per_month(row: Row, job: Job) -> float:
-    """Tokens that a service generates in a month, or offline in all. [tokens]
+    """Tokens that a service generates in a month, or offline work in total. [tokens]
 
-    Of people the answers of each, since nobody asks day and night; else at its load.
+    For users, it counts the answers of each, since nobody asks day and night. Otherwise it follows
+    from the load.
     """
     if job.ends or not job.generates:
         return float((job.tokens_total or 0) * job.generates) if job.ends else 0.0

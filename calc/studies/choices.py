@@ -1,4 +1,4 @@
-"""Compare choices: the best plan for each value of a choice, planned anew.
+"""Compares choices: the best plan for each value of a choice.
 
 A comparison has one or two axes. Each cell is the plan's job with the values of its row and column
 fixed and everything else as free as before, so its cost is what you would pay after choosing it.
@@ -141,8 +141,8 @@ def costs_alike(plan: Cells, cell: Cell) -> bool:
 def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
     """Return the cheapest cell that qualifies; if none does, the cheapest of all.
 
-    Within a tie it is the one whose column stands first: columns are listed from the usual choice
-    to the least usual one.
+    Of tied cells it is the one in the first column: columns are listed from the most to the least
+    common choice.
     """
     priced = [one for one in cells if one.plan and one.plan["usd"] == one.plan["usd"]]
     if not priced:
@@ -200,9 +200,9 @@ def _of_serving(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison
 
 
 def _formats(plan: Cells) -> tuple[Comparison, ...]:
-    """Number formats and optimizers: a matrix where all weights are trained, else apart.
+    """Return number formats and optimizers, as one matrix if all weights are trained.
 
-    An adapter is so small that its optimizer hardly changes the cost; all columns would be equal.
+    An adapter is so small that its optimizer hardly changes the cost: all columns would be equal.
     """
     optimizers = _axis("optimizer", OPTIMIZERS, plan)
     if plan["tuning"] != "full":

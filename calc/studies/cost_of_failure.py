@@ -24,7 +24,7 @@ def surest(board: pd.DataFrame) -> Row | None:
 
 
 def cost_of_failure(row: Row, board: pd.DataFrame) -> CostOfFailure | None:
-    """Return the cost of a failed start; None where it fits for certain or has no price."""
+    """Return the cost of a failed start; None if it fits for certain or has no price."""
     is_known = row["fit_probability"] < CERTAIN and row.get("usd", float("nan")) >= 0
     if not is_known:
         return None

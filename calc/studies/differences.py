@@ -75,7 +75,7 @@ class Difference(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """The largest part in the direction of the change; empty where nothing changed."""
+        """The largest part in the direction of the change; empty if nothing changed."""
         return self._largest(float(np.sign(self.change)))
 
     @property
@@ -139,5 +139,5 @@ def _memory_differences(first: Row, other: Row) -> Difference:
 
 
 def _logarithmic_mean(one: float, other: float) -> float:
-    """(b - a) / (ln b - ln a), and a where both are equal."""
+    """(b - a) / (ln b - ln a), and a if both are equal."""
     return one if one == other else (other - one) / float(np.log(other / one))

@@ -14,7 +14,7 @@ MOST_CHOICES = 4
 
 
 class NamedChoice(NamedTuple):
-    """One of the choices that a text names, and its first answer; None where nothing qualifies."""
+    """A choice that a text leaves open, and its first answer; no row if nothing qualifies."""
 
     name: str
     row: Row | None
@@ -23,9 +23,9 @@ class NamedChoice(NamedTuple):
 def named_choices(
     job: Cells, said: Cells, words: Mapping[str, str], catalogs: Catalogs
 ) -> list[NamedChoice]:
-    """Answer each of the choices that a text leaves; empty where it leaves none.
+    """Answer each of the choices that a text leaves open; empty if it leaves none.
 
-    `said`: the columns that the text sets, `words`: the words of each.
+    `said`: the columns that the text sets; `words`: the words of each.
     """
     for column in CHOICES:
         values = [one for value in listed(said.get(column)) for one in str(value).split("+")]

@@ -26,7 +26,7 @@ class NearTies(NamedTuple):
 
 
 def near_ties(options: Options) -> NearTies:
-    """Return the first answer and every type within 10 % of its cost, two to six in all."""
+    """Return the first answer and the types within 10 % of its cost, two to six rows."""
     board = options.board
     sound = qualifies(board)
     if options.obstacle or not sound.any():

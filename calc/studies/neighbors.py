@@ -134,15 +134,15 @@ def distinct_changes(row: Cells, changes: Iterable[Changes]) -> list[Changes]:
 
 
 def pairs(changes: Iterable[Changes]) -> Iterator[Changes]:
-    """Two choices at once, for where no single change keeps the work and makes it fit."""
+    """Return pairs of changes, for when no single change keeps the work and makes it fit."""
     single = [change for change in changes if not change.keys() & {*_PLACE, "region", "market"}]
     return (one | other for one, other in combinations(single, 2) if not one.keys() & other.keys())
 
 
 def free_layout(row: Cells) -> tuple[str, ...]:
-    """The columns of a layout that are free beside a scenario.
+    """Return the columns of the layout that a search may change.
 
-    A training without stages, and without a divided sequence, keeps to that.
+    A training without pipeline stages and without a divided sequence stays without them.
     """
     if row["work"] == "inference":
         return ("tensor_parallel", "pipeline_parallel", "batch")
@@ -207,7 +207,7 @@ def _setup_changes(row: Row, place: Row, near: Row, catalogs: Catalogs) -> Itera
 
 
 def _setups(row: Row) -> list[Row]:
-    """The choices that a training may make beside its layout, one at a time."""
+    """Return the choices of a training apart from its layout, each with its values to try."""
     if row["rollout"]:
         return []
     return [
@@ -247,10 +247,11 @@ def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
 def _elsewhere(
     row: Row, layouts: Iterable[Row], catalogs: Catalogs, compared: tuple[str, ...] = ()
 ) -> Iterator[Changes]:
-    """The best of every instance type for the same work, with what they are compared by.
+    """Yield the change to each card and number of GPUs that the best layouts take.
 
-    Instances with the same cards differ in CPUs, which nothing here needs: the first and cheapest
-    stands for all.
+    `layouts`: the best of every instance type, in order. Instances with the same cards differ in
+    CPUs, which nothing here needs: the first and cheapest represents them. `compared`: further
+    columns in which layouts count as different.
     """
     card_of_instance = cells_by_id(catalogs, "instances", "gpu")
     cards = set()

@@ -1,6 +1,6 @@
 """The variants of Step through: the plan in other sizes, methods or widths, on other cards.
 
-A dial is a choice with its values, the plan's own among them. A value stays on it only where the
+A dial is a choice with its values, the plan's own among them. It only has values for which the
 engine can estimate every combination with the other dials.
 """
 
@@ -48,11 +48,11 @@ Dial = dict[str, Row]  # value -> the columns that it sets
 
 
 class Walk(NamedTuple):
-    """All that a picture needs to walk through a step without asking again.
+    """All that a picture needs to walk through a step without another estimate.
 
-    `rows`: the surfaces of what must fit, overhead included, and `cards`: what it needs on each
-    card (needs_on_cards), both with the number of the value on each dial, from 1. `plan`: where the
-    plan stands, by the same numbers. `miss_ratio`: the furthest that a checked peak is from the
+    `rows`: the surfaces of what must fit, overhead included. `cards`: what it needs on each card
+    (needs_on_cards). Both have the number of the value on each dial, from 1. `plan`: the plan's
+    values and their numbers. `miss_ratio`: the largest difference of a checked peak from the
     estimate. `stops`: the names of the moments.
     """
 
@@ -185,7 +185,7 @@ def scenario_at(scenario: Row, walk: Walk, point: dict[str, float]) -> Row:
 
 
 def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> float:
-    """The time of a step with everything recomputed over its own; NaN where it is not known."""
+    """Time of a step with everything recomputed over its own; NaN if it is not known. [ratio]"""
     rows = compare_changes(
         scenario,
         market,
@@ -198,7 +198,7 @@ def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> floa
 def state_bytes_each(scenario: Row, catalogs: Catalogs) -> float:
     """Bytes of weights, gradients and optimizer state for each parameter, undivided.
 
-    NaN where not all parameters are trained, or gradients have a format of their own.
+    NaN if not all parameters are trained, or gradients have a format of their own.
     """
     if scenario["tuning"] != "full" or scenario.get("gradient_precision"):
         return np.nan
@@ -238,7 +238,7 @@ def _width(row: Row, catalogs: Catalogs) -> str:
 
 
 def _bounds(row: Row, catalogs: Catalogs) -> Bounds:
-    """The batches and lengths of the sliders; one length where an image fixes it."""
+    """Return the batches and lengths of the sliders; a single length if an image fixes it."""
     tokens = float(row["sequence_tokens"])
     batch = float(row["batch"])
     longest = float(catalogs.models["longest_sequence_tokens"][row["model"]])

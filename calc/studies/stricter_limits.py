@@ -80,7 +80,7 @@ def load_limit(job: Cells, options: Options, catalogs: Catalogs) -> LoadLimit | 
 
 
 def _between(less: int, most: int) -> list[int]:
-    """Some whole numbers between two, evenly spaced; all of them where they are few."""
+    """Return whole numbers between two, evenly spaced; all of them if they are few."""
     step = max((most - less) / (TOGETHER + 1), 1)
     return sorted(
         {round(less + step * part) for part in range(1, TOGETHER + 1)} & {*range(less + 1, most)}
@@ -128,12 +128,12 @@ def _is_service(options: Options) -> bool:
 
 
 def _below(name: str, limit: float) -> float:
-    """The next tighter step of a limit; 0 where there is none. [s]"""
+    """Return the next stricter step of a limit; 0 if there is none. [s]"""
     return float(max(STEPS[name][STEPS[name] < limit * (1 - 1e-9)], default=0.0))
 
 
 def _least_usd_each(jobs: Sequence[Cells], catalogs: Catalogs) -> list[float]:
-    """The lowest cost of each job; infinite where nothing qualifies. [USD]"""
+    """The lowest cost of each job; infinite if nothing qualifies. [USD]"""
     least_usd = [np.inf] * len(jobs)
     for number, ranked in rankings_of(jobs, catalogs):
         if len(ranked.qualifying):

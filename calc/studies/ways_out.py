@@ -41,7 +41,7 @@ class WayOut(NamedTuple):
 
 
 class PossibleChange(NamedTuple):
-    """A change that the rules know: its kind, its value, and the cells that it sets."""
+    """A change that the rules suggest: its kind, its value, and the cells that it sets."""
 
     kind: str
     value: Any

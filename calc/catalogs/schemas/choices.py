@@ -159,7 +159,7 @@ class OptimizerKernel(Entry, kw_only=True):
 
 
 class SavedModules(Entry, kw_only=True):
-    """Modules that LoRA trains whole beside its adapters."""
+    """Modules that LoRA trains in full in addition to its adapters."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
     saves_embedding: Annotated[Flag, hint("1: a trained copy of the embedding")]

@@ -44,7 +44,7 @@ class Trait(Entry, kw_only=True):
 
 
 class File(CatalogFile, kw_only=True):
-    """Families: what sets one family of transformers apart from another."""
+    """Families: what distinguishes one family of transformers from another."""
 
     traits: Annotated[FilledMap[SnakeName, Trait], hint("trait -> its usual value and its meaning")]
     families: Annotated[

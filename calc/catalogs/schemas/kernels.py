@@ -42,6 +42,6 @@ class Kernel(Entry, kw_only=True):
 
 
 class File(CatalogFile, kw_only=True):
-    """The cost of multiplying with quantized matrices, beside the product itself."""
+    """The cost of multiplying with quantized matrices, without the product itself."""
 
     kernels: FilledMap[PathKey, Kernel]

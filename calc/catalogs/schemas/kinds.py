@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 def hint(text: str) -> Meta:
-    """Say what to write in a field: errors quote it, and editors show it beside the field."""
+    """Return a hint on what to write in a field. Errors quote it, and editors show it."""
     return Meta(description=text)
 
 

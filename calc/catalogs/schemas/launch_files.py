@@ -12,7 +12,7 @@ Conditions = dict[str, Text]
 
 
 class TextBlock(Entry, kw_only=True):
-    """Text of a file, and when it stands there."""
+    """Text of a file, and the condition under which the file has it."""
 
     text: Annotated[Text, hint("{name} is a column or a derived value")]
     when: Annotated[Conditions | None, hint("column -> its values, joined by |")] = None

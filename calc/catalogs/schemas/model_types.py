@@ -135,7 +135,7 @@ class Tower(Entry, kw_only=True):
 
 
 class NearestType(Entry, kw_only=True):
-    """A covered type that stands in for one that is not, and when."""
+    """A covered type that represents one that is not, and under which condition."""
 
     type: Annotated[Text, hint("a type that is covered")]
     needs: Annotated[Text, hint("our fields that must be filled")]

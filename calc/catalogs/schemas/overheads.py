@@ -6,7 +6,7 @@ from calc.catalogs.schemas.kinds import CatalogFile, Entry, NotNegative, Text, h
 
 
 class Overhead(Entry, kw_only=True):
-    """A number of the memory beside what PyTorch allocates."""
+    """A number for memory that PyTorch does not allocate."""
 
     value: Annotated[NotNegative, hint("a number")]
     unit: Annotated[
@@ -62,6 +62,6 @@ class Overheads(Entry, kw_only=True):
 
 
 class File(CatalogFile, kw_only=True):
-    """Memory and bandwidth that a GPU and its host lose beside what PyTorch allocates."""
+    """Memory and bandwidth that a GPU and its host lose outside of PyTorch's allocations."""
 
     overheads: Overheads

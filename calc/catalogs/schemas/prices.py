@@ -19,7 +19,7 @@ from calc.catalogs.schemas.kinds import (
 
 
 class SageMakerRule(Entry, kw_only=True):
-    """SageMaker prices derived from EC2 prices where none are published."""
+    """SageMaker prices derived from EC2 prices if none are published."""
 
     rule: Text
     xlarge_ratio: Positive

@@ -14,7 +14,7 @@ class LogTool(Entry, kw_only=True):
 
 
 class LogLine(Entry, kw_only=True):
-    """A line of a log, which holds a figure or a fact."""
+    """A line of a log with a figure or a fact."""
 
     schema_rules: ClassVar = {"oneOf": [{"required": ["figure"]}, {"required": ["fact"]}]}
 

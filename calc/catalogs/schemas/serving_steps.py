@@ -45,6 +45,6 @@ class ServingStep(Entry, kw_only=True):
 
 
 class File(CatalogFile, kw_only=True):
-    """Time of a replayed decode step beside traffic and products, by class of card."""
+    """Time of a replayed decode step without traffic and products, by class of card."""
 
     serving_steps: FilledMap[PathKey, ServingStep]

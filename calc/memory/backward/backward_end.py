@@ -192,7 +192,7 @@ def dense_embedding_bytes(
 ):
     """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
 
-    Beside the head's where they share a matrix, and beside that of earlier micro-batches. Of three
+    Beside the head's if they share a matrix, and beside that of earlier micro-batches. Of three
     users (T5: both sides and the head) the third's is added to the sum of the other two. Source:
     torch.nn.Embedding with sparse=False.
     """

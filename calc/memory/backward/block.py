@@ -10,7 +10,7 @@ import numpy as np
 
 
 def keeps_this_input(keeps_input, implementation_fuses_norms, tensor_parallel):
-    """1 if a block's checkpointed input stands beside what it has recomputed. [0 or 1]
+    """1 if a block's checkpointed input is alive beside its recomputed activations. [0 or 1]
 
     A recomputed norm in one kernel saves the very input that checkpointing kept, if it is whole.
     Source: simulated (context.csv, fsdp_tp.csv).
@@ -87,11 +87,11 @@ def products_activations_bytes(
 
 
 def matrices_at_products(keeps_all, adds_gradients, implementation_adds_in_place, adapts):
-    """Weight gradients that stand while the block's widest products run. [matrices]
+    """Weight gradients that are alive while the block's widest products run. [matrices]
 
-    One where each product's activations are freed after it; two where all that was recomputed stays
-    to the end, none if each is added to those of earlier micro-batches; none where the product adds
-    into the gradients' own buffer. Source: simulated; Megatron-Core,
+    There is one if each product's activations are freed after it. There are two if all that was
+    recomputed stays to the end, or none if each is added to those of earlier micro-batches. There
+    is none if the product adds into the gradients' own buffer. Source: simulated; Megatron-Core,
     core/tensor_parallel/layers.py.
     """
     return (
@@ -210,7 +210,7 @@ def reduction_working_bytes(
 ):
     """Working memory while FSDP reduces the block's gradients. [B]
 
-    The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in
-    flight. Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
+    The block's gathered weights are freed, its full gradients are alive, and one reduce-scatter is
+    in flight. Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
     """
     return place_buffers_bytes - place_reducing_bytes + block_reduce_bytes_each * stack_trained_here

@@ -76,7 +76,7 @@ def embedding_reduction_here(implementation_groups_ends, trained_embedding_here)
 
 
 def block_reduce_bytes_each(fsdp_active, reduces_at_end, reduce_bytes_each):
-    """Width of a gradient that FSDP reduces as soon as its block is done; 0 where it waits. [B]"""
+    """Width of a gradient that FSDP reduces as soon as its block is done; 0 if it waits. [B]"""
     return fsdp_active * (1 - reduces_at_end) * reduce_bytes_each
 
 
@@ -138,10 +138,9 @@ def head_copy_bytes(
     forward_logits_bytes,
     logits_elements,
 ):
-    """A head of its own, once more as gathered, until the model returns its 16-bit logits. [B]
+    """A second gathered copy of a separate head until the model returns its 16-bit logits. [B]
 
-    ZeRO 2 keeps it; a fused loss makes no logits.
-    Source: torchtitan/trainer.py.
+    ZeRO 2 keeps it; a fused loss makes no logits. Source: torchtitan/trainer.py.
     """
     head = gathered_bytes_each * head_group_here
     of_loss = np.maximum(forward_logits_bytes - 2 * logits_elements, 0)
@@ -154,7 +153,7 @@ def gathered_forward_bytes(gathered_backward_bytes, fsdp_active, head_copy_bytes
 
 
 def stack_matrices_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here):
-    """Elements of a block's matrices on one GPU, the routed experts' apart. [elements]"""
+    """Elements of a block's matrices on one GPU, without the routed experts. [elements]"""
     return (stack_layers_here > 0) * (stack_block_linear_here - stack_block_experts_here)
 
 
@@ -168,7 +167,7 @@ def stack_expert_here(stack_layers_here, stack_block_experts_here, stack_experts
 
 
 def _of_distinct(stack_elements):
-    """The sum over stacks, equal ones once."""
+    """Sum over stacks, counting equal values once."""
     ordered = np.sort(stack_elements, axis=0)
     return np.sum(np.where(np.diff(ordered, axis=0, prepend=0) > 0, ordered, 0), axis=0)
 
@@ -180,13 +179,13 @@ def placeholder_gradients_bytes(
     stack_matrices_here,
     stack_expert_here,
 ):
-    """Empty weight gradients that stand for those added inside the products, one per shape. [B]
+    """Empty weight gradients in place of those that products add to, one per shape. [B]
 
     They are given to autograd and kept for good, one for each distinct shape of a linear layer: a
-    block's matrices, and one expert's. Valid: stacks whose matrices are as large in all are of the
-    same shapes; matrices of one block are not. Source: Transformer Engine, pytorch/module/base.py,
-    get_dummy_wgrad: `_dummy_wgrads[(shape[0], shape[1], dtype)] = torch.empty(...)` (from 2.3 on;
-    module/grouped_linear.py from 2.10 on).
+    block's matrices, and one expert's. Valid: stacks whose matrices have equally many elements in
+    total have the same shapes; matrices of one block do not. Source: Transformer Engine,
+    pytorch/module/base.py, get_dummy_wgrad: `_dummy_wgrads[(shape[0], shape[1], dtype)] =
+    torch.empty(...)` (from 2.3 on; module/grouped_linear.py from 2.10 on).
     """
     elements = _of_distinct(stack_matrices_here) + _of_distinct(stack_expert_here)
     return implementation_adds_in_place * trains_all * matrix_bytes_each * elements
@@ -252,7 +251,7 @@ def adds_gradients(
 
 
 def keeps_new_gradients(implementation_adds_in_place, adds_gradients):
-    """1 if a block's new weight gradients stand until the block is done. [0 or 1]"""
+    """1 if a block's new weight gradients stay until the block is done. [0 or 1]"""
     return 1 - np.maximum(implementation_adds_in_place, adds_gradients)
 
 

@@ -10,12 +10,12 @@ from calc.evaluate import variant
 
 
 def logits_forward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
-    """Bytes per logit at the forward peak; a divided loss upcasts once more. [B]"""
+    """Bytes per logit at the forward peak; a divided loss makes one more fp32 copy. [B]"""
     return head_coefficients["forward"][head_row, activation_format] + 4.0 * (vocabulary_split > 1)
 
 
 def logits_backward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
-    """Bytes per logit when the backward pass begins; a divided loss upcasts once more. [B]"""
+    """Bytes per logit as the backward pass begins; a divided loss makes one more fp32 copy. [B]"""
     return head_coefficients["backward"][head_row, activation_format] + 4.0 * (vocabulary_split > 1)
 
 
@@ -43,7 +43,7 @@ def loop_backward_bytes_each(adapts, softcap, decoder_tokens):
 def kernel_loss_bytes_each(
     loss_in_place, implementation_in_place_bytes_each, compiles, loss_compiled_bytes_each
 ):
-    """Bytes per logit of a loss that works in place, or is compiled; 0 where neither. [B]"""
+    """Bytes per logit of a loss that works in place, or is compiled; 0 if neither. [B]"""
     return np.where(
         loss_in_place > 0, implementation_in_place_bytes_each, compiles * loss_compiled_bytes_each
     )

@@ -70,8 +70,8 @@ def stack_autocast_bytes(
 def stack_merging_bytes(stack_merged_experts_here, adapter_bytes_each):
     """The gradient of adapted experts on its way back to their adapters. [B]
 
-    That of gate and up, two thirds of the experts, twice: before and after its scaling. The merged
-    copy's own gradient stands where the copy stood. Source: peft, tuners/lora/layer.py,
+    It is that of gate and up, two thirds of the experts, before and after its scaling. The gradient
+    of the merged copy takes the place of that copy. Source: peft, tuners/lora/layer.py,
     ParamWrapper.get_delta_weight.
     """
     return stack_merged_experts_here * 2 / 3 * 2 * adapter_bytes_each

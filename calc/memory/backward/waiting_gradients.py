@@ -49,38 +49,19 @@ def microbatches_in_flight(
     return np.minimum(np.where(stage_chunks > 1, interleaved, 1 + behind), accumulation_steps)
 
 
-def _chunk_ratio(
-    trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, has_outside
-):
-    """Share of a stage's trained parameters in one chunk."""
-    outside = trained_outside_here * np.where(stage_chunks > 1, has_outside, 1)
-    return (trained_blocks_here / stage_chunks + outside) / np.maximum(trained_parameters_here, 1)
-
-
 def last_chunk_ratio(
     trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head
 ):
-    """Share of this stage's trained parameters in its last chunk. [share]"""
-    return _chunk_ratio(
-        trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head
-    )
+    """Share of this stage's trained parameters in its last chunk, which has the head. [share]"""
+    outside = trained_outside_here * np.where(stage_chunks > 1, holds_head, 1)
+    return (trained_blocks_here / stage_chunks + outside) / np.maximum(trained_parameters_here, 1)
 
 
-def first_chunk_ratio(
-    trained_blocks_here,
-    trained_outside_here,
-    trained_parameters_here,
-    stage_chunks,
-    holds_embedding,
-):
-    """Share of this stage's trained parameters in its first chunk. [share]"""
-    return _chunk_ratio(
-        trained_blocks_here,
-        trained_outside_here,
-        trained_parameters_here,
-        stage_chunks,
-        holds_embedding,
-    )
+first_chunk_ratio = variant(
+    last_chunk_ratio,
+    rename={"last": "first", "head": "embedding"},
+    doc="Share of this stage's trained parameters in its first chunk, with the embedding. [share]",
+)
 
 
 def reduces_at_end(fsdp_active, pipeline_parallel):

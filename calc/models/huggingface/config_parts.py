@@ -85,7 +85,7 @@ def _ties_head(outer: Cells, inner: Cells, ties: str, defaults: Cells) -> bool |
 
 
 def model_type_of(config: Cells) -> str:
-    """The model_type that a config names; raises ConfigError where it names none."""
+    """The model_type that a config names. Raises ConfigError if it names none."""
     model_type = config.get("model_type")
     if isinstance(model_type, str) and model_type:
         return model_type
@@ -104,7 +104,7 @@ def _instead(config):
 
 
 def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells]:
-    """The parts of a config beside its text: those in it, and those that its class fills in."""
+    """Return the parts of a config besides its text: those that it has, and those of its class."""
     filled = defaults.get(str(outer.get("model_type")), {}).get("sub_configs", ())
     named = [
         *PARTS,
@@ -179,7 +179,7 @@ def tower_of(
 
 
 def _tower_parameters(outer, name, usual, hidden, model_types, defaults):
-    """Parameters of one tower and its projector; 0 where its config is faulty. [parameters]"""
+    """Parameters of one tower and its projector; 0 if its config is faulty. [parameters]"""
     kind, tower = tower_of(outer, name, usual, model_types, defaults)
     around = {**outer, "hidden": hidden, "tower": tower}
     try:

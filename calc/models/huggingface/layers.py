@@ -63,7 +63,7 @@ def encodes(config: Cells, model_type: ModelType) -> bool:
 
 
 def windowed_layers(config: Cells, model_type: ModelType, layers: int) -> list[bool]:
-    """For each layer, whether it sees only a window."""
+    """Return for each layer whether it attends to a window only."""
     if window_tokens(config, model_type) is None:
         return [False] * layers
     types = config.get("layer_types") if model_type.layer_types == "read" else None

@@ -47,7 +47,7 @@ def read_documents(text: str) -> tuple[Any, Cells]:
 def total_entry(
     config: Cells, model_type: str, index: Cells, model_id: str, not_covered: Collection[str]
 ) -> Json | None:
-    """The entry of a model of which only the total is known; None where it is not.
+    """The entry of a model of which only the total is known; None if it is not.
 
     None as well where `not_covered` explains the type.
     """

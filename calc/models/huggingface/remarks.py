@@ -27,7 +27,7 @@ DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 
 
 def class_name(config: Cells) -> str:
-    """The class that a config names; "" where it names none."""
+    """The class that a config names; "" if it names none."""
     names = config.get("architectures")
     return names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
 
@@ -69,7 +69,7 @@ def decoder_alone(config: Cells, entry: Cells, traits: Cells) -> Json:
 def named_class(
     config: Cells, name: str, kind: str, model_type: ModelType | None
 ) -> tuple[dict[str, int], str]:
-    """Sizes of the head of the class that a config names, or a sentence where it is not covered.
+    """Sizes of the head of the class that a config names, or a sentence if it is not covered.
 
     `name` is the type as which the model is estimated; an image-text pair has no `model_type`.
     """
@@ -97,7 +97,7 @@ def _is_plain(of_class: str, kind: str) -> bool:
 def _head_sizes(
     config: Cells, of_class: str, kind: str, model_type: ModelType | None
 ) -> dict[str, int]:
-    """Return the sizes of another head: a classifier, or none; empty where it is not covered."""
+    """Return the sizes of another head: a classifier, or none; empty if it is not covered."""
     none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
     if of_class == ELECTRA:
         return none | {"labels": 1, "head_bias": 1, "pooler": 1}

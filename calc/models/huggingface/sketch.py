@@ -120,7 +120,7 @@ def writes(config: Cells, of_text: bool, model_types: ModelTypes) -> bool:
 
 
 def beside_parameters(config: Cells, model_types: ModelTypes) -> dict[str, int]:
-    """Parameters beside the plain models of a type's sizes, by part; {} where it has none."""
+    """Return parameters beyond the plain models of a type's sizes, by part; {} if it has none."""
     formulas = model_types.beside_sketches.get(str(config.get("model_type")), {})
     try:
         return {name: int(count) for name, count in worked_out(formulas, config.get).items()}
@@ -176,7 +176,7 @@ def _own_entry(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -> 
 
 
 def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> Json:
-    """Return the parts beside the text part that no catalog covers, sized; {} without any."""
+    """Return the sizes of the parts besides the text that no catalog covers; {} without any."""
     parts = parts_beside(outer, catalogs.config_defaults)
     counts = {
         name: counted_parameters(entry, catalogs)

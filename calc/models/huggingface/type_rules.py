@@ -60,7 +60,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Tower:
-    """A vision or audio tower beside a text part."""
+    """A vision or audio tower of a multimodal model."""
 
     count: Any
     block: str = ""

@@ -1,4 +1,4 @@
-"""The kind of each layer and its own sizes, in model types with special rules.
+"""The kind of each layer and its own sizes, for model types with special rules.
 
 calc/models/stacks.py names the kinds. The rules are those of the config and model classes in
 transformers 5.23; the config already holds the defaults of its class.
@@ -7,41 +7,45 @@ transformers 5.23; the config already holds the defaults of its class.
 from calc.mappings import Cells, Json
 from calc.models.huggingface.values import whole_number, word_of
 
-Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind and its own sizes
-PATTERN = {"M": "none-linear", "E": "moe-alone", "*": "none", "-": "dense-alone"}
-PATTERN |= {
+Kinds = list[tuple[str, dict[str, int]]]  # each layer's kind and the sizes of its own
+PATTERN = {  # Nemotron-H's letters, and the names in its lists
+    "M": "none-linear",
+    "E": "moe-alone",
+    "*": "none",
+    "-": "dense-alone",
     "linear_attention": "none-linear",
     "mamba": "none-linear",
     "moe": "moe-alone",
     "mlp": "dense-alone",
+    "full_attention": "none",
+    "attention": "none",
 }
-PATTERN |= {"full_attention": "none", "attention": "none"}
 
 
 def nemotron_layers(config: Cells, _values: Cells) -> Kinds:
-    """Each layer is one of four: attention, a mixer, experts, or a dense network."""
+    """Nemotron-H: each layer is one of four, attention, a mixer, experts, or a dense network."""
     return [(word_of(kind, PATTERN), {}) for kind in nemotron_pattern(config)]
 
 
 def nemotron_pattern(config: Cells) -> list[str]:
-    """The kinds of Nemotron-H's layers as a config writes them: a list, or a letter per layer."""
-    named = (
+    """Return Nemotron-H's layers as a config writes them: a list of names, or letters."""
+    pattern = (
         config.get("layers_block_type")
         or config.get("layer_types")
         or config.get("hybrid_override_pattern")
     )
-    return list(named) if named else ["M", "E", "*", "-"]
+    return list(pattern or "ME*-")
 
 
 def zamba_pattern(config: Cells) -> list[str]:
-    """The kinds of Zamba's layers: mixers, and hybrid ones with shared attention before them."""
+    """Return Zamba's layers: mixers, and hybrid ones with shared attention before the mixer."""
     return [
         "hybrid" if kind == "hybrid" else "mamba" for kind in config.get("layers_block_type") or ()
     ]
 
 
 def zamba_layers(config: Cells, values: Cells) -> Kinds:
-    """A mixer in each layer; before a hybrid one, attention whose weights all hybrids share.
+    """Zamba: a mixer in each layer; before a hybrid one, attention with weights that all share.
 
     Attention reads the hidden states beside the embeddings, twice the width. Each hybrid has a
     matrix of its own after it, in Zamba2 also adapters of the shared matrices. Source:
@@ -51,11 +55,13 @@ def zamba_layers(config: Cells, values: Cells) -> Kinds:
     hidden = values["hidden"]
     groups = config.get("num_mem_blocks") or 1
     heads = values["heads"] + 2 * values["kv_heads"]
-    shared = hidden * heads * values["head_dim"] + hidden  # the second half of what it reads
+    # Of the second half of what attention reads: its projections and its norm.
+    shared_parameters = hidden * heads * values["head_dim"] + hidden
     rank = config.get("adapter_rank") or 0
-    own = hidden**2 + rank * (hidden + 2 * values["ffn"])
-    own += 3 * 2 * rank * 2 * hidden * bool(config.get("use_shared_attention_adapter"))
-    further = round(shared + own * pattern.count("hybrid") / groups)
+    own_parameters = hidden**2 + rank * (hidden + 2 * values["ffn"])
+    if config.get("use_shared_attention_adapter"):
+        own_parameters += 3 * 2 * rank * 2 * hidden  # two matrices each for query, key and value
+    further = round(shared_parameters + own_parameters * pattern.count("hybrid") / groups)
     attention = ("dense", {"layer_groups": groups, "further_parameters": further})
     mixer = ("none-linear", {"block_norms": 1})
     return [
@@ -63,8 +69,8 @@ def zamba_layers(config: Cells, values: Cells) -> Kinds:
     ]
 
 
-def _gemma_ways(config: Cells, layers: int, period: int) -> list[str]:
-    """The ending of each layer's kind: windowed or not."""
+def _gemma_endings(config: Cells, layers: int, period: int) -> list[str]:
+    """Return the ending of each layer's kind: "-windowed", or empty for full attention."""
     types = config.get("layer_types") or [
         "full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)
     ]
@@ -73,7 +79,8 @@ def _gemma_ways(config: Cells, layers: int, period: int) -> list[str]:
     ]
 
 
-def _shared_blocks(config: Cells, layers: int) -> list[bool]:
+def _shares_cache(config: Cells, layers: int) -> list[bool]:
+    """Return for each layer whether it shares keys and values with an earlier one."""
     unshared = layers - whole_number(
         config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers"
     )
@@ -81,61 +88,61 @@ def _shared_blocks(config: Cells, layers: int) -> list[bool]:
 
 
 def gemma4_layers(config: Cells, values: Cells) -> Kinds:
-    """Full layers have different heads; the last layers share keys and values."""
+    """Gemma 4: layers with full attention have other heads, and the last layers share a cache."""
     layers = values["layers"]
     network = "both" if values.get("experts") else "dense"
-    full: Json = {
+    heads: Json = {
         "head_dim": config.get("global_head_dim") or 512,
         "num_key_value_heads": config.get("num_global_key_value_heads"),
     }
     # The form of transformers 5, which leaves out what equals the windowed layers.
     if "per_layer_config" in config:
-        full = {
+        heads = {
             "head_dim": values["head_dim"],
             **next(iter((config["per_layer_config"] or {}).values()), {}),
         }
-    of_full = {"head_dim": full["head_dim"]}
+    full_sizes = {"head_dim": heads["head_dim"]}
     if config.get("attention_k_eq_v"):
-        of_full |= {
+        full_sizes |= {
             "keys_are_values": 1,
-            "kv_heads": full.get("num_key_value_heads") or values["kv_heads"],
+            "kv_heads": heads.get("num_key_value_heads") or values["kv_heads"],
         }
-    wide = {"ffn": 2 * values["ffn"]} if config.get("use_double_wide_mlp") else {}
+    shared_sizes = {"ffn": 2 * values["ffn"]} if config.get("use_double_wide_mlp") else {}
     norms = {"block_norms": 7} if network == "both" else {}
-    ways = _gemma_ways(config, layers, 6)
-    ways[-1] = ""  # the last layer attends to all tokens whatever the config says
+    endings = _gemma_endings(config, layers, 6)
+    endings[-1] = ""  # the last layer attends to all tokens whatever the config says
     kinds = []
-    for way, shares in zip(ways, _shared_blocks(config, layers), strict=True):
-        sizes = norms | ({} if way else of_full) | (wide if shares else {})
-        kinds.append((network + way + "-shared" * shares, sizes))
+    for ending, shares in zip(endings, _shares_cache(config, layers), strict=True):
+        sizes = norms | ({} if ending else full_sizes) | (shared_sizes if shares else {})
+        kinds.append((network + ending + "-shared" * shares, sizes))
     return kinds
 
 
 def gemma3n_layers(config: Cells, values: Cells) -> Kinds:
-    """The last layers share keys and values, the first are sparse; inner widths may differ."""
+    """Gemma 3n: the last layers share a cache, the first are sparse, inner widths may differ."""
     layers, widths = values["layers"], config["intermediate_size"]
     inner_widths = widths if isinstance(widths, list) else [widths] * layers
     sparse = config.get("activation_sparsity_pattern") or [
         layers > 10 and index < 10 for index in range(layers)
     ]
     rows = zip(
-        _gemma_ways(config, layers, 5),
-        _shared_blocks(config, layers),
+        _gemma_endings(config, layers, 5),
+        _shares_cache(config, layers),
         sparse,
         inner_widths,
         strict=True,
     )
     return [
         (
-            "dense" + way + "-shared" * shares + "-sparse" * bool(cut),
+            "dense" + ending + "-shared" * shares + "-sparse" * bool(is_sparse),
             {"ffn": ffn} if ffn != values["ffn"] else {},
         )
-        for way, shares, cut, ffn in rows
+        for ending, shares, is_sparse, ffn in rows
     ]
 
 
 def mimo_layers(config: Cells, values: Cells) -> Kinds:
-    """Windowed layers have twice the heads of keys and values, and sinks; the first is dense."""
+    """MiMo: windowed layers have sinks and twice the key and value heads. The first is dense."""
     layers = values["layers"]
     windowed = (
         config.get("hybrid_layer_pattern")
@@ -161,8 +168,8 @@ def mimo_layers(config: Cells, values: Cells) -> Kinds:
     return kinds
 
 
-# Sizes that differ in the windowed layers of dots3-note: our size, the field, its default.
-DOTS3 = (
+# Sizes that differ in the windowed layers of dots3-note: the size, its field, its default.
+DOTS3_SIZES = (
     ("heads", "num_attention_heads", 64),
     ("query_latent_rank", "q_lora_rank", 1024),
     ("kv_latent_rank", "kv_lora_rank", 1024),
@@ -173,31 +180,34 @@ DOTS3 = (
 
 
 def dots3_layers(config: Cells, values: Cells) -> Kinds:
-    """The first two layers and every fourth attend by an indexer, the others to a window."""
+    """dots3: the first two layers and every fourth attend by an indexer, the others to a window."""
     layers = values["layers"]
-    listed = config.get("per_layer_config")
+    layer_configs = config.get("per_layer_config")
     types = config.get("layer_types") or [
         "sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)
     ]
     dense = [kind == "dense" for kind in config.get("mlp_layer_types") or ()]
     dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
-    sizes = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
-    if listed:
+    sizes = {size: config.get(f"swa_{field}", default) for size, field, default in DOTS3_SIZES}
+    if layer_configs:
         windowed: Cells = next(
-            (layer for layer in listed.values() if "qk_nope_head_dim" in layer), {}
+            (layer for layer in layer_configs.values() if "qk_nope_head_dim" in layer), {}
         )
-        sizes = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
+        sizes = {size: windowed.get(field, config[field]) for size, field, _ in DOTS3_SIZES}
     sizes |= {
         "rope_head_dim": sizes["head_dim"] - sizes.pop("plain_head_dim"),
         "kv_heads": sizes["heads"],
         "index_ratio": 0,
     }
-    # Without the field, the list names the layers without an indexer.
-    chosen = config.get("use_dsa", None if listed else True)
-    kinds = []
-    for flat, kind in zip(dense, types, strict=True):
-        network = "dense" if flat else "moe"
-        plain = chosen is False or (chosen is None and kind == "full_attention")
-        full = (network, {"index_ratio": 0} if plain else {})
-        kinds.append((f"{network}-windowed", sizes) if kind == "sliding_attention" else full)
+    # Without the field, layers of full attention in a list of layer configs have no indexer.
+    uses_indexer = config.get("use_dsa", None if layer_configs else True)
+    kinds: Kinds = []
+    for is_dense, kind in zip(dense, types, strict=True):
+        network = "dense" if is_dense else "moe"
+        if kind == "sliding_attention":
+            kinds.append((f"{network}-windowed", sizes))
+        elif uses_indexer is False or (uses_indexer is None and kind == "full_attention"):
+            kinds.append((network, {"index_ratio": 0}))
+        else:
+            kinds.append((network, {}))
     return kinds
