@@ -164,24 +164,23 @@ def _sagemaker(attributes, scope):
 
 
 def _bedrock(attributes, scope):
-    """Standard on-demand tokens of a model in the catalog; other tiers have other prices."""
+    """Return the target of standard on-demand tokens of a model in the catalog; else None.
+
+    Other tiers have other prices.
+    """
     figure = TOKENS.get(attributes.get("inferenceType", "").lower())
-    plain = attributes.get("feature") == "On-demand Inference" and not attributes.get("batch")
-    tier = attributes.get("service_tier", attributes.get("serviceTier", "")).lower() in (
-        "",
-        "standard",
-        "default",
-    )
-    usual = not any(
-        word in attributes.get("usagetype", "").lower()
-        for word in ("mantle", "global", "cross-region", "long_ctx")
-    )
     model = scope.models.get(plain_name(attributes.get("model", "")))
-    return (
-        ("endpoints", model, figure, attributes["model"])
-        if figure and plain and tier and usual and model
-        else None
+    is_on_demand = attributes.get("feature") == "On-demand Inference" and not attributes.get(
+        "batch"
     )
+    tier = attributes.get("service_tier", attributes.get("serviceTier", "")).lower()
+    usage_type = attributes.get("usagetype", "").lower()
+    is_standard = tier in ("", "standard", "default") and not any(
+        word in usage_type for word in ("mantle", "global", "cross-region", "long_ctx")
+    )
+    if figure and model and is_on_demand and is_standard:
+        return "endpoints", model, figure, attributes["model"]
+    return None
 
 
 TARGETS = {  # service -> what a product is kept as: catalog, entry, figure

@@ -33,15 +33,15 @@ SECTIONS = (
 def families_of(entries: Json, traits: Json, blocks: Json) -> dict[str, Json]:
     """Family -> trait -> value, with defaults filled in; traits and blocks are checked."""
     file = label_of("families")
-    usual = {name: trait["default"] for name, trait in traits.items()}
+    defaults = {name: trait["default"] for name, trait in traits.items()}
     for family, entry in entries.items():
         for name, value in entry.items():
             path = ("families", family, name)
             check_reference(name, traits, file, path, "trait")
-            _check_kind(value, usual[name], file, path)
+            _check_kind(value, defaults[name], file, path)
             if name.endswith("block") and value:
                 check_reference(value, blocks, file, path, "block")
-    return {family: usual | entry for family, entry in entries.items()}
+    return {family: defaults | entry for family, entry in entries.items()}
 
 
 def _check_kind(value: Any, default: Any, file: str, path: Sequence[str]) -> None:

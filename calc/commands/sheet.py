@@ -296,7 +296,7 @@ def _reading_of_words(request: Request, job: Cells) -> list[str]:
         meaning if words in request.columns else f"{words} ({meaning})"
         for words, meaning in request.read.items()
     ]
-    usual = assumed_values(job, request) if job else []
-    assumed = list(dict.fromkeys([*said.assumed, *usual]))
+    defaults = assumed_values(job, request) if job else []
+    assumed = list(dict.fromkeys([*said.assumed, *defaults]))
     open_words = [question.words for question in request.questions if question.words]
     return reading_lines(read, assumed, [*said.not_counted, *open_words], "text")

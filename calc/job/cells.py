@@ -81,10 +81,10 @@ def listed(value: Any) -> list:
     ]
 
 
-def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
+def cell_value(column: Input, value: Any, default: Any = None) -> Any:
     """One value of a column; its default where the cell is blank."""
     if blank(value):
-        return column.default if usual is None else usual
+        return column.default if default is None else default
     if column.kind in ("text", "choice"):
         text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
         text = text.removesuffix(".0") if column.name in NUMBERED else text
@@ -115,15 +115,18 @@ def cell_values(name: str, value: Any) -> list:
     return list(dict.fromkeys(cell_value(column, value) for value in several))
 
 
-def cell_ids(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
-    """Ids joined by + or in a list; the message for another names the `usual` ones."""
-    several = value.split("+") if isinstance(value, str) else list(value)
-    words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
-    for word in words or [value] * (len(several) > 1):  # a + alone names nothing
+def cell_ids(name: str, value: Any, ids: Sequence[str], default: Sequence[str] = ()) -> list[str]:
+    """Return ids that are joined by + or in a list. Raise JobError for an unknown one.
+
+    The error suggests a similar id, else those in `default`.
+    """
+    parts = value.split("+") if isinstance(value, str) else list(value)
+    words = list(dict.fromkeys(str(word).strip().lower() for word in parts if not blank(word)))
+    for word in words or [value] * (len(parts) > 1):  # a + alone names nothing
         if word not in ids:
             raise JobError(
                 f"{name} '{quote_cell(word)}' is not known",
-                f"use {similar(word, ids) or ', '.join(usual or ids[:6])}",
+                f"use {similar(word, ids) or ', '.join(default or ids[:6])}",
             )
     return words
 

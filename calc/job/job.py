@@ -114,8 +114,8 @@ class Job:
 
     def most_instances(self, instance_gpus: Any) -> Any:
         """Instances that a job may rent of a type with this number of GPUs. [instances]"""
-        usual = np.maximum(USUAL_INSTANCES, USUAL_GPUS // np.maximum(instance_gpus, 1))
-        return usual if self.instances_most is None else 0 * usual + self.instances_most
+        default = np.maximum(USUAL_INSTANCES, USUAL_GPUS // np.maximum(instance_gpus, 1))
+        return default if self.instances_most is None else 0 * default + self.instances_most
 
     @property
     def cells(self) -> Row:

@@ -53,8 +53,8 @@ def split_context(context: int, answer: int = 0) -> tuple[int, int]:
 
     Else it is an eighth of the context, and at most 1,024. Lengths are in tokens.
     """
-    usual = min(max(context // CONTEXT_PARTS, 1), CONTEXT_ANSWER_TOKENS)
-    answer = min(answer, context // 2) or usual
+    default = min(max(context // CONTEXT_PARTS, 1), CONTEXT_ANSWER_TOKENS)
+    answer = min(answer, context // 2) or default
     return max(context - answer, 1), answer
 
 

@@ -86,8 +86,8 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
         check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
     assumed = _assumptions(cells, catalogs)
     work, model = columns["work"], columns["model"]
-    usual = usual_software(work, model, catalogs, columns["goal"], generating)
-    software = fixed.get("implementation", [usual])[0]
+    default_software = usual_software(work, model, catalogs, columns["goal"], generating)
+    software = fixed.get("implementation", [default_software])[0]
     stored = cells_by_id(catalogs, "models", "stored_precision")[model]
     if work == "inference" and stored:
         fixed.setdefault("precision", [stored])  # a file that is quantized is served as it is
@@ -123,31 +123,31 @@ def _assumptions(cells: Cells, catalogs: Catalogs) -> Row:
 
 
 def _ranking_assumptions(assumed: Cells, catalogs: Catalogs) -> Row:
-    """The assumptions of the ranking, those of the catalog where the job sets none."""
-    usual = cells_by_id(catalogs, "assumptions", "value")
-    return {name: assumed.get(name, usual[name]) for name in JUDGED}
+    """Return the assumptions of the ranking, from the catalog unless the job sets them."""
+    defaults = cells_by_id(catalogs, "assumptions", "value")
+    return {name: assumed.get(name, defaults[name]) for name in JUDGED}
 
 
 def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:
     """Return the columns of a job and those of a scenario that it always has, with their values."""
     work = _work(cells)
-    usual = USUAL[work]
+    defaults = USUAL[work]
     job = {
-        column.name: cell_value(column, cells.get(column.name), usual.get(column.name))
+        column.name: cell_value(column, cells.get(column.name), defaults.get(column.name))
         for column in JOB_INPUTS
     }
     model = _model(cells, catalogs)
     job |= {"work": work, "model": model}
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
-        job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
+        job[name] = cell_value(inputs_by_name()[name], cells.get(name), defaults.get(name))
     fill_lengths(job, cells, _longest_sequence(model, catalogs), generates(model, catalogs))
     if not generating:
         _examples(job, cells, catalogs)
     _active_users(job, cells, catalogs)
     _offline_work(job, cells, catalogs)
     if not job["ends"] and job["first_token_seconds"] is None:
-        usual_seconds = usual_limits_seconds(job["prompt_tokens"])["first_token_seconds"]
-        job["first_token_seconds"] = float(usual_seconds)
+        limits_seconds = usual_limits_seconds(job["prompt_tokens"])
+        job["first_token_seconds"] = float(limits_seconds["first_token_seconds"])
     if job["fewest_bits"] != PUBLISHED:
         job["fewest_bits"] = int(job["fewest_bits"])
     job["regions"] = _regions(cells, catalogs)

@@ -45,8 +45,8 @@ def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Cata
     job["prompt_tokens"] = prompt
     mean = min(float(fixed.get("completion_tokens_mean", [completion])[0]), completion)
     each = prompt + mean
-    usual = cells_by_id(catalogs, "objectives", "usual_generations")[fixed["objective"][0]]
-    answers = float(fixed.setdefault("generations", [int(usual)])[0])
+    default = cells_by_id(catalogs, "objectives", "usual_generations")[fixed["objective"][0]]
+    answers = float(fixed.setdefault("generations", [int(default)])[0])
     if "step_tokens" not in cells:
         prompts = fixed.setdefault("prompts_per_step", [PROMPTS_PER_STEP])[0]
         job["step_tokens"] = prompts * answers * each

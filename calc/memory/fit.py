@@ -114,15 +114,12 @@ def unknown_bytes(
     least_spread_bytes,
     memory_run_width_ratio,
 ):
-    """Memory of uncounted parts and unknown blocks beyond the usual range. [B]
+    """Memory of uncounted parts and unknown blocks beyond the range of counted ones. [B]
 
     Source: the ranges of calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
     """
-    usual = (
-        memory_bytes
-        + (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
-    )
-    return np.maximum(memory_high_bytes - usual, 0)
+    spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
+    return np.maximum(memory_high_bytes - (memory_bytes + spread), 0)
 
 
 def needed_high_bytes(

@@ -12,8 +12,8 @@ def engine_sequences(
     max_sequences, on_large_card, serving_small_sequences, serving_large_sequences
 ):
     """Sequences that the start-up profile samples (max_num_seqs). [sequences]"""
-    usual = np.where(on_large_card > 0, serving_large_sequences, serving_small_sequences)
-    return np.where(np.isnan(max_sequences), usual, max_sequences)
+    default = np.where(on_large_card > 0, serving_large_sequences, serving_small_sequences)
+    return np.where(np.isnan(max_sequences), default, max_sequences)
 
 
 def profile_batched_tokens(

@@ -41,8 +41,8 @@ def engine_batched_tokens(
 ):
     """Tokens of one forward pass of the profile (max_num_batched_tokens). [tokens]"""
     large = np.where(on_huge_card > 0, serving_huge_batched_tokens, serving_large_batched_tokens)
-    usual = np.where(on_large_card > 0, large, serving_small_batched_tokens)
-    return np.where(np.isnan(max_batched_tokens), usual, max_batched_tokens)
+    default = np.where(on_large_card > 0, large, serving_small_batched_tokens)
+    return np.where(np.isnan(max_batched_tokens), default, max_batched_tokens)
 
 
 def graph_sequences(
@@ -118,8 +118,8 @@ def memory_utilization(
     digits; TensorRT-LLM, free_gpu_memory_fraction. Defaults: catalogs/edited/serving_engines.yaml.
     """
     computed = np.round(1 - reserve_bytes / gpu_memory_bytes, 3) * tower_share_ratio
-    usual = np.where(serving_share > 0, serving_share, computed)
-    share = np.where(np.isnan(asked_memory_utilization), usual, asked_memory_utilization)
+    default = np.where(serving_share > 0, serving_share, computed)
+    share = np.where(np.isnan(asked_memory_utilization), default, asked_memory_utilization)
     return np.where(is_engine > 0, share, np.nan)
 
 

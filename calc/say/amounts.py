@@ -92,8 +92,8 @@ def is_generator(job: Cells, catalogs: Catalogs) -> bool:
 
 def active_share(job: Cells, people: float, catalogs: Catalogs) -> float:
     """The share of people that is active: as assumed, else as many as the job has requests."""
-    usual = float(catalogs.assumptions["value"]["share_active"])
-    share = number_in(job, "share_active") or usual
+    default = float(catalogs.assumptions["value"]["share_active"])
+    share = number_in(job, "share_active") or default
     users = number_in(job, "users")
     is_assumed = not users or users == active_users(people, share)
     return share if is_assumed else users / people

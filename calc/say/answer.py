@@ -165,9 +165,9 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
         f"{title}{f' ({reason})' if reason else ''}: {arrangement(row, catalogs)} on {place(row)}"
     )
     unit_seconds = pace_ratio(row, catalogs)
-    time, usual = (duration(unit_seconds * one["seconds"]) for one in (row, least))
+    time, least_time = (duration(unit_seconds * one["seconds"]) for one in (row, least))
     unit = "" if job.ends else f" {per_unit(row, catalogs)}"
-    text += f", {time}{unit} instead of {usual}" if time != usual else ""
+    text += f", {time}{unit} instead of {least_time}" if time != least_time else ""
     if reasons.names == ("roomiest",):
         return text
     return f"{text}, at {_times(row['usd'] / least['usd'])} the lowest cost"

@@ -54,10 +54,9 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
             f"{more_money(row, least)}; {past}."
         )
     if "easiest" in names and row["usd"] > least["usd"]:
-        letter = LETTERS.get(row["instance"][:1], "")
-        usual = LETTERS.get(least["instance"][:1], "")
+        letter, least_letter = (LETTERS.get(one["instance"][:1], "") for one in (row, least))
         family = row["instance"].partition(".")[0]
-        quota = ", with a quota of their own" if letter != usual else ""
+        quota = ", with a quota of their own" if letter != least_letter else ""
         how = f"for {family} instances, {obtainable_words(row)}{quota}"
         return f"{more_money(row, least).capitalize()} {how}."
     return layout_line(row, catalogs)

@@ -13,8 +13,8 @@ def turns_words(job: Cells, catalogs: Catalogs) -> str:
     turns = number_in(job, "turns")
     if turns <= 1:
         return ""
-    usual = float(catalogs.assumptions["value"]["think_seconds"])
-    between = short_duration(number_in(job, "think_seconds") or usual)
+    default = float(catalogs.assumptions["value"]["think_seconds"])
+    between = short_duration(number_in(job, "think_seconds") or default)
     return f"in conversations of {turns:.0f} turns, {between} between them"
 
 

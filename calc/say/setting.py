@@ -126,19 +126,21 @@ def setting(row: Row, catalogs: Catalogs) -> str:
     ]
     parts += [f"{words} {row[name]:.0f}" for name, words in DEGREES.items() if row[name] > 1]
     default_loss = catalogs.implementations["default_loss"].get(software) if trains else row["loss"]
-    usual = {
+    defaults = {
         **DEFAULTS,
         "loss": default_loss,
         "memory_utilization": catalogs.serving_engines["share"].get(row.get("inference_engine")),
     }
-    usual |= {
+    defaults |= {
         "reference": "none",
         "rollout": "none",
         "rollout_gpus": row["gpus"],
         "rollout_tensor_parallel": 1,
     }
     unusual = [
-        name for name in UNUSUAL if not is_missing(row.get(name)) and row[name] != usual.get(name)
+        name
+        for name in UNUSUAL
+        if not is_missing(row.get(name)) and row[name] != defaults.get(name)
     ]
     parts += [_fill(UNUSUAL[name], row[name]) for name in unusual]
     parts += (

@@ -230,9 +230,9 @@ def loss(
     software = _row(catalogs, "implementations", running_implementation)
     plain = Words(software, words_of(catalogs, "implementations", "default_loss"))
     compiled = Words(software, words_of(catalogs, "implementations", "compiled_loss"))
-    usual = where(compiles > 0, compiled, plain)
+    default = where(compiles > 0, compiled, plain)
     of_release = where(scoring_fuses_head > 0, word("fused"), word("full"))
-    return where(asked_loss.are(""), where(scores_by_release > 0, of_release, usual), asked_loss)
+    return where(asked_loss.are(""), where(scores_by_release > 0, of_release, default), asked_loss)
 
 
 def loss_numbers(loss, catalogs):

@@ -18,10 +18,10 @@ def sequence_tokens(
 ):
     """Tokens of a sequence: as set, prompt and answer, or learned positions. [tokens]"""
     both = asked_prompt_tokens + asked_completion_tokens
-    usual = np.where(
+    default = np.where(
         np.isnan(both), np.minimum(asked_sequence_tokens, longest_sequence_tokens), both
     )
-    return np.where(names_sequence | unknown_model, asked_sequence_tokens, usual)
+    return np.where(names_sequence | unknown_model, asked_sequence_tokens, default)
 
 
 def decoder_tokens(asked_decoder_tokens, sequence_tokens):
@@ -34,8 +34,8 @@ def completion_tokens(asked_completion_tokens, asked_prompt_tokens, sequence_tok
     prompt = np.where(
         np.isnan(asked_prompt_tokens), np.floor(sequence_tokens / 2), asked_prompt_tokens
     )
-    usual = np.where(has_answers > 0, np.maximum(sequence_tokens - prompt, 1), np.nan)
-    return np.where(np.isnan(asked_completion_tokens), usual, asked_completion_tokens)
+    default = np.where(has_answers > 0, np.maximum(sequence_tokens - prompt, 1), np.nan)
+    return np.where(np.isnan(asked_completion_tokens), default, asked_completion_tokens)
 
 
 def completion_ratio(completion_tokens, sequence_tokens):
@@ -66,10 +66,10 @@ def generations(asked_generations, usual_generations, rolls_out):
 
 def prompt_tokens(asked_prompt_tokens, sequence_tokens, completion_tokens, has_answers):
     """Tokens of a sequence that are prefilled at once; by default all but the answer. [tokens]"""
-    usual = np.where(
+    default = np.where(
         has_answers > 0, np.maximum(sequence_tokens - completion_tokens, 1), sequence_tokens
     )
-    return np.where(np.isnan(asked_prompt_tokens), usual, asked_prompt_tokens)
+    return np.where(np.isnan(asked_prompt_tokens), default, asked_prompt_tokens)
 
 
 def image_tokens(asked_image_tokens, images_per_sequence, usual_image_tokens):

@@ -91,8 +91,8 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
             inputs[column.name] = _read_numbers(column, frame[column.name], problems)
     inputs["names_sequence"] = _names_value(frame, "sequence_tokens")
     inputs["names_precision"] = ~inputs["precision"].are("")
-    usual = default_precision(inputs["work"], inputs["tuning"])
-    inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
+    default = default_precision(inputs["work"], inputs["tuning"])
+    inputs["precision"] = where(inputs["precision"].are(""), default, inputs["precision"])
     unnamed = inputs["model"].are("")
     # The row of a job without a plan keeps its problem when read again.
     if "problem" in frame.columns:

@@ -213,7 +213,7 @@ def _repetition(cells: Cells, where: str) -> Repetition:
         )
     if until is not None and until < starts.normalize():
         raise TableError(f"{where}: until is before the start; correct one of the two.")
-    priority = int(_amount(cells, "priority", where, usual=1, most=LAST_PRIORITY, whole=True))
+    priority = int(_amount(cells, "priority", where, default=1, most=LAST_PRIORITY, whole=True))
     job = {
         name: value for name, value in cells.items() if name not in JOB_DATES and not blank(value)
     }
@@ -274,7 +274,7 @@ def _pool(cells: Cells, where: str, catalogs: Catalogs) -> Pool:
             f"{where}: region '{quote_cell(region)}' is not known; use "
             f"{similar(region, catalogs.regions.index) or 'us-east-1'}."
         )
-    usd = _amount(cells, "usd", where, usual=0.0, most=MOST_USD)
+    usd = _amount(cells, "usd", where, default=0.0, most=MOST_USD)
     hourly, quota = (
         None if blank(cells.get(column)) else _amount(cells, column, where, most=most)
         for column, most in (("usd_per_hour", MOST_USD), ("quota_vcpus", MOST_VCPUS))
@@ -319,13 +319,13 @@ def _amount(
     cells: Cells,
     column: str,
     where: str,
-    usual: float | None = None,
+    default: float | None = None,
     most: float = float("inf"),
     whole: bool = False,
 ) -> float:
     """A number from 0 to the most that is allowed, or a whole one."""
-    if blank(cells.get(column)) and usual is not None:
-        return usual
+    if blank(cells.get(column)) and default is not None:
+        return default
     amount = number(str(cells.get(column)))
     if not 0 <= amount < float("inf") or amount > most or (whole and amount % 1):
         kind = "a whole number" if whole else "a number"

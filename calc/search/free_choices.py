@@ -46,7 +46,7 @@ def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> di
     bits = job.least_bits
     sixteen = with_and_without_bf16("serving in 16 bits")[0 if native else 1]
     if trains:
-        usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
+        defaults = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
         narrow = (
             [*tried_for("full in 8 bits")]
             if bits <= 8 and "full" in tunings(job) and native
@@ -55,7 +55,7 @@ def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> di
         free: dict[str, list] = {
             "sharding": [*SHARDINGS],
             "recompute": [*RECOMPUTES],
-            "precision": [*usual, *narrow],
+            "precision": [*defaults, *narrow],
         }
         if job.rolls_out:
             free |= ROLLOUTS | {"rollout_tensor_parallel": engine_degrees(job.model, catalogs)}

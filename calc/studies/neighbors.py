@@ -79,8 +79,8 @@ def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
     job = {name: row[name] for name in names if not blank(row[name])}
     job |= {"regions": row["region"], "markets": market, "hours_most": HUGE, "confidence": "50"}
     if serves:
-        usual = usual_limits_seconds(row["prompt_tokens"])
-        job |= {name: np.fmax(usual[name], row[column]) for name, column in PACE.items()}
+        default_seconds = usual_limits_seconds(row["prompt_tokens"])
+        job |= {name: np.fmax(default_seconds[name], row[column]) for name, column in PACE.items()}
     job |= {name: limits[name] for name in (*LIMITS, "confidence") if not blank(limits.get(name))}
     job.pop("gpu" if row["instance"] else "instance", None)
     if serves:

@@ -138,7 +138,7 @@ def left_out(
         return ("its vision or audio tower", 0) if parts.projector else ("", 0)
     words = named_parts(named)
     several = "s" if len(named) > 1 else ""
-    usual = [
+    towers = [
         parts.audio_tower if several and name == "audio_config" else parts.tower for name in named
     ]
     if (
@@ -149,7 +149,7 @@ def left_out(
         return f"its {words} part", 0
     counts = [
         _tower_parameters(outer, name, tower, hidden, model_types, defaults)
-        for name, tower in zip(named, usual, strict=True)
+        for name, tower in zip(named, towers, strict=True)
     ]
     return f"its {words} tower{several} and the projector{several}", sum(counts) if all(
         counts
@@ -165,12 +165,16 @@ def named_parts(named: Sequence[str]) -> str:
 
 
 def tower_of(
-    outer: Cells, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Cells]
+    outer: Cells,
+    name: str,
+    default_kind: str,
+    model_types: ModelTypes,
+    defaults: Mapping[str, Cells],
 ) -> tuple[str, Cells]:
     """The kind of a tower (the usual one if it names none), and its fields with defaults."""
     fields = outer[name]
     kind = str(
-        fields.get("model_type") if fields.get("model_type") in model_types.towers else usual
+        fields.get("model_type") if fields.get("model_type") in model_types.towers else default_kind
     )
     return kind, {
         **defaults.get(kind, {}),
@@ -178,9 +182,9 @@ def tower_of(
     }
 
 
-def _tower_parameters(outer, name, usual, hidden, model_types, defaults):
+def _tower_parameters(outer, name, default_kind, hidden, model_types, defaults):
     """Parameters of one tower and its projector; 0 if its config is faulty. [parameters]"""
-    kind, tower = tower_of(outer, name, usual, model_types, defaults)
+    kind, tower = tower_of(outer, name, default_kind, model_types, defaults)
     around = {**outer, "hidden": hidden, "tower": tower}
     try:
         projector = parameters_by(model_types.parts[outer["model_type"]].projector, around.get)

@@ -16,14 +16,16 @@ from calc.models.huggingface.type_rules import ModelTypes, Parts
 
 def image_sizes(outer: Cells, model_types: ModelTypes, defaults: Mapping[str, Cells]) -> Json:
     """Sizes of the tower and of an image or a sound; {} without a tower that can be read."""
-    usual = model_types.parts.get(str(outer.get("model_type")), Parts()).tower
+    default_kind = model_types.parts.get(str(outer.get("model_type")), Parts()).tower
     part = (
-        "audio_config" if usual and model_types.towers[usual].frames_per_token else "vision_config"
+        "audio_config"
+        if default_kind and model_types.towers[default_kind].frames_per_token
+        else "vision_config"
     )
-    if not usual or not isinstance(outer.get(part), dict):
+    if not default_kind or not isinstance(outer.get(part), dict):
         return {}
     try:
-        kind, fields = tower_of(outer, part, usual, model_types, defaults)
+        kind, fields = tower_of(outer, part, default_kind, model_types, defaults)
         tower = model_types.towers[kind]
         named = (
             {name.removeprefix("vt_"): value for name, value in fields.items()}

@@ -224,7 +224,7 @@ WAVEFORM = {
 
 def waves_sizes(config, values):
     """Norms among the convolutions, and a vector for masked frames if training masks any."""
-    other = [field for field, usual in WAVEFORM.items() if list(config[field]) != usual]
+    other = [field for field, default in WAVEFORM.items() if list(config[field]) != default]
     added = [
         field
         for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm")
