@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.columns import PUBLISHED
 from calc.job.resolve import published_bits
+from calc.job.rollouts import rolls_out
 from calc.job.software import usual_software
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
@@ -53,12 +54,14 @@ def as_set(plan: Present, catalogs: Catalogs) -> Present:
     """The scenario as it is set, with its memory, where nothing can be rented for the job."""
     if plan.row["memory_bytes"] == plan.row["memory_bytes"]:
         return plan
+    objective = plan.job.get("objective")
     usual = {
         "implementation": usual_software(
             plan.job.get("work", "training"),
             plan.job["model"],
             catalogs,
             plan.job.get("goal", ""),
+            rolls_out({"objective": [objective]} if objective else {}, catalogs),
         )
     }
     inputs = inputs_by_name()
