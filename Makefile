@@ -63,6 +63,7 @@ accuracy: .venv/ready-run
 	$(BIN)/python -m validation.probability
 	$(BIN)/python -m validation.speed
 	$(BIN)/python -m validation.fresh
+	$(BIN)/python -m validation.sources_out
 	$(BIN)/python -m validation.arrivals
 	$(BIN)/python -m validation.calibration
 
