@@ -59,7 +59,7 @@ MISSED = {
     "instances_most": ("needs {has} instances", "{most} allowed", "allow that many"),
     "obtainable": ("is harder to get than the job allows", "{most}", "allow what is harder to get"),
     "scarce_spot_seconds": (
-        "has a spot price {has} old",
+        "has a spot price that was seen {has} ago",
         "at most {most}",
         "read its prices again, or allow another market",
     ),
