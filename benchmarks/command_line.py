@@ -11,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.floor import options
-from benchmarks.tables import crossed
+from benchmarks.tables import rows_of_few_choices
 
 BLOCK_ROWS = 100_000  # the table is written in blocks, so that millions of rows do not fill memory
 
 
-def measured(scenarios, results):
-    """CPU seconds and the most memory [MiB] of the command on one file."""
+def measure_command(scenarios, results):
+    """Run the command on a file. Return its CPU time and its peak memory. [s, MiB]"""
     command = [sys.executable, "-m", "calc", str(scenarios), "-o", str(results)]
     child = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
@@ -34,10 +34,10 @@ def main():
         with TemporaryDirectory() as folder:
             scenarios = Path(folder, "scenarios.csv")
             results = Path(folder, "estimates.csv")
-            block = crossed(min(rows, BLOCK_ROWS))
+            block = rows_of_few_choices(min(rows, BLOCK_ROWS))
             for start in range(0, rows, len(block)):
                 block.head(rows - start).to_csv(scenarios, mode="a", header=not start, index=False)
-            seconds, most = measured(scenarios, results)
+            seconds, most = measure_command(scenarios, results)
             print(
                 f"{rows:10,} {seconds:7.1f} {seconds / rows * 1e6:10.1f} {most:17,.0f} "
                 f"{results.stat().st_size / 2**20:13,.0f}"

@@ -8,8 +8,8 @@ Then one row in milliseconds, and the most memory that the process held.
 from functools import partial
 from resource import RUSAGE_SELF, getrusage
 
-from benchmarks.floor import floor, interleaved, options, spread
-from benchmarks.tables import all_distinct, crossed
+from benchmarks.floor import floor, interleave, options, spread
+from benchmarks.tables import all_distinct, rows_of_few_choices
 from calc import estimate, estimate_distinct, load_catalogs
 from calc.columns import COMPONENTS
 
@@ -36,7 +36,7 @@ FEW = (
 
 def cases(rows, catalogs):
     """Return what is measured, by name, as functions without parameters."""
-    repeated, distinct = crossed(rows), all_distinct(rows)
+    repeated, distinct = rows_of_few_choices(rows), all_distinct(rows)
     return {
         "crossed, all columns and solvers": partial(estimate, repeated, catalogs),
         "crossed, without solvers": partial(estimate, repeated, catalogs, solve=False),
@@ -51,7 +51,7 @@ def main():
     """Print a line per case."""
     arguments = options(__doc__, rows=1_000_000, rounds=3)
     catalogs = load_catalogs()
-    seconds_of = interleaved(
+    seconds_of = interleave(
         {"floor": floor(arguments.rows)} | cases(arguments.rows, catalogs), arguments.rounds
     )
     least = seconds_of.pop("floor")
@@ -63,12 +63,12 @@ def main():
     for name, rounds in seconds_of.items():
         ratios = [seconds / base for seconds, base in zip(rounds, least, strict=True)]
         print(f"{name:34}{spread(ratios)}")
-    row = crossed(1).iloc[0].to_dict()
+    row = rows_of_few_choices(1).iloc[0].to_dict()
     single = {
         f"one row, with{out} solvers": partial(estimate, row, catalogs, solve=not out)
         for out in ("", "out")
     }
-    for name, rounds in interleaved(single, arguments.rounds).items():
+    for name, rounds in interleave(single, arguments.rounds).items():
         print(f"{name:34}{spread([seconds * 1e3 for seconds in rounds], ' ms')}")
     print(f"{'most memory held':34}{getrusage(RUSAGE_SELF).ru_maxrss / 1024:10,.0f} MiB")
 

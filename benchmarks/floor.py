@@ -45,9 +45,10 @@ def cpu_seconds(run, least=0.2):
     return (process_time() - begun) / calls
 
 
-def interleaved(work, rounds):
-    """CPU seconds of every named function in each of several rounds, after one that is not
-    counted.
+def interleave(work, rounds):
+    """Run functions in turn, several rounds. Return the CPU seconds of each by name.
+
+    A first round is not counted.
     """
     all_rounds = [{name: cpu_seconds(run) for name, run in work.items()} for _ in range(rounds + 1)]
     return {name: [seconds[name] for seconds in all_rounds[1:]] for name in work}

@@ -19,8 +19,8 @@ CROSSED = {
 }
 
 
-def crossed(rows):
-    """Rows drawn from a few choices crossed: 34,020 distinct ones, however many there are."""
+def rows_of_few_choices(rows):
+    """Draw rows from a few values of each choice: at most 34,020 distinct ones."""
     draw = np.random.default_rng(SEED)
     return pd.DataFrame(
         {name: draw.choice(np.array(values), rows) for name, values in CROSSED.items()}

@@ -58,14 +58,14 @@ class Screen:
     def first_picture_ms(self):
         """From asking for the page to its first chart, or picture of memory, on screen."""
         self.page.goto(self.address, wait_until="commit")
-        return self._settled(lambda seen: seen["first"])["first"]
+        return self._wait_until_still(lambda seen: seen["first"])["first"]
 
     def change_ms(self, number):
         """From a value that is committed to the last paint; the kinds of fields take turns. None
         if nothing changes.
         """
         (self._choose, self._step)[number % 2](number // 2)
-        seen = self._settled(lambda seen: seen["change"] > seen["input"])
+        seen = self._wait_until_still(lambda seen: seen["change"] > seen["input"])
         return seen["paint"] - seen["input"] if seen["paint"] > seen["input"] else None
 
     def _choose(self, number):
@@ -86,8 +86,8 @@ class Screen:
         self.page.keyboard.press("ArrowUp")
         self.page.keyboard.press("Enter")
 
-    def _settled(self, begun):
-        """Wait until what was begun is done and nothing has moved for a while; what was seen."""
+    def _wait_until_still(self, begun):
+        """Wait until what has begun is done and nothing moves any more. Return what was seen."""
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
             now_ms, seen = self.page.evaluate("[performance.now(), window.seen]")
@@ -119,7 +119,7 @@ def screen(server):
         browser.close()
 
 
-def met(script, changes):
+def time_page(script, changes):
     """Time one round of a page.
 
     Return the milliseconds of the first picture, cold and warm, and of the changes that were
@@ -147,7 +147,7 @@ def main():
     for number in range(arguments.rounds):
         rounds.append(
             {
-                name: met(scripts[name], arguments.changes)
+                name: time_page(scripts[name], arguments.changes)
                 for name in sorted(scripts, reverse=number % 2 == 1)
             }
         )

@@ -39,7 +39,7 @@ def merge(documents, answers, scope, today, history=None):
         prices["regions"].setdefault(region, name)
     before = {key: dict(row) for key, row in _rows(prices)}
     for market in PRICED:
-        _drop_gone(merged, market, answers, scope)
+        _drop_missing(merged, market, answers, scope)
         for (instance, region), figures in sorted(answers.prices[market].items()):
             if instance in instances:
                 _merge_price(merged, market, instance, region, figures, before, today)
@@ -115,10 +115,10 @@ def _merge_price(merged, market, instance, region, figures, before, today):
         merged.changes.append(f"{name}: {was:g} -> {new:g} ({new / was - 1:+.1%})")
 
 
-def _drop_gone(merged, market, answers, scope):
-    """Remove prices missing from a region that was read to the end; published ones are doubted.
+def _drop_missing(merged, market, answers, scope):
+    """Remove the prices that a region read to the end lacks. Doubt it for published prices.
 
-    Of commitments only all of a market in a region at once are: AWS stops selling single terms.
+    Commitments are only doubted if a region lacks all of a market: AWS stops selling single terms.
     """
     gone, left = {}, set()
     for (instance, region), row in _rows(merged.documents["prices"]):

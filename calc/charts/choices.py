@@ -60,9 +60,9 @@ def choices_table(
     doubt_or_mark = mark.where((doubts == "") | is_own, doubts)
     return table.assign(
         mark=mark,
-        timed=_timed(table, cells, measure) + own,
-        detail_line=_joined(table["detail"], doubt_or_mark).mask(table["value"].isna(), ""),
-        summary=_joined(*(table[name] for name in ("text", "detail", "machine_line")), doubts),
+        timed=_with_run_time(table, cells, measure) + own,
+        detail_line=_join_texts(table["detail"], doubt_or_mark).mask(table["value"].isna(), ""),
+        summary=_join_texts(*(table[name] for name in ("text", "detail", "machine_line")), doubts),
     )
 
 
@@ -117,13 +117,13 @@ def _superlative(least: Cell, least_usd: float) -> str:
     return "cheapest" if is_shown_least else "≈ cheapest"
 
 
-def _joined(*columns: pd.Series) -> pd.Series:
+def _join_texts(*columns: pd.Series) -> pd.Series:
     """Return the texts of each row that are not empty, with a dot between them."""
     rows = zip(*columns, strict=True)
     return pd.Series([" · ".join(filter(None, texts)) for texts in rows], dtype=object)
 
 
-def _timed(table: pd.DataFrame, cells: Sequence[Cell], measure: str) -> pd.Series:
+def _with_run_time(table: pd.DataFrame, cells: Sequence[Cell], measure: str) -> pd.Series:
     """Return the measure in words, with the time of a run if that is another measure."""
     ends = [measure != "hours" and cell.plan is not None and ends_of(cell.plan) for cell in cells]
     return table["text"] + (" · " + table["detail"]).where(pd.Series(ends, dtype=bool), "")

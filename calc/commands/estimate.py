@@ -4,7 +4,7 @@ import argparse
 
 from calc.catalogs.load import Catalogs
 from calc.commands.csv_chunks import write_in_chunks
-from calc.commands.many_files import CHUNK_ROWS, estimate_files, estimated_as_written
+from calc.commands.many_files import CHUNK_ROWS, estimate_files, results_as_written
 from calc.engine.pipeline import COLUMNS
 from calc.files.parts import is_many
 from calc.scenarios.problems import TableError
@@ -32,5 +32,5 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if options.cluster or is_many(options.table, options.output):
         return estimate_files(options.table, options.output, columns, options.cluster, catalogs)
     return write_in_chunks(
-        options, CHUNK_ROWS, lambda table: estimated_as_written(table, catalogs, columns), "rows"
+        options, CHUNK_ROWS, lambda table: results_as_written(table, catalogs, columns), "rows"
     )

@@ -45,7 +45,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     sentences = [
         f"{row['scenario']}: {sentence}"
         for row in records(rows)
-        for sentence in _broken(row, options)
+        for sentence in _exceeded_limits(row, options)
     ]
     sentences += broken_together(rows, options, catalogs) if is_asked(options) else []
     write_result(
@@ -56,8 +56,8 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     return OVER_THE_LIMIT if sentences else 0
 
 
-def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
-    """A sentence for each limit that the row breaks; an unknown figure keeps no limit."""
+def _exceeded_limits(row: Row, limits: argparse.Namespace) -> Iterator[str]:
+    """Yield a sentence for each limit that the row exceeds. An unknown figure exceeds any limit."""
     if row["problem"]:
         yield row["problem"]
         return
@@ -66,21 +66,13 @@ def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
     elif limits.fits and row["fits"] != "yes":
         yield _fits(row)
     ends = ends_of(row)
+    period = "the run" if ends else "a month"
+    hours_most = limits.hours_most if ends else None  # a service has no end
     for what, value, most, unit in (
-        (f"USD of {'the run' if ends else 'a month'}", row["usd"], limits.usd_most, "USD"),
-        (
-            "hours of the run",
-            row["hours"],
-            limits.hours_most if ends else None,
-            "hours",
-        ),  # a service has no end
+        (f"USD of {period}", row["usd"], limits.usd_most, "USD"),
+        ("hours of the run", row["hours"], hours_most, "hours"),
         ("USD per hour", row["usd_per_hour"], limits.usd_per_hour_most, "USD"),
-        (
-            f"GPU-hours of {'the run' if ends else 'a month'}",
-            row["billed_gpu_hours"],
-            limits.gpu_hours_most,
-            "GPU-hours",
-        ),
+        (f"GPU-hours of {period}", row["billed_gpu_hours"], limits.gpu_hours_most, "GPU-hours"),
     ):
         if most is not None and is_missing(value):
             yield f"{what}: not known; {_remedy(row)}."

@@ -5,7 +5,7 @@ import argparse
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.teams import add_budgets, begin_day, budgets_named
+from calc.commands.teams import add_budgets, begin_day, read_budgets
 from calc.plan.budgets import budget_use, with_gpu_hours
 from calc.plan.plan_bill import plan_bill, ticked_rows
 from calc.plan.quota_use import quota_use
@@ -35,7 +35,7 @@ def broken_together(
     if options.budgets:
         bill = with_gpu_hours(billed, catalogs)
         begins = begin_day(options.begin)
-        uses = budget_use(bill, budgets_named(options.budgets), begins)
+        uses = budget_use(bill, read_budgets(options.budgets), begins)
         sentences += [exceeded_sentence(use) for use in uses if use.is_exceeded or use.unpriced]
     if options.quota:
         allowed = _read_quotas(options.quota)

@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     fault: str = ""
 
 
-def estimated_as_written(table: pd.DataFrame, catalogs: Catalogs, columns: Columns) -> pd.DataFrame:
+def results_as_written(table: pd.DataFrame, catalogs: Catalogs, columns: Columns) -> pd.DataFrame:
     """Return the results of a table as they are written: all, or `columns` and the problem."""
     return as_written(estimate(table, catalogs, columns=columns and [*columns, "problem"]), table)
 
@@ -62,7 +62,7 @@ def estimate_files(
     outcomes = (
         _on_cluster(parts, columns, catalogs, cluster, Path(folder))
         if cluster
-        else (part_estimated(part, columns, catalogs) for part in parts)
+        else (estimate_part(part, columns, catalogs) for part in parts)
     )
     progress = Progress("rows")
     finished = 0
@@ -85,14 +85,14 @@ def estimate_files(
     return 0 if finished == len(parts) else UNUSABLE
 
 
-def part_estimated(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
+def estimate_part(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
     """Write the results of a part, table by table."""
     counts: list[int] = []
 
     def results() -> Iterator[pd.DataFrame]:
         for table in tables_of(part, CHUNK_ROWS):
             counts.append(len(table))
-            yield estimated_as_written(table, catalogs, columns)
+            yield results_as_written(table, catalogs, columns)
 
     try:
         write_part(part, results())
@@ -181,7 +181,7 @@ def _client(address: str) -> Any:
 
 def part_on_worker(part: Part, columns: Columns, shared: str, release: str) -> Outcome:
     """Estimate a part on a worker; raise TableError if its release differs from the client's."""
-    return part_estimated(part, columns, _shared_catalogs(shared, release))
+    return estimate_part(part, columns, _shared_catalogs(shared, release))
 
 
 def release_here() -> str:

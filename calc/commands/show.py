@@ -36,7 +36,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     request = request_of(documents, catalogs, options.columns)
     if request.kinds == ("log",) and not request.columns and not options.json:
         with contextlib.suppress(LogProblem):  # a benchmark has no error to explain
-            return write_result(options, _log_explained(documents, catalogs))
+            return write_result(options, _explain_logs(documents, catalogs))
     try:
         result = answer_request(request, options.assume)
     except OpenQuestions as error:
@@ -55,7 +55,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     return write_result(options, f"{text}\n")
 
 
-def _log_explained(documents: Documents, catalogs: Catalogs) -> str:
+def _explain_logs(documents: Documents, catalogs: Catalogs) -> str:
     """Return what `oom` finds in logs without their plan."""
     names = "+".join(name for name, _ in documents)
     text = "\n".join(content.decode("utf-8", "replace") for _, content in documents)

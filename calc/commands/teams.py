@@ -35,13 +35,13 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     bill = with_gpu_hours(ticked_rows(plans), catalogs)
     with replacing_stream(options.output) as target:
         write_csv(by_team(bill), target)
-    for use in budget_use(bill, budgets_named(options.budgets), begin_day(options.begin)):
+    for use in budget_use(bill, read_budgets(options.budgets), begin_day(options.begin)):
         print(use_sentence(use), file=sys.stderr)
     return 0
 
 
-def budgets_named(path: str | None) -> list[Budget]:
-    """The budgets of a named file, or your own. Raises CatalogError or OSError."""
+def read_budgets(path: str | None) -> list[Budget]:
+    """Read the budgets of a file, or your own. Raises CatalogError or OSError."""
     if path:
         return budgets_of_file(path)
     budgets, left_out = own_budgets()

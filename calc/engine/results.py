@@ -40,10 +40,10 @@ class Results:
             if name in self.numbers:
                 self.block[self.numbers[name], free] = values
             elif name in self.words:
-                self.codes[name][free] = self._merged(name, values)[values.codes]
+                self.codes[name][free] = self._merge_words(name, values)[values.codes]
 
-    def _merged(self, name: str, values: Words) -> np.ndarray:
-        """The codes of the words that occur, in the vocabulary of the column."""
+    def _merge_words(self, name: str, values: Words) -> np.ndarray:
+        """Return the codes of the words that occur, in the vocabulary of the column."""
         vocabulary = self.words[name]
         codes = np.zeros(len(values.vocabulary), dtype=np.int32)
         for code in np.unique(values.codes).tolist():

@@ -125,7 +125,7 @@ def surfaces(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> Surf
         repeated = np.repeat([piece.variant for piece in pieces], batch.shape[1])
         frame = with_point(variants.iloc[repeated], batch.ravel(), tokens.ravel())
         table = next(parts(frame, catalogs)).table
-        for piece, (miss, surface) in zip(pieces, _solved(batch, tokens, table), strict=True):
+        for piece, (miss, surface) in zip(pieces, _fit_pieces(batch, tokens, table), strict=True):
             if miss > MOST_MISS and piece.first < piece.last:
                 halved += piece.halves
                 continue
@@ -211,36 +211,31 @@ def in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
     )
 
 
-def _solved(
+def _fit_pieces(
     batch: np.ndarray, tokens: np.ndarray, table: Table
 ) -> Iterator[tuple[float, pd.DataFrame]]:
-    """Errors of the pieces, a row of points each, as a share of the peak, and the surfaces."""
+    """Yield for each piece of the points the surfaces, and their error as a share of the peak."""
     stages = [stage for stage, rows in at_places(table) if len(rows) == batch.size]
     work = work_of(table)
-    walked = list(_moments_at(stages, work))
-    stops = np.array([STOPS[work].index(stop_of(moment)) for moment, _ in walked])
-    nothing = np.zeros(batch.size)
-    values = (
-        np.stack(
-            [np.stack([parts.get(name, nothing) for name in ALLOCATED]) for _, parts in walked]
-        )
-        / GIB
-    )
-    values = values.reshape(*values.shape[:2], *batch.shape)
+    moments = list(_moments_at(stages, work))
+    stops = np.array([STOPS[work].index(stop_of(moment)) for moment, _ in moments])
+    zeros = np.zeros(batch.size)
+    parts_bytes = [[parts.get(name, zeros) for name in ALLOCATED] for _, parts in moments]
+    parts_gib = np.stack([np.stack(parts) for parts in parts_bytes]) / GIB
+    parts_gib = parts_gib.reshape(*parts_gib.shape[:2], *batch.shape)
     pages = np.broadcast_to(
         stages[0]["page_tokens"] if work == "inference" else 0.0, batch.size
     ).reshape(batch.shape)
-    multiplied = np.stack([terms(batch, tokens), terms(batch, in_pages(tokens, pages))])
+    products = np.stack([terms(batch, tokens), terms(batch, in_pages(tokens, pages))])
     for piece, page in enumerate(pages[:, 0]):
-        solved = (
-            _of_form(form, values[:, :, piece], multiplied[:, piece], stops, page) for form in FORMS
+        fits = (
+            _of_form(form, parts_gib[:, :, piece], products[:, piece], stops, page)
+            for form in FORMS
         )
-        miss, rows = next(solved)
-        yield (
-            (miss, rows)
-            if miss <= MOST_MISS
-            else min((miss, rows), next(solved), key=lambda result: result[0])
-        )
+        miss, rows = next(fits)
+        if miss > MOST_MISS:
+            miss, rows = min((miss, rows), next(fits), key=lambda fit: fit[0])
+        yield miss, rows
 
 
 def _of_form(

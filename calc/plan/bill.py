@@ -190,7 +190,7 @@ def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
     ends = _usd_of_range(row, table)
     paid = pd.concat([table[columns].assign(**ends).reset_index(drop=True), facts], axis="columns")
-    return paid.assign(**_committed(paid))
+    return paid.assign(**_commitment_columns(paid))
 
 
 def _usd_of_range(row: Row, table: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -222,22 +222,26 @@ def as_rows(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The commitment of each market, and the use from which it pays off; NaN if paid by use."""
-    sold = [MARKETS[market] for market in paid["market"]]
-    block = np.array([market.block_hours for market in sold])
-    years = np.array([market.committed_years for market in sold])
-    hours = terms.committed_hours(block, years, paid["billed_hours"].to_numpy(dtype=float))
-    hourly = paid["usd_per_hour"].to_numpy(dtype=float)
-    on_demand = hourly[paid["market"].tolist().index(BY_USE[0])]
-    binds = (hours > 0) & ~np.isnan(hourly)
-    even = terms.break_even_hours_per_month(hourly, on_demand)
+def _commitment_columns(paid: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Return what each market commits to, and the hours of use from which it pays off.
+
+    NaN for a market that is paid by use, and without a price.
+    """
+    markets = [MARKETS[market] for market in paid["market"]]
+    block_hours = np.array([market.block_hours for market in markets])
+    years = np.array([market.committed_years for market in markets])
+    hours = terms.committed_hours(block_hours, years, paid["billed_hours"].to_numpy(dtype=float))
+    usd_per_hour = paid["usd_per_hour"].to_numpy(dtype=float)
+    on_demand_usd_per_hour = usd_per_hour[paid["market"].tolist().index(BY_USE[0])]
     columns = {
         "committed_hours": hours,
-        "committed_usd": terms.committed_usd(hours, hourly),
-        "break_even_hours_per_month": even,
+        "committed_usd": terms.committed_usd(hours, usd_per_hour),
+        "break_even_hours_per_month": terms.break_even_hours_per_month(
+            usd_per_hour, on_demand_usd_per_hour
+        ),
     }
-    return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
+    commits = (hours > 0) & ~np.isnan(usd_per_hour)
+    return {name: np.where(commits, values, np.nan) for name, values in columns.items()}
 
 
 def listed_usd_per_hour(row: Cells, market: str, catalogs: Catalogs) -> float:

@@ -32,7 +32,9 @@ class LimitedFigures:
     def take(self, numbers: np.ndarray) -> Self:
         """Return some of the rows, given by number."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        return type(self)(**{name: _taken(values, numbers) for name, values in columns.items()})
+        return type(self)(
+            **{name: _take_values(values, numbers) for name, values in columns.items()}
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,7 +92,7 @@ class Candidates(LimitedFigures):
         )
 
 
-def _taken(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _take_values(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Return values by number; one value that was spread over all rows takes no new memory."""
     is_spread = len(values) > 1 and values.strides == (0,)
     return np.broadcast_to(values[0], len(numbers)) if is_spread else values.take(numbers)

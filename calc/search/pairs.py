@@ -52,7 +52,7 @@ LATER = (  # what runs once memory is known
 )
 LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
 POOL = needed(formulas_of(kv_pool), ("distinct_pool_tokens",))  # what conversations may fill
-MEMORY_MADE = tuple(
+MEMORY_RESULTS = tuple(
     name for name in makes(MEMORY[1:]) if name in LATER_READS
 )  # what memory decides of fit, placement and time
 # A serving engine's defaults on a card.
@@ -94,7 +94,7 @@ def able_pairs(
         is_tried = np.any([position.take(able) >= 0 for position in positions], axis=0)
         able = able[is_tried]
     layout, place = grid.layout_of_pair.take(able), grid.place_of_pair.take(able)
-    used_layouts, layout_among_used = _used(layout, table["rows"])
+    used_layouts, layout_among_used = _occurring_numbers(layout, table["rows"])
     table = take(table, used_layouts)
     if len(able):
         table = memory_once(table)
@@ -136,7 +136,7 @@ def _positions_that_may_fit(
     return able_positions
 
 
-def _used(numbers: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _occurring_numbers(numbers: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return which of `count` numbers occur, in order, and each number's place among them."""
     is_used = np.zeros(count, dtype=bool)
     is_used[numbers] = True
@@ -206,17 +206,17 @@ def memory_once(table: Table) -> Table:
     alike = table | {"training_gpus": np.where(unsharded, np.minimum(gpus, 2 * degrees), gpus)}
     first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
     parts = [
-        _memory_made(alike.take(first[start : start + LAYOUTS_AT_ONCE]))
+        _memory_columns(alike.take(first[start : start + LAYOUTS_AT_ONCE]))
         for start in range(0, len(first), LAYOUTS_AT_ONCE)
     ]
-    once = {name: np.concatenate([part[name] for part in parts]) for name in MEMORY_MADE}
-    return table | {name: once[name].take(copies) for name in MEMORY_MADE}
+    once = {name: np.concatenate([part[name] for part in parts]) for name in MEMORY_RESULTS}
+    return table | {name: once[name].take(copies) for name in MEMORY_RESULTS}
 
 
-def _memory_made(table: Table) -> dict[str, np.ndarray]:
+def _memory_columns(table: Table) -> dict[str, np.ndarray]:
     """Return the columns that memory decides, one value per layout."""
     made = fullest_place(before_memory(table))
-    return {name: np.broadcast_to(made[name], table["rows"]) for name in MEMORY_MADE}
+    return {name: np.broadcast_to(made[name], table["rows"]) for name in MEMORY_RESULTS}
 
 
 def _by_card_class(

@@ -97,16 +97,18 @@ def cells_for(job: Cells, pairs: Sequence[tuple[Choice, Choice]], catalogs: Cata
     jobs = [job_with(job, row, column) for row, column in pairs]
     plans = first_rows(jobs, catalogs)
     return [
-        Cell(row, column, cell_job, plan) if plan else _refused(row, column, cell_job, catalogs)
+        Cell(row, column, cell_job, plan)
+        if plan
+        else _cell_without_answer(row, column, cell_job, catalogs)
         for (row, column), cell_job, plan in zip(pairs, jobs, plans, strict=True)
     ]
 
 
-def _refused(row: Choice, column: Choice, job: Row, catalogs: Catalogs) -> Cell:
-    """The cell of a job without an answer: its nearest row, if that exceeds nothing but limits."""
-    refused = options(job, catalogs)
-    exceeds = refused.obstacle is not None and refused.obstacle.code == "limit-exceeded"
-    return Cell(row, column, job, refused.rows[0] if exceeds else None, refused)
+def _cell_without_answer(row: Choice, column: Choice, job: Row, catalogs: Catalogs) -> Cell:
+    """Return the cell of a job without an answer, with its nearest row if that exceeds a limit."""
+    answer = options(job, catalogs)
+    exceeds = answer.obstacle is not None and answer.obstacle.code == "limit-exceeded"
+    return Cell(row, column, job, answer.rows[0] if exceeds else None, answer)
 
 
 def fixed_by(*choices: Choice) -> Row:

@@ -121,7 +121,7 @@ def _next_steps(
 
     def at_step(name: str, step: float) -> Relaxed | None:
         other = _ranking_with(cells, {name: step}, catalogs)
-        return _relaxed(name, step, other, ranked, least, catalogs) if other else None
+        return _relaxed_limit(name, step, other, ranked, least, catalogs) if other else None
 
     takes_old_prices = ranked.has_old_price(least)
     for limit in ranked.limits:
@@ -206,10 +206,10 @@ def relaxed_by(
     """
     if not len(other.qualifying):
         return []
-    return [_relaxed(one.name, one.step, other, ranked, least, catalogs)]
+    return [_relaxed_limit(one.name, one.step, other, ranked, least, catalogs)]
 
 
-def _relaxed(
+def _relaxed_limit(
     name: str, step: float | str, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
 ) -> Relaxed:
     """Return a relaxed limit with the lowest cost of the ranking that it leads to."""
