@@ -67,24 +67,25 @@ def _read(url, region, scope, answers, open_url):
     if not plans:
         answers.note(f"{file} names no plan of an instance here: those known stay as they were")
         return
-    for name, instance, usd in plans:
-        answers.put(name, instance, region, OFFERS, usd_per_hour=usd, basis="published")
+    for market, instance, usd in plans:
+        answers.put(market, instance, region, OFFERS, usd_per_hour=usd, basis="published")
     cover(region, answers)
 
 
 def _plan(row, region, scope):
-    """(name, instance, USD) of a plain Linux hour of a wanted instance in the region, or None."""
+    """Return (market, instance, USD) of a plain Linux hour of a wanted instance, or None."""
     years = f"{row['LeaseContractLength'].removesuffix('yr')}yr"
-    name = commitment(FAMILIES.get(row["Product Family"]), years, row["PurchaseOption"])
+    market = commitment(FAMILIES.get(row["Product Family"]), years, row["PurchaseOption"])
     instance = plain_hour_of(row["DiscountedUsageType"], row["DiscountedOperation"])
-    here = row["DiscountedRegionCode"] == region and row["DiscountedServiceCode"] == "AmazonEC2"
-    sold = row["Unit"] == "Hrs"
-    wanted = name and instance in scope.instances and scope.wants(instance)
-    return (name, instance, float(row["DiscountedRate"])) if here and sold and wanted else None
+    is_here = row["DiscountedRegionCode"] == region and row["DiscountedServiceCode"] == "AmazonEC2"
+    is_wanted = market and instance in scope.instances and scope.wants(instance)
+    if is_here and is_wanted and row["Unit"] == "Hrs":
+        return market, instance, float(row["DiscountedRate"])
+    return None
 
 
 def plain_hour_of(usage_type, operation):
-    """The instance type of a plain Linux hour (USE1-BoxUsage:p5.48xlarge), or None."""
+    """Return the instance type of a plain Linux hour (USE1-BoxUsage:p5.48xlarge), or None."""
     kind, _, instance = usage_type.partition(":")
     return (
         instance if kind.rpartition("-")[2] == "BoxUsage" and operation == "RunInstances" else None

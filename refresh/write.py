@@ -58,28 +58,27 @@ Dumper.add_representer(float, _number)
 
 
 def yaml_text(name, document):
-    """A catalog as text; its first line names the schema for editors."""
-    style = {
-        "sort_keys": False,
-        "allow_unicode": True,
-        "width": 10_000,
-        "default_flow_style": False,
-    }
+    """Return a catalog as text. Its first line names the schema for editors."""
     parts = [f"# yaml-language-server: $schema=schema/{name}.json\n"]
-    # Entry by entry: the whole tree of nodes would take thirty times the text.
-    for (
-        section,
-        entries,
-    ) in document.items():
-        of_entries = isinstance(entries, dict) and any(
-            isinstance(entry, dict) for entry in entries.values()
-        )
-        pieces = (
-            [{key: entry} for key, entry in entries.items()] if of_entries else [{section: entries}]
-        )
-        texts = (yaml.dump(in_rows(piece), Dumper=Dumper, **style) for piece in pieces)
-        parts += [f"{section}:\n", *(indent(text, "  ") for text in texts)] if of_entries else texts
+    for section, content in document.items():
+        if isinstance(content, dict) and any(isinstance(one, dict) for one in content.values()):
+            # Entry by entry: the whole tree of nodes would take thirty times the text.
+            parts.append(f"{section}:\n")
+            parts += [indent(_dump({key: entry}), "  ") for key, entry in content.items()]
+        else:
+            parts.append(_dump({section: content}))
     return "".join(parts)
+
+
+def _dump(piece):
+    return yaml.dump(
+        in_rows(piece),
+        Dumper=Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=10_000,
+        default_flow_style=False,
+    )
 
 
 def in_rows(value, key=None):

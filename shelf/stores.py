@@ -16,8 +16,10 @@ WAIT_SECONDS = 2  # for another that is writing
 
 
 def in_file(path: Path | str) -> Run:
-    """Statements run in a file of SQLite, which is made with the first; it is opened for each, by
-    any number of processes.
+    """Return a function that runs statements in a SQLite file.
+
+    The first statement creates the file. Each one opens it, so that any number of processes can
+    share it.
     """
 
     def run(statement: str, values: dict[str, Any]) -> list[tuple]:

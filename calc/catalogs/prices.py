@@ -166,7 +166,7 @@ def storage_table(entries: Json, regions: Json) -> pd.DataFrame:
 
 
 def endpoint_table(entries: Json, models: pd.DataFrame, regions: Json) -> pd.DataFrame:
-    """A row per model and region: USD per million tokens in and out, and the name it has there."""
+    """Return a row per model and region: USD per million tokens in and out, and the name there."""
     file = label_of("endpoints")
     rows = []
     for model, by_region in entries.items():

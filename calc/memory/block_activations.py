@@ -43,7 +43,7 @@ def stack_adapted_bytes_per_token(
     stack_hidden,
     stack_ffn_width,
 ):
-    """Bytes that a frozen block with adapters saves, and bitsandbytes' int8 products. [B]"""
+    """Bytes that a frozen block with adapters saves, with the inputs of bitsandbytes' int8. [B]"""
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
     return linear_forms("frozen", adapts) + stack_adapter_saved_bytes_per_token + inputs
 

@@ -38,7 +38,10 @@ def over_tokens(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def over_concurrency(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """Serving 1, 2, 4 ... concurrent sequences: sequences, line, usd, milliseconds, fits."""
+    """Return the cost of serving 1, 2, 4 ... concurrent sequences, and that of an endpoint.
+
+    Columns: sequences, line, usd (per million tokens), milliseconds (per token), fits, now.
+    """
     counts = sorted(
         {2**power for power in range(_MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])}
     )

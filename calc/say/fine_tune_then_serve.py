@@ -30,16 +30,15 @@ def with_names(plan: TunedPlan, catalogs: Catalogs) -> TunedPlan:
 
 
 def plan_money(plan: TunedPlan) -> str:
-    """The cost of a plan: $639 in the first month, then $588 a month: $7,099 in 12 months."""
+    """Say the cost of a plan: $639 in the first month, then $588 a month: $7,099 in 12 months."""
     table = by_month(plan)
-    first, last = table["usd"].iloc[[0, -1]]
-    parts = table[["runs_usd", "service_usd"]]
     if (plan.bill["have"] != "").all():
         return "Nothing to pay: the machines are yours"
-    if is_missing(first):
+    if is_missing(table["usd"].iloc[0]):
         return "No price is known"
+    parts_usd = table[["runs_usd", "service_usd"]]
     first, last = (
-        summands([value for value in parts.iloc[month] if value != 0])[1] for month in (0, -1)
+        summands([usd for usd in parts_usd.iloc[month] if usd != 0])[1] for month in (0, -1)
     )
     total = billed_usd(table[SUM].iloc[-1])
     monthly = (

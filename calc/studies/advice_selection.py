@@ -163,14 +163,14 @@ def _saving(row: Row, tried: pd.DataFrame, able: np.ndarray) -> list[int]:
 
 
 def choices_of(change: Iterable[str]) -> frozenset[str]:
-    """The choices that a change makes, without columns that follow from another one."""
+    """Return the choices that a change makes, without columns that follow from another one."""
     return frozenset(name for name in change if name not in _IMPLIED) or frozenset(
         _IMPLIED[name] for name in change
     )
 
 
 def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
-    """The changes in these rows, with what they are compared by."""
+    """Return the changes in these rows with the values by which they are compared."""
     unsure = _unsure(tried)
     candidates = []
     for row in rows.tolist():
@@ -190,14 +190,15 @@ def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list
 
 
 def _best(candidates: list[Candidate]) -> list[int]:
-    """The rows of the best few changes of every kind.
+    """Return the rows of the best few changes of every kind.
 
-    A change is left out if a plainer one, with fewer choices, saves nearly as much.
+    A change is left out if a simpler one, with fewer choices, saves nearly as much. Most kinds have
+    one change for each of their values.
     """
     by_kind: dict[tuple[str, bool], list[Candidate]] = {}
-    for (kind, _), alike in _plain(_distinct(candidates)).items():
-        several = alike if kind[0] in _SEVERAL else [min(alike, key=_order_of)]
-        by_kind.setdefault(kind, []).extend(several)
+    for (kind, _), changes in _plain(_distinct(candidates)).items():
+        best = changes if kind[0] in _SEVERAL else [min(changes, key=_order_of)]
+        by_kind.setdefault(kind, []).extend(best)
     rows = []
     for (name, _), changes in by_kind.items():
         best_first = sorted(changes, key=_order_of)
@@ -206,7 +207,7 @@ def _best(candidates: list[Candidate]) -> list[int]:
 
 
 def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    """The best of the candidates that make the same choices with the same values."""
+    """Return the best of the candidates that make the same choices with the same values."""
     best: dict[tuple, Candidate] = {}
     for change in sorted(candidates, key=_order_of):
         best.setdefault((change.kind, change.values, change.choices), change)
@@ -218,10 +219,10 @@ def _plain(candidates: list[Candidate]) -> dict[tuple, list[Candidate]]:
     plain: dict[tuple, list[Candidate]] = {}
     fewest_choices_first = sorted(candidates, key=lambda change: len(change.choices))
     for change in fewest_choices_first:
-        alike = plain.setdefault((change.kind, change.values), [])
-        plainer = [other for other in alike if other.choices < change.choices]
-        if all(_beats(change, other) for other in plainer):
-            alike.append(change)
+        group = plain.setdefault((change.kind, change.values), [])
+        simpler = [other for other in group if other.choices < change.choices]
+        if all(_beats(change, other) for other in simpler):
+            group.append(change)
     return plain
 
 

@@ -23,24 +23,23 @@ def assumptions_of(row: Row, catalogs: Catalogs) -> list[str]:
     interrupted = row.get("market") and MARKETS[row["market"]].interrupted
     readers = {"", row["work"], *([SPOT] if interrupted else [])}
     table = catalogs.assumptions[catalogs.assumptions["only"].isin(readers)]
-    changing = _that_change_figures(
+    changing = _effective_assumptions(
         row, [name for name in table.index if name not in JUDGED], catalogs
     )
     return [name for name in table.index if name in JUDGED or name in changing]
 
 
-def _that_change_figures(row: Row, names: list[str], catalogs: Catalogs) -> set[str]:
-    """Return the assumptions of which a smaller or a larger value changes a figure of the row."""
+def _effective_assumptions(row: Row, names: list[str], catalogs: Catalogs) -> set[str]:
+    """Return the assumptions whose smaller or larger values change a figure of the row."""
     varied = [(name, value) for name in names for value in _other_values(row, name, catalogs)]
     scenarios = [scenario_of(row), *(scenario_of(row) | {name: value} for name, value in varied)]
     results = estimate(pd.DataFrame(scenarios), catalogs, solve=False)
     on_market = {"market": row.get("market") or "on-demand", "have": ""}
     figures = billed(pd.DataFrame(results).assign(**on_market), catalogs).drop(columns=names)
-    first = figures.iloc[0]
-    same = figures.eq(first) | (figures.isna() & first.isna())
-    return {
-        name for (name, _), alike in zip(varied, same[1:].all(axis=1), strict=True) if not alike
-    }
+    present = figures.iloc[0]
+    is_equal = figures.eq(present) | (figures.isna() & present.isna())
+    changes = ~is_equal[1:].all(axis=1)
+    return {name for (name, _), has_effect in zip(varied, changes, strict=True) if has_effect}
 
 
 def _other_values(row: Row, name: str, catalogs: Catalogs) -> tuple[float, float]:

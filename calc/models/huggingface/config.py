@@ -79,7 +79,7 @@ def _check_text_code(config: ReadFields, part: TextPart, model_types: Any) -> No
 
 
 def _about(config, part, name, model_id):
-    """Return where an entry comes from, and that only its text part counts."""
+    """Return the source of an entry, and a note if its config has parts besides the text."""
     about = {"name": str(model_id), "family": name, "hf_repo": "", "checked_on": ""}
     about["source"] = f"its config.json, model_type {short_value(config.get('model_type', name))}"
     about["notes"] = (

@@ -188,7 +188,11 @@ def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> J
 
 
 def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> Json:
-    """The clause of a note on the other parts, and the number of their parameters."""
+    """Return the words of a note about the other parts, and the number of their parameters.
+
+    `counts`: parameters by part. `unknown`: the parts of unknown size. `inside`: further
+    parameters.
+    """
     sized = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
     left_out = " and ".join(
         filter(
