@@ -230,7 +230,7 @@ def check(outcome, text):
 
 
 @pytest.mark.long
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("attack", PASTES)
 def test_a_hostile_text_is_read_or_refused_in_a_sentence(reader, attack):
     text = PASTES[attack]()
@@ -239,7 +239,7 @@ def test_a_hostile_text_is_read_or_refused_in_a_sentence(reader, attack):
 
 
 @pytest.mark.long
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("attack", TABLES)
 def test_a_hostile_table_is_read_or_refused_in_a_sentence(reader, attack):
     text = TABLES[attack]()
