@@ -165,6 +165,17 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("full ft qwen3-8b, 3k budget", {"usd_most": 3000}),
         ("qwen3-8b at 9 rps, ideally within 3 days", {"hours_per_month": None}),
         ("qwen3-8b, 9 people, 8 hours a day, tue to thu", {"hours_per_month": 104.228571429}),
+        ("sft bge-m3 on 9k question/text pairs (300 tokens)", {"examples": 9000}),
+        ("phi-4 at 4 req/s, bursts to 11", {"requests_per_second": 11}),
+        ("phi-4 at 4 req/s, peak 20 users", {"requests_per_second": 4}),
+        ("eval of 3 systems x 900 questions by phi-4, 90 in, 30 out", {"requests_total": 2700}),
+        ("max 4 GPUs per server, lora phi-4, 2 servers", {"gpus_most": 8, "gpus": None}),
+        ("full ft phi-4, 9k traces, 60M tokens, 3 epochs", {"train_tokens": 180e6}),
+        ("phi-4 translates 90k lines, 40 tokens on either side", {"answer_tokens": 40}),
+        ("batch=2 epochs=3 gpu=l4: lora qwen3-8b", {"gpus": None, "epochs": 3}),
+        ("120 people, a fifth would be chatting at once: phi-4", {"share_active": 0.2}),
+        ("lora qwen3-8b, 9k rows. Step 1 is done.", {"train_tokens": None}),
+        ("phi-4 for 9 users, 40 pages of text (30k tokens)", {"prompt_tokens": 30e3}),
     ],
 )
 def test_what_a_text_corrects_compares_or_multiplies(text, said):
@@ -211,6 +222,7 @@ def test_what_a_text_corrects_compares_or_multiplies(text, said):
         ("qwen3-8b, 4 A100 nodes, lora", {"instances_most": 4, "gpus": None}),
         ("is one g5.xlarge cheaper than two g6.xlarge for qwen3-8b?", {"instances_most": None}),
         ("between 4 and 8 H100, lora qwen3-8b", {"gpus": [4, 8]}),
+        ("lora qwen3-8b on 1 or 2 L40S, 2 or 3 epochs", {"gpus": [1, 2], "epochs": 3}),
         ("at least 32 GPUs, lora qwen3-8b", {"gpus": [32, 64]}),
         ("train qwen3-8b over 8 H100 with lora", {"gpus": 8}),
         ("don't use more than 4 GPUs, lora qwen3-8b", {"gpus_most": 4}),
@@ -256,6 +268,9 @@ def test_each_number_and_name_keeps_its_own_place(text, said):
         ("full ft of phi-4, half the budget of $2k, 60M tokens", "half the budget"),
         ("H100 or better, lora qwen3-8b", "h100 or better"),
         ("full ft qwen3-8b, 9M tokens, for 20 users", "full ft"),
+        ("phi-4 for 9 users, nothing bigger than g5.48xlarge", "bigger than g5.48xlarge"),
+        ("lora phi-4, 9M tokens. Deadline: Dec 19", "deadline"),
+        ("phi-4 for 9 users, int4 or awq", "int4 and awq"),
     ],
 )
 def test_what_bounds_the_plan_in_words_unknown_is_asked_about(text, words):

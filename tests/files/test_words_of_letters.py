@@ -31,6 +31,9 @@ SAID = [
     ("lora qwen3-8b, 70 millioon tokns, wthout H100s", {"train_tokens": 70e6, "excludes": "h100"}),
     ("phi-4, 9 useers, tensor paralllel 4", {"users": 9, "tensor_parallel": 4}),
     ("12 tries, 96 cores: phi-4 for 9 people", {"users": None, "people": 9}),
+    ("lora phi-4 mit 900 Beispilen von je 90 Tokens", {"examples": 900}),
+    ("lora phi-4 avec 900 exmples et 3 époque", {"examples": 900}),
+    ("phi-4 para 30 usuaros con 9 a la vez", {"people": 30}),
     # What a parenthesis behind a negation says
     ("no g5, no g6 (phi-4 for 9 users, Paris)", {"model": "phi-4", "regions": ["eu-west-3"]}),
     ("phi-4, 9 users, no P instances (p4d, p5)", {"instance": None, "excludes": "p+p4d+p5"}),
@@ -134,6 +137,13 @@ def test_what_a_letter_tells_beside_its_request_is_not_the_request(text, said):
 )
 def test_a_date_and_a_card_that_aws_lacks_are_asked_about(text, words):
     assert words in " ".join(one.text for one in read_words(text, catalogs()).questions)
+
+
+@pytest.mark.parametrize(
+    "text", ["we need a quote by friday: {}", "boss wants it by monday: cost of {}"]
+)
+def test_a_day_by_which_an_answer_is_due_is_no_deadline(text):
+    assert read_words(text.format("lora phi-4, 9M tokens"), catalogs()).questions == ()
 
 
 def test_a_date_without_effect_is_named():

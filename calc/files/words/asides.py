@@ -51,6 +51,17 @@ OF_PLAN = frozenset(
     {"plan", "planned", "goal", "target", "new", "next", "tomorrow", "future", "wanted"}
 )
 MACHINES = frozenset({"CARD", "INST"})
+REPLIES = frozenset(  # what is due by a day where it is no work of a GPU
+    {
+        *("number", "numbers", "figure", "figures", "estimate", "estimates", "quote", "quotes"),
+        *("quotation", "offer", "answer", "reply", "respond", "proposal", "cost", "costs"),
+        *("price", "prices", "report", "slides", "decide", "decision", "comparison", "feedback"),
+        *("angebot", "schätzung", "zahl", "zahlen", "kosten", "antwort", "preis", "devis"),
+        *("estimation", "chiffre", "réponse", "presupuesto", "respuesta", "cifra", "precio"),
+    }
+)
+ARTICLES = frozenset({"a", "an", "the", "one"})
+LARGER = frozenset({"bigger than", "larger than", "better than", "above", "beyond", "over"})
 
 
 class Clause(NamedTuple):
@@ -100,6 +111,7 @@ def put_aside(items: list[Item]) -> set[int]:
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "," in clause.mark.tags else []
     aside |= _under_heading_of_today(items)
+    aside |= _days_of_reply(items)
     return aside | _compared(items) | _answered_no(items) | signature_of(items)
 
 
@@ -170,7 +182,7 @@ def _compared(items: list[Item]) -> set[int]:
     """The numbers of the items up to a name behind than: cheaper than our 4 A100."""
     compared: set[int] = set()
     for place, item in enumerate(items):
-        if "than" not in item.tags or _compares_two(items, place):
+        if "than" not in item.tags or _compares_two(items, place) or _is_denied(items, place):
             continue
         for last in range(place + 1, min(place + 1 + FARTHEST_NAME, len(items))):
             if items[last].tags & {"end", ",", "DUR", "USD"} or items[last].text == ":":
@@ -179,6 +191,26 @@ def _compared(items: list[Item]) -> set[int]:
                 compared |= set(range(place, last + 1))
                 break
     return compared
+
+
+def largest_before(items: list[Item], place: int) -> str:
+    """Return the words that make a machine the largest one allowed: bigger than; else nothing.
+
+    Nothing bigger than g5.48xlarge says what is ruled out, and not which machines are left.
+    """
+    before = [item for item in items[max(place - 3, 0) : place] if item.text not in ARTICLES]
+    is_bound = bool(before) and before[-1].text in LARGER
+    return before[-1].text if is_bound and _is_denied(items, place - 1) else ""
+
+
+def _is_denied(items: list[Item], place: int) -> bool:
+    """Return whether a negation stands before an item in its clause: cannot use more than."""
+    for other in reversed(items[:place]):
+        if other.tags & {"end", ","}:
+            return False
+        if "not" in other.tags:
+            return True
+    return False
 
 
 def _compares_two(items: list[Item], place: int) -> bool:
@@ -232,6 +264,23 @@ def _under_heading_of_today(items: list[Item]) -> set[int]:
         if not TURNS & {items[one].text for one in stretch[1:]}:  # today: I need ...
             under |= set(stretch)
     return under
+
+
+def _days_of_reply(items: list[Item]) -> set[int]:
+    """The numbers of the days by which an answer is due, not the work: a quote by Friday."""
+    days = {place for place, item in enumerate(items) if "by_day" in item.tags}
+    return {place for place in days if _is_of_reply(items, place)}
+
+
+def _is_of_reply(items: list[Item], place: int) -> bool:
+    """Return whether words of a reply stand before a day or open what is asked by it."""
+    for other in reversed(items[:place]):
+        if other.tags & {"end", ","}:
+            break
+        if other.text in REPLIES:
+            return True
+    behind = [item.text for item in items[place + 1 : place + 4] if item.text not in ARTICLES]
+    return behind[:1] == [":"] and bool(REPLIES & set(behind[1:]))
 
 
 def _is_heading(items: list[Item], place: int) -> bool:

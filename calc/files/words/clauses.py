@@ -11,6 +11,7 @@ FARTHEST_NUMBER = 4  # words behind half of
 MOST_UNREAD = 5  # words: a text with more is a letter, of which much is of something else
 SHORTEST_WORD = 3  # letters
 OF_LIMITS = frozenset({"not", "only", "least", "most", "quota_no"})
+NEEDED = frozenset({"needed", "required", "necessary", "nötig", "nécessaire", "necesario"})
 WITHOUT_EFFECT = frozenset({"silent", "not", "only", "own", "and", "or", "about", "rented"})
 
 
@@ -35,6 +36,7 @@ def ask_about_unread(facts: Facts, items: list[Item], covered: set[int], scopes:
             number not in covered | scopes.aside
             and not name_entry(items[number])
             and items[number].tags <= known
+            and items[number].text not in NEEDED
             for number in clause
         )
         limits = any(items[number].tags & OF_LIMITS for number in clause)

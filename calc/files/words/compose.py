@@ -22,6 +22,7 @@ ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
 FARTHEST_USERS = 4  # items behind half
+FARTHEST_ACTIVE = 5  # items behind a tenth
 
 
 def compose_quantities(items: list[Item]) -> list[Item]:
@@ -122,8 +123,12 @@ def _of_follows(items: list[Item], place: int) -> bool:
     """Return whether a part of something begins here: a fifth of them, a third active."""
     if items[place].text not in ("a", "one") or place + 2 >= len(items):
         return False
-    behind = items[place + 2]
-    return behind.text.partition(" ")[0] == "of" or bool(behind.tags & AT_ONCE)
+    if items[place + 2].text.partition(" ")[0] == "of":
+        return True
+    for behind in items[place + 2 : place + 2 + FARTHEST_ACTIVE]:  # a tenth would be active
+        if behind.tags & (AT_ONCE | {"end", ",", "N"}):
+            return bool(behind.tags & AT_ONCE)
+    return False
 
 
 def _is_of_users(behind: list[Item]) -> bool:

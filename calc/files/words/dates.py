@@ -36,7 +36,8 @@ DATES = re.compile(
 
 
 DUE = re.compile(
-    r"(?:by|until|till|before|deadline|due|bis(?: zum)?|avant|d'ici|antes)(?: the| le| el| del)? $"
+    r"(?:by|until|till|before|deadline|due|frist|échéance|plazo|bis(?: zum)?|avant|d'ici|antes)"
+    r"(?::| is| ist| est| es)?(?: on)?(?: the| le| el| del)? $"
 )
 DUE_BEHIND = re.compile(r" ?之?前")
 

@@ -40,7 +40,9 @@ PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "ave
 NO_SIZES, SIZES = frozenset({"gpus", "nodes", "gpus_each", "requests_count"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
-WITHOUT_NOUN = frozenset({"usd_bare", "usd_paid", "gpus_each"})  # roles of a last number
+WITHOUT_NOUN = frozenset(
+    {"usd_bare", "usd_paid", "gpus_each", "requests_per_second", "requests_rate"}
+)  # roles of a last number
 PER = frozenset({"per", "pro", "je", "par", "por", "/"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 OF_CUES = {
@@ -221,7 +223,7 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
         reach = vocabulary().reach.get(role)
         if reach and not reach.least <= item.value <= reach.most:
             return False
-        if role == "things" and not is_plural(match.items[-1][0].text):
+        if role == "things" and not _names_things(match):
             return False
         bound = vocabulary().bounds.get(role)
         if bound and "DUR" in item.tags:
@@ -229,6 +231,12 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
             if not bound.least <= value <= bound.most:
                 return False
     return True
+
+
+def _names_things(match: Match) -> bool:
+    """Return whether the word behind the first number of a match may name several things."""
+    behind = (item for item, is_value in match.items if not is_value)
+    return is_plural(next(behind, match.items[-1][0]).text)
 
 
 def _extend(
@@ -284,7 +292,7 @@ def _counts_before(frame: Frame, element: int) -> bool:
     """Return whether a frame waits for the number of the things that it begins with: users 20."""
     before = frame.elements[:element]
     return "N" in frame.elements[element][0] and all(
-        tags & COUNTED or tags == {"concurrent"} for tags, _ in before
+        tags & COUNTED or tags in ({"concurrent"}, {"token"}) for tags, _ in before
     )
 
 

@@ -61,8 +61,9 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     _cards(amounts, scopes)
     put_either(amounts.facts, scopes, items, catalogs)
     for item in scopes.open_machines:
-        text = f"You wrote '{item.text} or better'. Which GPUs may it be?"
-        amounts.facts.ask("gpu", item.text, text=text)
+        text = f"You wrote '{item.text}'. Which machines may it be?"
+        column = "instance" if "INST" in item.tags else "gpu"
+        amounts.facts.ask(column, item.text, text=text)
     _places(amounts, scopes, items)
     excluded = list(dict.fromkeys(name for name, _ in scopes.excluded))
     if excluded:
@@ -74,6 +75,7 @@ def _count(amounts: Amounts) -> float:
     """Cards in all: so many, or nodes of so many."""
     for claim in amounts.of(*OF_MACHINES):
         amounts.words(claim)
+    _limit_each(amounts)
     if each := amounts.value("gpus_each"):
         for claim in amounts.of("instances_count"):
             amounts.words(claim)
@@ -81,6 +83,16 @@ def _count(amounts: Amounts) -> float:
     if "dgx" in amounts.tags and not amounts.of("gpus"):
         return GPUS_OF_DGX * (amounts.value("dgx_boxes", "nodes") or 1)
     return amounts.value("gpus", "gpus_least")
+
+
+def _limit_each(amounts: Amounts) -> None:
+    """Put the most GPUs of a machine as those of all machines, where their number is said."""
+    nodes = amounts.of("nodes", "instances_count", "instances_most")
+    for claim in amounts.of("gpus_each_most"):
+        if len(nodes) == 1:
+            amounts.put("gpus_most", claim, claim.item.value * nodes[0].item.value)
+        else:
+            amounts.ask("gpus_most", claim)
 
 
 def _with_memory(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:

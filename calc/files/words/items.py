@@ -31,6 +31,10 @@ PERCENTILE = re.compile(
 PIXELS = re.compile(
     r"(?<![\w.])(?:\d{3,5} ?x ?\d{3,5}(?: ?(?:px|pixels?))?|\d{3,4}[pi])\b(?! ?(?:tok|gb|k\b))"
 )  # 1920x1080, 1080p
+OF_IMAGES = re.compile(  # words that a text with the sizes of images has
+    r"image|photo|pictur|pixel|\dpx|resolution|-vl|vision|\bvit|dino|clip|siglip|\bocr|scan|page"
+    r"|frame|video|screenshot|bild|seite|imagen|página|foto"
+)
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
 CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
@@ -43,6 +47,7 @@ GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b")  # a million millions
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
 TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
 APOSTROPHES = str.maketrans("’‘`", "'''")
+KEY_MARKS = ("=", ":")  # between a key and its value
 SOFT = frozenset(
     {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"}
 )
@@ -114,6 +119,18 @@ def items_of(text: str, names: list[Item]) -> list[Item]:
             continue
         several.append(item)
         place = item.end
+    return _with_ends_of_values(several)
+
+
+def _with_ends_of_values(items: list[Item]) -> list[Item]:
+    """The items with a comma before each key behind another key's number: epochs=3 gpu=l4."""
+    several: list[Item] = []
+    for number, item in enumerate(items):
+        is_key = items[number + 1 : number + 2] and items[number + 1].text in KEY_MARKS
+        has_value = len(several) > 1 and "N" in several[-1].tags and several[-2].text in KEY_MARKS
+        if is_key and has_value and "N" not in item.tags:
+            several.append(Item(item.start, item.start, ",", frozenset({","})))
+        several.append(item)
     return several
 
 
@@ -139,7 +156,8 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
     if days := read_days(text, place):
         return Item(place, days[0], text[place : days[0]], frozenset({days[1], "DAYS"}))
-    if pixels := PIXELS.match(text, place):
+    pixels = PIXELS.match(text, place)
+    if pixels and ("x" not in pixels[0] or OF_IMAGES.search(text)):
         return Item(place, pixels.end(), pixels[0], frozenset({"PIXELS", "silent"}))
     if negative := NEGATIVE.match(text, place):
         return Item(place, negative.end(), negative[0], frozenset({"N"}), -float(negative[1]))

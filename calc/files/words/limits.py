@@ -246,7 +246,8 @@ def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
         text = f"You wrote '{words}'. Is it the time to the first token or of the whole answer?"
         amounts.ask("request_seconds", claim, text)
     else:
-        amounts.ask("", claim)
+        of_day = HOUR <= claim.item.value < DAY
+        amounts.ask("hours_per_month" if of_day else "", claim)
 
 
 def _put_hours_up(amounts: Amounts, days: float) -> None:

@@ -155,7 +155,7 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
     if not head or (head != parts[place].text and not numbered):
         return None, 1
     copy = _copy(parts, place, catalogs)
-    if copy and not _goes_on(copy[0].model, parts, place + copy[1], catalogs):
+    if copy and not _goes_on(copy[0].model, parts[place:], copy[1], catalogs):
         return copy
     by_part = models_by_part(catalogs)
     known, taken, end = by_part.get(head, frozenset()), [head], place + 1
@@ -319,9 +319,15 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
 
 
 def _goes_on(model: str, parts: list[Part], end: int, catalogs: Catalogs) -> bool:
-    """Return whether what follows a name is of a longer one: deepseek r1 distill 32b."""
+    """Return whether what follows a name is of a longer one: deepseek r1 distill 32b.
+
+    A release that only another model has with these words goes on too: devstral small 2.
+    """
     known = parts_of_models(catalogs).get(model, ())
     word = next((part.text for part in parts[end : end + 2] if part.text not in "-_"), "")
+    if RELEASE_NUMBER.fullmatch(word) and word not in known:
+        written = {part.text for part in parts[:end] if part.text.isalnum()} | {word}
+        return any(written <= set(several) for several in parts_of_models(catalogs).values())
     if len(word) < SHORTEST_WORD or not word.isalpha() or word in TUNED | VARIANTS:
         return False
     longer = (several for several in parts_of_models(catalogs).values() if word in several)

@@ -16,7 +16,8 @@ DIGITS = re.compile(
 )
 TIME_WORDS = re.compile(r" ?(?:s|sec|secs|seconds?|sekunden?|secondes?|segundos?|秒|ms)\b")
 WIDEST_RANGE_RATIO = 30  # of a dash between spaces, which else sets two things apart
-RANGE = re.compile(r" ?(?:-|–|—|\.\.|to|bis|à|a|and|und|et|y) ?(?=\d)")
+RANGE = re.compile(r" ?(?:-|–|—|\.\.|to|bis|à|a|and|und|et|y|or|oder|ou|o) ?(?=\d)")
+OR = frozenset({"or", "oder", "ou", "o"})
 BETWEEN = re.compile(r"\b(?:between|zwischen|entre) (?:about |around )?$")
 FRACTION = re.compile(r"(\d)/([2-9]) (?:of )?(?:an? )?(thousand|million|billion|trillion)\b")
 POWER = re.compile(
@@ -47,7 +48,7 @@ def read_number(text: str, place: int) -> Number | None:
         if (
             other is not None
             and other.value > number.value * 0.999
-            and _is_range(text, place, match, other)
+            and _is_range(text, place, match, number, other)
         ):
             has_scale = number.scale or not other.scale
             if _is_dash(match[0]) and other.value > number.value * WIDEST_RANGE_RATIO:
@@ -85,9 +86,11 @@ def _in_word(text: str, place: int) -> bool:
     return not (before == "x" and (place < 2 or not text[place - 2].isalpha()))
 
 
-def _is_range(text: str, place: int, match: re.Match, other: Number) -> bool:
-    """Return whether two numbers are the ends of a range: 10-20, 7 to 19; 2 a 4 is none."""
+def _is_range(text: str, place: int, match: re.Match, number: Number, other: Number) -> bool:
+    """Return whether two numbers are the ends of a range: 10-20, 5 or 6; 2 a 4 is none."""
     joined = match[0].strip()
+    if joined in OR:
+        return other.value == number.value + 1 and match[0] != joined
     if joined in ("and", "und", "et", "y"):
         return bool(BETWEEN.search(text[max(place - 20, 0) : place]))
     return (

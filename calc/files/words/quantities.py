@@ -3,7 +3,7 @@
 import re
 
 from calc.files.words.amounts import LONGEST_LENGTH, Amounts
-from calc.files.words.facts import as_counted
+from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.limits import put_limits
 from calc.files.words.roles import ROLLS_OUT
@@ -154,13 +154,18 @@ def _put_training(amounts: Amounts) -> None:
             continue
         facts.drop(claim.role)
         amounts.ask("goal", claim, TWO_JOBS.format(amounts.words(claim)))
+    if not amounts.of("steps"):
+        _times_epochs(facts, run)
+
+
+def _times_epochs(facts: Facts, run: str) -> None:
+    """Take the tokens of a run as those of its data, which each epoch reads again.
+
+    Where the length of an example is said, the examples give the tokens of the run.
+    """
     epochs = facts.columns.get("epochs")
-    if (
-        run in facts.columns
-        and epochs
-        and "examples" not in facts.columns
-        and not amounts.of("steps")
-    ):
+    has_length = facts.columns.keys() >= {"examples", "example_tokens"}
+    if run in facts.columns and epochs and not has_length:
         facts.columns[run] = as_counted(facts.columns[run] * epochs)
         facts.assume(f"{facts.words[run]} in each of {epochs:g} epochs")
         facts.drop("epochs")

@@ -106,7 +106,7 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
             facts.questions.append(Question(NO_MODEL, "model"))
         problem = problem or next(one.text for one in facts.questions if one.column == "model")
     stored = next((one.stored for one in models if one.model == model), "")
-    if stored and goal == "serve":
+    if stored and goal == "serve" and "precision" not in facts.disputed:
         facts.columns.setdefault("precision", stored)
         facts.words.setdefault("precision", model)
     facts.not_counted += [*_unsold(items, model, catalogs), *_unread_words(items, covered, scopes)]

@@ -1,11 +1,11 @@
 """Which names a text takes, excludes or allows, and which clauses it puts aside."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from calc.catalogs.schemas.vocabulary import PlaceWords
-from calc.files.words.asides import HARD, put_aside
+from calc.files.words.asides import HARD, largest_before, put_aside
 from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
 
@@ -85,12 +85,14 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
     item = items[place]
     outside = kind == "regions" and _before(items, place, "outside", 3)
     negated = place in scopes.negated or _forbidden(items, place)
-    if negated != bool(outside):
+    if kind in ("gpu", "instance") and (bound := largest_before(items, place)):
+        scopes.open_machines.append(replace(item, text=f"{bound} {item.text}"))
+    elif negated != bool(outside):
         scopes.excluded.append((exclusion, item))
     elif kind == "markets" and _is_allowed(items, place):
         scopes.allowed.append((exclusion, item))
     elif kind in ("gpu", "instance") and _after(items, place, "or_better", 2):
-        scopes.open_machines.append(item)
+        scopes.open_machines.append(replace(item, text=f"{item.text} or better"))
     elif kind in ("gpu", "instance") and _is_owned(items, place):
         scopes.owned.append(item)
     elif not (kind == "family" and any("vcpu" in other.tags for other in items)):

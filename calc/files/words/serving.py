@@ -8,6 +8,7 @@ from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.loads import LENGTHS, LOAD_ROLES, NAMED_USERS, put_load
 from calc.files.words.nouns_of_people import are_persons
+from calc.files.words.roles import PAGES
 from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME
 from calc.job.lengths import prompt_of_mean_turn
@@ -27,6 +28,7 @@ LOADS = frozenset({"people", "requests_per_second"})
 RATES = ("requests_per_second", "images_per_sequence")
 FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_PASSAGES = 200  # that a prompt quotes
+MOST_PAGE_TOKENS = 5000  # of one page; more beside pages are those of all: 200 pages (120k)
 MOST_IMAGES = 64  # of one request
 OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
 OF_CONVERSATIONS = ("turns", "think_seconds")
@@ -59,6 +61,9 @@ def put_serving(amounts: Amounts) -> None:
             of_prompt = of_one or (apart and "per" in claim.cues)
             of_prompt = of_prompt and "prompt_tokens" not in facts.columns
             amounts.put("prompt_tokens" if of_prompt else column, claim)
+    for claim in amounts.of("length_both"):
+        amounts.put("prompt_tokens", claim)
+        amounts.put("answer_tokens", claim)
     for claim in amounts.of(*OF_CONVERSATIONS):
         amounts.put(claim.role, claim)
     shared = amounts.value("shared_prompt_tokens")
@@ -136,8 +141,10 @@ def _passages(amounts: Amounts) -> float:
             amounts.leave_out(claim)
     if not each or len(few) != 1:
         return 0.0
-    tokens = few[0].item.value * each[0].item.value
-    amounts.facts.assume(f"'{amounts.words(few[0])}' in each prompt")
+    words = amounts.words(few[0])
+    of_all = each[0].item.value > MOST_PAGE_TOKENS and PAGES.search(words)
+    tokens = each[0].item.value * (1 if of_all else few[0].item.value)
+    amounts.facts.assume(f"'{words}' in each prompt")
     amounts.words(each[0])
     return float(tokens)
 
@@ -150,8 +157,11 @@ def _put_work(amounts: Amounts) -> None:
     if counts and not each and amounts.embeds:  # classify 10M tweets, 50 tokens
         each = [claim for claim in amounts.of("tokens") if claim.item.value <= LONGEST_LENGTH]
     _put_images_each(amounts)
-    if each and counts and amounts.embeds and "requests_per_second" in facts.columns:
-        _put_candidates(amounts, counts[0], each[0])
+    if counts and amounts.embeds and "requests_per_second" in facts.columns:
+        if each:
+            _put_candidates(amounts, counts[0], each[0])
+        else:
+            amounts.ask("requests_per_second", counts[0])
         return
     is_service = bool(amounts.of(*LOAD_ROLES)) and not amounts.ends  # which does no work in all
     for claim in counts:

@@ -1,4 +1,4 @@
-"""Typing errors: words that are an English word of the vocabulary with one error are mended."""
+"""Typing errors: words that are a word of the vocabulary with one error are mended."""
 
 import re
 from functools import lru_cache
@@ -6,7 +6,7 @@ from functools import lru_cache
 from calc.catalogs.load import read_once
 from calc.files.words.vocabulary import lexicon, silent_words, vocabulary
 
-WORD = re.compile(r"(?<![\w/.@'-])[a-z]{5,}(?![\w@'-]|[./]\w{3})")  # by itself; tokns/s
+WORD = re.compile(r"(?<![\w/.@'-])[a-zà-ÿ]{5,}(?![\w@'-]|[./]\w{3})")  # by itself; tokns/s
 SHORTEST = 5  # letters of a word with two neighbors exchanged or a letter twice, and of a noun
 SHORTEST_OF_ANY = 8  # letters: shorter words have neighbors of another meaning
 OF_NUMBERS = frozenset({"token", "user", "epoch", "example", "prompt", "context"})
@@ -18,18 +18,40 @@ OFTEN_MISTYPED = frozenset(
 )
 
 
+ENGLISH = "en"
+MARKING = {  # short words that a text in a language has
+    "de": "und mit für von auf bei je bis ein eine einen der die das wir ist im",
+    "fr": "et avec pour sur une des du les nous chez est dans par le au",
+    "es": "y con para los las el del una que por en cada es al",
+}
+FEWEST_MARKING = 2  # such words in a text of the language
+
+
 def without_typing_errors(text: str) -> str:
     """The text with each word mended that has one typing error: tokesn, millioon, concurent."""
-    return WORD.sub(lambda match: meant_word(match[0]) or match[0], text)
+    language = _language(text)
+    return WORD.sub(lambda match: meant_word(match[0], language) or match[0], text)
 
 
 @lru_cache(maxsize=4096)
-def meant_word(word: str) -> str:
+def meant_word(word: str, language: str = ENGLISH) -> str:
     """The word of the vocabulary that a word is with one typing error; empty for none."""
     if word in _known():
         return ""
-    near, nouns = _words().get(word[0], ()), _nouns()
-    return next((known for known in near if _is_typo(word, known, known in nouns)), "")
+    nouns = _nouns()
+    for name in dict.fromkeys((language, ENGLISH)):
+        near = _words()[name].get(word[0], ())
+        if meant := next((known for known in near if _is_typo(word, known, known in nouns)), ""):
+            return meant
+    return ""
+
+
+def _language(text: str) -> str:
+    """The language whose short words a text has most often; English without two of another."""
+    words = text.split()
+    counts = {name: sum(word in marks.split() for word in words) for name, marks in MARKING.items()}
+    most = max(counts, key=lambda name: counts[name])
+    return most if counts[most] >= FEWEST_MARKING else ENGLISH
 
 
 def _is_typo(word: str, known: str, is_noun: bool) -> bool:
@@ -63,12 +85,18 @@ def _known() -> frozenset[str]:
 
 
 @read_once
-def _words() -> dict[str, tuple[str, ...]]:
-    """The English words of all phrases by their first letter."""
-    phrases = [languages.get("en", "") for languages in vocabulary().words.values()]
-    phrases += [*OFTEN_MISTYPED, *(entry.words for entry in vocabulary().sets)]
-    phrases += [place.words for place in vocabulary().places]
-    words = {word for phrase in phrases for word in re.findall(r"\b[a-z]{4,}\b", phrase)}
+def _words() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Each language with the words of its phrases, by their first letter."""
+    return {name: _words_of(name) for name in (ENGLISH, *MARKING)}
+
+
+def _words_of(language: str) -> dict[str, tuple[str, ...]]:
+    """The words of all phrases of a language by their first letter."""
+    phrases = [languages.get(language, "") for languages in vocabulary().words.values()]
+    if language == ENGLISH:
+        phrases += [*OFTEN_MISTYPED, *(entry.words for entry in vocabulary().sets)]
+        phrases += [place.words for place in vocabulary().places]
+    words = {word for phrase in phrases for word in re.findall(r"\b[^\W\d_]{4,}\b", phrase)}
     by_start: dict[str, list[str]] = {}
     for word in sorted(words):
         by_start.setdefault(word[0], []).append(word)
