@@ -9,6 +9,7 @@ from calc.cost.job import ends_of
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
 from calc.files.configs.run_summary import phrase
+from calc.files.imported_run import OtherRun
 from calc.files.oom.phases import allocated_by_phase
 from calc.files.request import Request
 from calc.files.request_answer import RequestAnswer
@@ -134,15 +135,19 @@ def reading_of(request: Request, job: Cells) -> list[str]:
     if request.run is None:
         return _reading_of_words(request, job)
     lines = request.run.summary.lines()
-    others = [
-        other["scenario"].removeprefix(other["source_file"]).strip()
-        + " "
-        + ", ".join(phrase(name, other[name]) for name in TELLS_APART if other[name])
-        for other in request.run.others
-    ]
+    others = [_other_run(other) for other in request.run.others]
     return lines + (
         [f"Also in your file, each a run of its own: {' | '.join(others)}."] if others else []
     )
+
+
+def _other_run(other: OtherRun) -> str:
+    """Return the name of another run of the files, what tells it apart, and its replicas."""
+    row = other.row
+    name = row["scenario"].removeprefix(row["source_file"]).strip()
+    traits = [phrase(name, row[name]) for name in TELLS_APART if row[name]]
+    traits += [f"{other.replicas} replicas"] if other.replicas > 1 else []
+    return f"{name} {', '.join(traits)}"
 
 
 def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:

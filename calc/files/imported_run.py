@@ -11,7 +11,7 @@ from calc.evaluate import Row
 from calc.files.calibration.logs import runs
 from calc.files.configs.field_report import Line
 from calc.files.configs.run import read_runs
-from calc.files.configs.run_summary import RunSummary, summary_of
+from calc.files.configs.run_summary import RunSummary, replicas_of, summary_of
 from calc.files.door import one_sentence
 from calc.files.oom.explain import tells, text_of
 from calc.files.simulated_models import model_entry
@@ -37,6 +37,13 @@ MOST_JSON = 10  # documents of one text that are looked at
 BLANKS = re.compile(r"\s*")
 
 
+class OtherRun(NamedTuple):
+    """Another run of the same files: its row, and the replicas that they ask for."""
+
+    row: dict[str, str]
+    replicas: int
+
+
 class ImportedRun(NamedTuple):
     """One run: the columns that its files settle, its estimate, the lines, added models."""
 
@@ -47,7 +54,7 @@ class ImportedRun(NamedTuple):
     models: dict[str, Json]
     catalogs: Catalogs  # with the added models
     summary: RunSummary = RunSummary((), (), ())
-    others: tuple[dict[str, str], ...] = ()  # rows of the other runs of the files
+    others: tuple[OtherRun, ...] = ()  # of the same files
     problems: tuple[tuple[str, str], ...] = ()  # sentences, each with the column that it is of
 
     @property
@@ -92,7 +99,7 @@ def import_run(
         models,
         extended,
         summary,
-        tuple(other.row for other in others),
+        tuple(OtherRun(other.row, replicas_of(other.lines)) for other in others),
         tuple(run.problems.items()),
     )
 

@@ -106,7 +106,7 @@ def test_what_is_assumed_and_what_is_lost_stand_in_three_lines():
     assert understood.startswith("Understood: verl SFT; model deepseek-r1-distill-qwen-7b;")
     assert "the amount of work is not in the file (training_config" not in assumed
     assert "(trainer.total_epochs 3)" in assumed
-    assert [row["instance"] for row in run.others] == ["g6.12xlarge", "g6e.12xlarge"]
+    assert [other.row["instance"] for other in run.others] == ["g6.12xlarge", "g6e.12xlarge"]
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,8 @@ class Branches:
 
     @property
     def undecided(self) -> str:
-        """The test of an open if statement that nothing in the script decides, or nothing."""
-        tests = (frame.undecided for frame in self.open if isinstance(frame, _If))
-        return next(filter(None, tests), "")
+        """The test of an open statement that nothing in the script decides, or nothing."""
+        return next(filter(None, (frame.undecided for frame in self.open)), "")
 
     def _tested(self, before: str, words: list[str]) -> list[str]:
         """A part of a condition: kept if it is a test, else a command that runs."""
@@ -108,6 +107,7 @@ class _Case:
         self.is_unset = bool(UNKNOWN.search(value))
         self.alternatives: list[str] = []
         self.runs, self.is_done, self.is_begun = False, False, False
+        self.undecided = ""  # the value that nothing sets, in a branch that may run all the same
 
     def without_pattern(self, words: list[str]) -> list[str]:
         """The words behind a pattern and its bracket; ;; ends the branch."""
@@ -131,6 +131,7 @@ class _Case:
             matches = not patterns.isdisjoint(NVIDIA)
             may_match = patterns.isdisjoint(ELSEWHERE) and not self.is_done
             self.runs = matches or may_match
+            self.undecided = "" if matches else self.value
         else:
             matches = any(fnmatchcase(self.value, pattern) for pattern in self.alternatives)
             self.runs = matches and not self.is_done

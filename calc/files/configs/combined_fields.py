@@ -289,11 +289,10 @@ def _accumulation(settings: RunSettings, copies: int | None) -> None:
 def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> None:
     """Derive the tokens of the run from its samples, or from its steps."""
     values = settings.values
-    length, samples, steps = (
-        values.get("sequence_tokens"),
-        values.get("samples"),
-        values.get("steps"),
-    )
+    length, samples = values.get("sequence_tokens"), values.get("samples")
+    steps, parts = values.get("steps"), ["steps"]
+    if steps is None and values.get("steps_each") is not None:
+        steps, parts = int(values["steps_each"] * values.get("epochs", 1)), ["steps_each", "epochs"]
     if samples and length:
         _set(settings, "train_tokens", samples * int(length), ("samples",))
     factors = [
@@ -308,9 +307,9 @@ def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> 
             values.get("generations", objective["usual_generations"]),
         ]
     if steps is not None and (length is None or None in factors):
-        settings.unused[settings.fields["steps"]] = None
+        settings.unused[settings.fields[parts[0]]] = None
     elif steps is not None:
-        _set(settings, "train_tokens", steps * prod(map(int, [*factors, length])), ("steps",))
+        _set(settings, "train_tokens", steps * prod(map(int, [*factors, length])), parts)
 
 
 def _lengths(settings: RunSettings) -> None:

@@ -33,7 +33,7 @@ COLUMN_OF_PART = {
     **dict.fromkeys(("nodes", "gpus_per_node", "asked_gpus"), "gpus"),
     **dict.fromkeys(("weights", "quantized", "bf16", "fp16", "eight"), "precision"),
     **dict.fromkeys(("global_batch", "script_batch"), "batch"),
-    **dict.fromkeys(("epochs", "steps", "samples"), "train_tokens"),
+    **dict.fromkeys(("epochs", "steps", "steps_each", "samples"), "train_tokens"),
 }
 SPECIAL = {reader.__name__: reader for reader in formulas_of(field_rules)}
 

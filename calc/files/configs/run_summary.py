@@ -23,7 +23,9 @@ MATTERS = {  # what a reader must know is assumed
 }
 NO_CARD = "no GPU type is in the file: which GPU"
 NO_AMOUNT = "the amount of work is not in the file{}: how many tokens (train_tokens)"
-EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "total_epochs", "total_episodes")
+EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "epoch", "total_epochs", "total_episodes")
+AMOUNTS = (*EPOCHS, "max_steps_per_epoch", "max_samples", "max_train_samples", "max_steps")
+UNSET = ("", "null", "none", "-1")
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
@@ -84,7 +86,7 @@ def summary_of(
         _understood(run, lines),
         _assumptions(run, lines, estimated, said),
         _unused_fields(run, lines),
-        _replicas(lines),
+        replicas_of(lines),
     )
 
 
@@ -137,14 +139,16 @@ def _assumptions(
         items.append(NO_CARD)
     items += [run["note"]] if run["note"] else []
     if work == "training" and not run["train_tokens"] and "train_tokens" not in said:
-        epochs = next(
-            (line for line in lines if line.field.rpartition(".")[2] in EPOCHS and line.text), None
-        )
-        items.append(NO_AMOUNT.format(f" ({epochs.field} {epochs.text})" if epochs else ""))
+        said_amounts = [
+            f"{line.field} {line.text}"
+            for line in lines
+            if line.field.rpartition(".")[2] in AMOUNTS and line.text.lower() not in UNSET
+        ]
+        items.append(NO_AMOUNT.format(f" ({', '.join(said_amounts)})" if said_amounts else ""))
     return tuple(items)
 
 
-def _replicas(lines: Sequence[Line]) -> int:
+def replicas_of(lines: Sequence[Line]) -> int:
     """The replicas of a service that its files ask for."""
     return whole(next((line.text for line in lines if line.field == "copies"), "1")) or 1
 
@@ -188,7 +192,7 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         items.append((effect in (MAYBE, UNKNOWN), f"{name} {values.get(name, '')} ({effect})"))
     items = [(is_minor, text.replace("  ", " ")) for is_minor, text in items]
     asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
-    if (replicas := _replicas(lines)) > 1 or _most_replicas(lines) > 1:
+    if (replicas := replicas_of(lines)) > 1 or _most_replicas(lines) > 1:
         most = _most_replicas(lines)
         items.append(
             (True, COPIES.format(f"{replicas} to {most}" if most > replicas else replicas))
