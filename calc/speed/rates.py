@@ -48,18 +48,15 @@ def passes_ratio(trains, extra_forward_ratio):
     return 1 + trains * (1 + extra_forward_ratio)
 
 
-def wide_flops_per_second(
-    compute_bytes_each,
-    computes_bf16,
-    gpu_supports_bf16,
-    gpu_fp32_flops_per_second,
-    gpu_bf16_flops_per_second,
-):
-    """The dense rate for head and attention: 16 bits, or 32 where bf16 is emulated. [FLOP/s]"""
+def multiplies_in_fp32(compute_bytes_each, computes_bf16, gpu_supports_bf16):
+    """1 where head and attention are computed in 32 bits, as where bf16 is emulated. [0 or 1]"""
     emulated = (computes_bf16 > 0) & (gpu_supports_bf16 < 1)
-    return np.where(
-        emulated | (compute_bytes_each > 2), gpu_fp32_flops_per_second, gpu_bf16_flops_per_second
-    )
+    return (emulated | (compute_bytes_each > 2)).astype(float)
+
+
+def wide_flops_per_second(multiplies_in_fp32, gpu_fp32_flops_per_second, gpu_bf16_flops_per_second):
+    """The dense rate for head and attention, in 16 or 32 bits. [FLOP/s]"""
+    return np.where(multiplies_in_fp32 > 0, gpu_fp32_flops_per_second, gpu_bf16_flops_per_second)
 
 
 def product_bytes_each(compute_bytes_each, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
@@ -92,14 +89,20 @@ def block_scaled_limit_flops_per_second(
 
 
 def wide_matmul_ratio(
-    card_matmul_ratio, engine_matmul_ratio, engine_hopper_matmul_ratio, card_is_hopper
+    multiplies_in_fp32,
+    card_matmul_ratio,
+    card_fp32_matmul_ratio,
+    engine_matmul_ratio,
+    engine_hopper_matmul_ratio,
+    card_is_hopper,
 ):
-    """Share of the dense rate that products in 16 bits reach. [share]
+    """Share of the dense rate that products in 16 or 32 bits reach. [share]
 
     Source: catalogs/calibrated/utilization.yaml and engines.yaml.
     """
     of_engine = engine_matmul_ratio * np.where(card_is_hopper > 0, engine_hopper_matmul_ratio, 1)
-    return card_matmul_ratio * of_engine
+    of_card = np.where(multiplies_in_fp32 > 0, card_fp32_matmul_ratio, card_matmul_ratio)
+    return of_card * of_engine
 
 
 def products_flops_per_second(

@@ -27,6 +27,9 @@ class CardClass(Entry, kw_only=True):
     narrow_matmul_ratio: Annotated[
         Share, hint("share of the dense rate in 8- and 4-bit products, between 0 and 1")
     ]
+    fp32_matmul_ratio: Annotated[
+        Share, hint("share of the dense rate in 32-bit products, between 0 and 1")
+    ]
     attention_ratio: Annotated[
         Share, hint("share of the dense 16-bit rate in flash attention, between 0 and 1")
     ]
