@@ -119,14 +119,20 @@ def fixed_by(*choices: Choice) -> Row:
     return fixed
 
 
-def job_with(job: Cells, *choices: Choice) -> Row:
-    """Return the job with these choices fixed, and without what contradicts them."""
-    fixed = fixed_by(*choices)
+def freed_by(fixed: Row, job: Cells) -> set[str]:
+    """Return the columns of a job that contradict what choices fix."""
     freed = {WIDTH_LIMIT} if fixed.keys() & {"precision", "optimizer"} else set()
     freed |= {"tuning"} if "method" in fixed else set()
     freed |= {"precision"} if fixed.get("method") not in (None, job.get("method")) else set()
     freed |= {"people"} if "users" in fixed else set()
-    freed |= {"context_tokens"} if "prompt_tokens" in fixed else set()
+    freed |= {"context_tokens", "sequence_tokens"} if "prompt_tokens" in fixed else set()
+    return freed
+
+
+def job_with(job: Cells, *choices: Choice) -> Row:
+    """Return the job with these choices fixed, and without what contradicts them."""
+    fixed = fixed_by(*choices)
+    freed = freed_by(fixed, job)
     return {name: value for name, value in job.items() if name not in freed} | fixed
 
 

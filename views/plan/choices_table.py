@@ -11,7 +11,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.say.choices import TITLES, cell_name
 from calc.say.place import place
-from calc.studies.choices import Cell, Comparison, fixed_by
+from calc.studies.choices import Cell, Comparison, fixed_by, freed_by
 from views.session import job_state, kept_answers
 from views.session.owners import with_owners
 from views.session.present_plan import look_at
@@ -24,7 +24,7 @@ NAMES = {
     "row": "Choice",
     "column": "With",
     "text": "Value",
-    "detail": "Time",
+    "detail": "Time or cost",
     "why": "Problem",
     "machine": "On",
     "layout": "Layout",
@@ -39,7 +39,11 @@ def kept_name(cell: Cell, catalogs: Catalogs) -> str:
 
 def plan_with(taken: Cell) -> None:
     """Callback: the choices of a cell are fixed in the job, and its cheapest plan is shown."""
-    job_state.choose(**fixed_by(taken.row, taken.column))
+    fixed = fixed_by(taken.row, taken.column)
+    job_state.release(*freed_by(fixed, job_state.current().job))
+    if "prompt_tokens" in fixed:  # the answer keeps its length, which a context may have given
+        fixed["answer_tokens"] = int(taken.job["answer_tokens"])
+    job_state.choose(**fixed)
     look_at(None)
     st.session_state[TAKEN] = True
 

@@ -160,6 +160,15 @@ def to_auto(*names: Any) -> None:
         st.session_state.get("parked", {}).pop(name, None)
 
 
+def release(*names: str) -> None:
+    """Callback: empty these fields of the job, and leave these columns to the answer."""
+    for name in names:
+        if name in AUTO:
+            to_auto(name)
+        elif name in MAY_BE_EMPTY:
+            choose(**{name: None})
+
+
 def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
     """Callback: a scenario becomes the plan, all its choices fixed; the limits stay."""
     job, by_hand = fields_of_scenario(scenario, market, catalogs)
