@@ -23,7 +23,7 @@ MEASURES: dict[str, Callable[[Cells], float]] = {
     "gpu_hours": lambda plan: plan["billed_gpu_hours"],
     "memory_gib": lambda plan: plan["needed_bytes"] / GIB,
 }
-PENDING = "…"  # a cell that is not computed yet
+PENDING, NO_PLAN = "…", "no plan"  # of a cell that is not computed yet; that nothing can run
 OVER_LIMIT, NOT_CERTAIN = "over limit", "not certain"  # of a plan that does not qualify
 WORDS: dict[str, Callable[[float], str]] = {
     "usd": about,
@@ -44,25 +44,28 @@ def choices_table(
 
     Columns: `row`, `column` (names), `row_rank`, `column_rank`, `value` (the measure, NaN without a
     plan), `times` (the value over the least one), `text` (the measure in words), `machine`,
-    `layout`, `detail` (time or pace), `why` (the limit that it exceeds, or why there is no plan),
-    `qualifies`, `quality` (what a choice changes in the result), `mark` (plan,
-    cheapest, least or empty), `cell`, the number of the cell, and texts that are drawn in a mark:
-    `figure`, `timed` (the measure with the time of a run), `detail_line`, `machine_line` and
-    `summary`.
+    `layout`, `detail` (time or pace; beside hours, the cost), `why` (the limit that it exceeds, or
+    why there is no plan), `qualifies`, `quality` (what a choice changes in the result), `mark`
+    (plan, cheapest, least or empty), `cell`, the number of the cell, and texts that are drawn in a
+    mark: `figure`, `timed` (the measure with the detail of a run), `detail_line`, `machine_line`
+    and `summary`; and `description`, all of a cell for those who do not see it.
     """
     table = _cell_columns(cells, measure, plan, catalogs)
     is_own = pd.Series(
         [is_plan(cell.row, job, plan) and is_plan(cell.column, job, plan) for cell in cells]
     )
     mark = _marks(table, cells, is_own, measure, plan)
-    own = is_own.map({True: " · plan", False: ""})
     doubts = pd.Series([_doubt(cell) for cell in cells])
     doubt_or_mark = mark.where((doubts == "") | is_own, doubts)
+    summary = _join_texts(table["text"], table["detail"], table["machine_line"], doubt_or_mark)
+    summary = summary.where(table["text"] != NO_PLAN, NO_PLAN + ": " + table["why"])
+    names = table["row"] + (", " + table["column"]).where(table["column"] != "", "")
     return table.assign(
         mark=mark,
-        timed=_with_run_time(table, cells, measure) + own,
+        timed=_measure_texts(table, doubts, is_own, cells),
         detail_line=_join_texts(table["detail"], doubt_or_mark).mask(table["value"].isna(), ""),
-        summary=_join_texts(*(table[name] for name in ("text", "detail", "machine_line")), doubts),
+        summary=summary,
+        description=names + ": " + summary,
     )
 
 
@@ -86,7 +89,7 @@ def _cell_columns(
             "machine": [place(cell.plan) if cell.plan else "" for cell in cells],
             "machine_line": [machine_name(cell.plan) if cell.plan else "" for cell in cells],
             "layout": [arrangement(cell.plan, catalogs) if cell.plan else "" for cell in cells],
-            "detail": [_detail(cell.plan, catalogs) for cell in cells],
+            "detail": [_detail(cell.plan, measure, catalogs) for cell in cells],
             "why": [_why_refused(cell, catalogs) for cell in cells],
             "qualifies": [cell.qualifies for cell in cells],
             "quality": [_quality(cell, plan["work"], catalogs) for cell in cells],
@@ -123,17 +126,21 @@ def _join_texts(*columns: pd.Series) -> pd.Series:
     return pd.Series([" · ".join(filter(None, texts)) for texts in rows], dtype=object)
 
 
-def _with_run_time(table: pd.DataFrame, cells: Sequence[Cell], measure: str) -> pd.Series:
-    """Return the measure in words, with the time of a run if that is another measure."""
-    ends = [measure != "hours" and cell.plan is not None and ends_of(cell.plan) for cell in cells]
-    return table["text"] + (" · " + table["detail"]).where(pd.Series(ends, dtype=bool), "")
+def _measure_texts(
+    table: pd.DataFrame, doubts: pd.Series, is_own: pd.Series, cells: Sequence[Cell]
+) -> pd.Series:
+    """Return the measure in words, with why a plan does not qualify, else with a run's detail."""
+    ends = pd.Series([cell.plan is not None and ends_of(cell.plan) for cell in cells], dtype=bool)
+    detail = table["detail"].where(ends, "")
+    own = is_own.map({True: "plan", False: ""})
+    return _join_texts(table["text"], doubts.where(doubts != "", detail), own)
 
 
 def _text(cell: Cell, measure: str) -> str:
     """Return the measure of a cell in words, or that it has no plan or is not computed yet."""
     if cell.plan:
         return WORDS[measure](MEASURES[measure](cell.plan))
-    return "no plan" if cell.refused else PENDING
+    return NO_PLAN if cell.refused else PENDING
 
 
 def _figure(measure: str, value: float) -> str:
@@ -155,12 +162,12 @@ def _label_of(choice: Choice, plan: Cells, catalogs: Catalogs) -> str:
     return choice_name(choice, catalogs) + mark
 
 
-def _detail(plan: Row | None, catalogs: Catalogs) -> str:
-    """Return the time of a run or the pace of a service; nothing without a plan."""
+def _detail(plan: Row | None, measure: str, catalogs: Catalogs) -> str:
+    """Return the time of a run, its cost beside that, or the pace of a service."""
     if plan is None:
         return ""
     if ends_of(plan):
-        return span(plan["hours"])
+        return about(plan["usd"]) if measure == "hours" else span(plan["hours"])
     return "" if is_missing(plan["seconds"]) else service_pace(plan, catalogs)
 
 

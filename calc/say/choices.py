@@ -8,7 +8,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.change import loses_quality, quality
-from calc.say.numbers import about, longer, percent, with_noun
+from calc.say.numbers import about, longer, more, percent, with_noun
 from calc.say.place import market_phrase, place
 from calc.search.options import NEAREST
 from calc.studies.choices import PURE, TIE_RATIO, Cell, Choice, cheapest_cell, costs_alike, is_plan
@@ -32,6 +32,8 @@ TITLES = {
 MARK, MARKET_MARK = "◇", "†"
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 COUNTED = {"gpus": "GPU", "replicas": "replica"}
+AMOUNTS = ("users", "requests_per_second", "sequence_tokens", "prompt_tokens")  # of work
+PLURAL = ("gpus", *AMOUNTS)  # choices whose names are plural: 4 GPUs
 FORMS = {
     "batch": "micro-batch {:,.0f}",
     "tensor_parallel": "tensor parallel {}",
@@ -122,20 +124,45 @@ def decision(
         return "No choice has a plan with a price."
     if plan["answer"] == NEAREST:
         return _beside_nearest(best, plan, catalogs)
+    if best.row.sets and best.row.sets[0][0] in AMOUNTS:
+        return _less_and_more(cells, job, plan, catalogs)
     saved = 1 - best.plan["usd"] / plan["usd"]
     if not saved > TIE_RATIO:
         alike = [one for one in cells if one.qualifies and one.plan and costs_alike(one.plan, best)]
         if len(alike) == 1 and _is_own(alike[0], job, plan):
             return f"The plan is the cheapest of these at {about(plan['usd'])}."
         return f"No choice costs less than the plan, {about(plan['usd'])}."
-    text = (
-        f"{cell_name(best, catalogs)} on {place(best.plan)} costs "
-        f"{about(best.plan['usd'])}, {percent(saved)} less than the plan"
-        f"{_time_change(best.plan, plan)}."
-    )
+    cost = f"{_cost(best, catalogs)}, {percent(saved)} less than the plan"
+    text = f"{cost}{_time_change(best.plan, plan)}."
     if is_plan(best.column, job, plan):
         return text
     return f"{text} {_without_column_change(cells, job, plan, catalogs)}".strip()
+
+
+def _less_and_more(cells: Sequence[Cell], job: Cells, plan: Cells, catalogs: Catalogs) -> str:
+    """Return what the least and the largest amount of work cost beside that of the plan.
+
+    Less work always costs less, so neither of them is the better choice.
+    """
+    others = [one for one in cells if one.qualifies and not _is_own(one, job, plan)]
+    parts = [f"The plan costs {about(plan['usd'])}"]
+    for one in (*others[:1], *others[1:][-1:]):
+        assert one.plan is not None, "a cell that qualifies has a plan"
+        ratio = one.plan["usd"] / plan["usd"]
+        if abs(ratio - 1) <= TIE_RATIO:
+            change = "no more"
+        else:
+            change = more(ratio) if ratio > 1 else f"{percent(1 - ratio)} less"
+        parts.append(f"{_cost(one, catalogs)}, {change}")
+    return f"{'. '.join(parts)}."
+
+
+def _cost(cell: Cell, catalogs: Catalogs) -> str:
+    """Return what a cell with a plan costs, and where: QLoRA on 1 × g6e.xlarge costs $34."""
+    assert cell.plan is not None
+    is_plural = bool(cell.row.sets) and cell.row.sets[0][0] in PLURAL and cell.row.sets[0][1] != 1
+    verb = "cost" if is_plural else "costs"
+    return f"{cell_name(cell, catalogs)} on {place(cell.plan)} {verb} {about(cell.plan['usd'])}"
 
 
 def _is_own(cell: Cell, job: Cells, plan: Cells) -> bool:
@@ -146,12 +173,11 @@ def _is_own(cell: Cell, job: Cells, plan: Cells) -> bool:
 def _beside_nearest(best: Cell, plan: Cells, catalogs: Catalogs) -> str:
     """Return which cell meets the limits that the plan exceeds, or that none does."""
     assert best.plan is not None, "the cheapest cell has a plan"
-    name = f"{cell_name(best, catalogs)} on {place(best.plan)}"
     if best.qualifies:
-        return f"{name} costs {about(best.plan['usd'])} and meets every limit, unlike the plan."
+        return f"{_cost(best, catalogs)} and meets every limit, unlike the plan."
     if not best.plan["usd"] < (1 - TIE_RATIO) * plan["usd"]:
         return "No choice meets every limit, and none costs less than the plan."
-    return f"No choice meets every limit. {name} costs the least, {about(best.plan['usd'])}."
+    return f"No choice meets every limit. {_cost(best, catalogs)}, the least of these."
 
 
 def cell_name(cell: Cell, catalogs: Catalogs) -> str:

@@ -160,6 +160,27 @@ def test_the_sentence_says_each_cost_as_its_cell_does_and_nothing_twice():
     assert said(211.4, 300, 185.6, 128).endswith(" kept, bf16 costs $186, 12 % less.")
 
 
+def test_the_sentence_on_a_load_gives_the_cost_of_the_least_and_of_the_most():
+    """A smaller load always costs less, so it is no better choice."""
+    job, plan = studied(SERVE)
+    loads = {10.0: 0.5, 20.0: 1.0, 40.0: 3.0}
+    cells = [
+        Cell(
+            Choice(f"{users:g}", (("users", users),)),
+            Choice(""),
+            job,
+            plan | {"usd": 1000 * ratio},
+        )
+        for users, ratio in loads.items()
+    ]
+    text = decision(cells, job, plan | {"usd": 1000.0}, catalogs())
+    where = f"{plan['instances_needed']:.0f} × {plan['instance']}"
+    assert text == (
+        f"The plan costs $1,000. 10 requests in flight on {where} cost $500, 50 % less. "
+        f"40 requests in flight on {where} cost $3,000, 3.0 times as much."
+    )
+
+
 @pytest.mark.long
 def test_the_table_of_a_chart_holds_every_cell_once_and_marks_the_plan():
     resolved, plan = studied(TUNE)
@@ -179,6 +200,9 @@ def test_a_choice_frees_what_contradicts_it():
         *("people", "tuning", "model", "precision")
     }
     assert "people" not in job_with(job, Choice("8", (("users", 8.0),)))
+    assert "sequence_tokens" not in job_with(
+        {"sequence_tokens": 4096}, Choice("8", (("prompt_tokens", 8.0),))
+    )
     assert "tuning" not in job_with(job, Choice("lora", (("method", "lora"),)))
 
 

@@ -5,6 +5,7 @@ ticked one is kept, and its CSV has the columns that people read.
 import io
 from concurrent.futures import Future
 from functools import cache
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -21,8 +22,8 @@ from calc.search.options import options
 from calc.studies.choices import Cell, Choice, Comparison, cells_for, comparisons, fixed_by, is_plan
 from calc.units import GIB
 from views.charts import choices as charts
-from views.plan import choices, choices_cells
-from views.session import kept_answers
+from views.plan import choices, choices_cells, choices_table
+from views.session import job_state, kept_answers
 
 TUNE = {"work": "training", "model": "llama-3.2-1b"}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
@@ -118,6 +119,20 @@ def test_what_a_pressed_cell_promises_is_the_plan_that_follows():
     after = opened(**address(app), **set_by_hand)
     assert about(promised["usd"]) in title(after).replace("\\$", "$")
     assert promised["instance"] in title(after).replace("\u2060", "")
+
+
+def test_a_chosen_prompt_replaces_the_context_that_gave_it(monkeypatch):
+    done = []
+    monkeypatch.setattr(job_state, "current", lambda: SimpleNamespace(job={"people": 40}))
+    monkeypatch.setattr(job_state, "release", lambda *names: done.append(set(names)))
+    monkeypatch.setattr(job_state, "choose", lambda **fields: done.append(fields))
+    monkeypatch.setattr(choices_table, "look_at", lambda _row: None)
+    prompt = Choice("9000", (("prompt_tokens", 9000.0),))
+    choices_table.plan_with(Cell(prompt, Choice(""), {"answer_tokens": 512}, PLAN))
+    assert done == [
+        {"context_tokens", "sequence_tokens"},
+        {"prompt_tokens": 9000.0, "answer_tokens": 512},
+    ]
 
 
 @pytest.mark.long

@@ -93,7 +93,7 @@ def test_another_region_is_another_job_and_says_so(catalogs):
 def test_a_service_is_said_by_the_month():
     app = opened("instances", **SERVE)
     assert " a month" in title(app)
-    assert "time_per_output_token_ms" in listed(app)
+    assert "pace_ms" in listed(app)
     assert "For: serve Qwen2.5 32B" in page_text(app)
 
 

@@ -22,9 +22,13 @@ IS_SMALL = "(0 * width + containerSize()[0]) < 600"  # a line, likewise
 DEAREST = 4  # times the least value, from which on a cell is red
 CHEAP, DEAR = "#10896D", "#C93F03"  # of the palette: green is cheap, red is dear
 SHADE = 0.22
+BEHIND_TEXT = 0.45  # opacity of a line that passes behind figures
 GAPS = alt.Scale(paddingInner=0.04)  # between cells
 PLANS = ROWS.transform_calculate(part="'plan'")
-TICKS = ROWS.transform_filter("isValid(datum.value)").transform_calculate(part="'tick'")
+WORDS = alt.Description("description:N")  # of a mark, for those who do not see it
+TICKS = ROWS.transform_filter("isValid(datum.value)").transform_calculate(
+    part="'tick'", tick_words="datum.tick_text + ': ' + datum.description"
+)
 
 
 @once
@@ -63,17 +67,18 @@ def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
             **place,
             color=alt.condition("datum.qualifies", shade, alt.value(ink.faint)),
             tooltip=_tooltip(),
+            description=WORDS,
         )
         .add_params(_pick())
     )
     empty = (
         PLANS.transform_filter("!isValid(datum.value)")
         .mark_rect(cornerRadius=5, color=ink.track, opacity=0.6)
-        .encode(**place, tooltip=_tooltip())
+        .encode(**place, tooltip=_tooltip(), description=WORDS)
     )
     present = (
         PLANS.transform_filter("datum.mark == 'plan'")
-        .mark_rect(cornerRadius=5, filled=False, stroke=BLUE, strokeWidth=3)
+        .mark_rect(cornerRadius=5, filled=False, stroke=BLUE, strokeWidth=3, aria=False)
         .encode(**place)
     )
     return [cells, empty, present]
@@ -98,7 +103,7 @@ def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
 
 @once
 def line(ink: Ink) -> Spec:
-    """The value at each count, joined by a line; the plan is orange.
+    """The value at each count, joined by a line; the plan is orange. A count may have no plan.
 
     Reads calc.charts.choices.choices_table and `is_kept`.
     """
@@ -120,10 +125,21 @@ def line(ink: Ink) -> Spec:
     hidden = _either(IS_SMALL, 1, 0)
     values: tuple[tuple[str, Any], ...] = (("timed", shown), ("figure", hidden))
     layers = [
-        priced.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
+        priced.mark_line(color=BLUE, strokeWidth=2, opacity=BEHIND_TEXT, aria=False).encode(
+            x=x, y=y
+        ),
         priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer")
-        .encode(x=x, y=y, color=color, tooltip=_tooltip())
+        .encode(x=x, y=y, color=color, tooltip=_tooltip(), description=WORDS)
         .add_params(_pick()),
+        PLANS.transform_filter("!isValid(datum.value)")
+        .mark_text(color=ink.text, fontSize=SIZE - 1)
+        .encode(
+            x=x,
+            y=alt.value(alt.ExprRef(LOWEST)),
+            text="text:N",
+            tooltip=_tooltip(),
+            description=WORDS,
+        ),
         *(
             _text(ink, -16, fontSize=SIZE, fontWeight=600, opacity=opacity, priced=True).encode(
                 x=x, y=y, text=f"{name}:N"
@@ -149,7 +165,7 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     color = _color(ink)
     layers = [
         PLANS.mark_bar(height=18, cornerRadius=3, cursor="pointer", opacity=0.55)
-        .encode(x=x, y=y, color=color, tooltip=_tooltip())
+        .encode(x=x, y=y, color=color, tooltip=_tooltip(), description=WORDS)
         .add_params(_pick()),
         _text(ink, align="left", fontSize=SIZE, limit=alt.ExprRef("width - 32")).encode(
             x=alt.value(28), y=y, text="summary:N"
@@ -190,9 +206,9 @@ def _look(ink: Ink, label_width: int) -> Spec:
 
 
 def _text(ink: Ink, dy: int = 0, priced: bool = False, **look: Any) -> alt.Chart:
-    """A line of text in or beside a mark."""
+    """A line of text in or beside a mark, whose description says it too."""
     rows = PLANS.transform_filter("isValid(datum.value)") if priced else PLANS
-    return rows.mark_text(dy=dy, color=ink.text, **look)
+    return rows.mark_text(dy=dy, color=ink.text, aria=False, **look)
 
 
 def _band(name: str, share: float) -> Any:
@@ -211,6 +227,7 @@ def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false", inwards: int = 0) ->
     """A box on each plan, filled where it is kept for Compare; none where `hidden` holds."""
     fill = alt.condition("datum.is_kept", alt.value(BLUE), alt.value(ink.paper))
     tip = [alt.Tooltip("tick_text:N", title=" ")]
+    words = alt.Description("tick_words:N")
     return TICKS.mark_square(
         size=_either(hidden, 0, 130),
         opacity=_either(hidden, 0, 1),
@@ -219,7 +236,7 @@ def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false", inwards: int = 0) ->
         cursor="pointer",
         xOffset=-inwards,
         yOffset=inwards,
-    ).encode(x=x, y=y, color=fill, tooltip=tip)
+    ).encode(x=x, y=y, color=fill, tooltip=tip, description=words)
 
 
 def _tooltip() -> list[alt.Tooltip]:
@@ -230,7 +247,7 @@ def _tooltip() -> list[alt.Tooltip]:
         "text": "Value",
         "machine": "On",
         "layout": "Layout",
-        "detail": "Time",
+        "detail": "Time or cost",
         "why": "Problem",
         "quality": "Quality",
     }

@@ -118,25 +118,30 @@ def _panel(known: KnownCells, measure: str, plan: Present, ink: Ink, catalogs: C
     missing = len(known.missing(plan.row))
     if not missing:
         words = mark_words(cells, plan.row["work"], catalogs)
-        sentence = decision(cells, plan.job, plan.row, catalogs)
-        st.markdown(plain(" ".join(filter(None, (sentence, words)))))
+        takeaway = decision(cells, plan.job, plan.row, catalogs)
+        st.markdown(plain(" ".join(filter(None, (takeaway, words)))))
     else:
         count_found = len(cells) - missing
-        st.progress(count_found / len(cells), text=f"{count_found} of {len(cells)} plans")
+        takeaway = f"{count_found} of {len(cells)} plans"
+        st.progress(count_found / len(cells), text=takeaway)
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
-    _draw(table, cells, comparison, ink, catalogs)
+    _draw(table, takeaway, cells, comparison, ink, catalogs)
     as_table(table, cells, comparison, catalogs)
 
 
 def _draw(
-    table: pd.DataFrame, cells: list[Cell], comparison: Comparison, ink: Ink, catalogs: Catalogs
+    table: pd.DataFrame,
+    takeaway: str,
+    cells: list[Cell],
+    comparison: Comparison,
+    ink: Ink,
+    catalogs: Catalogs,
 ) -> None:
     """The chart of all cells, of which some may come later: nothing moves then."""
     spec = _spec(comparison, ink)
     key = f"choices_{comparison.id}"
     if key not in st.session_state:  # a chart that is drawn anew has nothing pressed
         st.session_state.pop(f"{key}_pressed", None)
-    values = "; ".join(table["row"] + " " + table["column"] + " " + table["text"])
     is_kept = [one.plan is not None and kept_answers.is_kept(one.plan) for one in cells]
     with st.container(height=spec["height"], border=False):
         st.vega_lite_chart(
@@ -145,7 +150,7 @@ def _draw(
                 tick_text=["Kept for Compare" if one else "Keep for Compare" for one in is_kept],
             ),
             spec,
-            alt=f"{TITLES[comparison.id]}: {values}",
+            alt=f"{TITLES[comparison.id]}: {takeaway}",
             key=key,
             width="stretch",
             on_select=lambda: _take(key, cells, catalogs),
