@@ -10,8 +10,10 @@ import pandas as pd
 
 from calc.catalogs.load import CLOSED, Catalogs
 from calc.columns import ALLOCATED, COMPONENTS, GLOSSARY
+from calc.plan.figures import records
 from calc.say.place import card_family, card_name
 from calc.say.setting import name_of
+from calc.say.speed import pace_seconds
 from calc.units import GIB, MILLISECONDS
 
 NAMING_COLUMNS = (
@@ -175,6 +177,11 @@ def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
 def for_screen(rows: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """The named columns for a table on screen; _gib, _ms, _percent and used_percent are derived."""
     return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
+
+
+def pace_ms(rows: pd.DataFrame, catalogs: Catalogs) -> list[float]:
+    """Return the time of each service for the unit of its pace: a token, a batch, sound. [ms]"""
+    return [pace_seconds(row, catalogs) * MILLISECONDS for row in records(rows)]
 
 
 def _on_screen(rows, name):

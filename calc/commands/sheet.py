@@ -41,6 +41,7 @@ from calc.say.reading import reading_lines
 from calc.say.replicas import replicas_sentence
 from calc.say.sessions import turns_sentence
 from calc.say.setting import setting
+from calc.say.speed import one_unit, pace_range_seconds, pace_unit
 from calc.say.verdict import RUNS, memory_of
 from calc.scenarios.join_objectives import SUPERVISED
 from calc.search.row_status import scenario_of
@@ -51,10 +52,6 @@ from calc.units import MILLION
 CHANGES, PARTS, LONGEST = 3, 6, 240  # changes and components that are named; characters of a line
 TELLS_APART = ("model", "gpu", "instance", "gpus", "tensor_parallel", "pipeline_parallel")
 NO_MONEY = "not known: name an instance, or ask in words what to rent"
-TIMES = {  # of a service: quantity -> words
-    "time_to_first_token": "first token",
-    "time_per_output_token": "each token",
-}
 
 
 def sheet(result: RequestAnswer, request: Request) -> list[str]:
@@ -189,7 +186,7 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
     if turns := turns_sentence(row):
         yield f"Turns: {turns}"
-    yield f"Time: {'; '.join(_times(row)) or 'not known'}"
+    yield f"Time: {'; '.join(_times(row, catalogs)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
 
 
@@ -248,26 +245,34 @@ def _engine_cache(row: Row, catalogs: Catalogs) -> Iterator[str]:
     yield f"Engine: takes {share}: {', '.join(parts)}"
 
 
-def _times(row: Row) -> Iterator[str]:
-    """A run's hours, step and tokens per second; for a service, TTFT and TPOT."""
+def _times(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    """Yield a run's hours and step, or a service's first token and pace, and the throughput."""
     number = figures(row)
     if ends_of(row) and not is_missing(number.hours):
         yield span(number.hours, number.low_hours, number.high_hours)
     if row["work"] == "training" and not is_missing(row["step_seconds"]):
         step = duration(row["step_seconds"], row["step_low_seconds"], row["step_high_seconds"])
         yield f"{step} a step of {with_noun(int(row['step_tokens']), 'token')}"
-    for name, words in TIMES.items() if row["work"] != "training" else ():
-        if not is_missing(row[f"{name}_seconds"]):
-            yield (
-                f"{words} "
-                f"{duration(*(row[f'{name}_{end}seconds'] for end in ('', 'low_', 'high_')))}"
-            )
+    if row["work"] == "inference":
+        yield from _paces(row, catalogs)
     if not is_missing(row["tokens_per_second"]):
         ends = [three_digits(row[f"{end}_tokens_per_second"]) for end in ("low", "high")]
         yield (
             f"{three_digits(row['tokens_per_second'])} tokens a second ({' to '.join(ends)}), "
             f"{row['time_basis']}"
         )
+
+
+def _paces(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    """Yield the time to the first token, where one token follows another, and the pace."""
+    is_per_token = pace_unit(row, catalogs) == "token"
+    if is_per_token and not is_missing(row["time_to_first_token_seconds"]):
+        ends = (row[f"time_to_first_token_{end}seconds"] for end in ("", "low_", "high_"))
+        yield f"first token {duration(*ends)}"
+    pace = pace_range_seconds(row, catalogs)
+    if not is_missing(pace[0]):
+        unit = "each token" if is_per_token else one_unit(row, catalogs)
+        yield f"{unit} {duration(*pace)}"
 
 
 def _money(row: Row, catalogs: Catalogs) -> str:

@@ -70,6 +70,17 @@ def pace_seconds(row: Row, catalogs: Catalogs) -> float:
     return float(row["time_per_output_token_seconds"])
 
 
+def pace_range_seconds(row: Row, catalogs: Catalogs) -> tuple[float, float, float]:
+    """Return the time for the unit of a service's pace with the low and high end of its range."""
+    timed = "time_to_first_token" if _is_encoder(row) else "time_per_output_token"
+    seconds = pace_seconds(row, catalogs)
+    low, high = (
+        seconds * float(row[f"{timed}_{end}_seconds"]) / float(row[f"{timed}_seconds"])
+        for end in ("low", "high")
+    )
+    return seconds, low, high
+
+
 def pace_ratio(row: Row, catalogs: Catalogs) -> float:
     """Return the time of a row for the unit of its pace over its column `seconds`; 1 for a run."""
     return 1.0 if ends_of(row) else pace_seconds(row, catalogs) / float(row["seconds"])

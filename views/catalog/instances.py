@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.charts.catalog_tables import has_words
-from calc.charts.result_tables import for_screen, word_column
+from calc.charts.result_tables import for_screen, pace_ms, word_column
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.cost.offers import entries_behind
@@ -20,6 +20,7 @@ from calc.plan.figures import records
 from calc.say.job import job_sentence
 from calc.say.numbers import is_missing, with_noun
 from calc.say.place import OBTAINABLE, place, short_card
+from calc.say.speed import one_unit
 from calc.studies.instances import SEARCHED, of_whole_rows, types_of_job
 from views.catalog import instances_words as words
 from views.catalog import types_and_regions
@@ -32,6 +33,7 @@ from views.session.worker import options
 from views.shared import row_words, tables
 from views.shared.elements import button, expander, select
 from views.shared.markdown import plain
+from views.shared.row_words import capital
 from views.shared.sources import source_table, to_method
 from views.shared.theme import INKS, Ink
 
@@ -40,7 +42,7 @@ TANK = (150, 28)  # width and height of a memory bar in pixels
 ROW = 34  # pixels
 ROWS_IN_VIEW = 14  # before the table scrolls
 # Numbers that are computed, not looked up.
-OF_THE_JOB = ("usd", "hours", "time_per_output_token_ms")
+OF_THE_JOB = ("usd", "hours", "pace_ms")
 WHICH = {"job": "that run the job", "all": "all types"}
 
 
@@ -158,7 +160,9 @@ def _instance_list(
         for name, look in tables.columns_of("instance_types").items()
     }
     columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
-    columns["usd"]["label"] = "The job costs" if ends_of(result.job) else "A month"
+    if rows and not ends_of(result.job):
+        columns["usd"]["label"] = "A month"
+        columns["pace_ms"]["label"] = f"{capital(one_unit(rows[0], catalogs))}, ms"
     whole = of_whole_rows(table, result.board)
     looked_up = for_screen(whole, [name for name in columns if name not in (*cells, *OF_THE_JOB)])
     frame = pd.concat([looked_up, cells], axis="columns")
@@ -190,7 +194,6 @@ def _cells(
 ) -> pd.DataFrame:
     """Return the cells that are computed for the job, and those in words."""
     whole = of_whole_rows(table, result.board)
-    time = "hours" if ends_of(result.job) else "time_per_output_token_ms"
     cells: dict[str, list] = {name: [] for name in ("instance", "tank", "verdict", "misses")}
     quotas = []
     for row, name in zip(_of_job(table, rows), table["instance"], strict=True):
@@ -214,7 +217,12 @@ def _cells(
     cells["vcpus"] = quotas
     cells["obtainable"] = [OBTAINABLE.get(word, "") for word in table["obtainable"]]
     of_board = result.board.reindex(table["board_row"]).reset_index(drop=True)
-    numbers = for_screen(of_board, ["usd", time])
+    if ends_of(result.job):
+        numbers = for_screen(of_board, ["usd", "hours"])
+    else:
+        paces = pd.Series(pace_ms(result.board, catalogs), result.board.index, dtype=float)
+        of_types = paces.reindex(table["board_row"]).to_numpy()
+        numbers = for_screen(of_board, ["usd"]).assign(pace_ms=of_types)
     return numbers.assign(**{name: word_column(values) for name, values in cells.items()})
 
 

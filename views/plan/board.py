@@ -1,11 +1,13 @@
 """The board: a row for each arrangement; a cell shows its row, ticks keep rows."""
 
+from typing import NamedTuple
+
 import pandas as pd
 import streamlit as st
 
 from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
-from calc.charts.result_tables import for_screen, word_column
+from calc.charts.result_tables import for_screen, pace_ms, word_column
 from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
@@ -15,7 +17,7 @@ from calc.plan.figures import records
 from calc.say.numbers import about, is_missing
 from calc.say.place import card_name, place, region_name
 from calc.say.setting import name_of, setting
-from calc.say.speed import rate_unit
+from calc.say.speed import one_unit, pace_unit, rate_unit
 from calc.say.verdict import FITS_MEANING
 from calc.search.board import ORDERS, RANKED, sort_board
 from views.charts.tank import data_uri, tank_svg
@@ -49,7 +51,6 @@ COLUMNS = {
     "inference": [
         "usd",
         "time_to_first_token_seconds",
-        "time_per_output_token_ms",
         "usd_per_hour",
         "usd_per_hour_spot",
         "tokens_per_second",
@@ -71,6 +72,13 @@ TANK_HELP = (
 VERDICT_HELP = "  \n".join(
     f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items()
 )
+
+
+class Units(NamedTuple):
+    """The unit of the throughput, and what a service's pace is the time of."""
+
+    rate: str
+    pace: str
 
 
 def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
@@ -105,7 +113,7 @@ def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
     )
     grid(
         table,
-        _columns(options.job, list(table), rate_unit(rows[0], catalogs).words),
+        _columns(options.job, list(table), _units(rows[0], catalogs)),
         alt,
         KEY,
         row_height=ROW,
@@ -127,7 +135,12 @@ def _cells(
     frame: pd.DataFrame, rows: list[Row], job: Row, ink: Ink, catalogs: Catalogs
 ) -> pd.DataFrame:
     """Return the cells of the table."""
-    table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
+    names = COLUMNS["training" if ends_of(job) else "inference"]
+    if not ends_of(job) and pace_unit(rows[0], catalogs) != "token":
+        names = [name for name in names if name != "time_to_first_token_seconds"]
+    table = for_screen(frame, names)
+    if not ends_of(job):
+        table.insert(names.index("usd_per_hour"), "pace_ms", pace_ms(frame, catalogs))
     table["tokens_per_second"] /= rate_unit(rows[0], catalogs).tokens_per_second
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
     # After the cost, so that a phone shows both.
@@ -148,8 +161,14 @@ def _cells(
     return table
 
 
-def _columns(job: Row, shown: list[str], rate: str) -> Row:
-    """Return the format of each shown column; `rate` is the unit of the throughput."""
+def _units(row: Row, catalogs: Catalogs) -> Units:
+    """The units of a row; the pace of work that ends is not shown."""
+    pace = "" if ends_of(row) else one_unit(row, catalogs)
+    return Units(rate_unit(row, catalogs).words, pace)
+
+
+def _columns(job: Row, shown: list[str], units: Units) -> Row:
+    """Return the format of each shown column."""
     ends = ends_of(job)
     money: Arguments = {"format": "$%,.2f", "width": MONEY}
     columns: Arguments = {
@@ -170,17 +189,17 @@ def _columns(job: Row, shown: list[str], rate: str) -> Row:
         "time_to_first_token_seconds": column(
             "time_to_first_token_seconds", "First token, s", format="%.3g"
         ),
-        "time_per_output_token_ms": NUMBER(
-            "Next tokens, ms",
+        "pace_ms": NUMBER(
+            f"{row_words.capital(units.pace)}, ms",
             format="%.3g",
-            help="Milliseconds for each further token of one answer.",
+            help=f"Milliseconds for {units.pace}, for one of the requests in flight.",
         ),
         "usd_per_hour": NUMBER(
             "USD/h", help="All instances of the job, at the price of USD in all.", **money
         ),
         "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
         "tokens_per_second": NUMBER(
-            f"{rate[:1].upper()}{rate[1:]}",
+            row_words.capital(units.rate),
             format="%,.0f",
             help="Throughput of all machines of the row.",
         ),

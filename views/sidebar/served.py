@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.words.numbers import read_amount
 from calc.job.columns import PUBLISHED, usual_limits_seconds
-from calc.job.measure import IMAGES, counts_images, measure
+from calc.job.measure import IMAGES, SOUND, counts_images, measure
 from calc.job.software import generates
 from calc.plan.sessions import MOST_TURNS
 from calc.say.numbers import exact_amount, with_noun
@@ -66,7 +66,7 @@ def load(fields: Row, catalogs: Catalogs) -> None:
             if answers:
                 seconds = fields[KEYS.token_seconds]
                 scaled_number(
-                    "Each token, ms",
+                    "Token of text, ms" if words == SOUND else "Each token, ms",
                     "token_ms",
                     seconds,
                     MILLISECONDS,

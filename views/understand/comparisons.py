@@ -8,7 +8,6 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts import result_tables
-from calc.charts.against_time import against_time
 from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
@@ -16,12 +15,10 @@ from calc.mappings import Arguments
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
 from calc.say.numbers import three_digits, with_noun
-from calc.say.place import place
 from calc.say.setting import name_of
-from calc.say.speed import pace_ratio, paced_by
+from calc.say.speed import one_unit
 from calc.search.row_status import scenario_of
 from calc.studies import comparisons
-from views.charts import against_time as time_charts
 from views.charts import lines
 from views.charts import memory as memory_charts
 from views.charts.base import DOLLARS, THREE
@@ -55,7 +52,7 @@ def over_values(name: str, values: list[str], plan: Present, ink: Ink, catalogs:
     bars_to_use(
         rows,
         labels,
-        map(words.values, records(rows)),
+        (words.values(row, catalogs) for row in records(rows)),
         words.title(name, plan.row),
         name,
         plan,
@@ -121,7 +118,7 @@ def gpu_counts(
     """Draw memory, time and cost by GPUs and layout; return the rows and the names of lines."""
     rows = recent_rows(comparisons.over_gpus, plan, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
-    _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, plan, ink, key)
+    _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, plan, ink, catalogs, key)
     st.caption(words.gpus_caption(plan.row))
     use(
         key,
@@ -140,22 +137,21 @@ def _three_charts(
     names: dict[str, str],
     plan: Present,
     ink: Ink,
+    catalogs: Catalogs,
     key: str,
 ) -> None:
     """Three charts of the same lines: memory against the one card, time, cost."""
     ends = ends_of(plan.scenario)
-    shown = result_tables.for_screen(
-        rows, ["needed_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"]
-    )
+    shown = result_tables.for_screen(rows, ["needed_gib", "hours", "usd", "gpu_memory_gib"])
     card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
-    time = (
-        ("Time of the run", "hours", "hours")
-        if ends
-        else ("Time of a token", "milliseconds", "time_per_output_token_ms")
-    )
+    if ends:
+        time = ("Time of the run", "hours", shown["hours"])
+    else:
+        pace = pd.Series(result_tables.pace_ms(rows, catalogs), rows.index, dtype=float)
+        time = (f"Time of {one_unit(plan.row, catalogs)}", "milliseconds", pace)
     charts: Arguments = {
         "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["needed_gib"], card),
-        "time": (time[0], (time[1], THREE), shown[time[2]], []),
+        "time": (time[0], (time[1], THREE), time[2], []),
         "money": (
             "Cost of the run" if ends else "Cost of a month",
             ("USD", DOLLARS),
@@ -172,7 +168,13 @@ def _three_charts(
                 st.info(words.NOTHING_COMPARED)
             else:
                 draw_lines(
-                    points, title, x_axis, y_axis, words.lines_alt(name, rows), f"{key}_{name}", ink
+                    points,
+                    title,
+                    x_axis,
+                    y_axis,
+                    words.lines_alt(name, rows, catalogs),
+                    f"{key}_{name}",
+                    ink,
                 )
 
 
@@ -210,17 +212,3 @@ def use(
         f"use_{name}",
         lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs),
     )
-
-
-def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, catalogs: Catalogs) -> None:
-    """Draw the cost of rows against their time, with the row on view as a diamond."""
-    ends = ends_of(plan.scenario)
-    labels = [place(row) for row in records(rows)]
-    present = {"kind": "now", "label": place(plan.row)}
-    present |= {name: plan.row[name] for name in ("seconds", "usd")}
-    table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
-    titles = (f"milliseconds for each {paced_by(plan.row, catalogs)}", "USD per month")
-    if ends:
-        titles = ("hours of the run", "USD for the run")
-    spec = time_charts.cost_against_time(ink, *titles, "Cost against time", number=DOLLARS)
-    draw(spec, against_time(table, bool(ends), pace_ratio(plan.row, catalogs)), alt, "frontier")

@@ -10,6 +10,7 @@ from calc.say.numbers import about, count, gib, is_missing, span, three_digits, 
 from calc.say.place import place
 from calc.say.problem import problem_text
 from calc.say.setting import name_of
+from calc.say.speed import service_pace
 from calc.studies.guide import Leaf
 from calc.units import GIB
 from views.charts.guide_tree import Branch
@@ -53,17 +54,17 @@ def title(name: str, row: Row) -> str:
     return f"{TITLES[name]}, on {row['instance'] or row['gpu'] or 'any card'}"
 
 
-def values(row: Row) -> str:
-    """Return the figures beside a name: 61.2 GiB ✓ · $245 in 4.5 h."""
+def values(row: Row, catalogs: Catalogs) -> str:
+    """Return the figures beside a name: 61.2 GiB ✓ · $245 in 4.5 h; no cost of what cannot run."""
     mark = f" {FITS[row['fits']][1]}" if row["fits"] else ""
     memory = f"{three_digits(figures(row).memory_gib)} GiB{mark}"
     if row.get("runs") == "no":
         return f"{memory} · does not run here"
-    if is_missing(row["usd"]):
+    if is_missing(row["usd"]) or row["fits"] == "no":
         return memory
     if ends_of(row):
         return f"{memory} · {about(row['usd'])} in {span(row['hours'])}"
-    return f"{memory} · {about(row['usd'])} a month · {three_digits(figures(row).token_ms)} ms"
+    return f"{memory} · {about(row['usd'])} a month · {service_pace(row, catalogs)}"
 
 
 def card(row: Row) -> str:
@@ -89,7 +90,7 @@ def gpus_caption(row: Row) -> str:
     )
 
 
-def lines_alt(name: str, rows: pd.DataFrame) -> str:
+def lines_alt(name: str, rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """The takeaway of a chart of lines."""
     fits = rows[rows["fits"].isin(["yes", "tight"])]
     if fits.empty:
@@ -99,9 +100,7 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     least = {
         "memory": f"{three_digits(figures(best).memory_gib)} GiB per GPU",
         "money": about(best["usd"]),
-        "time": span(best["hours"])
-        if ends_of(best)
-        else f"{three_digits(figures(best).token_ms)} ms a token",
+        "time": span(best["hours"]) if ends_of(best) else service_pace(best.to_dict(), catalogs),
     }[name]
     return (
         f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} "

@@ -91,7 +91,7 @@ def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Full training, LoRA and QLoRA, component by component."""
     rows = recent_rows(comparisons.over_methods, plan, catalogs)
     labels = [words.METHODS[line] for line in rows["line"]]
-    texts = map(words.values, records(rows))
+    texts = [words.values(row, catalogs) for row in records(rows)]
     bars_to_use(
         rows, labels, texts, "Memory per GPU by method", "explore_methods", plan, ink, catalogs
     )
