@@ -17,7 +17,6 @@ from calc.job.columns import (
     JOB_BY_NAME,
     STEP_TOKENS,
 )
-from calc.job.service_classes import service_classes
 from calc.layout import at_once
 from calc.mappings import Cells
 from calc.say.amounts import (
@@ -33,14 +32,14 @@ from calc.say.amounts import (
     work_ends,
 )
 from calc.say.change import change_in_words
+from calc.say.job_limits import limits_in_words
 from calc.say.limits import share_words
 from calc.say.numbers import amount, is_missing, percent, short_duration, three_digits, with_noun
-from calc.say.place import OBTAINABLE, instances_in_words, short_card
+from calc.say.place import instances_in_words, short_card
 from calc.say.sessions import turns_words
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.studies.stricter_limits import SPEEDS
-from calc.units import DAY_HOURS, HOUR_MINUTES
 
 ROLLOUT = ("prompts_per_step", "generations", "completion_tokens")
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
@@ -74,7 +73,7 @@ def job_sentence(job: Cells, catalogs: Catalogs) -> str:
     parts = [
         *words,
         *_places(job, catalogs),
-        *_limits(job, trains or ends),
+        *limits_in_words(job, trains or ends),
         *_by_hand(job, catalogs),
     ]
     return ", ".join(filter(None, parts)) + "."
@@ -214,7 +213,7 @@ def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     has_default_limits = (
         first_share == token_share
         and (first or FIRST_TOKEN_SECONDS) == FIRST_TOKEN_SECONDS
-        and token == _default("token_seconds")
+        and token == JOB_BY_NAME["token_seconds"].default
     )
     sound = sound_words(job, catalogs)
     yield sound
@@ -289,61 +288,6 @@ def _machines(job: Cells, catalogs: Catalogs) -> str:
         for name, count in counts.items()
     ]
     return " and ".join(words) or str(job["have"])
-
-
-def _limits(job: Cells, ends: bool) -> Iterator[str]:
-    """Yield each limit of the job that differs from the default, and any deadline."""
-    yield from _limits_of_cost(job, ends)
-    instances = 0 if job.get("have") else number_in(job, "instances_most")
-    if instances not in (0, _default("instances_most")):
-        yield f"on at most {with_noun(int(instances), 'instance')}"
-    if spare := number_in(job, "spare"):
-        yield f"with {with_noun(int(spare), 'spare instance')}"
-    bits = str(job.get("fewest_bits") or "")
-    if bits not in ("", _default("fewest_bits")):
-        yield f"in {bits} bits" if bits == "16" else f"in {bits} bits or more"
-    obtainable = str(job.get("obtainable") or "")
-    if obtainable == "by-agreement":
-        yield "what comes by agreement with AWS included"
-    elif obtainable not in ("", _default("obtainable")):
-        yield f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
-    if entry := service_classes().get(str(job.get("service_class") or "")):
-        yield entry.phrase
-    confidence = str(job.get("confidence") or "")
-    if confidence not in ("", _default("confidence")):
-        yield f"limits met with {confidence} % confidence"
-    if not is_missing(job.get("admits")) and job.get("admits"):
-        yield f"{' and '.join(str(job['admits']).split('+'))} admitted"
-
-
-def _limits_of_cost(job: Cells, ends: bool) -> Iterator[str]:
-    """Yield the limits on time, cost and GPU-hours."""
-    hours = number_in(job, "hours_most")
-    usd = number_in(job, "usd_most")
-    usd_per_hour = number_in(job, "usd_per_hour_most")
-    gpu_hours = number_in(job, "gpu_hours_most")
-    if ends and 0 < hours < NO_LIMIT:
-        yield f"within {_deadline(hours)}"
-    if 0 < usd < NO_LIMIT:
-        yield f"for at most ${amount(usd)}{'' if ends else ' a month'}"
-    if 0 < usd_per_hour < NO_LIMIT:
-        yield f"at most ${amount(usd_per_hour)} an hour"
-    if 0 < gpu_hours < NO_LIMIT:
-        yield f"in at most {amount(gpu_hours)} GPU-hours"
-
-
-def _deadline(hours: float) -> str:
-    """Say a deadline in the unit in which it is a round number: 7 days, 6.5 days, 30 minutes."""
-    days = hours / DAY_HOURS
-    if days >= 1 and (2 * days).is_integer():
-        number, unit = days, "day"
-    else:
-        number, unit = (hours, "hour") if hours >= 1 else (hours * HOUR_MINUTES, "minute")
-    return f"{amount(number)} {unit}{'' if number == 1 else 's'}"
-
-
-def _default(name: str) -> Any:
-    return JOB_BY_NAME[name].default
 
 
 def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
