@@ -5,6 +5,8 @@ the fewest that satisfy this. A model that answers no token takes whole batches,
 batch / seconds of its prefill, and no batch carries more than its card does.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from calc.engine.stages import MEMORY
@@ -47,6 +49,36 @@ def request_seconds(
     return (
         first_token_seconds + (0 if generates_nothing(job) else job.answer_tokens) * token_seconds
     )
+
+
+def load_ratio(
+    values: Callable[[str], np.ndarray],
+    first_token_seconds: np.ndarray,
+    token_seconds: np.ndarray,
+    job: Job,
+) -> np.ndarray:
+    """Return the load of the job over what each candidate carries; 0 of work that ends. [ratio]
+
+    `values`: the values of a column by name.
+
+    Concurrent sequences are the users. The load of a rate of requests is its share of the most that
+    a replica answers. A model that answers no token takes larger batches where more wait, so its
+    load is the share of the time that its requests take in full batches.
+    """
+    if job.ends:
+        return np.zeros(1)
+    replicas = values("data_parallel")
+    if job.requests_per_second and generates_nothing(job):
+        each_seconds = values("added_prompt_seconds")
+        return np.asarray(job.requests_per_second * each_seconds / replicas)
+    batch = values("batch")
+    if not job.requests_per_second:
+        return np.asarray(job.users / (batch * replicas))
+    seconds = request_seconds(first_token_seconds, token_seconds, job)
+    in_flight = job.requests_per_second * seconds / replicas
+    of_batch = values("arrivals_load_ratio")  # NaN where the cache is too small
+    of_slots = in_flight / values("running_sequences")
+    return np.where(np.isnan(of_batch), of_slots, in_flight / batch * of_batch)
 
 
 def with_batches(

@@ -14,9 +14,8 @@ from calc.job.job import Job
 from calc.layout_place_table import ONE, PAIR, WAY, LayoutPlaceTable
 from calc.search.batch_for_rate import (
     first_token_column,
-    generates_nothing,
     load_columns,
-    request_seconds,
+    load_ratio,
 )
 from calc.search.candidates import Candidates
 from calc.search.free_choices import COUNTS
@@ -107,7 +106,9 @@ def _candidates_on(pair_table: LayoutPlaceTable, offer: Offer, job: Job) -> Cand
         "limited_token_seconds": limited.token,
         "slow_first_token_ratio": pair_table.column("first_token_high_ratio", WAY),
         "slow_token_ratio": pair_table.column("time_high_ratio", WAY),
-        "load_ratio": _load_ratio(pair_table, first_token_seconds, token_seconds, job),
+        "load_ratio": load_ratio(
+            lambda name: pair_table.column(name, WAY), first_token_seconds, token_seconds, job
+        ),
         "price_age_days": offer.price_age_days.take(place),
         "obtainability_rank": np.where(is_many, many_rank, single_rank),
         "single_obtainability_rank": single_rank,
@@ -169,31 +170,3 @@ def _near_steps(candidates: Candidates, job: Job) -> Candidates:
     nearest_cost = np.minimum.reduceat(np.where(is_nearest, cost, np.inf), first)[group]
     is_tie = nearest_cost <= least * TIE_RATIO
     return candidates.take(np.flatnonzero(np.where(is_tie, is_nearest, cost == least)))
-
-
-def _load_ratio(
-    pair_table: LayoutPlaceTable,
-    first_token_seconds: np.ndarray,
-    token_seconds: np.ndarray,
-    job: Job,
-) -> np.ndarray:
-    """Return the load of the job over what each candidate carries; 0 of work that ends. [ratio]
-
-    Concurrent sequences are the users. The load of a rate of requests is its share of the most that
-    a replica answers. A model that answers no token takes larger batches where more wait, so its
-    load is the share of the time that its requests take in full batches.
-    """
-    if job.ends:
-        return np.zeros(1)
-    replicas = pair_table.column("data_parallel", WAY)
-    if job.requests_per_second and generates_nothing(job):
-        each_seconds = pair_table.column("added_prompt_seconds", WAY)
-        return np.asarray(job.requests_per_second * each_seconds / replicas)
-    batch = pair_table.column("batch", WAY)
-    if not job.requests_per_second:
-        return np.asarray(job.users / (batch * replicas))
-    seconds = request_seconds(first_token_seconds, token_seconds, job)
-    in_flight = job.requests_per_second * seconds / replicas
-    of_batch = pair_table.column("arrivals_load_ratio", WAY)  # NaN where the cache is too small
-    of_slots = in_flight / pair_table.column("running_sequences", WAY)
-    return np.where(np.isnan(of_batch), of_slots, in_flight / batch * of_batch)

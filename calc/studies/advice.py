@@ -20,6 +20,7 @@ from calc.layout import at_once
 from calc.mappings import Cells, Changes
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
+from calc.search.batch_for_rate import load_columns, load_ratio
 from calc.search.candidates import LimitedFigures
 from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.ranking import limits_of
@@ -70,12 +71,14 @@ _READ = (
     "run_tokens_per_second",
     "tokens_total",
 )
+_LOADED = ("data_parallel", "added_prompt_seconds")  # of a rate of requests
 # Other work differs in one of these, or in the width of its numbers.
 _SAME = ("tuning", "optimizer", "kv_precision")
 _WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
 _EMULATED = STATUSES.index("emulated")
 MACHINE = {"instance", "gpu", "gpus"}  # a change of one of these rents another machine
 _PLACED = ("layout", "instance", "gpus")
+ON_SPEED = ("first_token_seconds", "token_seconds", "requests_per_second")  # limits of a service
 _TELLING_RATIO = 0.005  # a smaller difference of two bills does not count
 _FRAME = (
     "kind",
@@ -160,13 +163,18 @@ def kind_of(row: Cells, change: Changes) -> str:
     return next(iter(change))
 
 
-def _keeps_work(row: Cells, kind: str, change: Changes, widths: dict[str, tuple]) -> bool:
-    """Return whether a changed scenario does the same work, and a service as much of it."""
+def _keeps_work(
+    row: Cells, kind: str, change: Changes, has_rate: bool, widths: dict[str, tuple]
+) -> bool:
+    """Return whether a changed scenario does the same work, and a service as much of it.
+
+    `has_rate`: the load is a rate of requests, which is a limit that a change exceeds or not.
+    """
     after = {**row, **change}
     as_much = (
         kind != "step"
         if row["work"] == "training"
-        else ends_of(row) or at_once(after) >= at_once(row)
+        else has_rate or ends_of(row) or at_once(after) >= at_once(row)
     )
     return (
         as_much
@@ -184,7 +192,9 @@ def _try_changes(
 ) -> pd.DataFrame:
     """Estimate each change. Return what it saves, how much it slows, and which limits it meets."""
     resolved = resolve(job, catalogs)
-    wanted = dict.fromkeys((*_READ, *limited_columns(resolved).values()))
+    has_rate = bool(resolved.requests_per_second)
+    of_load = (*load_columns(resolved), *_LOADED) if has_rate else ()
+    wanted = dict.fromkeys((*_READ, *limited_columns(resolved).values(), *of_load))
     rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
     markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
     present = pd.DataFrame([{name: row[name] for name in _READ}])
@@ -206,7 +216,7 @@ def _try_changes(
         {
             "kind": kinds,
             "same_machine": [not change.keys() & MACHINE for change in changes],
-            "same_work": _same_work(row, kinds, changes, catalogs),
+            "same_work": _same_work(row, kinds, changes, has_rate, catalogs),
             **_memory_changes(row, numbers),
             "saved_usd_per_hour": present_job.usd_per_hour - changed_job.usd_per_hour,
             "saved_work_ratio": 1 - work_ratio,
@@ -270,13 +280,14 @@ def _holds(
 
 
 def _same_work(
-    row: Row, kinds: list[str], changes: list[Changes], catalogs: Catalogs
+    row: Row, kinds: list[str], changes: list[Changes], has_rate: bool, catalogs: Catalogs
 ) -> list[bool]:
     """Return whether each change keeps the number formats, the method and the work of a step."""
     table = catalogs.precisions
     widths = dict(zip(table.index, map(tuple, table[_WIDTHS].to_numpy()), strict=True))
     return [
-        _keeps_work(row, kind, change, widths) for kind, change in zip(kinds, changes, strict=True)
+        _keeps_work(row, kind, change, has_rate, widths)
+        for kind, change in zip(kinds, changes, strict=True)
     ]
 
 
@@ -327,11 +338,15 @@ def _within_limits(
         limited_token_seconds=limited.token,
         slow_first_token_ratio=(numbers["time_to_first_token_high_seconds"] / first_token_seconds),
         slow_token_ratio=numbers["time_per_output_token_high_seconds"] / token_seconds,
-        load_ratio=np.zeros(len(done.hours)),
+        load_ratio=(
+            load_ratio(numbers.__getitem__, first_token_seconds, token_seconds, job)
+            if job.requests_per_second
+            else np.zeros(len(done.hours))
+        ),
     )
     exceeded = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
     none = np.zeros(len(done.hours), dtype=bool)
-    is_slow = exceeded.get("first_token_seconds", none) | exceeded.get("token_seconds", none)
+    is_slow = np.any([exceeded.get(name, none) for name in ON_SPEED], axis=0)
     exceeds_cost = [exceeded[name] for name in OF_MONEY if name in exceeded]
     return {
         "within_cost_limits": ~np.any(exceeds_cost, axis=0),

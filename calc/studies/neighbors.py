@@ -71,7 +71,8 @@ class Neighbors(NamedTuple):
 def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
     """The job of an estimated scenario, within the limits of another job.
 
-    A limit that is not set does not apply. A service may always be as slow as it is now.
+    A limit that is not set does not apply. A service may always be as slow as it is now; it carries
+    the requests per second of the other job, or as many in flight as now.
     """
     serves = row["work"] == "inference"
     amounts = ("sequence_tokens", "train_tokens", "tokens_total", "hours_per_month")
@@ -84,7 +85,9 @@ def job_of_scenario(row: Cells, market: str, limits: Cells) -> Row:
     job |= {name: limits[name] for name in (*LIMITS, "confidence") if not blank(limits.get(name))}
     job.pop("gpu" if row["instance"] else "instance", None)
     if serves:
-        return job | {"users": at_once(row), "prompt_tokens": row["prompt_tokens"]}
+        rate = limits.get("requests_per_second")
+        load = {"users": at_once(row)} if blank(rate) else {"requests_per_second": rate}
+        return job | load | {"prompt_tokens": row["prompt_tokens"]}
     step = limits.get("step_tokens")  # of the job, whose factor both ends keep
     return job | {"step_tokens": row["step_tokens"] if blank(step) else step}
 
