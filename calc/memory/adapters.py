@@ -1,9 +1,10 @@
-"""Tensors that LoRA adds to those that a block saves (peft 0.21). Bytes per token.
+"""Tensors that LoRA's adapters save in addition to those of a block (peft 0.21). Bytes per token.
 
-An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit
-one. A 16-bit adapter shares its input with its neighbors, and the output projection's with
-attention. Each adapter keeps its product of width `rank`. Source: peft 0.21, tuners/lora/layer.py;
-read off simulated steps (validation/data/post_training.csv, validation/data/parallel/qlora.csv).
+An fp32 adapter saves an fp32 copy of its input, one per adapted matrix, and under autocast also a
+16-bit one. A 16-bit adapter shares its input with neighboring adapters; the output projection's
+adapter shares it with attention. Each adapter saves its product of width `rank`. Source: peft 0.21,
+tuners/lora/layer.py; read off simulated steps (validation/data/post_training.csv,
+validation/data/parallel/qlora.csv).
 """
 
 import numpy as np
@@ -32,10 +33,10 @@ def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
 def copies_input_bytes_each(
     adapter_bytes_each, runs_autocast, compute_bytes_each, matrix_bytes_each
 ):
-    """Width of the copy that each adapted matrix keeps of its input; 0 if they share. [B]
+    """Width of the copy that each adapted matrix saves of its input; 0 if they share one. [B]
 
-    Under autocast in 16 bits; beside a quantized matrix, whose own product takes a copy, twice.
-    Source: validation/data/parallel/qlora.csv, validation/data/post_training.csv.
+    It has 16 bits under autocast. Beside a quantized matrix, whose own product saves a copy too, it
+    counts twice. Source: validation/data/parallel/qlora.csv, validation/data/post_training.csv.
     """
     wide = (runs_autocast == 0) & (compute_bytes_each < 4)
     autocast = np.where(matrix_bytes_each < 2, 4.0, 2.0)
@@ -109,7 +110,7 @@ def stack_rank_products(stack_adapters, stack_adapter_inputs, stack_mixer_inputs
 
 
 def stack_padded_elements(adapts_matrices, stack_query_width, stack_key_width, stack_value_width):
-    """Update of a joint adapter, padded where a projection has no part in it. [elements]
+    """Update of a joint adapter, with zeros for projections that it does not adapt. [elements]
 
     Source: litgpt/lora.py, LoRAQKVLinear.
     """

@@ -1,4 +1,4 @@
-"""Serving as it is run: what the prefix cache has, and what a draft adds to a model."""
+"""Serving with a prefix cache and with speculative decoding."""
 
 import numpy as np
 

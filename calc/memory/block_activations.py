@@ -186,11 +186,11 @@ def _worst(linear_forms, attention, trains, keeps_all):
 def stack_recomputed_end_bytes_per_token(
     keeps_all, runs_autocast, copies_input_bytes_each, stack_adapter_inputs, stack_hidden
 ):
-    """Bytes beside a recomputed block's own as its last adapted product ends. [B]
+    """Bytes in addition to a recomputed block's own when its last adapted product ends. [B]
 
-    The product's input and, under autocast, its fp32 copy; both products, their sum, and the
-    gradient that waits for it. Source: peft 0.21, tuners/lora/layer.py, Linear.forward; simulated
-    (validation/data/post_training.csv).
+    They are the product's input and, under autocast, its fp32 copy; both products, their sum, and
+    the gradient that waits for it. Source: peft 0.21, tuners/lora/layer.py, Linear.forward;
+    simulated (validation/data/post_training.csv).
     """
     last = stack_adapter_inputs[ADAPTED.index("down")]
     inputs = (2 + 4 * runs_autocast) * last

@@ -1,8 +1,8 @@
-"""Memory that must fit on a card, its range, and the verdict that follows. Bytes.
+"""Memory that must fit on a card, its range, and the verdict. Bytes.
 
 The allocator returns its cached blocks before it fails (c10/cuda/CUDACachingAllocator.cpp,
-release_cached_blocks). A run therefore needs its allocated peak, what fragmentation loses of it,
-and what lies outside of the allocator. On a card with memory to spare, nvidia-smi shows more:
+release_cached_blocks). A run therefore needs its allocated peak, what it loses to fragmentation,
+and the memory outside of the allocator. On a card with memory to spare, nvidia-smi shows more:
 `memory_bytes`.
 """
 
@@ -198,12 +198,13 @@ def fit_probability(
     returned_ratio,
     unknown_bytes,
 ):
-    """Probability that the card holds the run, by the spread of its kind's peaks. [0 to 1]
+    """Probability that the card holds the run, from the spread of measured peaks. [0 to 1]
 
-    Once with what FSDP's reductions hold on a stream of their own, once with that returned; the end
-    of what is not known of its model is the 95th of 100 as well. At least 0.95 where it is said to
-    fit, at most one half where it is said not to. Source: catalogs/calibrated/overheads.yaml; held
-    against published runs, each with the spread of the others' models (validation/probability.py).
+    The spread is that of its kind of work. Two cases are joined: FSDP's reductions keep the memory
+    of their own stream, or it is returned. The upper end of what is not known of the model counts
+    as its 95th percentile. The probability is at least 0.95 if the run is said to fit, and at most
+    one half if it is said not to. Source: catalogs/calibrated/overheads.yaml; compared with
+    published runs, each with the spread of the others' models (validation/probability.py).
     """
     unknown_ratio = unknown_bytes / np.maximum(starting_peak_bytes, 1)
     scale_ratio = need_scale_ratio + np.log1p(unknown_ratio) / np.log(SURE_ODDS)

@@ -1,4 +1,4 @@
-"""Keys and values of cached tokens, and states of layers that keep these instead. Bytes.
+"""Keys and values of cached tokens, and the states that some layers store instead. Bytes.
 
 Source: layers · elements per token · tokens · bytes each / GPUs that divide the heads, Pope et al.
 2022, arXiv 2211.05102, section 3.3.
@@ -165,7 +165,7 @@ def pooled_bytes_per_token(
     stack_window_tokens,
     serving_window_pool_ratio,
 ):
-    """Cache of one token where layers of a window have a pool of their own; 0 elsewhere. [B]
+    """Cache of one token if windowed layers have a pool of their own; 0 otherwise. [B]
 
     That pool holds a fixed share of the other layers' tokens, however short the window. Source:
     SGLang, server_args.py, swa_full_tokens_ratio.

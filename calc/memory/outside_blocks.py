@@ -1,4 +1,4 @@
-"""Tensors saved outside the blocks, by kind of head. Bytes.
+"""Tensors that are saved outside the blocks, by kind of head. Bytes.
 
 Read off simulated steps of transformers: catalogs/read_off/heads.yaml.
 """

@@ -1,8 +1,8 @@
-"""Generating answers on the cards that train, and passes without gradient. Bytes on one GPU.
+"""Generation of answers on the GPUs that train, and passes without gradient. Bytes on one GPU.
 
-A colocated engine takes a share of the card; asleep it keeps nothing but its context. What of
-training leaves the card meanwhile is the library's or the scenario's. Source: vLLM, sleep mode;
-TRL, verl and NeMo-RL by catalogs/edited/trainers.yaml.
+A colocated engine takes a share of the card; while it sleeps it keeps nothing but its context. The
+library or the scenario decides what training moves off the card meanwhile. Source: vLLM, sleep
+mode; TRL, verl and NeMo-RL by catalogs/edited/trainers.yaml.
 """
 
 import numpy as np
@@ -40,9 +40,10 @@ def answers_cache_bytes(
     stack_tokens,
     accumulation_steps,
 ):
-    """Keys and values of all answers of a step where the policy generates them itself. [B]
+    """Keys and values of all answers of a step if the policy generates them itself. [B]
 
-    In 16 bits; all of a step's answers at once (TRL, grpo_trainer.py, steps_per_generation).
+    They have 16 bits, and all answers of a step are generated at once (TRL, grpo_trainer.py,
+    steps_per_generation).
     """
     cached = np.sum(stack_layers_here * stack_cached_elements_per_token * stack_tokens, axis=0)
     return generates_itself * 2 * cached * accumulation_steps

@@ -30,9 +30,9 @@ def profile_batched_tokens(
 
 
 def sorted_logit_bytes_each(serving_sorted_bytes_each, release_sorts_logits, is_tuned):
-    """Bytes per logit in which PyTorch's sampler sorts them, in releases that take it. [B]
+    """Bytes per logit that PyTorch's sampler needs to sort, in releases that use it. [B]
 
-    A tuned engine has FlashInfer, which finds the largest without sorting. Source: vLLM,
+    A tuned engine uses FlashInfer, which finds the largest logits without sorting. Source: vLLM,
     v1/sample/ops/topk_topp_sampler.py, apply_top_k_top_p: logits.sort; pull request 40376.
     """
     return serving_sorted_bytes_each * np.nan_to_num(release_sorts_logits) * (1 - is_tuned)

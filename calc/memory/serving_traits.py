@@ -94,9 +94,9 @@ def reserve_bytes(
 
 
 def tower_share_ratio(loads_tower, tower_layers, tower_hidden):
-    """Share of an own computed share that an engine takes beside a vision tower. [ratio]
+    """Factor by which a vision tower lowers the share that an engine computes itself. [ratio]
 
-    0.95, and a tenth less for each tower of ViT-L's size beyond the first. Source: SGLang,
+    It is 0.95, and a tenth less for each tower of ViT-L's size beyond the first. Source: SGLang,
     arg_groups/memory_hook.py, adjust_mem_fraction_for_vlm.
     """
     towers_of_vit_l = tower_layers * tower_hidden**2 / (24 * 1024**2)

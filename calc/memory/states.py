@@ -23,14 +23,14 @@ def trained_outside_here(
 
 
 def trained_head_here(stage_head_here, adapts, saved_head_here):
-    """Elements of the head's matrix where it is trained. [elements]"""
+    """Elements of the head's matrix if it is trained. [elements]"""
     return stage_head_here * (1 - adapts) + saved_head_here
 
 
 def trained_embedding_here(
     embedding_parameters_here, holds_embedding, adapts, saved_embedding_here
 ):
-    """Elements of the embedding where it is trained. [elements]"""
+    """Elements of the embedding if it is trained. [elements]"""
     return embedding_parameters_here * holds_embedding * (1 - adapts) + saved_embedding_here
 
 

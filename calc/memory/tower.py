@@ -1,8 +1,8 @@
-"""A vision tower beside the text part: what it saves and needs. Bytes on one GPU.
+"""The vision tower of a multimodal model: what it saves and needs. Bytes on one GPU.
 
-Its tokens are patches, all those of a micro-batch at once. What it makes of them, the images'
-tokens, is part of the sequence and counted with it. Layers that attend to a whole image and layers
-that attend to windows of it have a row each: (2, rows). Source: Qwen2.5-VL, Bai et al. 2025, arXiv
+Its tokens are the patches of all images of a micro-batch. The image tokens that it makes of them
+are part of the sequence and counted there. Layers that attend to a whole image and layers that
+attend to windows of it have a row each: (2, rows). Source: Qwen2.5-VL, Bai et al. 2025, arXiv
 2502.13923.
 """
 

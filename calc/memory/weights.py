@@ -133,7 +133,7 @@ def adapters_bytes(
 
 
 def draft_weights_bytes(draft_blocks_ratio, blocks_parameters_here, outer_bytes_each):
-    """Weights of what proposes tokens, in 16 bits: a share of the model's blocks. [B]
+    """Weights of the draft model or heads in 16 bits, as a share of the model's blocks. [B]
 
     Source: catalogs/edited/speculations.yaml.
     """
@@ -205,9 +205,8 @@ def dequantized_bytes(
 def _segment_waste_bytes(tensor_bytes):
     """Waste that torch.cuda.memory_allocated counts beyond a tensor's size. [B]
 
-    From 10 MiB on, a segment is a multiple of 2 MiB; its rest is split off only where it is more
-    than 1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, kMinLargeAlloc, kRoundLarge,
-    should_split.
+    From 10 MiB on, a segment is a multiple of 2 MiB; its rest is split off only if it is more than
+    1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, kMinLargeAlloc, kRoundLarge, should_split.
     """
     rest = np.ceil(tensor_bytes / 2**21) * 2**21 - tensor_bytes
     return np.where((tensor_bytes >= 10 * 2**20) & (rest <= 2**20), rest, 0.0)
@@ -262,7 +261,7 @@ def fused_parts_bytes(
 
 
 def load_working_bytes(tied, stores_head, head_elements_here, fused_parts_bytes):
-    """Memory that loading adds to the weights: an untied head, matrices being fused. [B]
+    """Memory that loading adds: a copy of a tied head, and matrices while they are fused. [B]
 
     Source: as fused_parts_bytes; an untied copy of the head: catalogs/edited/implementations.yaml.
     """

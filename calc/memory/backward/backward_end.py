@@ -1,9 +1,9 @@
 """The end of the backward pass: the embedding's gradient, and FSDP's last reductions.
 
-In a pipeline FSDP reduces all groups when all micro-batches are done: the last chunk's, then the
-first's; the embedding's gradient is made before. These three moments are the first axis of shape
-(3, rows). Source: torch/distributed/pipelining/stage.py, perform_reduce_grad; simulated
-(validation/data/parallel/pipeline.csv).
+In a pipeline, FSDP reduces all groups after the last micro-batch. Three moments are compared, on
+the first axis of shape (3, rows): the reduction of the last chunk, that of the first chunk, and the
+gradient of the embedding, which is made before both. Source: torch/distributed/pipelining/stage.py,
+perform_reduce_grad; simulated (validation/data/parallel/pipeline.csv).
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ def last_group_parameters_here(
 def beside_embedding_elements(
     vocabulary_split, embedding_parameters, holds_embedding, adapts, hidden, stack_tokens
 ):
-    """A divided embedding's whole gradient, or the gradient of its output. [elements]
+    """The whole gradient of a divided embedding, or else the gradient of its output. [elements]
 
     Source: simulated (fsdp_tp.csv).
     """
@@ -92,7 +92,10 @@ def last_reduction_bytes(
 
 
 def stage_reduced_here(reduces_at_end, stack_trained_here, embedding_reduction_here, stage_chunks):
-    """Elements of the group that is being reduced; an embedding before blocks. [elements]"""
+    """Elements of the group that is reduced at each of the three moments. [elements]
+
+    An embedding that is a group of its own comes before the blocks of its chunk.
+    """
     if not np.any(reduces_at_end):
         return np.zeros(1)
     block = np.max(stack_trained_here, axis=0)
@@ -108,7 +111,7 @@ def stage_unreduced_here(
     stage_chunks,
     chunks_in_turn,
 ):
-    """Elements that are still whole, the group being reduced among them. [elements]"""
+    """Elements that are not reduced yet, with the group that is being reduced. [elements]"""
     if not np.any(reduces_at_end):
         return np.zeros(1)
     all_chunks = blocks_parameters_here + embedding_reduction_here + stage_head_here
@@ -129,7 +132,7 @@ def stage_reduction_bytes(
     gradient_shards,
     stage_logits_bytes,
 ):
-    """Working memory at those three: what is whole, and one group's gradients once more. [B]"""
+    """Working memory at the three moments: whole gradients, and a reduced copy of a group's. [B]"""
     reduced = reduce_bytes_each * (stage_reduced_here * (1 + 1 / gradient_shards))
     return (
         gathered_bytes_each * (stage_unreduced_here - stage_reduced_here)
@@ -147,7 +150,7 @@ def stage_reduction_gradients_bytes(
     full_gradients_bytes,
     gradient_shards,
 ):
-    """Gradients at those three; other chunks' are whole before they are reduced. [B]"""
+    """Gradients at the three moments; other chunks' stay whole until their reduction. [B]"""
     if not np.any(reduces_at_end):
         return np.zeros(1)
     last = accumulated_gradients_bytes * np.where(chunks_in_turn > 0, last_chunk_ratio, 1)
@@ -167,9 +170,10 @@ def stage_waiting_bytes(
     round_microbatches,
     waiting_microbatches,
 ):
-    """Activations at those three: of the chunks before, none, of all but this micro-batch. [B]
+    """Activations of waiting micro-batches at the three moments. [B]
 
-    Shape (3, rows); where FSDP reduces nothing at the end the last alone, (rows,).
+    They are those of the earlier chunks, none, and all but this micro-batch's. Shape: (3, rows), or
+    (rows,) with the third alone if FSDP reduces nothing at the end.
     """
     kept = np.sum(stack_kept_microbatch_bytes, axis=0) * (pipeline_parallel > 1)
     others = kept * np.maximum(
@@ -192,9 +196,9 @@ def dense_embedding_bytes(
 ):
     """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
 
-    Beside the head's if they share a matrix, and beside that of earlier micro-batches. Of three
-    users (T5: both sides and the head) the third's is added to the sum of the other two. Source:
-    torch.nn.Embedding with sparse=False.
+    It is alive beside the head's gradient if they share a matrix, and beside that of earlier
+    micro-batches. With three users (T5: both sides and the head), the gradient of the third is
+    added to the sum of the other two. Source: torch.nn.Embedding with sparse=False.
     """
     others = tied + adds_gradients - 1  # users whose gradients stand beside it, less its own
     dense = embedding_parameters * holds_embedding * (1 - adapts)
@@ -225,7 +229,7 @@ def embedding_activations_bytes(
     outside_tokens,
     stage_waiting_bytes,
 ):
-    """The gradient of the embedding's output, and what waits; FSDP counts its own. [B]"""
+    """The gradient of the embedding's output, and waiting activations; FSDP counts its own. [B]"""
     of_output = (
         (1 - fsdp_active)
         * (1 - adapts)

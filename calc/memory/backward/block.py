@@ -60,7 +60,7 @@ def stack_passing_bytes(
     fullest_turn,
     stage_logits_bytes,
 ):
-    """Buckets, a widened matrix, merged experts and stage buffers while blocks are at work. [B]"""
+    """Buckets, a widened matrix, merged experts and stage buffers while blocks run backward. [B]"""
     past_head = chunks_in_turn * (fullest_turn[0] == 2)  # the logits are gone
     buffers = bucket_bytes + placeholder_gradients_bytes + stage_buffers_bytes
     return buffers + dequantized_bytes + stack_merging_bytes - past_head * stage_logits_bytes
@@ -119,7 +119,7 @@ def products_working_bytes(
 def attention_activations_bytes(
     place_kept_bytes, stack_attention_peak_bytes_per_token, stack_tokens, outside_backward_bytes
 ):
-    """Activations at attention's worst moment, where the block has one. [B]"""
+    """Activations at the largest moment of attention, if the block has attention. [B]"""
     kept = (
         place_kept_bytes
         + stack_attention_peak_bytes_per_token * stack_tokens
@@ -153,7 +153,7 @@ def attention_working_bytes(
     keeps_new_gradients,
     stack_attention_peak_bytes_per_token,
 ):
-    """Working memory at attention's worst moment, where the block has one. [B]"""
+    """Working memory at the largest moment of attention, if the block has attention. [B]"""
     made = new_gradient_bytes_each * stack_made_at_attention_here * keeps_new_gradients
     return (stack_attention_peak_bytes_per_token > 0) * (place_buffers_bytes + made)
 

@@ -1,7 +1,8 @@
-"""Whole weights and buckets that sharding holds beside the shards.
+"""Gathered weights and reduction buckets of sharding. Bytes on one GPU.
 
-FSDP gathers groups of parameters: each block, and either the root group of all else or embedding
-and head apart. Source: Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard.
+FSDP gathers groups of parameters: each block, and either everything else as the root group, or the
+embedding and the head as groups of their own. Source: Zhao et al. 2023, arXiv 2304.11277;
+torch/distributed/fsdp/_fully_shard.
 """
 
 import numpy as np

@@ -20,21 +20,20 @@ def logits_backward_bytes_each(head_coefficients, head_row, activation_format, v
 
 
 def loop_forward_bytes_each(adapts, batch_sequences, softcap):
-    """Bytes per logit at the forward peak where the training loop keeps fp32 outputs. [B]
+    """Bytes per logit at the forward peak if the training loop keeps fp32 outputs. [B]
 
     With several sequences, full tuning cuts the last token off a copy, and LoRA takes a list of
-    chunks. A cap keeps the result of its tanh.
-
-    Source: litgpt, finetune/full.py and finetune/lora.py.
+    chunks. Capped logits keep the result of the tanh. Source: litgpt, finetune/full.py and
+    finetune/lora.py.
     """
     return 8.0 + 4.0 * (1 - adapts) * (batch_sequences > 1) + 2.0 * softcap
 
 
 def loop_backward_bytes_each(adapts, softcap, decoder_tokens):
-    """Bytes per logit in the backward pass where the loop keeps fp32 outputs. [B]
+    """Bytes per logit in the backward pass if the training loop keeps fp32 outputs. [B]
 
-    LoRA's gradients are those of one chunk of 128 tokens.
-    Source: litgpt, finetune/lora.py, lm_head_chunk_size.
+    LoRA's gradients are those of one chunk of 128 tokens. Source: litgpt, finetune/lora.py,
+    lm_head_chunk_size.
     """
     chunk = 8.0 * np.minimum(128 / decoder_tokens, 1)
     return 8.0 + np.where(adapts > 0, chunk, 4.0) + 2.0 * softcap

@@ -1,11 +1,11 @@
 """Micro-batches and finished gradients that wait on a pipeline's stage.
 
-Of chunks that take turns the model's last has its gradients first; where a step is one round, no
-two chunks have them while most micro-batches wait. Three turns are compared, on the first axis of
-shape (3, rows): the first backward pass, the second, and the second of the first chunk. Without a
-pipeline one micro-batch waits. Source: Narayanan et al. 2021, arXiv 2104.04473, section 2.2;
-torch/distributed/pipelining/schedules.py; Megatron-Core, pipeline_parallel/schedules.py; simulated
-(validation/data/parallel/pipeline.csv).
+If chunks take turns, the last chunk of the model has its gradients first. In a step of one round,
+at most one chunk has them while most micro-batches wait. Three turns are compared, on the first
+axis of shape (3, rows): the first backward pass, the second, and the second of the first chunk.
+Without a pipeline, one micro-batch waits. Source: Narayanan et al. 2021, arXiv 2104.04473, section
+2.2; torch/distributed/pipelining/schedules.py; Megatron-Core, pipeline_parallel/schedules.py;
+simulated (validation/data/parallel/pipeline.csv).
 """
 
 import numpy as np
@@ -41,8 +41,8 @@ def microbatches_in_flight(
 ):
     """Micro-batches of the whole stage that wait at this place in the pipeline. [micro-batches]
 
-    1F1B: one for each stage on the first, one on the last. Of v chunks that take turns: v - 1
-    rounds and 1, and two more for each stage behind.
+    1F1B: as many as there are stages on the first stage, one on the last. If v chunks take turns,
+    they are v - 1 rounds and one, and two more for each later stage.
     """
     behind = pipeline_parallel - 1 - stages_before
     interleaved = ((stage_chunks - 1) * round_microbatches + 1 + 2 * behind) / stage_chunks
