@@ -36,6 +36,7 @@ TEXTS = (
     "tower_block",
     "note",
     "note_with_images",
+    "training_note",
     "source",
     "checked_on",
     "notes",
@@ -95,6 +96,7 @@ MODEL_COLUMNS = (
     "largest_image_tokens",
     "note",
     "note_with_images",
+    "training_note",
     "source",
     "checked_on",
     "notes",
@@ -303,6 +305,7 @@ def describe_model(entry: Json, traits_by_family: Mapping[str, Json]) -> tuple[S
     model["expert_share_ratio"] = sum(count for count, _ in of_experts) / model["parameters"]
     model["leaves_out"] = int(bool(model.get("left_out")))
     model["note"], model["note_with_images"] = note_of(model), note_with_images(model)
+    model["training_note"] = model["training_caveat"]
     return model, stacks
 
 

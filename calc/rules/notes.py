@@ -49,11 +49,15 @@ def _join_notes(first: Words, second: Words) -> Words:
 
 
 def _of_model(table: Columns, catalogs: Catalogs) -> Words:
-    """Return the note on each row's model, which differs if its tower is loaded."""
+    """Return the note on each row's model, which differs if its tower is loaded or if it trains."""
     without = words_of(catalogs, "models", "note")
     with_images = words_of(catalogs, "models", "note_with_images")
     row = table["model_row"] + len(without) * (table["tower_parameters"] > 0)
-    return Words(row, np.concatenate([without, with_images]))
+    of_training = np.append(words_of(catalogs, "models", "training_note"), "")
+    training_row = np.where(table["trains"] > 0, table["model_row"], len(of_training) - 1)
+    return _join_notes(
+        Words(row, np.concatenate([without, with_images])), Words(training_row, of_training)
+    )
 
 
 def _of_release(table: Columns, catalogs: Catalogs) -> Words:

@@ -15,8 +15,8 @@ def publisher_words(catalogs: Catalogs, model: str, precision: str, with_file: b
     weights = f"{8 if width >= 1 else 4}-bit weights"
     entry = published_files(catalogs).get((model, precision))
     if entry is None:
-        is_original = precision == catalogs.models["published_precision"].get(model)
-        if is_original:
+        own = [catalogs.models[f"{name}_precision"].get(model) for name in ("published", "stored")]
+        if precision in own:
             return f"its {weights} are the original"
         return f"no published {weights} are known: you have to make them"
     publisher = entry["file"].partition("/")[0]

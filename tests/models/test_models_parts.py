@@ -15,6 +15,7 @@ from calc import add_models, estimate
 from calc.__main__ import main
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, read_config, read_config_text
+from calc.say.weights import publisher_words
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 CATALOGS = catalogs()
@@ -392,3 +393,16 @@ def test_layers_that_share_a_block_keep_each_their_own_and_weigh_once(tuning, we
         "trained_parameters": 16 * (4 * 128 + 2 * 192),
     }
     assert twelve[weights_once] - one[weights_once] == 11 * block[weights_once]
+
+
+def test_what_holds_for_training_alone_is_said_of_training_alone():
+    works = ("training", "inference")
+    rows = pd.DataFrame([{"model": "qwen3.5-27b", "work": work} for work in works])
+    notes = estimate(rows, CATALOGS, False)["note"]
+    assert ["flash-linear-attention" in note for note in notes] == [True, False]
+
+
+def test_narrow_weights_that_the_models_own_file_holds_need_not_be_made():
+    config = LLAMA | {"quantization_config": {"quant_method": "fp8"}}
+    catalogs = add_models(CATALOGS, {"own": read_config(config, "own", CATALOGS)})
+    assert publisher_words(catalogs, "own", "fp8") == "its 8-bit weights are the original"
