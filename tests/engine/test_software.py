@@ -59,6 +59,7 @@ def test_bytes_are_those_counted_by_hand_in_the_source(case):
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("software", "model", "counted"), SAVED)
 def test_a_block_saves_what_was_counted_in_its_source(software, model, counted):
     saved = (

@@ -181,6 +181,7 @@ def test_what_cannot_be_planned_is_refused_with_what_to_ask_instead(text):
     assert understood.problem.endswith(".")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -283,6 +284,7 @@ def test_columns_are_estimated_as_they_stand(capsys):
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("text", [LORA, "qwen3 32b for 20 people", *FILES])
 def test_an_estimate_has_twenty_lines_at_most_and_says_first_what_was_understood(text):
     written = lines(text)

@@ -8,7 +8,7 @@ import pytest
 import recorded_answers
 from examples import catalogs
 
-EVERY, EVERY_LONG = 40, 16  # of the jobs, one in so many is answered in `make test`, in `make long`
+EVERY, EVERY_LONG = 80, 20  # of the jobs, one in so many is answered in `make test`, in `make long`
 
 
 def assert_nothing_moved(first, every):

@@ -258,6 +258,7 @@ def test_an_answer_fits_with_its_engine_and_is_its_own_estimate():
     assert rows["usd"].astype(float).min() <= apart["usd"].astype(float).min()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("line", "scenario", "said"),
     [

@@ -198,6 +198,7 @@ def test_people_and_a_context_are_requests_and_lengths(catalogs):
     assert (encoder.prompt_tokens, encoder.sequence_tokens) == (256, 256)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", WRONG)
 def test_a_bad_job_says_why_and_leaves_the_others_theirs(catalogs, fault):
     job, sentence = WRONG[fault]

@@ -122,6 +122,7 @@ def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs)
     assert "8-bit weights and cache −$" in cost[0]
 
 
+@pytest.mark.bench
 def test_the_bits_of_a_limit_are_those_of_the_answer_that_it_leads_to(catalogs):
     job = {"work": "inference", "model": "qwen3-32b", "requests_per_second": 2}
     job |= {"prompt_tokens": 12000, "answer_tokens": 400}

@@ -131,6 +131,7 @@ def case(request, catalogs):
     return ranked, rows, len(rows)
 
 
+@pytest.mark.sample(3)
 def test_a_search_finds_what_estimating_every_row_finds_and_its_frontier(case):
     ranked, rows, many = case
     figures, qualifying = ranked.candidates, ranked.qualifying

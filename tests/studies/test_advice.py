@@ -233,6 +233,7 @@ def test_where_it_fits_each_change_saves_money_or_memory_and_what_saves_most_com
     assert planned["work"] == "training" or (changes["saved_usd_per_hour"] >= 0).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", TOO_BIG)
 def test_where_it_does_not_fit_what_fits_for_sure_and_for_no_more_an_hour_comes_first(name):
     _, changes, _ = advised(name)
@@ -348,6 +349,7 @@ def test_no_advice_beats_the_answer_of_least_money_by_what_the_answer_was_free_t
     assert not (changes["saved_work_ratio"][free] > 0.01).any()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "limits", "column", "most"), CASES["limits"])
 def test_limits_are_kept(name, limits, column, most):
     _, pairs = advice(ALL[name], **limits)
@@ -388,6 +390,7 @@ def test_a_change_that_changes_nothing_is_left_out():
     assert distinct_changes(planned, [changes[0], changes[0]]) == changes[:1]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FITTING)
 def test_of_a_run_that_failed_although_it_fits_each_change_frees_what_was_refused(name):
     planned, lacking = estimate(ALL[name], catalogs(), solve=False), 3 * 2**30

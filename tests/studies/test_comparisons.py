@@ -253,6 +253,7 @@ def fields(spec, dataset=""):
     }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", BAR_SPECS)
 def test_a_specification_is_valid_holds_no_data_survives_json_and_names_its_quantities(name):
     spec = BAR_SPECS[name]

@@ -16,6 +16,7 @@ OWNED = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("job", OWNED)
 def test_on_machines_that_are_there_the_fastest_of_every_arrangement_is_the_answer(catalogs, job):
     owned, rented = options(job | {"have": HAVE}, catalogs), options(job, catalogs)

@@ -235,6 +235,7 @@ def test_the_plan_that_an_answer_became_costs_what_it_cost():
         )
 
 
+@pytest.mark.bench
 def test_of_more_than_six_the_six_chosen_are_side_by_side():
     app = figures(
         opened("compare", kept=[PLAIN.replace("plain", f"copy {number}") for number in range(8)])
@@ -248,6 +249,7 @@ def test_of_more_than_six_the_six_chosen_are_side_by_side():
     assert app.multiselect(key="side_by_side").value == ["last", "copy 2"]
 
 
+@pytest.mark.bench
 def test_runs_months_and_a_discount_change_the_bill():
     app = opened("compare", kept=[PLAIN, SERVED])
     before = lines(app)

@@ -45,6 +45,7 @@ def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     assert "color=red" in messages_of(opened("accuracy", color="red"))  # on every page
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("query", "reason"), recorded("cases/dashboard.json")["impossible"])
 def test_an_impossible_choice_says_why(query, reason):
     app = opened(**query)

@@ -217,6 +217,7 @@ GUIDED = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("job", GUIDED.values(), ids=GUIDED)
 def test_the_guide_begins_with_the_plan_and_is_ordered_by_money_without_doubles(job):
     plan = options(job, catalogs()).rows[0]
@@ -281,6 +282,7 @@ def test_every_tab_shows_its_rows_while_it_is_open(query):
         assert not app.error, tab
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("tab", "column", "key"),
     [

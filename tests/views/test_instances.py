@@ -106,6 +106,7 @@ def test_a_ticked_type_goes_into_the_plan(chosen):
     assert f"× {name} in N. Virginia." in page_text(app)
 
 
+@pytest.mark.bench
 def test_several_ticked_types_stand_next_to_each_other_and_are_compared(chosen):
     chosen(page.KEY, 0, 2)
     app = opened("instances")
@@ -147,6 +148,7 @@ def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, c
     assert address(app)["view"] == ["method"]
 
 
+@pytest.mark.bench
 def test_one_type_by_region_goes_into_the_plan_there(chosen):
     chosen("regions_of_p5.48xlarge", 1)
     app = opened("instances")

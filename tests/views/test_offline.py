@@ -146,6 +146,7 @@ def every_row(tokens, catalogs):
     return every[offered(every, catalogs)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("tokens", "hours"), [(3e7, 168), (1e9, 168), (1e9, 30), (3e9, 24), (3e9, 8)]
 )

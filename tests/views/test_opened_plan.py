@@ -65,6 +65,7 @@ def test_what_changed_since_is_said_until_it_is_dismissed(today):
     assert re.search(r"Today it cannot be estimated: .*tensor", notice(opened(**query)))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("then", "sentence"), recorded("cases/opened_plan.json")["moved"])
 def test_what_has_moved_is_said_with_whose_doing_it_is(today, then, sentence):
     text = notice(opened(**of_then(today, made_on="2026-01-02", **then)))

@@ -171,6 +171,7 @@ def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_op
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("query", "card", "button"),
     [
@@ -232,6 +233,7 @@ def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(s
     assert by_hand.startswith("As you set it")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("query", "titles", "press"),
     [

@@ -312,6 +312,7 @@ def test_the_plans_arrangement_is_marked_on_every_card(catalogs):
     assert re.search(r"– does not run: .*V100 · 32", said)
 
 
+@pytest.mark.bench
 def test_what_a_parameter_and_a_token_take_is_said():
     assert "Each parameter takes 16.0 bytes" in page_text(page_of("training"))
     assert "says 18 bytes for AdamW" in page_text(page_of("training"))
