@@ -160,10 +160,15 @@ def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes_of(path):
+    return list(ast.walk(tree_of(path)))
+
+
 def imported(path):
     """The packages that a file imports, Python's own left out."""
     names = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -239,7 +244,7 @@ def test_a_room_of_calc_imports_only_rooms_below_it():
 
 def test_only_the_doors_of_calc_open_files():
     for path in python_files("calc"):
-        calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+        calls = [node.func for node in nodes_of(path) if isinstance(node, ast.Call)]
         named = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
         assert name_of(path) in DOORS or not named & OPENERS, name_of(path)
 
@@ -256,7 +261,7 @@ def docstrings(path):
     """Every docstring of a file: (name, text)."""
     nodes = [
         node
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
     ]
     return [
@@ -300,7 +305,7 @@ def test_a_formula_reads_few_columns():
     functions = [
         node
         for path in python_files("calc")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef)
     ]
     assert [node.name for node in functions if len(node.args.args) > MOST_PARAMETERS] == []
@@ -310,7 +315,7 @@ def test_no_path_of_one_machine():
     machine = re.compile(r"(^|[^\w./])/(home|root|tmp|work|Users|mnt)/")
     for path in python_files(*ROOMS):
         constants = [
-            node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)
+            node.value for node in nodes_of(path) if isinstance(node, ast.Constant)
         ]
         assert [
             text for text in constants if isinstance(text, str) and machine.search(text)
