@@ -314,9 +314,7 @@ def test_a_formula_reads_few_columns():
 def test_no_path_of_one_machine():
     machine = re.compile(r"(^|[^\w./])/(home|root|tmp|work|Users|mnt)/")
     for path in python_files(*ROOMS):
-        constants = [
-            node.value for node in nodes_of(path) if isinstance(node, ast.Constant)
-        ]
+        constants = [node.value for node in nodes_of(path) if isinstance(node, ast.Constant)]
         assert [
             text for text in constants if isinstance(text, str) and machine.search(text)
         ] == [], name_of(path)

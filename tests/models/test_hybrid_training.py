@@ -332,3 +332,10 @@ def test_layers_of_a_kind_that_is_not_covered_are_named():
         read_config({**QWEN, "layer_types": ["ring_attention"] * 64}, "it", CATALOGS)
     with pytest.raises(ConfigError, match="contradict num_hidden_layers"):
         read_config({**QWEN, "layer_types": ["full_attention"] * 3}, "it", CATALOGS)
+
+
+def test_what_holds_for_training_alone_is_said_of_training_alone():
+    works = ("training", "inference")
+    rows = pd.DataFrame([{"model": "qwen3.5-27b", "work": work} for work in works])
+    notes = estimate(rows, CATALOGS, False)["note"]
+    assert ["flash-linear-attention" in note for note in notes] == [True, False]

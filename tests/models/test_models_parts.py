@@ -28,7 +28,6 @@ LLAMA = {
 }
 LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
 
-
 LEAST, MOST, OF_EXPERTS = (
     CATALOGS.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high", "expert")
 )
@@ -393,13 +392,6 @@ def test_layers_that_share_a_block_keep_each_their_own_and_weigh_once(tuning, we
         "trained_parameters": 16 * (4 * 128 + 2 * 192),
     }
     assert twelve[weights_once] - one[weights_once] == 11 * block[weights_once]
-
-
-def test_what_holds_for_training_alone_is_said_of_training_alone():
-    works = ("training", "inference")
-    rows = pd.DataFrame([{"model": "qwen3.5-27b", "work": work} for work in works])
-    notes = estimate(rows, CATALOGS, False)["note"]
-    assert ["flash-linear-attention" in note for note in notes] == [True, False]
 
 
 def test_narrow_weights_that_the_models_own_file_holds_need_not_be_made():

@@ -14,7 +14,7 @@ from calc.answers.advice import advise
 from calc.answers.full_answer import full_answer as options
 from calc.layout import at_once
 from calc.studies.advice_selection import DEAREST_RATIO, MOST_OF_A_KIND, choices_of
-from calc.studies.neighbors import SETUPS, distinct_changes, job_of_scenario, neighbors
+from calc.studies.neighbors import SETUPS, job_of_scenario
 
 CASES = recorded("cases/advice.json")
 FITTING, TOO_BIG = CASES["fitting"], CASES["too big"]
@@ -376,18 +376,6 @@ def test_a_row_of_estimate_is_advised_as_its_scenario(name):
     planned, changes, _ = advised(name)
     from_row = advise(planned | {"market": "on-demand", "why": ""}, catalogs())
     assert from_row[["change", "set"]].to_dict("list") == changes[["change", "set"]].to_dict("list")
-
-
-def test_a_change_that_changes_nothing_is_left_out():
-    planned = estimate(PLAN, catalogs(), solve=False)
-    changes = neighbors(planned, catalogs(), "on-demand", {}).changes
-    assert all(
-        planned[name] != value
-        for change in changes
-        for name, value in change.items()
-        if name in planned
-    )
-    assert distinct_changes(planned, [changes[0], changes[0]]) == changes[:1]
 
 
 @pytest.mark.sample(2)

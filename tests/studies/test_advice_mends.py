@@ -1,9 +1,13 @@
 """Advice where a run is tight or does not fit: the same training first."""
 
-from examples import catalogs
+from examples import catalogs, recorded
 
 from calc import estimate
 from calc.answers.advice import advise
+from calc.studies.neighbors import distinct_changes, neighbors
+
+CASES = recorded("cases/advice.json")
+PLAN = (CASES["fitting"] | CASES["others"] | CASES["too big"])["without a length"]
 
 
 def test_a_tight_run_is_told_first_what_makes_the_same_training_certain_to_fit():
@@ -47,3 +51,15 @@ def test_rollouts_are_told_to_score_fewer_sequences_at_once():
     row = estimate(scenario, catalogs(), solve=False)
     assert (row["fits"], row["peak_phase"]) == ("no", "log-probs")
     assert "1 sequence scored at once" in set(advise(row, catalogs())["change"])
+
+
+def test_a_change_that_changes_nothing_is_left_out():
+    planned = estimate(PLAN, catalogs(), solve=False)
+    changes = neighbors(planned, catalogs(), "on-demand", {}).changes
+    assert all(
+        planned[name] != value
+        for change in changes
+        for name, value in change.items()
+        if name in planned
+    )
+    assert distinct_changes(planned, [changes[0], changes[0]]) == changes[:1]

@@ -209,3 +209,13 @@ def test_a_context_beyond_the_models_is_refused_with_a_button_for_the_longest_it
     assert title(app).startswith("About")
     app = run(app.slider(key="split").set_value(30000))
     assert "(30,000 in, 10,960 out)" in job_line(app)
+
+
+@pytest.mark.bench
+def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule():
+    app = opened(v="3", train_tokens="200000000")
+    assert "examples_written" not in [field.key for field in app.text_input]
+    app = run(app.text_input(key="train_tokens_written").set_value("300 million"))
+    assert "300 million tokens" in job_line(app)
+    app = run(app.text_input(key="train_tokens_written").set_value(""))
+    assert "50,000 examples" in job_line(app)

@@ -393,13 +393,3 @@ def test_answers_of_an_objective_are_forgotten_with_it_and_its_context_is_what_t
     assert "4 answers each of up to 1,000 tokens" in job_line(app)
     app = run(app.selectbox(key="objective_asked").set_value("sft"))
     assert "answers" not in job_line(app)
-
-
-@pytest.mark.bench
-def test_tokens_that_are_named_stand_in_place_of_the_examples_that_they_overrule():
-    app = opened(v="3", train_tokens="200000000")
-    assert "examples_written" not in [field.key for field in app.text_input]
-    app = run(app.text_input(key="train_tokens_written").set_value("300 million"))
-    assert "300 million tokens" in job_line(app)
-    app = run(app.text_input(key="train_tokens_written").set_value(""))
-    assert "50,000 examples" in job_line(app)
