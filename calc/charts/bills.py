@@ -47,8 +47,10 @@ def answers_table(
     table = []
     for place, row in enumerate(rows):
         if _has(row, measure, catalogs):
-            models = [name_of("model", row["model"], catalogs)] if several else []
-            parts = [*models, row["scenario"]]
+            model = name_of("model", row["model"], catalogs)
+            parts = [row["scenario"]]
+            if several and model not in row["scenario"]:
+                parts.insert(0, model)
             label = LINE_BREAK.join(line for part in parts for line in _lines(part))
             table.append(
                 (" · ".join(parts), label, place, *_point(row, measure, catalogs), place in ticked)
@@ -58,8 +60,11 @@ def answers_table(
 
 
 def _lines(name: str) -> list[str]:
-    """Return a name as lines of a label, without the dots at which it is cut."""
-    lines = wrap(name, LONGEST_LINE, break_on_hyphens=False)
+    """Return a name as lines of a label, without the dots at which it is cut.
+
+    A count stays beside the machines that it counts.
+    """
+    lines = wrap(name.replace("× ", "×\u00a0"), LONGEST_LINE, break_on_hyphens=False)
     return [line.removeprefix("· ").removesuffix(" ·") for line in lines]
 
 

@@ -13,7 +13,7 @@ from calc.files.link.short import BROKEN, NAME, expand, shorten
 from calc.plan.cases import Cases, case_ratios, cases, load_ratios, moves, time_ratios
 from calc.plan.figures import records
 from calc.plan.plan_bill import plan_bill
-from calc.say.cases import range_words, summands, with_range
+from calc.say.cases import hour_summands, range_words, summands, with_range
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096"
 RUN = f"plain~market~on-demand~{COMMON}~train_tokens~150000000~plan_months~1"
@@ -99,11 +99,13 @@ def test_charts_hold_every_answer_that_has_the_measure(bill):
     assert (memory["low"] <= memory["high"]).all()
 
 
+@pytest.mark.parametrize("write", [summands, hour_summands])
 @pytest.mark.parametrize(
-    "values", [[33.93, 7050.4, 12.5], [0.4, 0.4, 0.4], [float("nan"), 49.5, 50.5], []]
+    "values",
+    [[33.93, 7050.4, 12.5], [0.4, 0.4, 0.4], [float("nan"), 49.5, 50.5], [116.5, 117.5], []],
 )
-def test_what_is_shown_adds_up(values):
-    texts, total = summands(values)
+def test_what_is_shown_adds_up(values, write):
+    texts, total = write(values)
     shown = [float(text.strip("$").replace(",", "")) for text in texts if text]
     assert len(texts) == len(values)
     assert (sum(shown) if shown else 0) == pytest.approx(

@@ -28,7 +28,7 @@ def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
     offered = [(row, table, worth_signing(table, row["market"])) for row, table in tables]
     offered = [(row, table, signed) for row, table, signed in offered if len(signed) > 1]
     for row, table, signed in offered:
-        text_table(_lines(row, signed), f"What may be signed for: {row['scenario']}")
+        text_table(_lines(row, signed), f"What may be signed for: {row['scenario']}, {row['job']}")
         st.caption(plain(" ".join([*_binds(signed), *_spot(row, table)])))
     if not offered:
         st.markdown(
@@ -46,7 +46,7 @@ def _line(row: Row, line: Row) -> dict[str, str]:
     day = day_text(line["as_of"][:10]) or line["basis"]
     committed = line["committed_usd"]
     return {
-        plain(f"For {row['scenario']}"): f"{MARKETS[line['market']].title}, {day}",
+        plain(f"For {row['scenario']} ({row['job']})"): f"{MARKETS[line['market']].title}, {day}",
         "Once" if ends_of(row) else "A month": plain(billed_usd(line["usd"])),
         "You sign for": "nothing" if is_missing(committed) else plain(billed_usd(committed)),
         "Breaks even from": _breaks_even(line),

@@ -12,7 +12,7 @@ from calc.mappings import Arguments
 from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
-from calc.say.cases import HOW_CASES, range_words, summands
+from calc.say.cases import HOW_CASES, hour_summands, range_words, summands
 from calc.say.numbers import about, billed_usd, is_missing, percent, three_digits, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import (
@@ -86,18 +86,19 @@ def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[
     """
     names_job = "job" in bill and bill["job"].nunique() > 1
     amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
+    once_hours, all_once = hour_summands(bill["once_gpu_hours"].tolist())
+    month_hours, all_of_month = hour_summands(bill["monthly_gpu_hours"].tolist())
     result, sums = [], {"": "**Together**"}
     for place, row in enumerate(records(bill)):
         line = {"": write(_what(row, names_job))}
         for label, (texts, _) in amounts.items():
             line[label] = write(texts[place])
-        line[HOURS] = gpu_hours_words(row["once_gpu_hours"], row["monthly_gpu_hours"])
+        line[HOURS] = _hours(once_hours[place], month_hours[place])
         result.append(line)
     if len(result) > 1:
         for label, (_, total) in amounts.items():
             sums[label] = f"**{write(total)}**" if total else ""
-        hours = (bill[name].sum(min_count=1) for name in ("once_gpu_hours", "monthly_gpu_hours"))
-        together = gpu_hours_words(*hours)
+        together = _hours(all_once, all_of_month)
         sums[HOURS] = f"**{together}**" if together else ""
         result.append(sums)
     return result
@@ -105,9 +106,13 @@ def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[
 
 def gpu_hours_words(once: float, monthly: float) -> str:
     """The GPU-hours of a line: 117 once, 5,840 a month; empty if neither is known."""
+    return _hours(*("" if is_missing(hours) else three_digits(hours) for hours in (once, monthly)))
+
+
+def _hours(once: str, monthly: str) -> str:
+    """Both kinds of GPU-hours, each where it is known."""
     words = {"once": once, "a month": monthly}
-    known = {when: hours for when, hours in words.items() if not is_missing(hours)}
-    return ", ".join(f"{three_digits(hours)} {when}" for when, hours in known.items())
+    return ", ".join(f"{hours} {when}" for when, hours in words.items() if hours)
 
 
 def _what(row: Row, names_job: bool) -> str:

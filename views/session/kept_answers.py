@@ -29,6 +29,7 @@ from calc.plan.kept_answer import KeptAnswer
 from calc.plan.ownership import DAYS, OWNERSHIP
 from calc.say.answer_name import answer_name
 from calc.say.job import short_job
+from calc.say.setting import name_of
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.private_prices import paid_share
 from views.session import catalogs as session_catalogs
@@ -73,7 +74,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     short_texts: Arguments = {field: linkable(text, TEXTS[field]) for field, text in texts.items()}
     answer = replace(
         record,
-        name=_free(scenario_name(name or answer_name(row, catalogs))),
+        name=_free_of_model(scenario_name(name or answer_name(row, catalogs)), row, catalogs),
         scenario=scenario,
         is_in_bill=row.get("in_bill") == "yes",
         **short_texts,
@@ -253,6 +254,14 @@ def _estimate(answers: list[KeptAnswer], catalogs: Catalogs) -> pd.DataFrame:
 def _replace_entries(answers: list[KeptAnswer]) -> None:
     """Set the kept answers of this session."""
     st.session_state["kept"] = answers
+
+
+def _free_of_model(name: str, row: Row, catalogs: Catalogs) -> str:
+    """The name of a new answer, with its model if answers of other models alone have that name."""
+    models = {entry.scenario.get("model") for entry in entries() if entry.name == name}
+    if models and row["model"] not in models:
+        name = scenario_name(f"{name} · {name_of('model', row['model'], catalogs)}")
+    return _free(name)
 
 
 def _free(name: str, index: int | None = None) -> str:
