@@ -62,7 +62,7 @@ def small_catalogs(folder):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Small catalogs for a test, whose refresh does not pause before it asks again."""
-    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
+    monkeypatch.setattr("refresh.public.PAUSES_SECONDS", (0, 0))
     return small_catalogs(tmp_path / "catalogs")
 
 

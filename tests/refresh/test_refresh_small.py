@@ -307,7 +307,7 @@ def test_make_prices_end_to_end_brings_every_source(tmp_path, capsys, monkeypatc
     """One region with credentials: prices, spot, small files, EBS, blocks refused, quota, scores;
     what is left is in the catalogs.
     """
-    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
+    monkeypatch.setattr("refresh.public.PAUSES_SECONDS", (0, 0))
     folder = small_catalogs(tmp_path / "catalogs")
     gp3 = {
         "product": {
