@@ -5,7 +5,7 @@ from http.client import HTTPException
 
 MEGABYTE = 10**6
 SHOW_EVERY_BYTES = 100 * MEGABYTE
-FEWEST_BYTES = 10**5  # after as many a rate says something
+FEWEST_BYTES = 10**5  # from which on a rate is known
 MINUTE_SECONDS = 60
 
 
@@ -19,28 +19,24 @@ class Meter:
     def announce(self, urls, open_url):
         """Say how large the files are together, and how long they take at the rate so far."""
         sizes = [size for url in urls if (size := size_of(url, open_url))]
-        self.read_bytes, rate = 0, self._rate()
-        self.total_bytes, self.seconds = sum(sizes), 0.0
-        if sizes:
-            unknown = (
-                f", {len(urls) - len(sizes)} more of unknown size" if len(sizes) < len(urls) else ""
-            )
-            time_to_go = (
-                f", {_duration(self.total_bytes / rate)} at {rate / MEGABYTE:.1f} MB/s"
-                if rate
-                else ""
-            )
-            files = "1 large file" if len(sizes) == 1 else f"{len(sizes)} large files"
-            self.progress(
-                f"To read: {files}, {self.total_bytes / MEGABYTE:,.0f} MB{unknown}{time_to_go}."
-            )
+        rate = self._rate()
+        self.read_bytes, self.total_bytes, self.seconds = 0, sum(sizes), 0.0
+        if not sizes:
+            return
+        text = "1 large file" if len(sizes) == 1 else f"{len(sizes)} large files"
+        text += f", {self.total_bytes / MEGABYTE:,.0f} MB"
+        if len(sizes) < len(urls):
+            text += f", {len(urls) - len(sizes)} more of unknown size"
+        if rate:
+            text += f", {_duration(self.total_bytes / rate)} at {rate / MEGABYTE:.1f} MB/s"
+        self.progress(f"To read: {text}.")
 
     def counted(self, open_url):
-        """The same function, whose files are counted."""
+        """Return the function with a count of the bytes that are read from its files."""
         return lambda url, **options: _Counted(open_url(url, **options), self)
 
     def add(self, count, seconds):
-        """Count some bytes, and say now and then how many are left."""
+        """Count some bytes. Report every SHOW_EVERY_BYTES how many are left."""
         self.read_bytes += count
         self.seconds += seconds
         if self.read_bytes >= self.shown_bytes + SHOW_EVERY_BYTES:
@@ -48,9 +44,9 @@ class Meter:
             self.progress(self.text())
 
     def text(self):
-        """310 of 917 MB read, about 2 min to go.
+        """Say the progress: 310 of 917 MB read, about 2 min to go.
 
-        Files that announce no size may make it more than is known.
+        Files without a known size may make it more than the total.
         """
         left, rate = self.total_bytes - self.read_bytes, self._rate()
         of = f" of {self.total_bytes / MEGABYTE:,.0f}" if left >= 0 and self.total_bytes else ""
@@ -58,15 +54,13 @@ class Meter:
         return f"{self.read_bytes / MEGABYTE:,.0f}{of} MB read{to_go}"
 
     def _rate(self):
-        return (
-            self.read_bytes / self.seconds
-            if self.read_bytes >= FEWEST_BYTES and self.seconds > 0
-            else 0.0
-        )
+        """Bytes per second so far; 0 if it is not known yet."""
+        is_known = self.read_bytes >= FEWEST_BYTES and self.seconds > 0
+        return self.read_bytes / self.seconds if is_known else 0.0
 
 
 class _Counted:
-    """An answer whose bytes are counted."""
+    """A file whose bytes a Meter counts while they are read."""
 
     def __init__(self, answer, meter):
         self.answer, self.meter, self.opened_at = answer, meter, meter.clock()
@@ -99,7 +93,7 @@ class _Counted:
 
 
 def size_of(url, open_url):
-    """The bytes that a file announces; 0 if it announces none, or does not open."""
+    """Return the size of a file in its headers; 0 if it has none, or does not open. [B]"""
     try:
         with open_url(url, timeout=20) as answer:
             return int(getattr(answer, "headers", {}).get("Content-Length") or 0)
@@ -108,8 +102,6 @@ def size_of(url, open_url):
 
 
 def _duration(seconds):
-    return (
-        f"about {max(round(seconds), 1)} s"
-        if seconds < MINUTE_SECONDS
-        else f"about {round(seconds / MINUTE_SECONDS)} min"
-    )
+    if seconds < MINUTE_SECONDS:
+        return f"about {max(round(seconds), 1)} s"
+    return f"about {round(seconds / MINUTE_SECONDS)} min"

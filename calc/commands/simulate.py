@@ -78,7 +78,7 @@ def answer_of(request: Json) -> Json:
 def read_off(
     config: Json, model_id: str, catalogs: Catalogs, progress: str = ""
 ) -> tuple[Json, Path]:
-    """Read a model's blocks off and write its file; the answer and the path.
+    """Read a model's blocks off and write its file. Return the answer and the file's path.
 
     `progress` is a file for the share that is done.
     """

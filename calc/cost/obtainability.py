@@ -83,11 +83,11 @@ def classes_of(rows: pd.DataFrame, counts: pd.Series, catalogs: Catalogs) -> np.
     Your own machines, which the column `have` names, are always available.
     """
     numbers = catalogs.instances.index.get_indexer(rows["instance"])
-    of_run, several = ends_of(rows).to_numpy(dtype=bool), counts.to_numpy(dtype=float)
+    ends, instances = ends_of(rows).to_numpy(dtype=bool), counts.to_numpy(dtype=float)
     words = np.full(len(rows), "", dtype=object)
     for market in rows["market"].unique():
         here = (rows["market"] == market).to_numpy()
-        classes = classes_on(market, numbers[here], of_run[here], several[here], catalogs)
+        classes = classes_on(market, numbers[here], ends[here], instances[here], catalogs)
         words[here] = classes.by_row(int(here.sum()))
     if "have" in rows:
         words[(rows["have"].astype(object).fillna("") != "").to_numpy()] = OWN_MACHINES

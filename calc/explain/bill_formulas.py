@@ -35,7 +35,7 @@ OF_TOKENS = {
         "endpoint_break_even_tokens",
     ),
 }
-THE_OTHERS = "the_others"  # figures of price, spot and storage that no top rests on
+THE_OTHERS = "the_others"  # price, Spot and storage, on which no explained figure depends
 MARKET_PRICE = "market_usd_per_hour"
 TERM_COLUMNS = ("interrupted", "block_hours", "committed_years")
 
@@ -54,7 +54,10 @@ def explain_bill(
     catalogs: Catalogs,
     written: Callable[[str, Any], str] = plain_number,
 ) -> BillExplanation:
-    """Return the formulas and facts behind a scenario's bill, a row of bill.billed."""
+    """Return the formulas and facts behind a scenario's bill, a row of bill.billed.
+
+    `written(name, value)` writes a number.
+    """
     table = one_scenario_with_times(dict(scenario), catalogs)
     table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
     table |= {name: np.array([float(bill[name])]) for name in ("instances", "resting_instances")}
@@ -63,24 +66,24 @@ def explain_bill(
     with np.errstate(divide="ignore", invalid="ignore"):
         evaluate_all(TERMS.values(), table)
     of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
-    bound = table["committed_years"] + table["block_hours"] > 0
-    tops = ["usd", "period_usd", *(OF_TERMS if bound else ()), *of_tokens]
-    traced = columns_to_trace(table)
-    rows: list[dict] = []
-    facts: dict[str, bool] = {}
-    unbound = () if bound else ("committed_hours", *OF_TERMS)
-    priced = [
+    commits = table["committed_years"] + table["block_hours"] > 0
+    figures = ["usd", "period_usd", *(OF_TERMS if commits else ()), *of_tokens]
+    not_applicable = () if commits else ("committed_hours", *OF_TERMS)
+    others = [
         name
         for name in FORMULAS
-        if name not in unbound
+        if name not in not_applicable
         and isinstance(table.get(name), np.ndarray)
         and np.isfinite(table[name]).all()
     ]
-    for top, names in ({top: [top] for top in tops} | {THE_OTHERS: priced}).items():
-        seen = {row["formula"] for row in rows}
+    columns = columns_to_trace(table)
+    rows: list[dict] = []
+    facts: dict[str, bool] = {}
+    for figure, names in [*((name, [name]) for name in figures), (THE_OTHERS, others)]:
+        known = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain(names, seen, traced, (), facts, written, FORMULAS)
-        rows += [{"component": top, "step": step, **row} for step, row in enumerate(steps)]
+            steps = chain(names, known, columns, (), facts, written, FORMULAS)
+        rows += [{"component": figure, "step": step, **row} for step, row in enumerate(steps)]
     origins = [
         fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts
     ]

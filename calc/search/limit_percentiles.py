@@ -76,7 +76,10 @@ def goodput_ratio(job: Job, values: Callable[[str], np.ndarray]) -> np.ndarray:
 
 
 def _within(limit: float | None, percentiles: list[np.ndarray]) -> np.ndarray:
-    """Share of requests within a limit; between and beyond its percentiles a time is log-normal."""
+    """Return the share of requests within a limit.
+
+    Between and beyond its percentiles, a time is taken as log-normal.
+    """
     if limit is None:
         return np.ones(1)
     logs, points = [np.log(values) for values in percentiles], list(POINTS.values())

@@ -1,4 +1,4 @@
-"""A job on your own machines: as it is, at its largest, what would make it fit, rented."""
+"""A job on your own machines: as it is, at its largest, smaller if it does not fit, and rented."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from calc.search.first_rows import first_row
 from calc.search.options import Options, options
 from calc.studies.stricter_limits import most_possible
 
-SMALLER: dict[str, dict[str, dict[str, str]]] = {  # what takes less memory, the smallest loss first
+SMALLER: dict[str, dict[str, dict[str, str]]] = {  # changes that save memory, by their loss
     "training": {"lora": {"method": "lora"}, "qlora": {"method": "qlora"}},
     "inference": {"8-bit": {"fewest_bits": "8"}, "4-bit": {"fewest_bits": "4"}},
 }
@@ -29,41 +29,47 @@ class OwnedOption(NamedTuple):
     present: int = 0
 
 
-def own_machines(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
-    """Return the job as it is and at its largest; else what would fit; then what renting costs."""
-    row = answered.rows[0]
+def own_machines(job: Cells, answer: Options, catalogs: Catalogs) -> list[OwnedOption]:
+    """Return the job as it is and at its largest, or what would fit, and then the cost of renting.
+
+    `answer`: the options of the job on your machines.
+    """
+    row = answer.rows[0]
     renting = options({**job, "have": ""}, catalogs)
     is_rentable = not renting.obstacle and renting.rows[0]["answer"]
     rented = [OwnedOption("rented", renting.rows[0], {"have": ""})] if is_rentable else []
     if row["answer"] != "fastest":
         nearest = [OwnedOption("nearest", row, {})] if row["answer"] else []
-        return [*nearest, *_smaller(job, answered, catalogs), *rented]
-    return [OwnedOption("as-it-is", row, {}), *_largest(job, answered, catalogs), *rented]
+        return [*nearest, *_smaller(job, answer, catalogs), *rented]
+    return [OwnedOption("as-it-is", row, {}), *_largest(job, answer, catalogs), *rented]
 
 
-def _smaller(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
-    """The first change that takes less memory and fits your machines."""
-    smaller = list(SMALLER[str(answered.job["work"])].items())
-    taken = [
-        all(job.get(name) == value for name, value in changes.items()) for _, changes in smaller
-    ]
-    begin = taken.index(True) + 1 if True in taken else 0
-    for kind, changes in smaller[begin:]:
+def _smaller(job: Cells, answer: Options, catalogs: Catalogs) -> list[OwnedOption]:
+    """Return the first change with which the job fits your machines; [] if none does.
+
+    Changes up to one that the job already makes are not tried.
+    """
+    smaller = list(SMALLER[str(answer.job["work"])].items())
+    for position, (_, changes) in enumerate(smaller):
+        if all(job.get(name) == value for name, value in changes.items()):
+            smaller = smaller[position + 1 :]
+            break
+    for kind, changes in smaller:
         if row := first_row({**job, **changes}, catalogs):
             return [OwnedOption("smaller", row, changes, kind)]
     return []
 
 
-def _largest(job: Cells, answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
-    """The most sequences or requests in flight that the machines take within the limits."""
-    trains, row = answered.job["work"] == "training", answered.rows[0]
+def _largest(job: Cells, answer: Options, catalogs: Catalogs) -> list[OwnedOption]:
+    """Return the most sequences or requests in flight within the limits; [] if no more fit."""
+    trains, row = answer.job["work"] == "training", answer.rows[0]
     name, others = ("batch", {}) if trains else ("users", {"people": None})
-    present = int(row["batch"] if trains else answered.job.get("users") or 0)
-    if answered.job.get("requests_per_second") or not present:
+    present = int(row["batch"] if trains else answer.job.get("users") or 0)
+    if answer.job.get("requests_per_second") or not present:
         return []
     most = most_possible({**job, **others}, name, present, catalogs)
-    other = first_row({**job, **others, name: most}, catalogs) if most > present else None
-    if not other:
+    largest = first_row({**job, **others, name: most}, catalogs) if most > present else None
+    if not largest:
         return []
     code = "largest-batch" if trains else "most-requests"
-    return [OwnedOption(code, other, {**others, name: most}, present=present)]
+    return [OwnedOption(code, largest, {**others, name: most}, present=present)]

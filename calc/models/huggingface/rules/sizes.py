@@ -18,7 +18,10 @@ STREAMS_READ = 4  # residual streams for which Gemma 3n's blocks were read off
 
 
 def glm_moe_dsa_sizes(config, values):
-    """Layers that reuse the tokens chosen by another layer's indexer have no indexer."""
+    """Return the number of layers with an indexer of their own.
+
+    The others reuse the tokens that another layer's indexer has chosen.
+    """
     kinds = config.get("indexer_types")
     pattern = config.get("index_topk_pattern")
     layers = values["layers"]
