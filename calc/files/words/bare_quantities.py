@@ -11,6 +11,7 @@ from calc.files.words.items import Item
 SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of documents
 USUAL_LENGTHS = frozenset(2.0**power for power in range(11, 21))  # 2,048 to a million tokens
 FIRST_YEAR = 1900  # of a range
+RUNS = frozenset({"tune", "train", "pretrain"})
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
 
@@ -68,6 +69,16 @@ def _put_largest(facts: Facts, tags: set[str]) -> None:
         facts.columns.setdefault("solve", column)
 
 
+def _put_longest_run(facts: Facts, behind: list[Item]) -> None:
+    """Set that the tokens of a run are looked for: the largest fine-tune for 5,000 dollars."""
+    of_run = any(
+        item.tags & RUNS or item.text == facts.words.get("method", "full") for item in behind
+    )
+    trains = facts.columns.get("goal") in ("tune", "train")
+    if trains and of_run and not facts.columns.keys() & OF_RUN:
+        facts.columns.setdefault("solve", "train_tokens")
+
+
 def _is_monthly_budget(claim: Claim, amounts: Amounts) -> bool:
     """Return whether a number a month without a noun is what a service may cost."""
     open_budget = "usd_most" not in amounts.facts.columns and amounts.goal == "serve"
@@ -87,6 +98,7 @@ def put_target(facts: Facts, items: list[Item]) -> None:
         if "largest" in item.tags:
             near = {tag for other in items[number + 1 : number + 3] for tag in other.tags}
             _put_largest(facts, near)
+            _put_longest_run(facts, items[number + 1 : number + 4])
         if "how_many" not in item.tags:
             continue
         if (

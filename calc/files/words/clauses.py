@@ -11,7 +11,7 @@ FARTHEST_NUMBER = 4  # words behind half of
 MOST_UNREAD = 5  # words: a text with more is a letter, of which much is of something else
 SHORTEST_WORD = 3  # letters
 OF_LIMITS = frozenset({"not", "only", "least", "most", "quota_no"})
-NEEDED = frozenset({"needed", "required", "necessary", "nötig", "nécessaire", "necesario"})
+NEEDED = frozenset({"else", "needed", "required", "necessary", "nötig", "nécessaire", "necesario"})
 WITHOUT_EFFECT = frozenset({"silent", "not", "only", "own", "and", "or", "about", "rented"})
 
 

@@ -52,6 +52,7 @@ OF_CUES = {
     "context": "context_tokens",
 }
 DESCRIPTIONS = frozenset({"short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"})
+APPOSITIONS = frozenset({"so", "ie", "i.e", "meaning", "roughly", "say"})  # output, so 400
 FARTHEST_DESCRIBED = 8  # items between a word such as answers and its number
 WE_HAVE = frozenset({"we have", "wir haben", "ich habe", "nous avons", "j'ai", "tenemos", "tengo"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
@@ -134,7 +135,8 @@ def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
 
 def _described_before(items: list[Item], first: int) -> frozenset[str]:
     """Return the tags of the word that a clause calls short or long, before a number."""
-    is_described, commas = False, 0
+    near = items[max(first - 2, 0) : first]
+    is_described, commas = any(item.text in APPOSITIONS for item in near), 0
     for item in reversed(items[max(first - FARTHEST_DESCRIBED, 0) : first]):
         commas += "," in item.tags
         if commas > 1 or item.tags & (NAMES | {"end", "N"}):
@@ -143,6 +145,8 @@ def _described_before(items: list[Item], first: int) -> frozenset[str]:
             is_described = True
         elif is_described and item.tags & OF_CUES.keys():
             return item.tags
+        elif is_described and "out" in item.tags:
+            return frozenset({"answer"})
     return frozenset()
 
 
@@ -328,6 +332,8 @@ def _skip_cost(item: Item, skipped: int) -> float | None:
     """The cost of a word inside a frame that has no place in it; None where it ends the frame."""
     if item.is_silent or (item.text in ("a", "an", "each", "à") and "per" in item.tags):
         return 0.01
+    if "per_user" in item.tags and item.text.startswith("per "):  # 15 calls per dev per minute
+        return None
     if skipped >= MOST_SKIPPED or item.tags & _tags_that_end():
         return None
     if item.tags & SOFT:

@@ -25,7 +25,7 @@ def goal_of(
     """The goal that the evidence says; empty where nothing or as much speaks for another."""
     claims = list(claims)
     tags = {tag for item in items for tag in item.tags}
-    roles = {claim.role for claim in claims}
+    roles = {claim.role for claim in claims if claim.role != "epochs" or "pass" not in claim.cues}
     score = {goal: 0.0 for goal in vocabulary().evidence}
     for goal, weights in vocabulary().evidence.items():
         score[goal] = sum(

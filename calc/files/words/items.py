@@ -15,7 +15,7 @@ from calc.files.words.spelled import read_spelled
 from calc.files.words.typing_errors import without_typing_errors
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
-ENUMERATOR, FEWEST_PARTS = re.compile(r"(?<!\S)([1-9])\) "), 2
+ENUMERATOR, FEWEST_PARTS = re.compile(r"(?<!\S)\(?([1-9])\) "), 2
 STRONG = re.compile(
     r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n|^\s*\(?\d{1,2}[.)]\s"
     r"|(?<=[:,;.]\s)\(?\d\)\s|(?<=[.?!;]\s)\d\.\s(?=[a-z\d])",  # 1) one thing, 2) another
@@ -49,7 +49,7 @@ TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTI
 APOSTROPHES = str.maketrans("’‘`", "'''")
 KEY_MARKS = ("=", ":")  # between a key and its value
 SOFT = frozenset(
-    {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"}
+    {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only", "waiting"}
 )
 
 
@@ -95,7 +95,7 @@ def _with_ends(text: str) -> str:
         number += int(match[1]) == number
     if number <= FEWEST_PARTS:
         return text
-    return re.sub(rf"(?<![.:;,?!\n]) {ENUMERATOR.pattern}", r". \1) ", text)
+    return re.sub(rf"(?<![.:;,?!\n]) {ENUMERATOR.pattern}", r". (\1) ", text)
 
 
 def _is_wrapped(text: str) -> bool:

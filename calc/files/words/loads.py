@@ -1,6 +1,7 @@
 """The rates of a service: of requests, of each user, of tokens."""
 
 from calc.files.words.amounts import DAY, MONTH, Amounts
+from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
 from calc.job.columns import JOB_BY_NAME, USUAL
 
@@ -33,6 +34,8 @@ def put_load(amounts: Amounts) -> None:
         amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
         if claim.rate_seconds >= DAY:
             amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
+    for claim in amounts.of("peak_factor"):
+        _put_peak_factor(amounts, claim)
     for claim in amounts.of("requests_rate_user"):
         _put_user_rate(amounts, claim)
     for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
@@ -45,6 +48,17 @@ def put_load(amounts: Amounts) -> None:
     if both := amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
+
+
+def _put_peak_factor(amounts: Amounts, claim: Claim) -> None:
+    """Take the rate of requests so many times as high, as it is at the peak."""
+    columns = amounts.facts.columns
+    rate = float(columns.get("requests_per_second", 0))
+    if not rate or claim.item.value < 1:
+        amounts.ask("requests_per_second", claim)
+        return
+    columns["requests_per_second"] = as_counted(rate * claim.item.value)
+    amounts.facts.assume(f"'{amounts.words(claim)}' times the mean rate")
 
 
 def _is_of_unknown(amounts: Amounts, claim: Claim) -> bool:
@@ -98,8 +112,11 @@ def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:
     if per_second <= 0:
         amounts.ask("token_seconds", claim)
         return
-    of_user = "user" in claim.role or ("total" not in claim.role and amounts.of(*NAMED_USERS))
-    is_loaded = "requests_per_second" in amounts.facts.columns and "total" not in claim.role
+    columns = amounts.facts.columns
+    is_open = "total" not in claim.role
+    has_pace = "first_token_seconds" in columns and "requests_per_second" not in columns
+    of_user = "user" in claim.role or (is_open and (has_pace or amounts.of(*NAMED_USERS)))
+    is_loaded = "requests_per_second" in columns and is_open
     if of_user:
         amounts.put("token_seconds", claim, 1 / per_second)
     elif is_loaded:  # of one reader, or of all beside their requests

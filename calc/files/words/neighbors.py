@@ -8,7 +8,7 @@ from calc.files.words.items import Item, items_after
 
 ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "turn"})
 AT_ONCE = frozenset({"active", "concurrent"})
-COUNTED_BY_ONE = frozenset({"CARD", "INST", "gpu", "node", "x", "epoch", "spare", "extra"})
+COUNTED_BY_ONE = frozenset({"CARD", "INST", "gpu", "node", "x", "epoch", "pass", "spare", "extra"})
 EACH = frozenset({"each", "per_user"})
 FARTHEST_EACH = 5  # items: everyone asks 5 questions in an hour
 FARTHEST_PRICE = 4  # words behind how much
@@ -116,7 +116,7 @@ def _time_or_rate(place: Place) -> Item | None:
         near = place.items[max(place.number - FARTHEST_EACH, 0) : place.number]
         of_each = any(one.tags & EACH for one in near)
         return replace(item, tags=item.tags - {"DUR" if of_each else "RATE"})
-    if before.is_silent:  # what does it cost a month
+    if before.is_silent or is_noun(before):  # what does it cost a month, 9 visits a doctor a day
         return replace(item, tags=item.tags - {"DUR"})
     return None
 
@@ -205,12 +205,15 @@ def _heading(place: Place) -> Item | None:
 
 
 def _adjective(place: Place) -> Item | None:
-    """A number that belongs to what a thing is like: a 50-page contract, half a page."""
+    """A number that belongs to what a thing is like: a 50-page contract, two-stage, half a page."""
     item, behind = place.item, place.behind(2)
     if "N" not in item.tags or not behind:
         return None
     if len(behind) == 2 and behind[0].text == "-" and behind[1].text in ADJECTIVES:
         return replace(item, tags=frozenset())
+    glued = behind[0].text == "-" and behind[-1].start == item.end + 1 and is_noun(behind[-1])
+    if len(behind) == 2 and glued and item.text.isalpha():
+        return replace(item, tags=SILENT, value=None)
     is_part = item.value < 1 and is_noun(behind[0]) and not is_plural(behind[0].text)
     return replace(item, tags=SILENT, value=None) if is_part else None
 
@@ -279,6 +282,7 @@ def _one(place: Place) -> Item | None:
     counts = counts or first & ONE_OF
     counts = counts or (item.text in JUST_ONE and first & PERSON)
     counts = counts or (item.text == "single" and first & STREAM)
+    counts = counts or (item.text == "a single" and "session" in first)
     of_card = item.text in JUST_ONE and _is_card_of_memory(place)
     return replace(item, tags=frozenset({"N"}) if counts or of_card else SILENT)
 
@@ -290,8 +294,19 @@ def _is_card_of_memory(place: Place) -> bool:
     return sized and any(one.tags & {"gpu", "CARD"} for one in behind)
 
 
+def _produced(place: Place) -> Item | None:
+    """Questions that are generated are what comes out: generate 5 questions for each text."""
+    if "question" not in place.item.tags:
+        return None
+    for number, item in enumerate(place.items):
+        asked = [one for one in place.items[number + 1 : number + 4] if "question" in one.tags]
+        if "produce" in item.tags and asked:
+            return replace(place.item, tags=frozenset({"answer"}))
+    return None
+
+
 RULES: tuple[Callable[[Place], Item | None], ...] = (
     *(_in, _each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
     *(_company_of_which, _below, _alone, _dual, _pair, _heading, _adjective, _x_ray),
-    *(_kind, _slash, _one),
+    *(_produced, _kind, _slash, _one),
 )

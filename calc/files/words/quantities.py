@@ -38,6 +38,10 @@ TWO_JOBS = (
     "You wrote '{}', which is of a service, beside a run of training. One job is planned at a "
     "time: is it the service or the training?"
 )
+SEVERAL_RUNS = (
+    "You wrote '{}'. One run is planned at a time: how many examples has one of these, and how "
+    "many have all of them?"
+)
 PROMPTS = re.compile(r" prompts$")  # behind a number: so many, not so long
 COUNTED = ("examples", "documents", "prompts", "requests_count", "things")  # data of a run
 OF_DATA = re.compile(r" (?:worth )?(?:of|von|de) (?!(?:the |our )?(?:gpu|card|video|memory|vram))")
@@ -48,6 +52,7 @@ OF_GOAL = (
     *("prompts", "requests_count", "things", "completions", "answers_count", "steps"),
     *("length_in", "length_out", "question_tokens", "audio_seconds", "tokens_rate", "bare"),
 )
+MOST_WRITERS = 20  # people of a project that trains: student project, 3 people
 WE_ARE = re.compile(
     r"\b(?:we are|we're|i am in|i'm in|wir sind|nous sommes|somos)"
     r" (?:[^\W\d][^\s\d]*,? ){0,6}\d+[^.;:!?]*$"
@@ -88,11 +93,15 @@ def put_quantities(amounts: Amounts) -> None:
 def _of_writers(amounts: Amounts) -> list[Claim]:
     """People who are those that ask, in a run of training or beside a load: we're a team of 6."""
     load = amounts.value("users", "users_plain")
+    trains = amounts.goal in ("tune", "train") and "serve" not in amounts.tags
     return [
         claim
         for claim in amounts.of("people")
-        if (amounts.goal != "serve" or load > claim.item.value)
-        and WE_ARE.search(amounts.text[: claim.end])
+        if (trains and claim.item.value <= MOST_WRITERS)
+        or (
+            (amounts.goal != "serve" or load > claim.item.value)
+            and WE_ARE.search(amounts.text[: claim.end])
+        )
     ]
 
 
@@ -129,6 +138,10 @@ def _put_training(amounts: Amounts) -> None:
         of_epoch = "epochs" in facts.columns and claim.item.value > LONGEST_LENGTH
         column = run if of_epoch else _length_of_each(amounts, claim)
         amounts.put("step_tokens" if of_step else column, claim)
+    for claim in amounts.of("longest_each"):
+        amounts.put("sequence_tokens", claim)
+    for claim in amounts.of("adapters"):
+        _put_adapters(amounts, claim)
     _put_unknown_things(amounts)
     for claim in amounts.of("examples_each"):
         if facts.columns.get("objective") in ROLLS_OUT and claim.item.value <= MOST_GENERATIONS:
@@ -156,6 +169,15 @@ def _put_training(amounts: Amounts) -> None:
         amounts.ask("goal", claim, TWO_JOBS.format(amounts.words(claim)))
     if not amounts.of("steps"):
         _times_epochs(facts, run)
+
+
+def _put_adapters(amounts: Amounts, claim: Claim) -> None:
+    """Take adapters that are trained as LoRA; several are several runs, which are asked about."""
+    amounts.facts.drop("adapters")
+    amounts.facts.columns.setdefault("method", "lora")
+    if claim.item.value > 1:
+        amounts.ask("examples", claim, SEVERAL_RUNS.format(amounts.words(claim)))
+    amounts.words(claim)
 
 
 def _times_epochs(facts: Facts, run: str) -> None:

@@ -10,6 +10,10 @@ from calc.files.words.frames import Claim
 
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
 HOUR, DAY = 3600.0, 86400.0  # seconds
+LONGEST_MONTH_HOURS = 744.0
+EACH = r"\b(?:one|each|every|per|a|an|pro|je|jede[rs]?|par|chaque|por|cada)[ -]"
+OF_EACH = frozenset({"people", "users", "users_plain", "users_session", "requests_rate"})
+FARTHEST_EACH = 40  # letters between a load and the thing that each is: one tenant = 200 seats
 AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 OF_EXPERTS = frozenset({"megatron", "vllm"})  # programs whose ep are experts in parallel
 EP, EP_KEY = re.compile(r"ep[ =:]?\d"), re.compile(r"ep[=:]?\d")
@@ -84,7 +88,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _as_recordings(claims, kind)
     claims = _of_groups(claims, kind)
     claims = _as_shifts(claims)
-    claims = _as_sound(claims, kind)
+    claims = _as_sound(claims, plain, kind)
+    claims = _of_each_thing(claims, plain)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
     roles = {"group_size": of_group}
     is_parallel = columns.get("implementation") in OF_EXPERTS or _assigns_ep(claims, plain, kind)
@@ -196,6 +201,29 @@ def _of_groups(claims: list[Claim], kind: Kind) -> list[Claim]:
     return several
 
 
+def _of_each_thing(claims: list[Claim], plain: str) -> list[Claim]:
+    """Loads of each of several things, as those of all: one tenant has 200 seats, 5 tenants."""
+    counts = [claim for claim in claims if claim.role == "things" and claim.item.value > 1]
+    several = list(claims)
+    for count in counts:
+        noun = plain[count.start : count.end].rpartition(" ")[2].removesuffix("s")
+        for claim in claims:
+            if claim.role in OF_EACH and _is_of_each(claim, noun, plain):
+                item = replace(claim.item, value=claim.item.value * count.item.value)
+                several[several.index(claim)] = claim._replace(item=item)
+                several = [one for one in several if one is not count]
+    return several
+
+
+def _is_of_each(claim: Claim, noun: str, plain: str) -> bool:
+    """Return whether a clause says that a claim is of each thing of this name."""
+    start = max(claim.start - FARTHEST_EACH, 0)
+    before = re.split(r"[.,;:!?\n]", plain[start : claim.start])[-1]
+    behind = re.split(r"[.,;:!?\n]", plain[claim.end : claim.end + FARTHEST_EACH])[0]
+    named = re.compile(rf"{EACH}{re.escape(noun)}\b|/{re.escape(noun)}\b")
+    return bool(named.search(before) or named.search(behind))
+
+
 def _as_shifts(claims: list[Claim]) -> list[Claim]:
     """Shifts of so many hours are the hours of a day, as are hours that a key asks for."""
     shifts = next((claim.item.value for claim in claims if claim.role == "shifts"), 0.0)
@@ -212,7 +240,14 @@ def _as_shifts(claims: list[Claim]) -> list[Claim]:
     return several
 
 
-def _as_sound(claims: list[Claim], kind: Kind) -> list[Claim]:
+def _is_long_sound(claim: Claim, plain: str) -> bool:
+    """Return whether hours behind for are more than a month has: whisper for 2000 hours."""
+    before = plain[claim.start : claim.item.start].strip()
+    is_open = claim.role == "hours_most" and before in ("for", "für", "pour", "para")
+    return is_open and claim.item.value > LONGEST_MONTH_HOURS * HOUR
+
+
+def _as_sound(claims: list[Claim], plain: str, kind: Kind) -> list[Claim]:
     """Hours without a word about them are of sound where a model hears and no others are."""
     roles = {claim.role for claim in claims}
     if kind.hears and "audio_seconds" in roles:  # 3 years of radio (26,280 hours)
@@ -220,6 +255,10 @@ def _as_sound(claims: list[Claim], kind: Kind) -> list[Claim]:
         return [one for one in claims if one.role != "duration" or one.item.value not in known]
     if not kind.hears or "audio_rate" in roles:
         return claims
+    claims = [
+        claim._replace(role="audio_seconds") if _is_long_sound(claim, plain) else claim
+        for claim in claims
+    ]
     sound = next((claim for claim in claims if claim.role in OF_SOUND), None)
     if sound is None or (roles & AT_ONCE and sound.item.value < HOUR):  # the length of a call
         return claims

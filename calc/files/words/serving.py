@@ -79,6 +79,7 @@ def put_serving(amounts: Amounts) -> None:
         facts.put("answer_tokens", facts.columns["prompt_tokens"], facts.words["prompt_tokens"])
         facts.assume("answers as long as the prompts")
     for claim in amounts.of("share_cached"):
+        _take_context_as_prompt(facts)
         if prompt := facts.columns.get("prompt_tokens"):
             amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
         else:
@@ -115,12 +116,18 @@ def _with_shared(facts: Facts) -> None:
     shared, prompt = (
         facts.columns.get(name, 0) for name in ("shared_prompt_tokens", "prompt_tokens")
     )
-    if shared and not prompt and "context_tokens" in facts.columns:  # 50k, of which 45k are cached
-        facts.columns["prompt_tokens"] = facts.columns.pop("context_tokens")
-        facts.words["prompt_tokens"] = facts.words.pop("context_tokens")
+    if shared and not prompt:
+        _take_context_as_prompt(facts)
     if prompt and prompt < shared:
         facts.columns["prompt_tokens"] = as_counted(float(prompt) + float(shared))
         facts.assume(f"'{facts.words['prompt_tokens']}' after the shared part")
+
+
+def _take_context_as_prompt(facts: Facts) -> None:
+    """Take a context as the prompt that a part of is cached: 50k, of which 45k are cached."""
+    if "context_tokens" in facts.columns and "prompt_tokens" not in facts.columns:
+        facts.columns["prompt_tokens"] = facts.columns.pop("context_tokens")
+        facts.words["prompt_tokens"] = facts.words.pop("context_tokens")
 
 
 def _passages(amounts: Amounts) -> float:
@@ -174,7 +181,8 @@ def _put_work(amounts: Amounts) -> None:
         if amounts.embeds and counts:
             amounts.words(claim)
         else:
-            of_answer = amounts.of("images") or _are_produced(amounts, counts)
+            of_images = any("image" in one.cues for one in amounts.of("images", "requests_rate"))
+            of_answer = of_images or _are_produced(amounts, counts)
             column = "answer_tokens" if of_answer and not amounts.embeds else "prompt_tokens"
             amounts.put(column, claim)
     for claim in amounts.of("out_total"):
@@ -226,6 +234,8 @@ def _with_samples(amounts: Amounts, claim: Claim) -> Claim:
 
 def _are_produced(amounts: Amounts, counts: list[Claim]) -> bool:
     """Return whether the things counted are what comes out: generate 500k descriptions."""
+    of_others = {claim.first for claim in amounts.of("times_each")}  # 5 tags for each of 9k texts
+    counts = [claim for claim in counts if claim.first not in of_others]
     before = [amounts.text[: claim.start].split()[-1:] for claim in counts]
     makes = {phrase for phrase, tags in lexicon().tags.items() if "produce" in tags}
     return any(word and word[0] in makes for word in before)

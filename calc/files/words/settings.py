@@ -7,6 +7,7 @@ from calc.files.words.roles import ROLLS_OUT
 from calc.files.words.scopes import Scopes
 from calc.files.words.vocabulary import vocabulary
 
+FARTHEST_CORRECTION = 3  # items
 EXCLUSIVE = ("method", "objective")  # columns of which a text may name several and take one
 SUPERVISED, SFT = ("sft", "supervised fine-tuning"), "sft"  # an objective without a column
 
@@ -41,6 +42,10 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
                 _second(facts, column, str(value), item)
             elif column == "fewest_bits" and "precision" in facts.columns:
                 continue
+            elif column in facts.columns and _corrects(items, number):
+                facts.not_counted.append(facts.words[column])
+                facts.drop(column)
+                facts.put(column, value, item.text)
             else:
                 facts.put(column, value, item.text)
 
@@ -85,6 +90,12 @@ def _compares(items: list[Item], place: int) -> bool:
     tags = {tag for item in items for tag in item.tags}
     before = {tag for item in items[max(place - 3, 0) : place] for tag in item.tags}
     return "or" in before or ("compare" in tags and "and" in before)
+
+
+def _corrects(items: list[Item], place: int) -> bool:
+    """Return whether a word such as sorry stands right before an item: fp8, sorry, int8."""
+    before = items[max(place - FARTHEST_CORRECTION, 0) : place]
+    return any("correction" in item.tags for item in before)
 
 
 def _second(facts: Facts, column: str, value: str, item: Item) -> None:

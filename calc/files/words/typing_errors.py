@@ -20,8 +20,8 @@ OFTEN_MISTYPED = frozenset(
 
 ENGLISH = "en"
 MARKING = {  # short words that a text in a language has
-    "de": "und mit für von auf bei je bis ein eine einen der die das wir ist im",
-    "fr": "et avec pour sur une des du les nous chez est dans par le au",
+    "de": "pro unter nur auch und mit für von auf bei je bis ein eine einen der die das wir ist im",
+    "fr": "moins par et avec pour sur une des du les nous chez est dans par le au",
     "es": "y con para los las el del una que por en cada es al",
 }
 FEWEST_MARKING = 2  # such words in a text of the language
