@@ -86,13 +86,22 @@ def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_
     return (full_gradients_bytes + spread_gradients_bytes) / gradient_shards
 
 
-def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumulates):
-    """1 if a micro-batch leaves its gradients for the next. [0 or 1]
+def gradients_stand(
+    implementation_accumulates, implementation_live_elements, shards_weights, offloads_optimizer
+):
+    """1 if a buffer of all gradients on the GPU stands from the start. [0 or 1]
 
-    That is so if several accumulate, in recipes that always accumulate (litgpt), and for a buffer
-    that exists from the start (Megatron).
+    Recipes that always accumulate have it (litgpt), Megatron, and DeepSpeed's ZeRO 3 where its
+    optimizer is on the GPU. Source: DeepSpeed 0.19.6, runtime/zero/stage3.py,
+    grad_partitions_flat_buffer.
     """
-    return (accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0)
+    of_zero3 = (implementation_live_elements > 0) * shards_weights * (1 - offloads_optimizer)
+    return np.maximum(implementation_accumulates, of_zero3)
+
+
+def keeps_gradients(accumulation_steps, pipeline_parallel, gradients_stand):
+    """1 if a micro-batch leaves its gradients for the next, or they stand. [0 or 1]"""
+    return (accumulation_steps > 1) | (pipeline_parallel > 1) | (gradients_stand > 0)
 
 
 def accumulates_unsharded(

@@ -76,6 +76,26 @@ def test_model_states_of_rajbhandari_2019(sharding, gigabytes):
     assert total / QWEN_7B * 7.5 == pytest.approx(gigabytes, rel=0.005)
 
 
+# DeepSpeed 0.19.6: runtime/zero/stage3.py makes grad_partitions_flat_buffer before the first step,
+# on the device of the optimizer; stage_1_and_2.py makes no gradients before they are computed.
+@pytest.mark.parametrize(
+    ("sharding", "offload", "bytes_each"),
+    [("zero3", "none", 2), ("zero3", "optimizer", 0), ("zero2", "none", 0)],
+)
+def test_the_gradients_of_zero_3_stand_from_the_start(sharding, offload, bytes_each):
+    row = one(
+        model="llama-3.1-8b",
+        precision="bf16-master",
+        implementation="deepspeed",
+        gpus=8,
+        sharding=sharding,
+        offload=offload,
+    )
+    assert row["peak_phase"] == "backward"
+    each = row["gradients_bytes"] * 8 / LLAMA_8B["parameters"]
+    assert each == pytest.approx(bytes_each, rel=0.001)
+
+
 # Bytes per parameter of weights, gradients and optimizer state: DeepSpeed (Rajbhandari 2019,
 # section 3.1: 2 + 2 + 12), Megatron (fp32 gradients: 2 + 4 + 12) and PyTorch (all in the weight's
 # own format).

@@ -107,12 +107,12 @@ def last_turn_gradients_bytes(
 def waiting_gradients_bytes(
     accumulated_gradients_bytes,
     last_chunk_ratio,
-    implementation_accumulates,
+    gradients_stand,
     last_turn_gradients_bytes,
 ):
-    """Gradients at each turn: none, the last chunk's, all; Megatron's from the start. [B]"""
-    first = accumulated_gradients_bytes * implementation_accumulates
-    second = accumulated_gradients_bytes * np.maximum(last_chunk_ratio, implementation_accumulates)
+    """Gradients at each turn: of none, of the last chunk, of all; all that stand always. [B]"""
+    first = accumulated_gradients_bytes * gradients_stand
+    second = accumulated_gradients_bytes * np.maximum(last_chunk_ratio, gradients_stand)
     return np.stack(np.broadcast_arrays(first, second, last_turn_gradients_bytes))
 
 
