@@ -25,10 +25,11 @@ MEASURES: dict[str, Callable[[Cells], float]] = {
 }
 PENDING, NO_PLAN = "…", "no plan"  # of a cell that is not computed yet; that nothing can run
 OVER_LIMIT, NOT_CERTAIN = "over limit", "not certain"  # of a plan that does not qualify
+LEAST = {"usd": "least", "hours": "fastest", "gpu_hours": "fewest", "memory_gib": "least"}
 WORDS: dict[str, Callable[[float], str]] = {
     "usd": about,
     "hours": span,
-    "gpu_hours": lambda value: f"{three_digits(value)} GPU-hours",
+    "gpu_hours": lambda value: f"{three_digits(value)} GPU-h",
     "memory_gib": gib,
 }
 
@@ -46,9 +47,9 @@ def choices_table(
     plan), `times` (the value over the least one), `text` (the measure in words), `machine`,
     `layout`, `detail` (time or pace; beside hours, the cost), `why` (the limit that it exceeds, or
     why there is no plan), `qualifies`, `quality` (what a choice changes in the result), `mark`
-    (plan, cheapest, least or empty), `cell`, the number of the cell, and texts that are drawn in a
-    mark: `figure`, `timed` (the measure with the detail of a run), `detail_line`, `machine_line`
-    and `summary`; and `description`, all of a cell for those who do not see it.
+    (plan, cheapest, fastest, least or empty), `cell`, the number of the cell, and texts that are
+    drawn in a mark: `figure`, `timed` (the measure with the detail of a run), `detail_line`,
+    `machine_line` and `summary`; and `description`, all of a cell for those who do not see it.
     """
     table = _cell_columns(cells, measure, plan, catalogs)
     is_own = pd.Series(
@@ -101,10 +102,10 @@ def _cell_columns(
 def _marks(
     table: pd.DataFrame, cells: Sequence[Cell], is_own: pd.Series, measure: str, plan: Cells
 ) -> pd.Series:
-    """Return the mark of each cell: plan, cheapest or least, or empty."""
+    """Return the mark of each cell: plan, cheapest, fastest or least, or empty."""
     least = cheapest_cell(cells) if measure == "usd" else None
     usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
-    superlative = "least" if least is None else _superlative(least, usable.min())
+    superlative = LEAST[measure] if least is None else _superlative(least, usable.min())
     if least is None:
         is_least = table["value"].eq(usable.min())
     elif is_own.any() and costs_alike(plan, least):

@@ -176,5 +176,6 @@ def lengths(catalogs: Catalogs) -> None:
                 1,
                 context - 1,
                 step=max(context // 128, 1),
+                format="localized",
                 **state,
             )
