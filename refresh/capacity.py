@@ -49,7 +49,7 @@ def fetch_scores(session, regions, scope, answers):
 
 
 def read_quotas(client, region, codes, answers):
-    """The account's value of each quota, or AWS's default where the account has none."""
+    """The account's value of each quota, or AWS's default if the account has none."""
     for code in codes:
         row = {"signal": "quota", "region": region, "of": code}
         request = {"ServiceCode": "ec2", "QuotaCode": code}

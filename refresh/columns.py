@@ -9,7 +9,7 @@ from refresh.answers import RefreshError
 def lines_of(answer, file):
     """The answer's lines as text. Raises RefreshError if it breaks off.
 
-    It does where it ends before its announced length or, without one, within a line.
+    It does if it ends before its announced length or, without one, within a line.
     """
     announced, read, line = answer.headers.get("Content-Length"), 0, b""
     for line in answer:

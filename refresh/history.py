@@ -19,7 +19,7 @@ def last_known(rows):
 def changed_prices(before, after, last_rows, markets, today):
     """Rows to add: prices that differ from the last kept; an empty price is no longer sold.
 
-    Where none was kept, the earlier price is added too. `before`, `after`: (instance, region) ->
+    If none was kept, the earlier price is added too. `before`, `after`: (instance, region) ->
     market -> price.
     """
     rows = []

@@ -86,7 +86,7 @@ def _read(service, region, scope, answers, open_url):
 
 
 def _keep(target, unit, usd, description, region, answers, source):
-    """Keep one price where its unit is as expected; return whether it was."""
+    """Keep one price if its unit is as expected; return whether it was."""
     catalog, entry, figure = target[:3]
     if catalog == "prices":
         if unit == "Hrs":

@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 def versions(answers, open_url):
-    """Region -> address of its file of plans; empty, and noted, where the list cannot be read."""
+    """Region -> address of its file of plans; empty, and noted, if the list cannot be read."""
     try:
         with open_url(INDEX_URL, timeout=60) as answer:
             listed = {

@@ -17,7 +17,7 @@ class Progress:
         return f"{self.rows:,} {self.unit}, {self.rows / max(self.seconds, 0.001):,.0f} per second"
 
     def add(self, rows: int, more: str = "") -> None:
-        """Count further rows; say so where the last report is long enough ago."""
+        """Count further rows; say so if the last report is long enough ago."""
         self.rows, self.seconds = self.rows + rows, monotonic() - self.begun
         if self.seconds - self.reported >= (TERMINAL_SECONDS if self.terminal else QUIET_SECONDS):
             self.reported = self.seconds

@@ -63,7 +63,7 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, 
     """Training between two checkpoints that loses least, τ. [s]
 
     √(2 δ M) · (1 + √(δ / 2M) / 3 + (δ / 2M) / 9) − δ where δ < 2 M, else M; at most the whole run,
-    where its length is known. Source: Daly 2006, FGCS 22(3), 303-312, equation 37.
+    if its length is known. Source: Daly 2006, FGCS 22(3), 303-312, equation 37.
     """
     ratio = checkpoint_seconds / (2 * mean_uninterrupted_seconds)
     interval = young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds) * (

@@ -68,7 +68,7 @@ def resting_instances(
 ):
     """Instances that are off on average if a service scales every hour. [instances]
 
-    The mean load takes whole instances, or whole replicas where these are larger, and at least one.
+    The mean load takes whole instances, or whole replicas if these are larger, and at least one.
     By definition.
     """
     unit = np.ceil(replica_gpus / instance_gpus)

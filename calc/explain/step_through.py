@@ -205,7 +205,7 @@ def terms(batch: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
-    """Lengths in whole pages, where an engine caches in pages. [tokens]"""
+    """Lengths in whole pages, if an engine caches in pages. [tokens]"""
     return np.where(
         page_tokens > 0, np.ceil(tokens / np.maximum(page_tokens, 1)) * page_tokens, tokens
     )

@@ -82,7 +82,7 @@ def listed(value: Any) -> list:
 
 
 def cell_value(column: Input, value: Any, default: Any = None) -> Any:
-    """One value of a column; its default where the cell is blank."""
+    """One value of a column; its default if the cell is blank."""
     if blank(value):
         return column.default if default is None else default
     if column.kind in ("text", "choice"):

@@ -43,7 +43,7 @@ def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Meas
 def measure_of(
     row: Cells, images_each: float, answer_tokens: float | None, catalogs: Catalogs
 ) -> Measure:
-    """The unit of the work of a job or row: images where a generator sees some in each request."""
+    """The unit of the work of a job or row: images if a generator sees some in each request."""
     if images_each and answer_tokens and takes_images(row["model"], catalogs):
         return Measure(IMAGES, answer_tokens / images_each)
     return measure(row["model"], answer_tokens, catalogs)

@@ -225,7 +225,7 @@ class LinearForms:
         self.sorted: dict[str, np.ndarray] = {}
 
     def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
-        """Bytes per token of one vector; 0 for absent stacks, and where no row needs it."""
+        """Bytes per token of one vector; 0 for absent stacks, and if no row needs it."""
         vectors = self.coefficients[name]
         return self._spread(vectors, lambda form, part: self._sum(form, part, divided), needed)
 

@@ -104,8 +104,8 @@ def error_ratio(
 ):
     """Standard deviation of the measured peak around its estimate. [share]
 
-    It depends on the kind of work. It is at least that of figures derived from source where the
-    estimate is one of these, and doubled where it is extrapolated. Most of what a serving engine
+    It depends on the kind of work. It is at least that of figures derived from source if the
+    estimate is one of these, and doubled if it is extrapolated. Most of what a serving engine
     needs is weights and cache, whose sizes are exact in every layout. Your own runs narrow it.
 
     Source: catalogs/calibrated/overheads.yaml, *_error_ratio, from the published runs named there.

@@ -155,7 +155,7 @@ def _tagged_for(budget: Budget, lines: pd.DataFrame) -> pd.Series:
 
 
 def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
-    """The plans with the attempts that the bill shows, where it shows them."""
+    """The plans with the attempts that the bill shows, if it shows them."""
     seen = result.table["attempts_seen"].to_numpy(dtype=float)
     return plans.assign(attempts=np.where(np.isnan(seen), plans["attempts"].astype(float), seen))
 

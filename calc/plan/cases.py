@@ -144,5 +144,5 @@ def discount_ratios(row: Row) -> Ratios:
 
 
 def _known_ratios(low: float, high: float) -> Ratios:
-    """The ratios, and no change where one is not known."""
+    """The ratios, and no change if one is not known."""
     return (low, high) if math.isfinite(low) and math.isfinite(high) else UNCHANGED

@@ -47,7 +47,7 @@ class Trace(NamedTuple):
     """Load of a file of requests: 24 hourly means, their number, hours and lengths.
 
     hours: empty if the file covers less than a day. week: likewise 168 of a week, from Monday
-    on, or from the first day where the file names no dates. peak_requests_per_second: of the
+    on, or from the first day if the file names no dates. peak_requests_per_second: of the
     busiest hour.
     """
 

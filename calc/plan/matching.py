@@ -147,6 +147,6 @@ def _text_of(row: Row, name: str) -> str:
 
 
 def _is_there(group: Mapping[str, str], row: Row) -> bool:
-    """Return whether a plan has the machine of the lines, in their region where both name one."""
+    """Return whether a plan has the machine of the lines, in their region if both name one."""
     regions = {group["region"], row["region"]}
     return row["instance"] == group["instance"] and (len(regions) == 1 or "" in regions)

@@ -1,6 +1,6 @@
 """The rules of support.yaml as arrays, and which of them apply to which row.
 
-A rule applies to a row where its work, value, card, host and conditions match. One that names the
+A rule applies to a row if its work, value, card, host and conditions match. One that names the
 row's software replaces those of `any` software on the same choice; where it does not apply, as
 DeepSpeed's rule on fp8 from compute capability 8.9 does not apply to an A100, those of `any` still
 do.

@@ -81,7 +81,7 @@ def plan_sentence(row: Row) -> str:
 
 
 def _causes(row: Row) -> Iterator[str]:
-    """Each cause with its dollars, the largest first; none where the plan was kept."""
+    """Each cause with its dollars, the largest first; none if the plan was kept."""
     if row["cause"] in (AS_PLANNED, NOT_SPLIT):
         return
     amounts = {cause: row[f"{cause}_usd"] for cause in CAUSES}

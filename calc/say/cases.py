@@ -43,7 +43,7 @@ def small_amounts(table: pd.DataFrame) -> list[str]:
 def summands(values: Sequence[float]) -> tuple[list[str], str]:
     """Return amounts and their sum in one rounding, so that what is shown adds up.
 
-    Whole dollars, with cents where an amount is below $10. A missing amount is empty; without any,
+    Whole dollars, with cents if an amount is below $10. A missing amount is empty; without any,
     so is the sum.
     """
     known, digits = [value for value in values if not is_missing(value)], _digits(values)

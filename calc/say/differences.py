@@ -26,7 +26,7 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """Every choice that the rows read: choice, label, differs, and a column of words per row.
 
     Choices that differ come first, the place before the setting; a choice that a row does not read
-    is empty. An assumption of time and cost is listed only where it differs.
+    is empty. An assumption of time and cost is listed only if it differs.
     """
     records = rows.to_dict("records")
     table = []
@@ -42,7 +42,7 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def label(name: str, rows: list[Row], catalogs: Catalogs) -> str:
-    """A choice's name on screen; where all rows serve, the batch is the concurrent sequences."""
+    """A choice's name on screen; if all rows serve, the batch is the concurrent sequences."""
     if name == "batch" and all(row["work"] == "inference" for row in rows):
         return "Concurrent sequences"
     if name in catalogs.assumptions.index:

@@ -165,7 +165,7 @@ def short_duration(seconds: float) -> str:
 
 
 def _short(seconds: float) -> tuple[str, str]:
-    """The number of a duration, whole where it is nearly so, and its unit."""
+    """The number of a duration, whole if it is nearly so, and its unit."""
     unit, size, digits = _unit_of(seconds)
     number = seconds / size
     is_whole = not round(number, 1) % 1

@@ -46,7 +46,7 @@ def card_family(gpu: str, catalogs: Catalogs) -> str:
 
 @cached_per_catalogs("gpus", "instances")
 def _short_cards(catalogs: Catalogs) -> dict[str, str]:
-    """The short names of the cards on AWS: H100; A100 80GB where two differ in memory alone."""
+    """The short names of the cards on AWS: H100; A100 80GB if two differ in memory alone."""
     names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.instances["gpu"].unique()}
     stems = {gpu: re.split(MADE_AS, name)[0] for gpu, name in names.items()}
     several = {stem for stem in stems.values() if list(stems.values()).count(stem) > 1}
@@ -57,7 +57,7 @@ def _short_cards(catalogs: Catalogs) -> dict[str, str]:
 
 
 def short_card(gpu: str, catalogs: Catalogs) -> str:
-    """The card as people call it: H100, A100 80GB; in full where AWS has no such card."""
+    """The card as people call it: H100, A100 80GB; in full if AWS has no such card."""
     return _short_cards(catalogs).get(gpu) or card_name(gpu, catalogs)
 
 
@@ -103,7 +103,7 @@ def place_with_availability(row: Row, catalogs: Catalogs, is_rented: bool) -> st
 
 
 def cards(row: Row, catalogs: Catalogs) -> str:
-    """The cards: 8 × H100 SXM5 80GB; 16 GPUs where no card is named."""
+    """The cards: 8 × H100 SXM5 80GB; 16 GPUs if no card is named."""
     if row["gpu"]:
         return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
     return with_noun(int(row["gpus"]), "GPU")

@@ -10,7 +10,7 @@ from calc.say.numbers import about, is_missing, usd
 def replicas_sentence(row: Row, replicas: int, catalogs: Catalogs) -> str:
     """Return the instances and the bill of all replicas of a row, which share instances.
 
-    Empty for one replica, and where the row names no instance with a price.
+    Empty for one replica, and if the row names no instance with a price.
     """
     if replicas < 2 or not row["instance"] or is_missing(row["usd_per_hour"]):
         return ""

@@ -30,7 +30,7 @@ def spoken(name: str, value: Any) -> str:
 
 
 def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
-    """A choice by its name in the catalog; the value itself where no catalog has it."""
+    """A choice by its name in the catalog; the value itself if no catalog has it."""
     if column == "kv_precision":
         return f"KV {value or '16-bit'}"
     if column in CATALOG_OF and column not in CALLED_BY_ID:

@@ -67,7 +67,7 @@ def way_words(way: WayOut, catalogs: Catalogs) -> str:
 
 
 def _formats(way: WayOut, catalogs: Catalogs) -> str:
-    """The weights of a narrower answer, and its cache where that is narrower too."""
+    """The weights of a narrower answer, and its cache if that is narrower too."""
     cache = way.row["kv_precision"]
     weights_bits = bits_of(catalogs, way.row["precision"])
     if not cache or bits_of(catalogs, cache) == 16:

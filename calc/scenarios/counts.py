@@ -154,7 +154,7 @@ def stack_shards(
 
 
 def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):
-    """A GPU's share of an inner width where it is no whole number of blocks, else 0. [elements]
+    """A GPU's share of an inner width if it is no whole number of blocks, else 0. [elements]
 
     Source: vllm-project/vllm issues 17569 (block-scaled fp8) and 17604 (groups of int4), pull
     request 52915 (a shared expert).

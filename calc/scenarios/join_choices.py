@@ -72,7 +72,7 @@ speculation_numbers = _listed_choice("speculation")
 
 
 def running_implementation(implementation, tensor_parallel, pipeline_parallel, catalogs, problems):
-    """The software that runs the model: where it is divided, the one that divides for it."""
+    """The software that runs the model: if it is divided, the one that divides for it."""
     find(catalogs, "implementations", implementation, problems, "implementation")
     software = _row(catalogs, "implementations", implementation)
     divider = Words(software, words_of(catalogs, "implementations", "divided_as"))

@@ -70,7 +70,7 @@ def refused_models(model_row, catalogs, problems):
 
 
 def model_numbers(model_row, catalogs):
-    """The numbers of the model and its kind; as model_<name> where a scenario may change them."""
+    """The numbers of the model and its kind; as model_<name> if a scenario may change them."""
     numbers = columns_of(catalogs, "models", model_row, without=(LONGEST,))
     made = {
         f"model_{name}" if name in SETTLED_ANEW else name: values

@@ -27,7 +27,7 @@ def place(instance, asked_gpu, catalogs, problems):
 
 
 def rollout_card_bytes(rolls_out, gpu_memory_bytes):
-    """Memory of the card where an engine takes a share of it, else 0. [B]"""
+    """Memory of the card if an engine takes a share of it, else 0. [B]"""
     return np.where(rolls_out > 0, gpu_memory_bytes, 0.0)
 
 

@@ -115,7 +115,7 @@ def columns_of(
     without: Iterable[str] = (),
     missing: float = np.nan,
 ) -> Columns:
-    """Columns of numbers of a catalog, all or the named ones; `missing` where the row is -1."""
+    """Columns of numbers of a catalog, all or the named ones; `missing` if the row is -1."""
     candidates = numbers_in(catalogs, name) if names is None else names
     wanted = tuple(column for column in candidates if column not in without)
     values = _block(catalogs, name, wanted, missing).take(rows, axis=1)

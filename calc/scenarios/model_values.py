@@ -89,7 +89,7 @@ def tower_tokens(images_per_sequence, image_patches_tokens):
 
 
 def loads_tower(images_per_sequence, implementation_reserves_share):
-    """1 if towers are in memory: where there are images, and in every serving engine. [0 or 1]
+    """1 if towers are in memory: if there are images, and in every serving engine. [0 or 1]
 
     An engine loads the whole checkpoint, and its start-up profile sees the largest images that it
     admits. Source: vLLM, v1/worker/gpu_model_runner.py, profile_run.

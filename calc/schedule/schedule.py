@@ -65,7 +65,7 @@ class Schedule(NamedTuple):
     """Runs in order of their start, those without a place last; pools with idle hours; the bill.
 
     No placement of these runs costs less than `least_usd`; NaN if nothing is proven: without the
-    solver, without a bound in time, or where a run has no place.
+    solver, without a bound in time, or if a run has no place.
     """
 
     runs: pd.DataFrame
@@ -124,7 +124,7 @@ def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> 
 def _schedule(
     runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs, prove: bool
 ) -> Schedule:
-    """Place the runs on the pools, and prove the plan where a solver is installed."""
+    """Place the runs on the pools, and prove the plan if a solver is installed."""
     ways, problems = ways_of(runs, pools, catalogs)
     problem = problem_of(runs, pools, ways, catalogs)
     placed = cheapest_first(problem)

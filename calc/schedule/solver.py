@@ -27,7 +27,7 @@ def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed],
     """The placement of most runs at the lowest cost, and a bound below it. [USD]
 
     It starts from `hint` and is never worse. The bound is NaN if the search found nothing within
-    SEARCH_SECONDS, or where its priorities are more than it can weigh.
+    SEARCH_SECONDS, or if its priorities are more than it can weigh.
     """
     from ortools.sat.python import cp_model
 

@@ -180,7 +180,7 @@ class Repetition(NamedTuple):
     runs: int
 
     def occurrences(self) -> Iterator[Occurrence]:
-        """The runs, numbered where the job is repeated."""
+        """The runs, numbered if the job is repeated."""
         if self.step is None:
             yield self.first
             return

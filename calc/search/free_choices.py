@@ -84,7 +84,7 @@ def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> di
 def _served_formats(job: Job, sixteen: str) -> list[str]:
     """The formats that a service may take as far down as its fewest bits.
 
-    What nobody publishes is an answer only where the job says that it quantizes its own weights.
+    What nobody publishes is an answer only if the job says that it quantizes its own weights.
     """
     made = {8: SERVED_IN_8, 4: SERVED_IN_4} if job.quantize_own == "yes" else {8: (), 4: ()}
     formats = [sixteen]

@@ -286,7 +286,7 @@ def place_gpus(candidates: Candidates, grid: Grid) -> np.ndarray:
 
 
 def _order_of(name: str, order: Sequence[str], candidates: Candidates, grid: Grid) -> np.ndarray:
-    """The place of each candidate's choice in an order; one value where all layouts are equal."""
+    """The place of each candidate's choice in an order; one value if all layouts are equal."""
     words = grid.layouts.get(name)
     if not isinstance(words, Words):
         return np.zeros(1)

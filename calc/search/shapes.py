@@ -259,7 +259,7 @@ def serving_shapes(job: Job, places: list[Place]) -> Shapes:
 
 
 def _usual_batches(job: Job, replicas: int) -> Sequence[float]:
-    """The sequences to try on each replica where the job does not fix them."""
+    """The sequences to try on each replica if the job does not fix them."""
     if job.ends:
         return OFFLINE_BATCHES
     if job.requests_per_second:

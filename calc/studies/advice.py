@@ -254,7 +254,7 @@ def _work_ratio(
 ) -> np.ndarray:
     """Return the cost of the work with each change over its cost today. [ratio]
 
-    It is the cost of a token where a bill is not known. For a service whose month costs the same,
+    It is the cost of a token if a bill is not known. For a service whose month costs the same,
     the cost of a token counts as well, except for a faster layout, which serves no more users.
     """
     work_ratio = np.where(np.isnan(usd_ratio), token_ratio, usd_ratio)

@@ -80,7 +80,7 @@ class Difference(NamedTuple):
 
     @property
     def against(self) -> str:
-        """The largest part against the change, where it is a fifth of it or more; else empty."""
+        """The largest part against the change, if it is a fifth of it or more; else empty."""
         name = self._largest(-float(np.sign(self.change)))
         return name if name and abs(self.parts[name]) >= _TELLING_RATIO * abs(self.change) else ""
 

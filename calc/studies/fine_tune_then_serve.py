@@ -121,7 +121,7 @@ def at_more_load(
 def _of_each(job: Cells, models: int, ids: list[str]) -> Row:
     """The service of one model with weights of its own: its part of load and machines.
 
-    Kinds of which there are fewer than models serve none; where that leaves no machine, no count of
+    Kinds of which there are fewer than models serve none; if that leaves no machine, no count of
     it is possible and is refused.
     """
     machines = machines_of(str(job["have"]), ids) if job.get("have") else {}

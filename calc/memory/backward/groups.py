@@ -261,7 +261,7 @@ def replicated_bytes_each(
 ):
     """Width of the reduced shards that hybrid sharding keeps beside the gradients. [B]
 
-    Each group's all-reduce works on its buffer in reduce_dtype, which is the gradient where both
+    Each group's all-reduce works on its buffer in reduce_dtype, which is the gradient if both
     have that width. Source: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py,
     AllReduceState; simulated.
     """

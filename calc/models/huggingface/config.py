@@ -127,7 +127,7 @@ def _generates(part: TextPart, families: Json, model_type: Any) -> bool:
 
 
 def _pair(part: TextPart, name: str, catalogs: Any) -> Json:
-    """The entry of an image-text pair, with a remark where its class does not hold both sides."""
+    """The entry of an image-text pair, with a remark if its class does not hold both sides."""
     entry, sides = pair_entry(part.config, name, catalogs)
     _, unknown_class = named_class(part.config, name, "dual", None)
     defaults = {

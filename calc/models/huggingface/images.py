@@ -1,6 +1,6 @@
 """Sizes of a vision or audio tower: patches, layers, and tokens for the text part.
 
-An image counts as one tile where a class cuts images into tiles, and as 1024 x 1024 pixels where a
+An image counts as one tile if a class cuts images into tiles, and as 1024 x 1024 pixels if a
 class takes any size, unless the scenario sets the tokens per image. A sound is 30 seconds long, as
 Whisper's encoder takes it, and its frames are the patches. Source: the classes of transformers
 5.23.

@@ -99,7 +99,7 @@ def must_divide(total: int, part: int, words: tuple[str, str]) -> None:
 
 
 def labels_of(config: Cells) -> int:
-    """Number of classes of a classifier; two where its config names none."""
+    """Number of classes of a classifier; two if its config names none."""
     return whole_number(
         config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels"
     )

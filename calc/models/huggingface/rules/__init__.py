@@ -1,4 +1,4 @@
-"""Rules that the catalog of model types names, where an expression is not enough."""
+"""Rules that the catalog of model types names, if an expression is not enough."""
 
 from calc.evaluate import formulas_of
 from calc.models.huggingface.rules import layer_kinds, sizes
