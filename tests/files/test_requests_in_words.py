@@ -176,6 +176,12 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("120 people, a fifth would be chatting at once: phi-4", {"share_active": 0.2}),
         ("lora qwen3-8b, 9k rows. Step 1 is done.", {"train_tokens": None}),
         ("phi-4 for 9 users, 40 pages of text (30k tokens)", {"prompt_tokens": 30e3}),
+        ("sft phi-4 on 9k mails (each up to 512 tokens)", {"example_tokens": None}),
+        ("full ft phi-4 at seq 4096, 60M tokens, 32 global batch", {"step_tokens": 131_072}),
+        ("lora phi-4, 9k rows, we filter down to 5k", {"examples": 5000}),
+        ("student project, 3 people: lora phi-4, 9k rows", {"people": None, "examples": 9000}),
+        ("phi-4 in fp8, sorry, int8, 9 users", {"precision": "int8"}),
+        ("two-stage plan: lora phi-4, 9k rows", {"examples": 9000}),
     ],
 )
 def test_what_a_text_corrects_compares_or_multiplies(text, said):

@@ -27,6 +27,8 @@ SAID = [
     ),
     ("Quick one: host phi-4 for 9 users", {"instances_most": None}),
     ("2025 we did it on an A100. What does it cost today on spot? phi-4", {"markets": ["spot"]}),
+    ("our L4 box is maxed out with 9 users. 60 at once, phi-4", {"users": 60, "gpu": None}),
+    ("phi-4: a prompt of 900 tokens that never varies + 90 in, 9 rps", {"excludes": None}),
     # Typing errors
     ("lora qwen3-8b, 70 millioon tokns, wthout H100s", {"train_tokens": 70e6, "excludes": "h100"}),
     ("phi-4, 9 useers, tensor paralllel 4", {"users": 9, "tensor_parallel": 4}),

@@ -137,6 +137,20 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("serve phi-4 to 9 users on weekends only", {"hours_per_month": 208.457142857}),
         ("two thirds of 300 users are active at once, phi-4", {"share_active": 0.666666666667}),
         ("serve minimax-m2.7 on our 8x H200 box to 30 devs", {"have": "8 x h200-sxm"}),
+        # Loads of each of several things, and how much higher the peak is
+        ("phi-4, 864k mails a day, peak factor 3, 90 in", {"requests_per_second": 30}),
+        ("each shop has 20 clerks, 30 shops, phi-4", {"people": 600}),
+        ("12 devs x 2 parallel agents, phi-4", {"users": 24}),
+        ("9 devs, 20 completions per dev per minute: phi-4", {"requests_per_second": 3}),
+        ("600 guests per hour, each asks 3 questions, phi-4", {"requests_per_second": 0.5}),
+        ("400 gamers, a request every 20 s per gamer, phi-4", {"requests_per_second": 20}),
+        ("4 tags for each of 9k texts (90 tokens) by phi-4, offline", {"requests_total": 36000}),
+        ("20 cooks wait for a reply at the same time, phi-4", {"people": None}),
+        ("how many concurrent 4k sessions of phi-4 fit an L4", {"users": None}),
+        ("siglip2-so400m over 9M images, one pass", {"goal": "serve"}),
+        ("whisper-small for 3000 hours", {"tokens_total": "3000 hours"}),
+        ("phi-4 for 9 devs, ctx 50k, 90% cached", {"shared_prompt_tokens": 45000}),
+        ("phi-4, ttft 1 s, 20 tokens per second", {"tokens_per_second": None}),
     ],
 )
 def test_numbers_land_in_their_columns(text, columns):

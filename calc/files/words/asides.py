@@ -9,6 +9,7 @@ from calc.files.words.letters import signature_of
 
 HARD = frozenset({"end"})
 OURS = frozenset({"we", "our", "wir", "nous", "it"})
+OWN = frozenset({"our", "current", "existing", "unser", "unsere", "notre", "nuestro", "nuestra"})
 PAST = frozenset(
     {
         *("tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had", "did"),
@@ -111,7 +112,7 @@ def put_aside(items: list[Item]) -> set[int]:
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "," in clause.mark.tags else []
     aside |= _under_heading_of_today(items)
-    aside |= _days_of_reply(items)
+    aside |= _days_of_reply(items) | _overloaded(items)
     return aside | _compared(items) | _answered_no(items) | signature_of(items)
 
 
@@ -264,6 +265,22 @@ def _under_heading_of_today(items: list[Item]) -> set[int]:
         if not TURNS & {items[one].text for one in stretch[1:]}:  # today: I need ...
             under |= set(stretch)
     return under
+
+
+def _overloaded(items: list[Item]) -> set[int]:
+    """The numbers of the items of sentences about what is too small today: our box is full."""
+    sentence: list[int] = []
+    aside: set[int] = set()
+    for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
+        if not item.tags & HARD:
+            sentence.append(place)
+            continue
+        tags = {tag for one in sentence for tag in items[one].tags}
+        words = {items[one].text for one in sentence}
+        if "overloaded" in tags and tags & MACHINES and words & OWN and not words & TURNS:
+            aside |= set(sentence)
+        sentence = []
+    return aside
 
 
 def _days_of_reply(items: list[Item]) -> set[int]:

@@ -11,6 +11,7 @@ from calc.files.words.items import Item
 SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of documents
 USUAL_LENGTHS = frozenset(2.0**power for power in range(11, 21))  # 2,048 to a million tokens
 FIRST_YEAR = 1900  # of a range
+NOT = re.compile(r"\b(?:not|nicht|pas|no) (?:the |die |le |el )?$")
 RUNS = frozenset({"tune", "train", "pretrain"})
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
@@ -34,6 +35,9 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             continue  # a word such as one
         if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
             amounts.words(claim)  # the size of the model
+            continue
+        if scale == "b" and NOT.search(amounts.text[: claim.start]):  # the 14b, not the 32b
+            amounts.leave_out(claim)
             continue
         if (
             claim.role in ("bare", "pair")

@@ -19,10 +19,11 @@ DAYS_TAGS = {5: "weekday", 6: "six_days", 7: "everyday"}  # by the days of a wee
 DAYS_TAG = "days:"
 WORKDAYS = (
     r"(?:week ?days|work ?days|working days|business days|werktags|mon|mo-fr|en semaine"
+    r"|de lunes a viernes|du lundi au vendredi|montags? bis freitags?"
     rf"|{A_WEEK})"
 )
 WORKDAYS_AFTER = re.compile(rf",? ?(?:(?:on|every|each|during|from) )?{WORKDAYS}")
-WORKDAYS_BEFORE = re.compile(rf"{WORKDAYS}[\w-]*(?: to friday)?,? (?:from )?$")
+WORKDAYS_BEFORE = re.compile(rf"{WORKDAYS}[\w-]*(?: to friday)?,? (?:from |de |von )?$")
 OFFICE = re.compile(r"(?:9|nine)[ -](?:to[ -])?(?:5|five)(?![\w%:.])")
 HALF_DAY, DAY = 12.0, 24.0
 FRENCH = ("à", "a", "bis", "-", "–")  # between hours written 8h; 2h to 4h is how long it takes

@@ -35,6 +35,7 @@ OF_IMAGES = re.compile(  # words that a text with the sizes of images has
     r"image|photo|pictur|pixel|\dpx|resolution|-vl|vision|\bvit|dino|clip|siglip|\bocr|scan|page"
     r"|frame|video|screenshot|bild|seite|imagen|página|foto"
 )
+CLOCK = re.compile(r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\b\.?|uhr\b|o'clock)")  # 6am
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
 CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
@@ -154,6 +155,8 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
         end, start_hour, end_hour = clocks
         tags = frozenset({"RANGE", "CLOCKS"})
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
+    if (clock := CLOCK.match(text, place)) and is_due(text, place, clock.end()):
+        return Item(place, clock.end(), clock[0], frozenset({"by_day", "silent"}))
     if days := read_days(text, place):
         return Item(place, days[0], text[place : days[0]], frozenset({days[1], "DAYS"}))
     pixels = PIXELS.match(text, place)

@@ -10,7 +10,9 @@ from calc.files.words.items import Item
 from calc.units import DAY_HOURS
 
 MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
-BY_DAY = "The text names a day as the deadline. How many hours or days are left until then?"
+BY_DAY = (
+    "The text names a day or an hour as the deadline. How many hours or days are left until then?"
+)
 MONTH_SIX_DAYS, WEEK_DAYS = 26.0, 7
 NO_LATENCY_SECONDS = 3600.0  # a limit that no answer exceeds
 LONGEST_MONTH_HOURS = 744.0

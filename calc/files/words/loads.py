@@ -23,6 +23,8 @@ def put_load(amounts: Amounts) -> None:
             amounts.put("requests_per_second", claim, several / claim.item.value)
     for claim in amounts.of("requests_every"):
         amounts.words(claim)
+    for claim in amounts.of("people_rate", "seconds_of_each"):
+        _put_persons(amounts, claim)
     for claim in amounts.of("requests_per_minute"):
         amounts.put("requests_per_second", claim, claim.item.value / 60)
     for claim in [*amounts.of("requests_rate"), *_further_rates(amounts)]:
@@ -48,6 +50,23 @@ def put_load(amounts: Amounts) -> None:
     if both := amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
+
+
+def _put_persons(amounts: Amounts, claim: Claim) -> None:
+    """Requests of visitors an hour, so many each, or of persons who send one every 20 seconds."""
+    columns = amounts.facts.columns
+    each = amounts.of(*CALLS_EACH)
+    persons = float(columns.get("people") or columns.get("users") or 0)
+    if claim.role == "seconds_of_each" and persons and claim.item.value > 0:
+        rate = persons / claim.item.value
+    elif claim.role == "people_rate" and len(each) == 1:
+        rate = claim.item.value / claim.rate_seconds * each[0].item.value
+        amounts.facts.assume(f"'{amounts.words(each[0])}' for each of them")
+    else:
+        text = f"You wrote '{amounts.words(claim)}'. How many requests does each of these make?"
+        amounts.ask("requests_per_second", claim, text)
+        return
+    amounts.put("requests_per_second", claim, float(f"{rate:.6g}"))
 
 
 def _put_peak_factor(amounts: Amounts, claim: Claim) -> None:

@@ -113,12 +113,21 @@ def _time_or_rate(place: Place) -> Item | None:
     if not {"DUR", "RATE"} <= item.tags or before is None:
         return None
     if "within" in before.tags:
-        near = place.items[max(place.number - FARTHEST_EACH, 0) : place.number]
-        of_each = any(one.tags & EACH for one in near)
+        of_each = _is_of_each(place)
         return replace(item, tags=item.tags - {"DUR" if of_each else "RATE"})
     if before.is_silent or is_noun(before):  # what does it cost a month, 9 visits a doctor a day
         return replace(item, tags=item.tags - {"DUR"})
     return None
+
+
+def _is_of_each(place: Place) -> bool:
+    """Return whether a word such as everyone stands before a place in its clause."""
+    for other in reversed(place.items[max(place.number - FARTHEST_EACH, 0) : place.number]):
+        if other.tags & {"end", ","}:
+            return False
+        if other.tags & EACH:
+            return True
+    return False
 
 
 def _persons_of_adjective(place: Place) -> Item | None:

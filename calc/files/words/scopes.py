@@ -224,7 +224,7 @@ def _in_negation(items: list[Item]) -> set[int]:
         if (
             item.tags & HARD
             or (item.text == ":" and negation and place - 1 in covered)
-            or item.tags & {"but"}
+            or item.tags & {"but", "plus"}
             or ("only" in item.tags and not item.tags & {"not"})
             or (negation and _is_wanted(items, place, covered))
             or (item.text == ")" and opened)
@@ -293,6 +293,8 @@ def _is_complaint(items: list[Item], place: int) -> bool:
 def _is_interjection(items: list[Item], place: int) -> bool:
     """Return whether a no stands for itself: no: qwen3-8b; no, wait."""
     after = items[place + 1] if place + 1 < len(items) else None
+    if items[place].text == "never" and after is not None and not after.tags:
+        return True  # a prompt that never varies
     alone = items[place].text in ("no", "nothing", "none")
     return alone and after is not None and after.text in (":", ",")
 
