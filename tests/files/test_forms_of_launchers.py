@@ -238,6 +238,50 @@ HuggingFace(instance_type="ml.p5.48xlarge", max_run=7200, hyperparameters={
 """
 
 
+LISTS = """
+trainer_gpu_ids = [1, 2]
+inference_gpu_ids = [0]
+seq_len = 4096
+model.name = "Qwen/Qwen3-8B"
+[orchestrator]
+batch_size = 64
+rollouts_per_example = 8
+"""
+RAY_LOOP = """
+def train(config):
+    model = AutoModelForCausalLM.from_pretrained(config["model"])
+    TrainingArguments(per_device_train_batch_size=config.get("batch", 1), bf16=True)
+TorchTrainer(train, train_loop_config={"model": "Qwen/Qwen3-8B", "batch": 6},
+             scaling_config=ScalingConfig(num_workers=4))
+"""
+CODE = """
+kind: Job
+spec:
+  parallelism: 3
+  template:
+    spec:
+      nodeSelector: {node.kubernetes.io/instance-type: g6.12xlarge}
+      containers:
+        - {command: [python, batch.py]}
+---
+kind: ConfigMap
+data:
+  batch.py: |
+    llm = LLM(model="Qwen/Qwen3-8B", tensor_parallel_size=4)
+"""
+CLUSTER = """
+kind: RayJob
+spec:
+  entrypoint: accelerate launch --use_fsdp sft.py --model_name_or_path Qwen/Qwen3-8B
+  rayClusterSpec:
+    headGroupSpec: {template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]}}}
+    workerGroupSpecs:
+      - replicas: 3
+        maxReplicas: 3
+        template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]}}
+"""
+
+
 def runs_of(name, text):
     """The runs of one file."""
     return read_runs([(name, text.encode())], catalogs())
@@ -278,6 +322,10 @@ def runs_of(name, text):
         ("zero2.sh", f"{ZERO2} --max_seq_length 512", {"sharding": "zero2", "offload": ""}),
         ("pipeline.py", PIPELINE, {"gpus": "8"}),
         ("train.py", SCRIPT, {"recompute": "none"}),
+        ("lists.toml", LISTS, {"gpus": "3", "rollout_gpus": "1", "prompts_per_step": "8"}),
+        ("loop.py", RAY_LOOP, {"batch": "6", "gpus": "4"}),
+        ("batch.yaml", CODE, {"instance": "g6.12xlarge", "gpus": "4"}),
+        ("cluster.yaml", CLUSTER, {"gpus": "32", "sharding": "zero3"}),
         ("sweep.sh", LOOPED, {"gpus": "4", "accumulation_steps": "8"}),
         ("run.sh", WRITTEN, {"sequence_tokens": "8192", "batch": "2"}),
         ("launch.sh", HYPERPOD, {"gpus": "16", "tuning": "lora", "sequence_tokens": "8192"}),
@@ -303,6 +351,7 @@ def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
         ("llm.yaml", LLM_D + "  minReplicaCount: 2\n  maxReplicaCount: 8", "2 to 8 replicas"),
         ("run.sh", BRANCH, "if [[ $USE_FSDP == 1 ]]: not decided here"),
         ("sweep.sh", LOOPED, "for LR in 1e-5 2e-5 (2 times)"),
+        ("batch.yaml", CODE, "3 replicas"),
         ("sweep.sh", LOOPED, "time 08:00:00"),
         ("estimator.py", ESTIMATOR % "us-east-2", "max_run 7200"),
         (

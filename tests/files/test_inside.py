@@ -53,6 +53,7 @@ def test_every_recorded_file_has_what_it_says():
         ("8xH100", [("h100-80gb-sxm", 8)]),
         ("nvidia-l4", [("l4", None)]),
         ("A100_PCIE_80GB", [("a100-80gb-pcie", None)]),
+        ("a100_80", [("a100-80gb-sxm", None)]),
         ("RTX4090:2", [("rtx-4090", 2)]),
         ("t4-like-folder/model", [("t4", None)]),
         ("alpha100", []),

@@ -75,6 +75,7 @@ class Field(Entry, kw_only=True):
             "degree",
             "allocation",
             "trt_quantization",
+            "rollout_devices",
             "saved_modules",
             "lightning_strategy",
             "devices",

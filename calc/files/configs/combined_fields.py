@@ -227,6 +227,10 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
     )
     if everywhere and copies and "batch" not in settings.explicit and int(everywhere) % copies == 0:
         _set(settings, "batch", int(everywhere) // copies, ("micro_batch_all",))
+    rollouts, each = (settings.values.get(part) for part in ("rollouts_per_step", "generations"))
+    if rollouts and each and int(rollouts) % int(each) == 0:
+        parts = ("rollouts_per_step", "generations")
+        _set(settings, "prompts_per_step", int(rollouts) // int(each), parts)
     if prompts:
         _set(
             settings,

@@ -92,6 +92,11 @@ def devices(value: Any) -> dict:
     return {"gpus_per_node": len(names) if is_list else int(names[0])}
 
 
+def rollout_devices(value: Any) -> dict:
+    """The GPUs that generate, as a list of devices of one node."""
+    return {"rollout_node_gpus": devices(value)["gpus_per_node"], "rollout_nodes": 1}
+
+
 def slurm_card(value: Any) -> dict:
     """The card that a constraint or a partition of Slurm names, or a family of instances."""
     name = str(value).strip("\"' ")

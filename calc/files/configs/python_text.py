@@ -16,6 +16,7 @@ from calc.files.configs.python_values import (
 from calc.mappings import Json
 
 OBJECTS = ("", "self.", "self.hparams.", "hparams.")  # on which a method reads its parameters
+LOOP_CONFIG = "train_loop_config"  # of a trainer of Ray
 INHERITED = "TrainingArguments"  # of transformers, whose classes with more arguments end so
 NOT_TRAINED = ("Tokenizer", "Processor")
 
@@ -33,7 +34,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     for node in assignments:
         for name, expression in _assigned(node):
             expressions.setdefault(name, []).append(expression)
-    defaults = _parameters_by_name(tree) | argument_defaults(tree)
+    defaults = _parameters_by_name(tree) | argument_defaults(tree) | _handed_over(tree)
     once = {name: several[0] for name, several in expressions.items() if len(several) == 1}
     known = {name: value for name, value in defaults.items() if name not in expressions} | once
     in_order = [node for node in tree.body if isinstance(node, ast.Assign)]
@@ -81,6 +82,19 @@ def _parameters_by_name(tree: ast.AST) -> Json:
         for name, value in parameter_defaults(function).items()
         for holder in OBJECTS
     }
+
+
+def _handed_over(tree: ast.AST) -> Json:
+    """The settings that Ray hands to a function of the script, by the name of its parameter."""
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    handed: Json = {}
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        named = {argument.arg: argument.value for argument in call.keywords}
+        loop = call.args[0] if call.args else named.get("train_loop_per_worker")
+        function = functions.get(loop.id) if isinstance(loop, ast.Name) else None
+        if LOOP_CONFIG in named and function and function.args.args:
+            handed[function.args.args[0].arg] = named[LOOP_CONFIG]
+    return handed
 
 
 def _assigned(node: ast.Assign) -> Iterator[tuple[str, ast.expr]]:

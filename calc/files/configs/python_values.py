@@ -72,6 +72,9 @@ class Values:
                 return [self.value(element, depth + 1) for element in node.elts]
             case ast.Dict():
                 return self._mapping(node, depth)
+            case ast.Subscript():
+                key, known = self.value(node.slice, depth + 1), self.value(node.value, depth + 1)
+                return known.get(str(key), variable(node)) if _is_plain(known) else variable(node)
             case ast.JoinedStr():
                 return self._formatted(node, depth)
             case ast.BinOp():
@@ -140,11 +143,20 @@ class Values:
             return placed[1]
         if name in FROM_ENVIRONMENT and placed:
             return f"${{{placed[0]}}}"
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and placed:
+            known = self.value(node.func.value, depth + 1)
+            if _is_plain(known) and (str(placed[0]) in known or len(placed) == 2):
+                return known.get(str(placed[0]), placed[-1])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "join" and len(placed) == 1:
             return _join(self.value(node.func.value, depth + 1), placed[0])
         first, _, rest = name.partition(".")
         called = ".".join(filter(None, (self.imported.get(first, first), rest)))
         return {CLASS: called, **{str(place): value for place, value in enumerate(placed)}, **named}
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is a mapping that the script writes out, and no call."""
+    return isinstance(value, dict) and CLASS not in value
 
 
 def _join(separator: Any, parts: Any) -> str:

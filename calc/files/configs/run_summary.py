@@ -23,7 +23,10 @@ MATTERS = {  # what a reader must know is assumed
 }
 NO_CARD = "no GPU type is in the file: which GPU"
 NO_AMOUNT = "the amount of work is not in the file{}: how many tokens (train_tokens)"
-EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "epoch", "total_epochs", "total_episodes")
+EPOCHS = (
+    *("num_train_epochs", "num_epochs", "epochs", "epoch", "total_epochs", "max_epochs"),
+    "total_episodes",
+)
 AMOUNTS = (*EPOCHS, "max_steps_per_epoch", "max_samples", "max_train_samples", "max_steps")
 UNSET = ("", "null", "none", "-1")
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
@@ -32,6 +35,7 @@ COPIES = "{} replicas: the figures are of one"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
 REGIONS = "regions {}: choose one (region)"
 TIME_LIMIT = "{}: the run may end there, and no plan is held to it (hours_most)"
+PRICE_LIMIT = "{}: no plan is held to it (usd_per_hour_most)"
 UNDECIDED = "{}: not decided here, both branches are read ({})"
 LOOPED = "{}: the figures are of one run, the first"
 LOADS = "the load of a {}: say it in words beside the file"
@@ -86,7 +90,7 @@ def summary_of(
         _understood(run, lines),
         _assumptions(run, lines, estimated, said),
         _unused_fields(run, lines),
-        replicas_of(lines),
+        replicas_of(lines) if run["work"] == "inference" else 1,
     )
 
 
@@ -192,14 +196,16 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         items.append((effect in (MAYBE, UNKNOWN), f"{name} {values.get(name, '')} ({effect})"))
     items = [(is_minor, text.replace("  ", " ")) for is_minor, text in items]
     asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
-    if (replicas := replicas_of(lines)) > 1 or _most_replicas(lines) > 1:
+    replicas = replicas_of(lines)
+    if run["work"] == "inference" and max(replicas, _most_replicas(lines)) > 1:
         most = _most_replicas(lines)
         items.append(
             (True, COPIES.format(f"{replicas} to {most}" if most > replicas else replicas))
         )
     said = {line.field: line.text for line in lines}
-    terms = (("spot", SPOT), ("regions_named", REGIONS), ("time_limit", TIME_LIMIT))
-    items += [(True, text.format(said[name])) for name, text in terms if name in said]
+    terms = {"spot": SPOT, "regions_named": REGIONS}
+    terms |= {"time_limit": TIME_LIMIT, "price_limit": PRICE_LIMIT}
+    items += [(True, text.format(said[name])) for name, text in terms.items() if name in said]
     items += _asides_that_matter(run, lines)
     if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
         nodes = next((line.text for line in lines if line.field == "nodes"), "1")

@@ -6,7 +6,7 @@ from functools import cache
 from calc.files.configs.fields import field_catalog
 
 MAKERS = r"(?:(?:nvidia|amd|instinct|tesla|geforce|quadro|gpu|rtx)[-_ ]*)*"
-TRAITS = r"(?:pcie|sxm\d?|nvl|hbm3e?|\d{2,3}gb?|mega|ada|generation)"
+TRAITS = r"(?:pcie|sxm\d?|nvl|hbm3e?|\d{2,3}gb?|40|80|94|141|mega|ada|generation)"
 FORMS = ("pcie", "nvl")
 MOST_CHARACTERS = 200  # of a text that may name a card
 
@@ -40,7 +40,7 @@ def cards_in(text: str) -> list[tuple[str, int | None]]:
         name, traits = _plain(match["name"]), match["traits"].lower()
         form = next((form for form in FORMS if form in traits or name.endswith(form)), "")
         base = name.removesuffix(form)  # of a100-pcie-80gb, which names its form before its memory
-        memory = next(iter(re.findall(r"(\d{2,3})gb?", traits)), "")
+        memory = next(iter(re.findall(r"(?<![a-z\d])(\d{2,3})", traits)), "")
         memory = f"{memory}gb" if memory else ""
         spellings = (base + memory + form, name + memory + form, name + form, name + memory, name)
         number = match["after"] or match["before"]

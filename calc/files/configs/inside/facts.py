@@ -64,12 +64,8 @@ COPIES = (
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
 OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
-WORKERS = {
-    "replica_specs",
-    "pytorch_replica_specs",
-    "mpi_replica_specs",
-    "worker_group_specs",
-}  # of one job
+# Of one job.
+WORKERS = {"replica_specs", "pytorch_replica_specs", "mpi_replica_specs", "worker_group_specs"}
 GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
 MOST_COPIES = (
     *("max_replicas", "max_replica_count", "max_capacity", "max_instance_count"),
@@ -274,10 +270,13 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
         yield Fact("tensor", number, path, text)
     elif key in ("data", "data_local") and parents[-1:] == ["parallelism"] and number:
         yield Fact(key, number, path, text)
-    elif key == "replicas" and WORKERS & set(parents) and number:
-        yield Fact("workers", number, path, text)
+    elif WORKERS & set(parents) and key in (*COPIES, *MOST_COPIES):
+        if key == "replicas" and number:
+            yield Fact("workers", number, path, text)
     elif number and (key in COPIES or (key == "count" and OF_COPIES.match(" ".join(parents[-1:])))):
         yield Fact("copies", number, path, text)
+    elif key == "parallelism" and parents[-1:] == ["spec"] and number:
+        yield Fact("copies", number, path, text)  # of the pods of a Job
     elif number and (
         key in MOST_COPIES or (key == "max_size" and OF_GROUP.search(" ".join(parents)))
     ):

@@ -12,6 +12,7 @@ from calc.files.configs.inside.facts import (
     facts_of,
     job_path,
     near_facts,
+    snake,
     unread_memory,
 )
 from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
@@ -55,6 +56,7 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("tensor", "tensor_parallel"),
     ("recipe", "hyperpod"),
     ("time_limit", "time_limit"),
+    ("price_limit", "price_limit"),
 )
 FEWEST_FIELDS = 3  # of a trainer, one of so many fields is there where a model is only loaded
 SHOWN = 3  # of the things that a refusal names
@@ -167,7 +169,8 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
     }
 
 
-MACHINE_FACTS = ("card", "instance", "gpus", "nodes", "spot", "region", "time_limit")
+HEAD = "head_group_spec"  # of a cluster of Ray: its GPUs are those of one node more
+MACHINE_FACTS = ("card", "instance", "gpus", "nodes", "spot", "region", "time_limit", "price_limit")
 
 
 def machine_choices(tree: Json, file: str) -> list[list[Reading]]:
@@ -190,7 +193,9 @@ def parts_of_machines(facts: list[Fact]) -> list[Json]:
     if len(degrees) == 2:
         known.setdefault("nodes", max(degrees["data"] // degrees["data_local"], 1))
     if workers := sum(fact.value for fact in facts if fact.kind == "workers"):
-        known["nodes"] = workers
+        known["nodes"] = workers + any(
+            fact.kind == "gpus" and HEAD in map(snake, fact.path) for fact in facts
+        )
     asked = [fact.value for fact in facts if fact.kind in ("gpus", "devices")]
     known |= {"asked_gpus": asked[0]} if asked else {}
     choices: list[Json] = []
@@ -237,8 +242,10 @@ def _configs_of(program: Program, programs: list[Program]) -> list[Program]:
     named = [
         other
         for other in others
-        if "." in other.path[-1]
-        and re.search(rf"(?<![\w.-]){re.escape(other.path[-1])}(?![\w.-])", text)
+        if any(
+            "." in name and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text)
+            for name in other.path
+        )
     ]
     written = others if len(others) == 1 and CONFIG_NAME.search(text) else []
     return named or written

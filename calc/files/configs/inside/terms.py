@@ -1,4 +1,4 @@
-"""The regions and the time limits that a file names."""
+"""The regions, the time limits and the price limits that a file names."""
 
 import re
 from collections.abc import Iterator
@@ -11,15 +11,18 @@ TIME_LIMITS = (
     *("max_runtime_in_seconds", "max_run", "active_deadline_seconds", "max_runtime_seconds"),
     *("max_train_seconds", "timeout_minutes", "max_duration", "walltime"),
 )
+PRICE_LIMITS = ("max_price", "max_hourly_cost", "spot_price", "max_spot_price", "spot_max_price")
 
 
 def terms_of(key: str, value: str) -> Iterator[tuple[str, str]]:
-    """The region, or the longest time, that a field names."""
+    """The region, the longest time or the highest price that a field names."""
     plain = value.strip()
     if OF_PLACE.search(key) and (match := REGION.fullmatch(plain)):
         yield "region", match[1]
     elif (key in TIME_LIMITS and plain[:1].isdigit()) or (key == "time" and CLOCK.fullmatch(plain)):
         yield "time_limit", f"{key} {plain}"
+    elif key in PRICE_LIMITS and plain[:1].isdigit():
+        yield "price_limit", f"{key} {plain}"
 
 
 def place_of(regions: list[str]) -> dict[str, str]:

@@ -223,13 +223,26 @@ def _code_cells(text: str, file: str) -> list[list[str]]:
     ]
 
 
+def _script(text: str, file: str) -> Any:
+    """A script of Python that a ConfigMap holds as nested values; the text where it is none."""
+    try:
+        return python_tree(text, file)
+    except ConfigProblem:
+        return text
+
+
 def _with_embedded(tree: Any, file: str, left: list[int] | None = None, depth: int = 0) -> Any:
     """A tree in which texts that are YAML or JSON themselves, as serveConfigV2, are mappings."""
     left = [MOST_EMBEDDED] if left is None else left
     if depth > DEEPEST:
         return tree
     if isinstance(tree, dict):
-        return {key: _with_embedded(value, file, left, depth + 1) for key, value in tree.items()}
+        return {
+            key: _script(value, file)
+            if str(key).endswith(".py") and isinstance(value, str)
+            else _with_embedded(value, file, left, depth + 1)
+            for key, value in tree.items()
+        }
     if isinstance(tree, list):
         return [_with_embedded(value, file, left, depth + 1) for value in tree]
     if isinstance(tree, str) and "\n" in tree.strip() and EMBEDDED.match(tree) and left[0]:
