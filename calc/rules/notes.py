@@ -32,6 +32,7 @@ def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
         _of_scoring_release(table, catalogs),
         _of_rollout_engine(table),
         _of_gradients(table, catalogs),
+        _of_one_micro_batch(table, catalogs),
         _of_load(table),
         _of_experts(table),
     ]
@@ -189,6 +190,25 @@ def _of_gradients(table: Columns, catalogs: Catalogs) -> Words:
     codes, pairs = word_pairs(table["implementation"], table["library_version"])
     sentences = [_about_gradients(*pair, catalogs) for pair in pairs]
     return Words(np.where(depends > 0, codes, len(pairs)), np.array([*sentences, ""], dtype=object))
+
+
+def _of_one_micro_batch(table: Columns, catalogs: Catalogs) -> Words:
+    """Note on an accumulation that is not named, where whole gradients between would not fit."""
+    keeps_whole = table["implementation_accumulates_unsharded"] * table["shards_gradients"]
+    keeps_whole = keeps_whole * (1 - table["trainer_reduces_each"]) * (table["training_gpus"] > 1)
+    is_assumed = (table["names_accumulation"] == 0) & (table["trains"] > 0)
+    replica_gpus = table["tensor_parallel"] * table["expert_parallel"]
+    whole_bytes = table["trained_parameters"] * table["reduce_bytes_each"] / replica_gpus
+    room_bytes = table.get("gpu_memory_bytes", np.nan) - table.get("needed_bytes", np.nan)
+    is_told = is_assumed & (keeps_whole > 0) & (room_bytes >= 0) & (whole_bytes > room_bytes)
+    words, names = table["implementation"], catalogs.implementations["name"]
+    sentences = [
+        f"One micro-batch a step is counted, since none is named: with several, FSDP in "
+        f"{names.get(software, software)} keeps whole gradients between them, which do not fit."
+        for software in words.vocabulary
+    ]
+    codes = np.where(is_told, words.codes, len(sentences))
+    return Words(codes, np.array([*sentences, ""], dtype=object))
 
 
 def _about_gradients(software: str, release: str, catalogs: Catalogs) -> str:

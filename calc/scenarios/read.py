@@ -90,6 +90,7 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
         else:
             inputs[column.name] = _read_numbers(column, frame[column.name], problems)
     inputs["names_sequence"] = _names_value(frame, "sequence_tokens")
+    inputs["names_accumulation"] = _names_value(frame, "accumulation_steps")
     inputs["names_precision"] = ~inputs["precision"].are("")
     default = default_precision(inputs["work"], inputs["tuning"])
     inputs["precision"] = where(inputs["precision"].are(""), default, inputs["precision"])
@@ -117,6 +118,7 @@ def known_inputs(row: Cells, columns: Cells | None = None) -> Row:
             word(str(value)) if column.kind in ("text", "choice") else np.array([float(value)])
         )
     inputs["names_sequence"] = np.array(["sequence_tokens" in row])
+    inputs["names_accumulation"] = np.array(["accumulation_steps" in {**row, **(columns or {})}])
     inputs |= columns or {}
     names_precision = "precision" in {**row, **(columns or {})}
     inputs["names_precision"] = np.array([names_precision])

@@ -96,6 +96,25 @@ def test_the_gradients_of_zero_3_stand_from_the_start(sharding, offload, bytes_e
     assert each == pytest.approx(bytes_each, rel=0.001)
 
 
+@pytest.mark.parametrize(
+    ("change", "is_told"),
+    [
+        ({}, True),
+        ({"accumulation_steps": 1}, False),  # as it is asked
+        ({"implementation": "torchtune"}, False),  # reduces each micro-batch's gradients
+        ({"model": "llama-3.2-1b"}, False),  # whose whole gradients fit
+    ],
+)
+def test_a_micro_batch_that_nobody_named_says_that_several_would_not_fit(change, is_told):
+    row = one(
+        **{"model": "llama-3.1-8b", "implementation": "transformers", "precision": "bf16-mixed"}
+        | {"gpus": 8, "sharding": "zero3", "gpu": "l40s", "recompute": "full"}
+        | change
+    )
+    assert row["fits"] == "yes"
+    assert ("One micro-batch a step is counted" in row["note"]) is is_told
+
+
 # Bytes per parameter of weights, gradients and optimizer state: DeepSpeed (Rajbhandari 2019,
 # section 3.1: 2 + 2 + 12), Megatron (fp32 gradients: 2 + 4 + 12) and PyTorch (all in the weight's
 # own format).
