@@ -90,6 +90,35 @@ def changes(row: Cells) -> list[FigureChange]:
     return moved
 
 
+class PriceMoves(NamedTuple):
+    """How many hourly prices of earlier rows are known then and now, and which way they moved."""
+
+    known: int
+    more: int
+    less: int
+    day: str
+
+
+def price_moves(rows: pd.DataFrame) -> PriceMoves:
+    """Compare the hourly prices of rows with those recorded in them (then_*).
+
+    `day` is the first day on which a row was made, else that of its prices; empty if none is
+    recorded.
+    """
+    both = rows[rows["then_usd_per_hour"].notna() & rows["usd_per_hour"].notna()]
+    ratio = both["usd_per_hour"] / both["then_usd_per_hour"]
+    made_on, prices_of = (
+        sorted({day for day in both[name] if day}) for name in ("then_made_on", "then_prices_as_of")
+    )
+    days = made_on or prices_of
+    return PriceMoves(
+        known=len(both),
+        more=int((ratio > 1 + MOVED_RATIO).sum()),
+        less=int((ratio < 1 - MOVED_RATIO).sum()),
+        day=days[0] if days else "",
+    )
+
+
 def causes(row: Cells, catalogs: Catalogs) -> list[str]:
     """The names, facts and formulas, whose version has changed."""
     current = {"facts": catalogs.facts_version, "formulas": formulas_version()}

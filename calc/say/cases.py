@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from calc.plan.cases import ASKED_DISCOUNT, Cases
-from calc.say.numbers import billed_usd, is_missing, percent
+from calc.say.numbers import billed_usd, is_missing, percent, three_digits
 
 FACTORS = {
     "hours": "Time of the runs",
@@ -20,7 +20,6 @@ HOW_CASES = (
     "the other ends, one more attempt at each run, and the contingency."
 )
 CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
-TENTHS_BELOW_HOURS = 100.0  # a smaller number of GPU-hours has a tenth
 
 
 def range_words(cases: Cases, amounts: Sequence[float]) -> str:
@@ -53,15 +52,14 @@ def summands(values: Sequence[float]) -> tuple[list[str], str]:
 
 
 def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
-    """Return GPU-hours and their sum in one rounding: whole hours, or tenths if one is below 100.
+    """Return GPU-hours with three digits, and the sum of what is shown.
 
     A missing value is empty; without any, so is the sum.
     """
-    known = [value for value in values if not is_missing(value)]
-    digits = int(any(value < TENTHS_BELOW_HOURS for value in known))
-    texts = ["" if is_missing(value) else f"{value:,.{digits}f}" for value in values]
-    total = sum(round(value, digits) for value in known)
-    return texts, f"{total:,.{digits}f}" if known else ""
+    texts = ["" if is_missing(value) else three_digits(value) for value in values]
+    shown = [float(text.replace(",", "")) for text in texts if text]
+    total = f"{sum(shown):,.3f}".rstrip("0").rstrip(".")
+    return texts, total if shown else ""
 
 
 def _ends(low_usd: float, high_usd: float, amounts: Sequence[float]) -> tuple[str, str]:

@@ -242,7 +242,8 @@ def _actions(
     elsewhere, where = region
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
-        label += f" in {where}" * bool(elsewhere)
+        if elsewhere:
+            label = f"{label} in {where}"
         button(label, _use, ticked, rows, elsewhere, icon="input", disabled=not ticked, key="use")
         csv = partial(csv_tables.to_csv, table)
         name = f"headroom-instances-{here}"

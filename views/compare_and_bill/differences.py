@@ -30,7 +30,15 @@ from calc.say.numbers import (
 )
 from calc.say.paid import gpu_hours_of
 from calc.say.setting import name_of
-from calc.say.speed import pace_ratio, per_unit, rate_unit, rate_words
+from calc.say.speed import (
+    pace_ratio,
+    pace_seconds,
+    pace_unit,
+    per_unit,
+    rate_unit,
+    rate_words,
+    service_pace,
+)
 from calc.studies.differences import (
     MOST,
     Difference,
@@ -240,8 +248,8 @@ def _figures(rows: list[Row], catalogs: Catalogs) -> list[tuple[str, list[str]]]
         ("Cost", [_money(row) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
         ("Speed", [_speed(row, catalogs) for row in rows]),
-        ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
-        ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
+        ("First token", [_first_token(row, catalogs) for row in rows]),
+        ("Pace", [_pace(row, catalogs) for row in rows]),
     ]
     lines = []
     for label, cells in table:
@@ -274,15 +282,20 @@ def _money(row: Row) -> str:
     )
 
 
-def _serving(row: Row, name: str) -> str:
-    return _value_words(row[name], duration) if row["work"] == "inference" else "–"
+def _first_token(row: Row, catalogs: Catalogs) -> str:
+    """Return the time to the first token of a service that answers token by token, or a dash."""
+    seconds = row["time_to_first_token_seconds"]
+    is_per_token = row["work"] == "inference" and pace_unit(row, catalogs) == "token"
+    return duration(seconds) if is_per_token and not is_missing(seconds) else "–"
+
+
+def _pace(row: Row, catalogs: Catalogs) -> str:
+    """Return the pace of a served model in its own unit, or a dash."""
+    is_served = row["work"] == "inference" and not is_missing(pace_seconds(row, catalogs))
+    return service_pace(row, catalogs) if is_served else "–"
 
 
 def _speed(row: Row, catalogs: Catalogs) -> str:
     """Say how much a row computes in the unit of its job; a dash where that is not known."""
     rate = row["tokens_per_second"]
     return "–" if is_missing(rate) else rate_words(rate, row, catalogs)
-
-
-def _value_words(value: float, say: Callable[[float], str]) -> str:
-    return "–" if is_missing(value) else say(value)

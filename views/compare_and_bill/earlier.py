@@ -15,10 +15,11 @@ from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import Earlier, Meeting, earlier_of, standings
 from calc.files.door import REFUSALS
 from calc.files.link.kept_answers import MOST_KEPT
-from calc.plan.drift import MOVED_RATIO
+from calc.plan.drift import price_moves
 from calc.plan.figures import records
 from calc.say.job import short_job
 from calc.say.numbers import is_missing, with_noun
+from calc.say.price_moves import price_moves_sentence
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quote_cell
 from calc.search.row_status import rank
@@ -78,7 +79,7 @@ def _open_file(catalogs: Catalogs) -> None:
         return
     states = np.array(standings(result.rows, kept_answers.rows(catalogs)), dtype=object)
     st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
-    if price_changes := _prices(result.rows):
+    if price_changes := price_moves_sentence(price_moves(result.rows)):
         reasons = drift_words.among(records(result.rows), catalogs)
         st.markdown(plain("\n".join([price_changes, "", *(f"- {reason}" for reason in reasons)])))
     _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread_rows))
@@ -211,31 +212,6 @@ def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
 
 def _join_counts(counts: list[tuple[int, str]]) -> str:
     return ", ".join(f"{count:,} {words}" for count, words in counts if count > 0)
-
-
-def _prices(rows: pd.DataFrame) -> str:
-    """Return how many hourly prices of the file have changed; empty if it names none."""
-    both = rows[rows["then_usd_per_hour"].notna() & rows["usd_per_hour"].notna()]
-    if not len(both):
-        return ""
-    ratio = both["usd_per_hour"] / both["then_usd_per_hour"]
-    more = int((ratio > 1 + MOVED_RATIO).sum())
-    less = int((ratio < 1 - MOVED_RATIO).sum())
-    days = sorted(
-        {day for day in both["then_made_on"] if day}
-        or {day for day in both["then_prices_as_of"] if day}
-    )
-    of = f" of {days[0]}" if days else ""
-    if not more + less:
-        return f"The hourly prices in the file{of} are today's: none of {len(both)} has moved."
-    moved = [
-        f"{n} cost{'s' if n == 1 else ''} {words}" * (n > 0)
-        for n, words in ((more, "more"), (less, "less"))
-    ]
-    return (
-        f"Of {len(both)} hourly prices in the file{of}, {' and '.join(filter(None, moved))} "
-        f"today; the rest are the same."
-    )
 
 
 def _refusals(rows: pd.DataFrame, unread_rows: list[int]) -> list[Any]:

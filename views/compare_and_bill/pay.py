@@ -144,7 +144,7 @@ def _run_panel(row: Row, market_line: Row, catalogs: Catalogs) -> None:
 
 def _service_panel(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> None:
     """Draw what a service costs by concurrency and by load, and against an endpoint."""
-    usage.serving(row)
+    usage.serving(row, catalogs)
     usage.over_concurrency(
         row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink
     )

@@ -184,6 +184,7 @@ def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def _small_line(line: Row) -> dict[str, str]:
+    """One line of storage or traffic: what it is, its size, its cost and its price's source."""
     period = "once" if line["kind"].startswith("traffic") else "a month"
     return {
         "What": f"{line['label']}, {period}",

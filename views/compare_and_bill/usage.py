@@ -19,11 +19,12 @@ from calc.say.numbers import (
     usd,
     with_noun,
 )
-from calc.say.speed import run_amount
+from calc.say.speed import one_unit, pace_range_seconds, pace_unit, run_amount
 from calc.units import GIB
 from views.charts.base import DOLLARS, LARGE_COUNT, THREE
 from views.compare_and_bill.bill_lines import TEXTS
 from views.shared.markdown import plain
+from views.shared.row_words import capital
 from views.shared.tables import metric, text_table
 from views.shared.theme import Ink
 from views.understand.comparisons import draw_lines
@@ -79,29 +80,39 @@ def _rate_words(interruptions: float) -> str:
     return "under 1 in 1,000" if interruptions < 0.001 else three_digits(interruptions)
 
 
-def serving(row: Row) -> None:
+def serving(row: Row, catalogs: Catalogs) -> None:
     """Draw how fast the service answers, and what a million tokens cost."""
     with st.container(horizontal=True):
-        for label, value, note in _serving(row):
+        for label, value, note in (*_paces(row, catalogs), *_token_prices(row)):
             metric(label, value, note)
 
 
-def _serving(row: Row) -> tuple[tuple[str, ...], ...]:
-    """Label, value, note: how fast it answers and what a million tokens cost."""
-    first = (
-        f"{duration(row['time_to_first_token_low_seconds'])} to "
-        f"{duration(row['time_to_first_token_high_seconds'])}"
+def _paces(row: Row, catalogs: Catalogs) -> list[tuple[str, str, str]]:
+    """Label, value, range: how fast it answers, in the unit of what is served."""
+    seconds, low, high = pace_range_seconds(row, catalogs)
+    pace_range = f"{duration(low)} to {duration(high)}"
+    if pace_unit(row, catalogs) != "token":
+        return [(capital(one_unit(row, catalogs)), duration(seconds), pace_range)]
+    first, first_low, first_high = (
+        duration(row[f"time_to_first_token_{end}seconds"]) for end in ("", "low_", "high_")
     )
-    further = (
-        f"{duration(row['time_per_output_token_low_seconds'])} to "
-        f"{duration(row['time_per_output_token_high_seconds'])}"
-    )
-    return (
-        ("First token", duration(row["time_to_first_token_seconds"]), first),
-        ("Each further token", duration(row["time_per_output_token_seconds"]), further),
-        ("Million prompt tokens", usd(row["usd_per_million_input_tokens"]), "on demand"),
-        ("Million generated tokens", usd(row["usd_per_million_output_tokens"]), "on demand"),
-    )
+    return [
+        ("First token", first, f"{first_low} to {first_high}"),
+        ("Each further token", duration(seconds), pace_range),
+    ]
+
+
+def _token_prices(row: Row) -> list[tuple[str, str, str]]:
+    """Label, value, market: what a million tokens cost, of the kinds that the model has."""
+    usd_per_million = {
+        "Million prompt tokens": row["usd_per_million_input_tokens"],
+        "Million generated tokens": row["usd_per_million_output_tokens"],
+    }
+    return [
+        (label, usd(price), "on demand")
+        for label, price in usd_per_million.items()
+        if not is_missing(price)
+    ]
 
 
 def load(row: Row) -> str:

@@ -29,24 +29,19 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     if options.job.get("have") or options.problem:
         _changes(cards)
         return
-    relaxed = [limit for limit in options.relaxed if _set_by(limit, options.job)]
-    bits = [
-        Relaxed("precision", int(card.changes["fewest_bits"]), card.row["usd"])
-        for card in cards
-        if "fewest_bits" in card.changes
+    of_cards = _widths_of(cards)
+    on_cards = {limit.step for limit in of_cards}
+    relaxed = [
+        limit
+        for limit in options.relaxed
+        if _set_by(limit, options.job) and not (limit.name in BITS and limit.step in on_cards)
     ]
-    carded = {limit.step for limit in bits}
-    relaxed = [limit for limit in relaxed if limit.name not in BITS or limit.step not in carded]
-    steps = [
-        *relaxed,
-        *bits,
-        *recent_result(
-            "tightened",
-            (job, catalogs.version),
-            lambda: in_worker(job, catalogs, stricter_limits, job, options),
-        ),
-    ]
-    shown = telling_limits(steps, row)[:MOST]
+    stricter = recent_result(
+        "stricter_limits",
+        (job, catalogs.version),
+        lambda: in_worker(job, catalogs, stricter_limits, job, options),
+    )
+    shown = telling_limits([*relaxed, *of_cards, *stricter], row)[:MOST]
     words = free_limits(relaxed, row, options.job, catalogs)
     if not shown and not words:
         return
@@ -81,6 +76,15 @@ def _set_by(limit: Relaxed, resolved_job: Row) -> Row:
     if name == "spare":
         return {"spare": float(str(step or 0)) or None}
     return {name: step} if name in LIMITS else {}
+
+
+def _widths_of(cards: list[Card]) -> list[Relaxed]:
+    """The widths of weights that cards stand for, each with the cost of its answer."""
+    return [
+        Relaxed("precision", int(card.changes["fewest_bits"]), card.row["usd"])
+        for card in cards
+        if "fewest_bits" in card.changes
+    ]
 
 
 def _changes(cards: list[Card]) -> None:

@@ -53,21 +53,13 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
     for name, usual in TEXT["usual"][work].items():
         ids = list(able.get(name, usual))
         pills(name, [*(value for value in usual if value in ids), *ids], chosen, catalogs)
-    needed = chosen.get("instances_needed")
-    place = chosen.get("instance")
-    if is_missing(place):
-        auto = "auto"
-    elif is_missing(needed):
-        auto = f"auto: {place}"
-    else:
-        auto = f"auto: {needed:.0f} × {place}"
     names = instance_names(catalogs)
     st.multiselect(
         "Instances",
         list(names),
         format_func=names.__getitem__,
         key=KEYS.instance,
-        placeholder=auto,
+        placeholder=_answers_place(chosen),
         **SESSION,
     )
     is_single = work == "inference" and questions.turns() == 1
@@ -84,6 +76,14 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
         bits = [KEYS.fewest_bits] if work == "training" else []  # of a service its weights
         for name in (*bits, KEYS.confidence):
             choice(TEXT[name]["label"], name, TEXT[name]["values"], label_visibility="visible")
+
+
+def _answers_place(chosen: Row) -> str:
+    """What an empty field of instances means: auto: 2 × p5.48xlarge."""
+    instance, needed = chosen.get("instance"), chosen.get("instances_needed")
+    if is_missing(instance):
+        return "auto"
+    return f"auto: {instance}" if is_missing(needed) else f"auto: {needed:.0f} × {instance}"
 
 
 def _summary(by_hand: Row, work: str, catalogs: Catalogs) -> None:

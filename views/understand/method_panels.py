@@ -139,23 +139,17 @@ def derivation(rows: pd.DataFrame) -> str:
 
 def _lines(row: Row) -> str:
     """One formula as text: its docstring, its equation, and today's numbers."""
-    result = value_text(
-        row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"]
-    )
-    name = (
-        row["component"]
-        if row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS)
-        else row["formula"]
-    )
-    steps = [
-        step
-        for step in dict.fromkeys((row["today"], row["numbers"]))
-        if not result.startswith(step)
+    is_of_component = row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS)
+    name = row["component"] if is_of_component else row["formula"]
+    formula = "_bytes" if row["unit"] == "B" else row["formula"]
+    result = value_text(formula, row["value"], row["unit"])
+    sides = [
+        text
+        for text in dict.fromkeys((row["today"], row["numbers"]))
+        if not result.startswith(text)  # a number alone, which the result repeats
     ]
-    first, *others = [*steps, result]
-    return f"# {prose(row['says'])}\n{name} = {first}" + "".join(
-        f"\n    = {step}" for step in others
-    )
+    equation = "\n    = ".join([*sides, result])
+    return f"# {prose(row['says'])}\n{name} = {equation}"
 
 
 def time_title(row: pd.Series) -> str:
