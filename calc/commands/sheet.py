@@ -285,7 +285,8 @@ def _money(row: Row, catalogs: Catalogs) -> str:
         else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
     )
     trained = row.get("usd_per_million_trained_tokens")
-    tokens = "" if total or is_missing(trained) else f", {usd(trained)} a million tokens"
+    is_left_out = total or is_missing(trained) or row["market"] != "on-demand"
+    tokens = "" if is_left_out else f", {usd(trained)} a million tokens"
     day = price_facts(row, row["market"], catalogs).get("as_of") or row["prices_as_of"]
     hours = "".join(f", {part}" for part in paid_hours(row))
     return f"{total}{usd(row['usd_per_hour'])} an hour{hours}{tokens}; price of {day}"

@@ -46,6 +46,7 @@ KINDS = {  # what a text is, in words
     "log": "an error, a log or a benchmark of a run",
     "data": "a data set",
 }
+SPOT = "spot"
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
 LONGEST_PROSE = 5_000  # characters
 SPOKEN = re.compile(
@@ -133,6 +134,9 @@ def request_of(
     settings = [document for document in files if not is_model(document[1])]
     known = named | {"train_tokens": None} if data else named
     run = import_run(files, catalogs, known.get("model", model), known) if settings else None
+    if run and run.summary.asks_spot and "markets" not in named:
+        named["markets"] = SPOT
+        run = run._replace(summary=run.summary.on_spot())
     if data and run:
         named = amount_of_data(data, run, named)
     documents_of = {"words": prose, "model": models, "run": settings, "log": logs, "data": data}

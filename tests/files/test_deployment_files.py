@@ -5,6 +5,7 @@ from examples import catalogs
 
 from calc.files.configs.run import read_runs
 from calc.files.imported_run import import_run
+from calc.files.request import request_of
 from calc.say.replicas import replicas_sentence
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -328,6 +329,14 @@ def test_the_bill_of_all_replicas_stands_beside_that_of_one():
         "all 3 take 2 × p5.48xlarge: about $73,000 a month, $100 an hour"
     )
     assert not replicas_sentence(row, 1, catalogs())
+
+
+def test_a_file_that_asks_for_spot_is_billed_on_spot():
+    text = REPLICATED + "  nodeSelector: {karpenter.sh/capacity-type: spot}\n"
+    request = request_of([("d.yaml", text.encode())], catalogs())
+    assert request.columns["markets"] == "spot"
+    assert "market Spot" in request.run.summary.understood
+    assert not any("Spot" in item for item in request.run.summary.not_counted)
 
 
 def test_a_model_prepared_for_training_in_few_bits_recomputes():

@@ -352,6 +352,7 @@ def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
         ("run.sh", BRANCH, "if [[ $USE_FSDP == 1 ]]: not decided here"),
         ("sweep.sh", LOOPED, "for LR in 1e-5 2e-5 (2 times)"),
         ("batch.yaml", CODE, "3 replicas"),
+        ("task.yaml", SKY.replace("use_spot: true", "spot_policy: auto"), "Spot is allowed beside"),
         ("sweep.sh", LOOPED, "time 08:00:00"),
         ("estimator.py", ESTIMATOR % "us-east-2", "max_run 7200"),
         (

@@ -11,6 +11,7 @@ FIRST_WORDS = 8  # of a command, which say what it runs
 # how an aside begins that says a test, a load on a server, or a loop
 IF, LOAD, LOOP = "if", "benchmark", "for"
 OF_SETTING = re.compile(r"\w+=(?:-.*|\d+|[\w.-]+/[\w./-]+)", re.S)  # flags, a number or a model
+OF_ONE_NODE = re.compile(r"--(?:node|machine)[-_]rank\b")  # a loop over the nodes of one run
 BENCHMARK = re.compile(r"\bbench\b|bench_serving|benchmark_serving|genai-perf|aiperf|guidellm")
 OF_LOAD = re.compile(
     r"--(?:max-)?concurrency|--request-rate|--rate|--(?:[a-z]+-)?(?:input|output|isl|osl)(?:-len)?"
@@ -26,7 +27,11 @@ def asides_of(read: Sequence[tuple[ScriptCommand, Sequence]]) -> tuple[str, ...]
         for words, readings in read
         if words.test and (readings or any(map(OF_SETTING.fullmatch, words)))
     ]
-    loops = dict.fromkeys(words.loops for words, readings in read if readings and words.loops)
+    loops = dict.fromkeys(
+        words.loops
+        for words, readings in read
+        if readings and words.loops and not any(map(OF_ONE_NODE.match, words))
+    )
     return tuple(text[:LONGEST_ASIDE] for text in (*statements, *dict.fromkeys(tests), *loops))
 
 

@@ -73,6 +73,7 @@ LONGEST_NUMBER, MOST_NUMBER = 40, 10**18  # characters of a variable in a sum; i
 
 
 SHELLS = ("sh", "bash", "zsh")
+REMOTE = ("ssh", "pdsh", "mpssh")  # run a script that is one word on other machines
 SCRIPT_OPTION = re.compile(r"-[a-z]{0,3}c")  # bash -lc "..."
 DEEPEST_SCRIPT = 3
 
@@ -172,6 +173,8 @@ def _inner_script(words: list[str]) -> tuple[list[str], str]:
     for place, word in enumerate(words):
         if word == "eval":
             return words[:place], " ".join(words[place + 1 :])
+        if word in REMOTE:
+            return words[:place], next((one for one in words[place:] if " " in one.strip()), "")
         is_shell = word.rpartition("/")[2] in SHELLS
         if is_shell and SCRIPT_OPTION.fullmatch(" ".join(words[place + 1 : place + 2])):
             return words[:place], " ".join(words[place + 2 : place + 3])

@@ -32,7 +32,9 @@ UNSET = ("", "null", "none", "-1")
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
+SPOT_READ = "market Spot"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
+SPOT_TOO = "Spot is allowed beside On-Demand: the price is On-Demand's unless you choose Spot"
 REGIONS = "regions {}: choose one (region)"
 TIME_LIMIT = "{}: the run may end there, and no plan is held to it (hours_most)"
 PRICE_LIMIT = "{}: no plan is held to it (usd_per_hour_most)"
@@ -58,6 +60,7 @@ class RunSummary(NamedTuple):
     assumed: tuple[str, ...]
     not_counted: tuple[str, ...]
     replicas: int = 1  # of a service, whose figures are of one
+    asks_spot: bool = False
 
     @property
     def lacks_memory(self) -> bool:
@@ -70,6 +73,11 @@ class RunSummary(NamedTuple):
         return not self.lacks_memory and any(
             item.endswith((f"({LOWERS})", f"({AS_ADAMW})")) for item in self.not_counted
         )
+
+    def on_spot(self) -> "RunSummary":
+        """Return the summary of a run whose price is that of Spot, as its files ask."""
+        others = tuple(item for item in self.not_counted if item != SPOT)
+        return self._replace(understood=(*self.understood, SPOT_READ), not_counted=others)
 
     def lines(self) -> list[str]:
         """The items as lines of text."""
@@ -91,6 +99,7 @@ def summary_of(
         _assumptions(run, lines, estimated, said),
         _unused_fields(run, lines),
         replicas_of(lines) if run["work"] == "inference" else 1,
+        any(line.field == "spot" for line in lines),
     )
 
 
@@ -203,7 +212,7 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
             (True, COPIES.format(f"{replicas} to {most}" if most > replicas else replicas))
         )
     said = {line.field: line.text for line in lines}
-    terms = {"spot": SPOT, "regions_named": REGIONS}
+    terms = {"spot": SPOT, "spot_too": SPOT_TOO, "regions_named": REGIONS}
     terms |= {"time_limit": TIME_LIMIT, "price_limit": PRICE_LIMIT}
     items += [(True, text.format(said[name])) for name, text in terms.items() if name in said]
     items += _asides_that_matter(run, lines)

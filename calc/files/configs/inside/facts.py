@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
-from calc.files.configs.inside.terms import terms_of
+from calc.files.configs.inside.terms import market_of, terms_of
 from calc.files.configs.model_names import JUMPSTART, NIM
 from calc.mappings import Json
 
@@ -82,7 +82,6 @@ SPOT: tuple[str, ...] = (
 SPOT += ("karpenter.sh/capacity_type", "eks.amazonaws.com/capacity_type", "spot")
 SPOT += ("cloud.google.com/gke_spot", "spot_instance", "instance_lifecycle")
 SPOT += ("enable_managed_spot_training", "managed_spot_training")  # of SageMaker
-IS_SPOT = ("spot", "true", "['spot']", "yes")
 CARD_KEYS = re.compile(
     r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on"
     r"|constraints|^partition$|^tags$"
@@ -135,7 +134,7 @@ class Fact(NamedTuple):
 
     Kinds: gpus, devices, nodes, copies, most_copies (numbers); card (ids with a number each);
     memory (GB of a card); tensor, data, data_local (degrees in charts of llm-d, the last on one
-    node); instance; family (of instances); spot; region; time_limit;
+    node); instance; family (of instances); spot; spot_too; on_demand; region; time_limit;
     model; engine; recipe (the trainer of HyperPod's); variable (name and value).
     """
 
@@ -199,8 +198,8 @@ def facts_of(tree: Any) -> list[Fact]:
 def _facts(path: Path, value: Any) -> Iterator[Fact]:
     """Yield what one field says about machines, cards, the model and variables."""
     key, parents = snake(path[-1]), [snake(name) for name in path[:-1]]
-    if key in SPOT and str(value).lower() in IS_SPOT:
-        yield Fact("spot", True, path, f"{path[-1]} {value}")
+    if key in SPOT and (market := market_of(str(value).lower())):
+        yield Fact(market, True, path, f"{path[-1]} {value}")
         return
     key = "gpu" if key.endswith(("/gpu", ".com/gpu")) else key
     if key.isdigit() and parents:

@@ -57,6 +57,7 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("recipe", "hyperpod"),
     ("time_limit", "time_limit"),
     ("price_limit", "price_limit"),
+    ("spot_too", "spot_too"),
 )
 FEWEST_FIELDS = 3  # of a trainer, one of so many fields is there where a model is only loaded
 SHOWN = 3  # of the things that a refusal names
@@ -170,7 +171,10 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
 
 
 HEAD = "head_group_spec"  # of a cluster of Ray: its GPUs are those of one node more
-MACHINE_FACTS = ("card", "instance", "gpus", "nodes", "spot", "region", "time_limit", "price_limit")
+MACHINE_FACTS = (
+    *("card", "instance", "gpus", "nodes", "region"),
+    *("spot", "spot_too", "on_demand", "time_limit", "price_limit"),
+)
 
 
 def machine_choices(tree: Json, file: str) -> list[list[Reading]]:
@@ -185,6 +189,8 @@ def parts_of_machines(facts: list[Fact]) -> list[Json]:
     for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value
+    if "spot" in known and any(fact.kind == "on_demand" for fact in facts):
+        known["spot_too"] = known.pop("spot")
     if growing := next((fact for fact in facts if fact.kind == "most_copies"), None):
         for fact in facts:  # of an autoscaler, its own least number
             if fact.kind == "copies" and fact.path[:-1] == growing.path[:-1]:

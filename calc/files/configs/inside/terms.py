@@ -11,6 +11,8 @@ TIME_LIMITS = (
     *("max_runtime_in_seconds", "max_run", "active_deadline_seconds", "max_runtime_seconds"),
     *("max_train_seconds", "timeout_minutes", "max_duration", "walltime"),
 )
+IS_SPOT = ("spot", "true", "['spot']", "yes")
+NOT_SPOT = ("false", "no", "on-demand", "on_demand", "ondemand", "['on-demand']")
 PRICE_LIMITS = ("max_price", "max_hourly_cost", "spot_price", "max_spot_price", "spot_max_price")
 
 
@@ -31,3 +33,12 @@ def place_of(regions: list[str]) -> dict[str, str]:
     if len(distinct) == 1:
         return {"region": distinct[0]}
     return {"regions_named": " or ".join(distinct)} if distinct else {}
+
+
+def market_of(value: str) -> str:
+    """Spot, Spot beside On-Demand, or On-Demand, as the value of a field on Spot says it."""
+    if value in IS_SPOT:
+        return "spot"
+    if "spot" in value or value == "auto":
+        return "spot_too"
+    return "on_demand" if value in NOT_SPOT else ""
