@@ -185,6 +185,16 @@ def _people(subject: Subject) -> str:
     return f"{people} {with_noun(int(subject.job.users or 0), 'request')} in flight"
 
 
+def _software(subject: Subject) -> str:
+    """Name the software of a training of this size, and the GPUs of one engine for answers."""
+    row = subject.reasons.row
+    name = subject.catalogs.implementations.at[row["implementation"], "name"]
+    engine = ""
+    if row.get("rollout") and row["rollout_tensor_parallel"] > 1:
+        engine = f", with {row['rollout_tensor_parallel']:.0f} GPUs for each engine that answers"
+    return f"{name} trains it, as it does most published runs of this size{engine}"
+
+
 def _spare(subject: Subject) -> str:
     row = subject.reasons.row
     spare = spare_of(subject.reasons.row)
@@ -291,6 +301,7 @@ def _otherwise(subject: Subject) -> str:
 
 # The words of each code, in the order in which they appear.
 WORDS: dict[str, Words] = {
+    "software": _software,
     "old-price": _old_price,
     "requests": _requests,
     "people": _people,

@@ -18,6 +18,7 @@ CODES = (
     "old-price",
     "published-bits",
     "unpublished",
+    "software",
     "little-more",
     "next-faster",
     "within-budget",
@@ -80,6 +81,7 @@ def reason_codes(
         "old-price": facts.has_old_price,
         "published-bits": is_first and facts.has_published_bits,
         "unpublished": is_first and facts.wants_unpublished,
+        "software": is_first and _trains_elsewhere(job),
         **_knee_codes(names, row, least, job),
         "within-budget": not is_first and not facts.has_budget,
         "requests": bool(job.requests_per_second),
@@ -99,6 +101,11 @@ def reason_codes(
         "spot-service": row["market"] == "spot" and not job.ends,
     }
     return tuple(code for code in CODES if holds[code])
+
+
+def _trains_elsewhere(job: Job) -> bool:
+    """Return whether a training that names no software has another than transformers."""
+    return job.trains and job.implementation != "transformers" and "implementation" not in job.fixed
 
 
 def _compares_compiled(job: Job) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from calc.answers.full_answer import full_answer
 from calc.job.resolve import resolve
 from calc.search.first_rows import first_row
 from calc.search.free_choices import COUNTS, ENGINE_DEGREES, engine_degrees
@@ -79,3 +80,13 @@ def test_what_trains_with_generated_answers_is_what_people_use_at_that_size(
 ):
     job = resolve({"goal": "tune", "model": model, "objective": objective}, catalogs)
     assert job.implementation == software
+
+
+def test_an_answer_names_the_software_that_nobody_asked_for(catalogs):
+    place = {"instance": "p6-b200.48xlarge", "instances_most": 1, "markets": "on-demand"}
+    job = {"model": "qwen2.5-32b", "objective": "grpo", "examples": 500} | place
+    named = full_answer(job | {"implementation": "verl"}, catalogs).rows[0]["why"]
+    unnamed = full_answer(job, catalogs).rows[0]["why"]
+    assert "verl trains it" in unnamed
+    assert "GPUs for each engine that answers" in unnamed
+    assert "trains it" not in named
