@@ -15,7 +15,7 @@ FARTHEST_PRICE = 4  # words behind how much
 HERE = frozenset({"below", "above", "under", "over"})  # in a letter: find below our needs
 HOW_MUCH = frozenset({"how much", "combien", "wieviel", "wie viel", "cuánto"})
 JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
-KINDS = frozenset({"session", "user", "request", "out", "question", "prompt"})
+KINDS = frozenset({"session", "user", "request", "out", "question", "prompt", "answer"})
 LONGEST_LIST = 10  # things that a heading counts: two corrections
 MULTIPLES = frozenset({"dual", "twin", "quad"})
 NOT_BEHIND_IN = frozenset({"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"})
@@ -258,18 +258,23 @@ def _slash(place: Place) -> Item | None:
     if spaced and len(behind) == 2 and "N" in behind[1].tags:  # 20M tokens / seq 8192
         return replace(item, tags=item.tags - {"per", "or"} | {","})
     is_pair = "question" in before.tags and "answer" in behind[0].tags
-    joins = is_noun(behind[0]) and _is_one_of_kind(place)
+    joins = behind[0].text.isalpha() and _is_one_of_kind(place, is_noun(behind[0]))
     return replace(item, tags=SILENT) if is_pair or joins else None
 
 
-def _is_one_of_kind(place: Place) -> bool:
-    """Return whether the word before a slash is no count of what is over it: 30 calls/task."""
+def _is_one_of_kind(place: Place, before_noun: bool) -> bool:
+    """Return whether the word before a slash is no count of what is over it: 30 calls/task.
+
+    A word of the vocabulary behind the slash must go on to what is counted: text/answer pairs.
+    """
     before, number = place.before, place.number
     if before is None or not before.text.isalpha():
         return False
     counts = number > 1 and "N" in place.items[number - 2].tags
     following = place.items[number + 2 : number + 3]
     goes_on = bool(following) and bool(following[0].tags & THINGS)  # 9k query/passage pairs
+    if not before_noun:
+        return goes_on and not is_plural(before.text)
     return is_noun(before) or (not is_plural(before.text) and (goes_on or not counts))
 
 
@@ -292,6 +297,7 @@ def _one(place: Place) -> Item | None:
     counts = counts or (item.text in JUST_ONE and first & PERSON)
     counts = counts or (item.text == "single" and first & STREAM)
     counts = counts or (item.text == "a single" and "session" in first)
+    counts = counts or (item.text in JUST_ONE and "token" in first)
     of_card = item.text in JUST_ONE and _is_card_of_memory(place)
     return replace(item, tags=frozenset({"N"}) if counts or of_card else SILENT)
 
