@@ -45,6 +45,7 @@ def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     copies = _replicas(settings)
     objective = catalogs.objectives.loc[settings.values.get("objective") or "sft"]
     _by_tokens(settings, copies, int(objective["sequences_each"]))
+    _pipelined(settings)
     _accumulation(settings, copies)
     _tokens(settings, copies, objective)
 
@@ -254,6 +255,17 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
             _set(settings, column, tokens // unit, (part,))
         elif tokens:
             settings.unused[settings.fields[part]] = None
+
+
+def _pipelined(settings: RunSettings) -> None:
+    """Split the batch of a rank into the micro-batches that its pipeline stages pass on."""
+    batch, each = (int(settings.values.get(part) or 0) for part in ("batch", "stage_batch"))
+    if int(settings.values.get("pipeline_parallel") or 1) < 2 or not each or batch % each:
+        return
+    steps = batch // each * int(settings.values.get("accumulation_steps") or 1)
+    _set(settings, "batch", each, ("stage_batch", "batch"))
+    if "global_batch" not in settings.values:
+        _set(settings, "accumulation_steps", steps, ("stage_batch", "batch"))
 
 
 def _accumulation(settings: RunSettings, copies: int | None) -> None:
