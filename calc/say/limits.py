@@ -19,6 +19,7 @@ from calc.say.numbers import (
     span,
     usd,
 )
+from calc.say.speed import pace_unit
 from calc.studies.limits_cost import Relaxed
 from calc.studies.stricter_limits import SPEEDS
 from calc.units import HOUR_SECONDS, YEAR_DAYS
@@ -38,11 +39,16 @@ STEPPED = {  # a limit at its next step
     "first_token_seconds": "{} to the first token",
     "batch_seconds": "{} a batch",
     "token_seconds": "{} a token",
+    "text_token_seconds": "{} a token of text",
     "users": "{} requests in flight",
     "usd_per_hour_most": "{} an hour",
     "gpu_hours_most": "{} GPU-hours",
 }
 
+OF_UNIT = {  # a limit by the unit of a service's pace
+    ("first_token_seconds", "batch"): "batch_seconds",
+    ("token_seconds", "sound"): "text_token_seconds",
+}
 IN_ALL = ("hours_most", "usd_most")  # limits on the whole work, named without more words where free
 PERCENTILE_OF = dict(zip(SPEEDS, PERCENTILES, strict=True))
 NOTHING_RATIO = 0.03  # of the cost, below which a limit costs nothing
@@ -80,7 +86,7 @@ def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Cat
         else:
             share = share_words(limit.name, job) if limit.name in SPEEDS else ""
             saved = f"{about(row['usd'] - limit.usd)}{period}{of_month}"
-            parts.append(f"{step_words(limit, row)}{share} −{saved}")
+            parts.append(f"{step_words(limit, row, catalogs)}{share} −{saved}")
             period = ""
     return " · ".join(parts)
 
@@ -88,7 +94,9 @@ def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Cat
 def against(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
     """A limit at its next step: 16 bits: +$1,100; Spot: −$40, price of April."""
     words = (
-        catalogs.regions["name"][limit.step] if limit.name == "regions" else step_words(limit, row)
+        catalogs.regions["name"][limit.step]
+        if limit.name == "regions"
+        else step_words(limit, row, catalogs)
     )
     more = limit.usd - row["usd"]
     month = old_price_month(limit.old_price_days, catalogs)
@@ -131,7 +139,7 @@ def free_limits(relaxed: list[Relaxed], row: Row, job: Row, catalogs: Catalogs) 
         if name == "token_seconds" and is_missing(row["time_per_output_token_seconds"]):
             continue
         value = short(name)(float(job[name]))
-        words[name] = value if name in IN_ALL else _limit_words(name, row).format(value)
+        words[name] = value if name in IN_ALL else _limit_words(name, row, catalogs).format(value)
     free = [text for name, text in words.items() if name not in costly]
     if not free:
         return ""
@@ -153,7 +161,7 @@ def region_words(region: str, catalogs: Catalogs) -> str:
     return f"{catalogs.regions['name'][region]} ({region})"
 
 
-def step_words(limit: Relaxed, row: Row) -> str:
+def step_words(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
     """The next step of a limit, as a noun."""
     name, step = limit.name, limit.step
     if limit.bits:
@@ -164,7 +172,7 @@ def step_words(limit: Relaxed, row: Row) -> str:
         return "a spare instance"
     if isinstance(step, str):
         return STEPPED[name].format(step)
-    return _limit_words(name, row).format(
+    return _limit_words(name, row, catalogs).format(
         f"{step:,}" if isinstance(step, int) else short(name)(step)
     )
 
@@ -178,10 +186,12 @@ def bits_words(name: str, weights: int, cache: int) -> str:
     return f"{weights}-bit weights and {f'{cache}-bit ' if cache != weights else ''}cache"
 
 
-def _limit_words(name: str, row: Row) -> str:
-    """The words of a limit; the first token of an encoder is its whole batch."""
-    encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
-    return STEPPED["batch_seconds" if encodes else name]
+def _limit_words(name: str, row: Row, catalogs: Catalogs) -> str:
+    """The words of a limit: an encoder's first token is its batch; sound is answered in text."""
+    if name in SPEEDS:
+        unit = pace_unit(row, catalogs)
+        name = OF_UNIT.get((name, unit), name)
+    return STEPPED[name]
 
 
 def short(name: str) -> Callable[[float], str]:

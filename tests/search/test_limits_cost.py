@@ -133,7 +133,7 @@ def test_the_bits_of_a_limit_are_those_of_the_answer_that_it_leads_to(catalogs):
         cache = bits_of(catalogs, row["kv_precision"]) if row["kv_precision"] else 16
         assert limit.bits == (bits_of(catalogs, row["precision"]), cache)
         assert row["usd"] == pytest.approx(limit.usd)
-        said = step_words(limit, row)
+        said = step_words(limit, row, catalogs)
         assert all(f"{bits}-bit" in said for bits in set(limit.bits) - {16})
 
 
