@@ -182,7 +182,7 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("student project, 3 people: lora phi-4, 9k rows", {"people": None, "examples": 9000}),
         ("phi-4 in fp8, sorry, int8, 9 users", {"precision": "int8"}),
         ("two-stage plan: lora phi-4, 9k rows", {"examples": 9000}),
-        ("sft t5-base, 9k text/summary pairs of 90 tokens", {"examples": 9000}),
+        ("sft t5-base, 9k essay/summary pairs of 90 tokens", {"examples": 9000}),
         ("lora phi-4, 1.5M rows, of which 300k remain", {"examples": None}),
         ("phi-4 for 9 users, four days, 6 hours each", {"hours_per_month": 24}),
         ("rate 9M texts by phi-4, 90 tokens in, single token out", {"answer_tokens": 1}),

@@ -291,15 +291,17 @@ def _one(place: Place) -> Item | None:
     near = [one for one in place.behind(3) if not one.is_silent]
     if len(near) > 1 and is_noun(near[0]):  # one hot spare
         counted = near[1]
-    counts = counted is not None and counted.tags & COUNTED_BY_ONE
     first = next((one.tags for one in place.behind(2) if "PIXELS" not in one.tags), frozenset())
-    counts = counts or first & ONE_OF
-    counts = counts or (item.text in JUST_ONE and first & PERSON)
-    counts = counts or (item.text == "single" and first & STREAM)
-    counts = counts or (item.text == "a single" and "session" in first)
-    counts = counts or (item.text in JUST_ONE and "token" in first)
-    of_card = item.text in JUST_ONE and _is_card_of_memory(place)
-    return replace(item, tags=frozenset({"N"}) if counts or of_card else SILENT)
+    just_one = item.text in JUST_ONE
+    counts = (
+        counted is not None and counted.tags & COUNTED_BY_ONE,
+        first & ONE_OF,
+        just_one and first & (PERSON | {"token"}),
+        item.text == "single" and first & STREAM,
+        item.text == "a single" and "session" in first,
+        just_one and _is_card_of_memory(place),
+    )
+    return replace(item, tags=frozenset({"N"}) if any(counts) else SILENT)
 
 
 def _is_card_of_memory(place: Place) -> bool:
