@@ -119,23 +119,6 @@ def test_sizes_of_no_model_are_one_sentence_and_those_of_anothers_shapes_that_mo
     )
 
 
-@pytest.mark.parametrize(
-    ("stages", "each", "batch", "steps"),
-    [(2, 4, "4", "2"), (2, None, "1", "8"), (1, 4, "8", "1"), (2, 3, "8", "1")],
-)
-def test_pipeline_stages_pass_on_micro_batches_of_their_own(stages, each, batch, steps):
-    """NeMo Automodel, distributed/pipelining/functional.py: n_microbatches; one by default."""
-    size = f", pp_microbatch_size: {each}" if each else ""
-    row = row_of(
-        "model: {pretrained_model_name_or_path: meta-llama/Llama-3.1-8B}\n"
-        "step_scheduler: {local_batch_size: 8, global_batch_size: 8}\n"
-        f"distributed: {{strategy: fsdp2, pp_size: {stages}, "
-        f"pipeline: {{pp_schedule: 1f1b{size}}}}}\n",
-        ("a.sh", f"#SBATCH --gpus={stages}\n"),
-    )
-    assert (row["batch"], row["accumulation_steps"]) == (batch, steps), row["problem"]
-
-
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
     listed_rules = [
         rule

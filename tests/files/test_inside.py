@@ -13,7 +13,7 @@ from calc.files.configs.inside.docker import gpus_of_docker
 from calc.files.configs.inside.facts import Fact, near_facts
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.run import read_runs
+from calc.files.configs.run import read_run, read_runs
 from calc.files.imported_run import import_run
 from calc.files.oom.engine import engine_cures
 from calc.files.request import request_of
@@ -264,3 +264,21 @@ def test_an_engine_that_ran_out_is_helped_by_its_own_options_first():
     least = next(iter(engine_cures(row, {"weights": 90.0, "free_after_weights": 10.0}, catalogs())))
     assert least.value == pytest.approx(0.92) or least.column == "sequence_tokens"
     assert engine_cures({**row, "work": "training"}, {}, catalogs()) == []
+
+
+@pytest.mark.parametrize(
+    ("stages", "each", "batch", "steps"),
+    [(2, 4, "4", "2"), (2, None, "1", "8"), (1, 4, "8", "1"), (2, 3, "8", "1")],
+)
+def test_pipeline_stages_pass_on_micro_batches_of_their_own(stages, each, batch, steps):
+    """NeMo Automodel, distributed/pipelining/functional.py: n_microbatches; one by default."""
+    size = f", pp_microbatch_size: {each}" if each else ""
+    config = (
+        "model: {pretrained_model_name_or_path: meta-llama/Llama-3.1-8B}\n"
+        "step_scheduler: {local_batch_size: 8, global_batch_size: 8}\n"
+        f"distributed: {{strategy: fsdp2, pp_size: {stages}, "
+        f"pipeline: {{pp_schedule: 1f1b{size}}}}}\n"
+    )
+    files = [("a.yaml", config.encode()), ("a.sh", f"#SBATCH --gpus={stages}\n".encode())]
+    row = read_run(files, catalogs()).row
+    assert (row["batch"], row["accumulation_steps"]) == (batch, steps), row["problem"]
