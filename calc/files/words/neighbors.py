@@ -1,4 +1,4 @@
-"""Words of several meanings, settled by the words beside them: 2k in, in 3 days, in 120 shops."""
+"""Words of several meanings, settled by the words beside them: 2k in, in 3 days."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,7 +34,7 @@ THINGS = frozenset({"document", "example", "audio", "image"})
 WITH = frozenset({"with", "w", "mit", "avec", "con"})
 
 
-class Place(NamedTuple):
+class ItemPlace(NamedTuple):
     """An item among those of a text, with the next one that says something."""
 
     items: list[Item]
@@ -58,11 +58,11 @@ class Place(NamedTuple):
 
 def settle_by_neighbors(items: list[Item]) -> list[Item]:
     """Return the items, those whose word has several meanings with the one that is meant."""
-    places = (Place(items, number, speaks) for number, speaks in enumerate(items_after(items)))
+    places = (ItemPlace(items, number, speaks) for number, speaks in enumerate(items_after(items)))
     return [_settled(place) for place in places]
 
 
-def _settled(place: Place) -> Item:
+def _settled(place: ItemPlace) -> Item:
     """The item of a place with the tags that the first rule which applies gives it."""
     meant = (rule(place) for rule in RULES)
     return next((item for item in meant if item is not None), place.item)
@@ -78,7 +78,7 @@ def is_plural(word: str) -> bool:
     return len(word) >= SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
 
 
-def _in(place: Place) -> Item | None:
+def _in(place: ItemPlace) -> Item | None:
     """In before a time, before a count of things, or behind a length: 2k in, 200 out."""
     item, speaks = place.item, place.speaks
     if item.text not in ("in", "en") or speaks is None:
@@ -94,20 +94,20 @@ def _in(place: Place) -> Item | None:
     return None
 
 
-def _counts_things(place: Place) -> bool:
+def _counts_things(place: ItemPlace) -> bool:
     """Return whether the next number counts things that the vocabulary lacks."""
     following = place.behind(2)[1:]
     return bool(following) and is_noun(following[0]) and is_plural(following[0].text)
 
 
-def _each(place: Place) -> Item | None:
+def _each(place: ItemPlace) -> Item | None:
     """Each before a number is of things, not of users: each with 2 images."""
     if place.item.text != "each" or place.speaks is None or "N" not in place.speaks.tags:
         return None
     return replace(place.item, tags=place.item.tags - {"per_user"})
 
 
-def _time_or_rate(place: Place) -> Item | None:
+def _time_or_rate(place: ItemPlace) -> Item | None:
     """A day, as the time within which something is done, or as the one that a rate is over."""
     item, before = place.item, place.before
     if not {"DUR", "RATE"} <= item.tags or before is None:
@@ -120,7 +120,7 @@ def _time_or_rate(place: Place) -> Item | None:
     return None
 
 
-def _is_of_each(place: Place) -> bool:
+def _is_of_each(place: ItemPlace) -> bool:
     """Return whether a word such as everyone stands before a place in its clause."""
     for other in reversed(place.items[max(place.number - FARTHEST_EACH, 0) : place.number]):
         if other.tags & {"end", ","}:
@@ -130,7 +130,7 @@ def _is_of_each(place: Place) -> bool:
     return False
 
 
-def _persons_of_adjective(place: Place) -> Item | None:
+def _persons_of_adjective(place: ItemPlace) -> Item | None:
     """The number of an adjective: a three-person startup."""
     if "N" not in place.item.tags:
         return None
@@ -139,7 +139,7 @@ def _persons_of_adjective(place: Place) -> Item | None:
     return replace(place.item, tags=SILENT) if is_adjective else None
 
 
-def _greeted(place: Place) -> Item | None:
+def _greeted(place: ItemPlace) -> Item | None:
     """People who are greeted: hey folks."""
     before = place.before
     if not place.item.tags & PERSON or before is None or "greeting" not in before.tags:
@@ -147,15 +147,15 @@ def _greeted(place: Place) -> Item | None:
     return replace(place.item, tags=SILENT)
 
 
-def _how_much(place: Place) -> Item | None:
-    """How much, where it asks for money: how much would it be, combien ça coûte."""
+def _how_much(place: ItemPlace) -> Item | None:
+    """The words how much, where they ask for money: how much would it be."""
     if "how_many" not in place.item.tags or place.item.text not in HOW_MUCH:
         return None
     words = {one.text for one in place.behind(FARTHEST_PRICE)}
     return replace(place.item, tags=SILENT) if words & PRICES else None
 
 
-def _dont(place: Place) -> Item | None:
+def _dont(place: ItemPlace) -> Item | None:
     """The word dont: of which in French, do not in haste."""
     if place.item.text != "dont" or place.speaks is None:
         return None
@@ -163,14 +163,14 @@ def _dont(place: Place) -> Item | None:
     return replace(place.item, tags=frozenset({tag}))
 
 
-def _company_of_which(place: Place) -> Item | None:
+def _company_of_which(place: ItemPlace) -> Item | None:
     """The people of a company, of which so many do something."""
     of_which = any(one.text in OF_WHICH for one in place.behind())
     is_team = "team" in place.item.tags and of_which
     return replace(place.item, tags=frozenset({"them"})) if is_team else None
 
 
-def _below(place: Place) -> Item | None:
+def _below(place: ItemPlace) -> Item | None:
     """Below or above as a place in the letter: please find below our requirements."""
     if place.item.text not in HERE or place.before is None:
         return None
@@ -179,14 +179,14 @@ def _below(place: Place) -> Item | None:
     return replace(place.item, tags=SILENT) if is_here else None
 
 
-def _alone(place: Place) -> Item | None:
+def _alone(place: ItemPlace) -> Item | None:
     """One user: just for me."""
     if "alone" not in place.item.tags:
         return None
     return replace(place.item, tags=frozenset({"ALONE"}), value=1.0)
 
 
-def _dual(place: Place) -> Item | None:
+def _dual(place: ItemPlace) -> Item | None:
     """Dual as a word and not as a number of cards: dual encoder."""
     of_cards = place.speaks is not None and place.speaks.tags & {"CARD", "gpu"}
     if place.item.text not in MULTIPLES or of_cards:
@@ -194,7 +194,7 @@ def _dual(place: Place) -> Item | None:
     return replace(place.item, tags=SILENT, value=None)
 
 
-def _pair(place: Place) -> Item | None:
+def _pair(place: ItemPlace) -> Item | None:
     """Two cards: an H100 pair."""
     is_behind = place.before is not None and "CARD" in place.before.tags
     if place.item.text not in PAIRS or not is_behind:
@@ -202,7 +202,7 @@ def _pair(place: Place) -> Item | None:
     return replace(place.item, tags=frozenset({"PAIR"}), value=2.0)
 
 
-def _heading(place: Place) -> Item | None:
+def _heading(place: ItemPlace) -> Item | None:
     """A small number at the start that says how long a list is: two corrections: ..."""
     item, before, behind = place.item, place.before, place.behind(2)
     if "N" not in item.tags or item.value > LONGEST_LIST or len(behind) < 2:
@@ -213,7 +213,7 @@ def _heading(place: Place) -> Item | None:
     return replace(item, tags=SILENT) if is_heading else None
 
 
-def _adjective(place: Place) -> Item | None:
+def _adjective(place: ItemPlace) -> Item | None:
     """A number that belongs to what a thing is like: a 50-page contract, two-stage, half a page."""
     item, behind = place.item, place.behind(2)
     if "N" not in item.tags or not behind:
@@ -227,15 +227,15 @@ def _adjective(place: Place) -> Item | None:
     return replace(item, tags=SILENT, value=None) if is_part else None
 
 
-def _x_ray(place: Place) -> Item | None:
+def _x_ray(place: ItemPlace) -> Item | None:
     """The x of a word that goes on: x-ray."""
     item, behind = place.item, place.behind()
     goes_on = bool(behind) and behind[0].text == "-" and behind[0].start == item.end
     return replace(item, tags=SILENT) if item.text == "x" and goes_on else None
 
 
-def _kind(place: Place) -> Item | None:
-    """A noun that says what kind the things behind it are: 12k call transcripts, query/text pairs.
+def _kind(place: ItemPlace) -> Item | None:
+    """A noun that says what kind of things follow: 12k call transcripts, query/text pairs.
 
     The things themselves are what is counted.
     """
@@ -249,7 +249,7 @@ def _kind(place: Place) -> Item | None:
     return replace(item, tags=SILENT) if is_kind else None
 
 
-def _slash(place: Place) -> Item | None:
+def _slash(place: ItemPlace) -> Item | None:
     """A slash that sets two things apart, or joins two words: up/down, prompt/chosen."""
     item, before, behind = place.item, place.before, place.behind(2)
     if item.text != "/" or before is None or not behind:
@@ -262,7 +262,7 @@ def _slash(place: Place) -> Item | None:
     return replace(item, tags=SILENT) if is_pair or joins else None
 
 
-def _is_one_of_kind(place: Place, before_noun: bool) -> bool:
+def _is_one_of_kind(place: ItemPlace, before_noun: bool) -> bool:
     """Return whether the word before a slash is no count of what is over it: 30 calls/task.
 
     A word of the vocabulary behind the slash must go on to what is counted: text/answer pairs.
@@ -278,7 +278,7 @@ def _is_one_of_kind(place: Place, before_noun: bool) -> bool:
     return is_noun(before) or (not is_plural(before.text) and (goes_on or not counts))
 
 
-def _one(place: Place) -> Item | None:
+def _one(place: ItemPlace) -> Item | None:
     """One as a number, or as a word without a meaning: quick one, one of them."""
     item, before = place.item, place.before
     if "ONE" not in item.tags:
@@ -304,14 +304,14 @@ def _one(place: Place) -> Item | None:
     return replace(item, tags=frozenset({"N"}) if any(counts) else SILENT)
 
 
-def _is_card_of_memory(place: Place) -> bool:
+def _is_card_of_memory(place: ItemPlace) -> bool:
     """Return whether a card is named by its memory here: a single 80 GB GPU."""
     behind = place.behind(2)
     sized = any(one.tags & {"N", "BYTES"} for one in behind[:1])
     return sized and any(one.tags & {"gpu", "CARD"} for one in behind)
 
 
-def _produced(place: Place) -> Item | None:
+def _produced(place: ItemPlace) -> Item | None:
     """Questions that are generated are what comes out: generate 5 questions for each text."""
     if "question" not in place.item.tags:
         return None
@@ -322,7 +322,7 @@ def _produced(place: Place) -> Item | None:
     return None
 
 
-RULES: tuple[Callable[[Place], Item | None], ...] = (
+RULES: tuple[Callable[[ItemPlace], Item | None], ...] = (
     *(_in, _each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
     *(_company_of_which, _below, _alone, _dual, _pair, _heading, _adjective, _x_ray),
     *(_produced, _kind, _slash, _one),
