@@ -34,7 +34,8 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     for node in assignments:
         for name, expression in _assigned(node):
             expressions.setdefault(name, []).append(expression)
-    defaults = _parameters_by_name(tree) | argument_defaults(tree) | _handed_over(tree)
+    defaults = _parameters_by_name(tree) | argument_defaults(tree)
+    defaults |= _handed_over(tree) if LOOP_CONFIG in text else {}
     once = {name: several[0] for name, several in expressions.items() if len(several) == 1}
     known = {name: value for name, value in defaults.items() if name not in expressions} | once
     in_order = [node for node in tree.body if isinstance(node, ast.Assign)]
