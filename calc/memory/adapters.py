@@ -1,4 +1,4 @@
-"""Tensors that LoRA's adapters save in addition to those of a block (peft 0.21). Bytes per token.
+"""Tensors that adapters of LoRA save beside those of a block (peft 0.21). Bytes per token.
 
 An fp32 adapter saves an fp32 copy of its input, one per adapted matrix, and under autocast also a
 16-bit one. A 16-bit adapter shares its input with neighboring adapters; the output projection's

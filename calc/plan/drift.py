@@ -91,7 +91,7 @@ def changes(row: Cells) -> list[FigureChange]:
 
 
 class PriceMoves(NamedTuple):
-    """How many hourly prices of earlier rows are known then and now, and which way they moved."""
+    """Hourly prices of earlier rows that are known then and now, by the way they moved."""
 
     known: int
     more: int
