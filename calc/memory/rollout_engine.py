@@ -1,4 +1,4 @@
-"""Generation of answers on the GPUs that train, and passes without gradient. Bytes on one GPU.
+"""Generating answers on the GPUs that train, and passes without gradient. Bytes on one GPU.
 
 A colocated engine takes a share of the card; while it sleeps it keeps nothing but its context. The
 library or the scenario decides what training moves off the card meanwhile. Source: vLLM, sleep

@@ -105,7 +105,7 @@ def _known_sum(values: pd.Series) -> float:
 
 
 def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> list[Use]:
-    """Return what rows of with_gpu_hours use of each budget if the plans begin on the day `begins`.
+    """Return what rows of with_gpu_hours use of each budget if plans begin on the day `begins`.
 
     A run that is made once counts in the budget in which it begins. Everything else counts by the
     months that its time and the budget's have in common. A row may have days of its own in `starts`

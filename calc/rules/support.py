@@ -1,4 +1,4 @@
-"""Whether software runs on a card with the chosen formats, attention and host, and why.
+"""Support: does software run on a card with the chosen formats, attention and host, and why.
 
 A row has the worst verdict of the rules that apply to it (support_rules.py); a choice without a
 rule counts as running. Only loading needs a rule: whether software loads on a card that no rule

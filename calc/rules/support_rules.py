@@ -189,7 +189,7 @@ def _cache_formats(table: Columns) -> Words:
 
 @cached_per_catalogs("gpus", "instances")
 def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return each card's compute capability, whether each card and each instance has an Arm host.
+    """Return each card's compute capability, and if each card and instance has an Arm host.
 
     Without a named instance, a card is in the host that AWS sells it with, and in an x86-64 host if
     AWS does not sell it. The last entry of each array is for row -1.

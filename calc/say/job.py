@@ -202,7 +202,7 @@ def _lengths(job: Cells, catalogs: Catalogs) -> str:
 
 
 def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:
-    """Yield "at reading speed" for the default limits on time, else the limits that the job sets.
+    """Yield "at reading speed" for the default limits on time, else the limits of the job.
 
     A model that recognizes or speaks sound has a limit of its own, since nobody reads along.
     """

@@ -140,7 +140,7 @@ def rollout_numbers(
     trainer_leaves_weights,
     trainer_leaves_states,
 ):
-    """Return indicators of where the engine runs and sleeps, and of what training offloads for it.
+    """Return indicators of where the engine runs and sleeps, and what training offloads for it.
 
     What is offloaded is by default what the trainer offloads.
     """

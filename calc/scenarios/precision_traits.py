@@ -1,4 +1,4 @@
-"""Traits of number formats besides their widths: which are defaults, and where each is tried.
+"""Traits of number formats besides their widths: which are defaults, where each is tried.
 
 The traits are read once, when the program starts, as the columns and assumptions are.
 """

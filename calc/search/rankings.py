@@ -1,4 +1,4 @@
-"""Searches for the candidates of jobs and ranks them. The results of the last jobs are cached."""
+"""Searches for the candidates of jobs and ranks them. The last results are cached."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""A job on your own machines: as it is, at its largest, smaller if it does not fit, and rented."""
+"""A job on your own machines: as it is, at its largest, what would fit, and rented."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class OwnedOption(NamedTuple):
 
 
 def own_machines(job: Cells, answer: Options, catalogs: Catalogs) -> list[OwnedOption]:
-    """Return the job as it is and at its largest, or what would fit, and then the cost of renting.
+    """Return the job as it is, and at its largest or what would fit, and then what renting costs.
 
     `answer`: the options of the job on your machines.
     """

@@ -79,7 +79,7 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
 
 
 def _answers_place(chosen: Row) -> str:
-    """What an empty field of instances means: auto: 2 × p5.48xlarge."""
+    """Say what an empty field of instances means: auto: 2 × p5.48xlarge."""
     instance, needed = chosen.get("instance"), chosen.get("instances_needed")
     if is_missing(instance):
         return "auto"

@@ -96,7 +96,7 @@ def _by_layer(
 
 
 def _mixers(config: Cells, model_type: ModelType, formula: Expression, layers: int) -> list[str]:
-    """Return what each layer attends to (a value of MIXERS), from the config's list or a formula.
+    """Return what each layer attends to, a value of MIXERS, from the config's list or a formula.
 
     The formula gives this word itself, or whether the layer has attention; without, it is linear.
     """
