@@ -149,7 +149,7 @@ def _head_sizes(entry):
 
 
 def _layer_sizes(config, model_type, entry):
-    """Return the number of layers of each kind if the layers differ, and a window if any has one.
+    """Return the number of layers of each kind if layers differ, and a window if any has one.
 
     Raise ConfigError if the fields that describe the layers contradict each other.
     """
