@@ -200,14 +200,14 @@ def _of_one_micro_batch(table: Columns, catalogs: Catalogs) -> Words:
     replica_gpus = table["tensor_parallel"] * table["expert_parallel"]
     whole_bytes = table["trained_parameters"] * table["reduce_bytes_each"] / replica_gpus
     room_bytes = table.get("gpu_memory_bytes", np.nan) - table.get("needed_bytes", np.nan)
-    is_told = is_assumed & (keeps_whole > 0) & (room_bytes >= 0) & (whole_bytes > room_bytes)
+    is_noted = is_assumed & (keeps_whole > 0) & (room_bytes >= 0) & (whole_bytes > room_bytes)
     words, names = table["implementation"], catalogs.implementations["name"]
     sentences = [
         f"One micro-batch a step is counted, since none is named: with several, FSDP in "
         f"{names.get(software, software)} keeps whole gradients between them, which do not fit."
         for software in words.vocabulary
     ]
-    codes = np.where(is_told, words.codes, len(sentences))
+    codes = np.where(is_noted, words.codes, len(sentences))
     return Words(codes, np.array([*sentences, ""], dtype=object))
 
 

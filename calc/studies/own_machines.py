@@ -30,7 +30,7 @@ class OwnedOption(NamedTuple):
 
 
 def own_machines(job: Cells, answer: Options, catalogs: Catalogs) -> list[OwnedOption]:
-    """Return the job as it is, and at its largest or what would fit, and then what renting costs.
+    """Return the job as it is, at its largest or what would fit, and what renting costs.
 
     `answer`: the options of the job on your machines.
     """

@@ -142,7 +142,9 @@ def test_a_result_row_read_again_gives_the_same_figures():
         solve=False,
     )
     again = estimate(first, catalogs(), solve=False)
-    pd.testing.assert_frame_equal(first, again, check_categorical=False)
+    # A result names the accumulation that the scenario left open, on which a note depends.
+    figures = [name for name in first if name != "note"]
+    pd.testing.assert_frame_equal(first[figures], again[figures], check_categorical=False)
 
 
 PARTS = ["rollout_seconds", "log_prob_seconds", "update_seconds", "sync_seconds"]
