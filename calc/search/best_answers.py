@@ -14,6 +14,7 @@ from calc.search.ranking import FEW, ONE_GROUP, Ranking, best_each, frontier, pl
 
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
 USUALLY = CLASSES.index("usually")
+MOST_NEXT_USD_RATIO = 4.0  # of the lowest cost; the next faster point may cost so much (assumed)
 
 
 def answers(ranked: Ranking) -> dict[str, int]:
@@ -75,7 +76,7 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: Row) -> int:
     The frontier starts with the lowest cost. Among the points within the ratio of cost that are
     faster by the ratio of speed, the knee is the one furthest below the line from the first point
     to the last within that cost, on logarithmic axes. If there is none, it is the next point that
-    is faster by the smallest ratio that counts.
+    is faster by the smallest ratio that counts, unless that costs several times as much.
     """
     log_usd, log_seconds = np.log(usd / usd[0]), np.log(seconds / seconds[0])
     end = np.flatnonzero(usd <= usd[0] * judged["knee_usd_ratio"] * (1 + FEW))[-1]
@@ -83,7 +84,8 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: Row) -> int:
     able = np.flatnonzero(seconds[: end + 1] * judged["knee_pace_ratio"] <= seconds[0] * (1 + FEW))
     if len(able):
         return int(able[np.argmax(slope * log_usd[able] - log_seconds[able])])
-    faster = np.flatnonzero(seconds * judged["faster_ratio"] <= seconds[0] * (1 + FEW))
+    is_faster = seconds * judged["faster_ratio"] <= seconds[0] * (1 + FEW)
+    faster = np.flatnonzero(is_faster & (usd <= usd[0] * MOST_NEXT_USD_RATIO))
     return int(faster[0]) if len(faster) else 0
 
 
