@@ -93,6 +93,11 @@ def test_the_knee_is_that_of_its_definition(seed):
     assert knee(usd, seconds, JUDGED) == knee_by_hand(usd, seconds)
 
 
+@pytest.mark.parametrize(("usd", "point"), [(399.0, 1), (401.0, 0)])
+def test_the_next_faster_plan_costs_at_most_four_times_the_cheapest(usd, point):
+    assert knee(np.array([100.0, usd]), np.array([1000.0, 800.0]), JUDGED) == point
+
+
 def test_ties_within_a_hundredth_go_to_the_easier_then_the_shorter_then_the_plainer():
     three = ["wait-or-quota", "usually", "usually"]
     assert least_money(ranked([100, 100.9, 100.5], [9, 5, 7], three), np.arange(3)) == 1
