@@ -33,7 +33,7 @@ def read_once(monkeypatch):
 
 
 def leave_out_samples(config, items):
-    """Of a test marked sample(n) keep one case in n, but all of them in `make bench`."""
+    """Keep one case in n of a test marked sample(n), but all of them in `make bench`."""
     if examples.TIMES > 1:
         return
     cases_seen = Counter()

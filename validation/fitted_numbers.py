@@ -143,7 +143,7 @@ def constants(catalogs):
 
 
 def _unmeasured(catalogs, table, field, names):
-    """What a number is if nobody has measured it: that of something like it, or of no effect."""
+    """The value of a number that nobody has measured: that of something like it, or no effect."""
     entries = getattr(catalogs, table)
     if table == "earlier_releases":
         return PUBLISHED.get(field, np.nan)  # or as the newest release
@@ -165,7 +165,7 @@ def with_values(catalogs, values):
     return replace(catalogs, **tables)
 
 
-def assumed(catalogs, entries):
+def mark_assumed(catalogs, entries):
     """The catalogs with entries that nobody has measured, whose ranges are wider."""
     tables = {}
     for table, name in entries:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calc.scenarios.inputs import BY_NAME
-from validation.fitted_numbers import assumed, constants, with_values
+from validation.fitted_numbers import constants, mark_assumed, with_values
 from validation.fresh import (
     DATA,
     FIRST_TOKEN,
@@ -83,7 +83,7 @@ def _stated(folder, family):
     )
 
 
-def estimated(rows, catalogs):
+def estimate_times(rows, catalogs):
     """The rows with the estimate, the logarithm of its error as a time, and the range's ends."""
     asks = rows[[name for name in rows if name in BY_NAME]].fillna("").reset_index(drop=True)
     table, problems = time_table(asks, catalogs)
@@ -126,7 +126,7 @@ def responses(rows, at_first, catalogs, numbers):
             touched = reach[number.table].isin(number.entries).to_numpy()
         if touched.any():
             moved = with_values(catalogs, {number: number.value * STEP})
-            after = estimated(rows[touched], moved)["slower_ln"]
+            after = estimate_times(rows[touched], moved)["slower_ln"]
             found[touched, place] = (after - at_first[touched]) / np.log(STEP)
     return np.where(np.abs(found) > RESPONDS, np.nan_to_num(found), 0)
 
@@ -182,7 +182,7 @@ def without(publisher, rows, response, numbers, every, catalogs):
         if says[place]
     }
     unknown = _resting_alone(numbers, own_response, alone)
-    after = estimated(rows[own], assumed(with_values(catalogs, values), unknown))
+    after = estimate_times(rows[own], mark_assumed(with_values(catalogs, values), unknown))
     alone_names = [str(number) for place, number in enumerate(numbers) if alone[place]]
     return after.assign(numbers=int(says.sum()), only_source="; ".join(alone_names))
 
@@ -221,7 +221,7 @@ def table_of(before, after):
 
 def of_every_source(rows, catalogs):
     """The rows as fitted, and each estimated without its source. Rows that are refused are out."""
-    rows = estimated(rows, catalogs)
+    rows = estimate_times(rows, catalogs)
     rows = rows[rows["slower_ln"].notna()].reset_index(drop=True)
     errors = rows["slower_ln"].to_numpy()
     numbers = constants(catalogs)
