@@ -17,8 +17,10 @@ CHROMIUM = next(
     ),
     None,
 )
-QUIET = """() => new Promise(done => {
-  let changed = performance.now();
+QUIET_WITHIN_MS = 90_000
+QUIET = """limit => new Promise((done, fail) => {
+  const begun = performance.now();
+  let changed = begun;
   const seen = new MutationObserver(() => { changed = performance.now(); });
   seen.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
   const look = () => {
@@ -26,6 +28,7 @@ QUIET = """() => new Promise(done => {
     const moving = document.getAnimations().some(
       a => a.playState === 'running' && a.effect.getComputedTiming().endTime < Infinity);
     const running = app.testScriptState !== 'notRunning';
+    if (performance.now() - begun > limit) return fail(new Error('the page does not come to rest'));
     if (running || moving || performance.now() - changed < 350) return setTimeout(look, 50);
     seen.disconnect();
     done();
@@ -93,4 +96,4 @@ def settled(page):
     of a second.
     """
     page.wait_for_timeout(200)  # a click is on its way
-    page.evaluate(QUIET)
+    page.evaluate(QUIET, QUIET_WITHIN_MS)

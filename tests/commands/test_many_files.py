@@ -285,7 +285,7 @@ def test_a_worker_killed_in_the_middle_costs_no_row(tmp_path):
                 finished[:] = there.glob("*.csv")
             os.kill(cluster.workers[0].pid, signal.SIGKILL)
 
-        killer = Thread(target=kill)
+        killer = Thread(target=kill, daemon=True)
         killer.start()
         assert main([*command, str(there), "--cluster", cluster.scheduler_address]) == 0
         killer.join()

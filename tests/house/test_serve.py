@@ -187,6 +187,7 @@ def test_a_slow_reader_gets_the_whole_file(ports):
     """Its window is small, so what it has not read yet waits in the folder of nginx."""
     path, content = _largest_file()
     with socket.socket() as reader:
+        reader.settimeout(60)
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.connect(("127.0.0.1", ports[0]))
         reader.sendall(f"GET {path} HTTP/1.0\r\nHost: {NAME}\r\n\r\n".encode())
