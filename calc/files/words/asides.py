@@ -25,9 +25,7 @@ TESTERS = frozenset(
 )
 RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 PRESENT = frozenset({"current", "old", "present"})  # our old chatbot runs on two T4
-TURNS = frozenset(
-    {"now", "want", "need", "instead", "plan", "would", "should", "can", "could", "enough"}
-)
+TURNS = frozenset({"but", "now", "wish"})  # tags of words that turn from today to the plan
 WISH = ("'d", "'ll")  # we'd like, we'll need
 NO = frozenset({"no", "nope", "nein", "non"})
 FARTHEST_NAME = 4  # items behind than
@@ -39,19 +37,9 @@ AMOUNTS = frozenset({"N", "DUR", "USD", "RATE"})
 GUESSED = frozenset({"DUR", "USD"})
 ASIDE = frozenset({"aside", "indifferent"})
 NOW = frozenset({"currently", "now", "today"})
-OF_TODAY = NOW | {
-    "current",
-    "before",
-    "so far",
-    "at present",
-    "at the moment",
-    "existing",
-    "status",
-}
-OF_PLAN = frozenset(
-    {"plan", "planned", "goal", "target", "new", "next", "tomorrow", "future", "wanted"}
-)
+OF_TODAY = frozenset({"now", "today_heading"})
 MACHINES = frozenset({"CARD", "INST"})
+REPLACED = MACHINES | {"MODEL"}
 REPLIES = frozenset(  # what is due by a day where it is no work of a GPU
     {
         *("number", "numbers", "figure", "figures", "estimate", "estimates", "quote", "quotes"),
@@ -105,10 +93,7 @@ def put_aside(items: list[Item]) -> set[int]:
                 aside |= set(before)
         if "paid" in clause.tags or _runs_today(clause):  # we pay $3 an hour for an H100
             aside |= _machines(items, clause.places)
-        elsewhere = [place for place in clause.places if "elsewhere" in items[place].tags]
-        for place in elsewhere:  # on a T4 of Colab
-            near = [one for one in clause.places if abs(one - place) <= FARTHEST_NAME]
-            aside |= _machines(items, near)
+        aside |= _replaced(items, clause) | _elsewhere(items, clause)
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "," in clause.mark.tags else []
     aside |= _under_heading_of_today(items)
@@ -146,6 +131,32 @@ def _machines(items: list[Item], stretch: list[int]) -> set[int]:
     return machines | counts
 
 
+def _elsewhere(items: list[Item], clause: Clause) -> set[int]:
+    """The numbers of the machines of another place, where no wish is of them: a T4 of Colab."""
+    if "wish" in clause.tags:
+        return set()
+    near = {
+        one
+        for place in clause.places
+        if "elsewhere" in items[place].tags
+        for one in clause.places
+        if abs(one - place) <= FARTHEST_NAME
+    }
+    return _machines(items, sorted(near))
+
+
+def _replaced(items: list[Item], clause: Clause) -> set[int]:
+    """The numbers of the names that give way to others: replace our 4 A100 by L40S."""
+    verb = next((place for place in clause.places if "replaced" in items[place].tags), None)
+    names = [place for place in clause.places if items[place].tags & REPLACED]
+    if verb is None or not names:
+        return set()
+    joints = [one for one in clause.places if one > names[0] and "replaces" in items[one].tags]
+    before = [place for place in names if place < joints[0]] if joints else []
+    given = before or [place for place in names if place > verb]
+    return {*given, *_machines(items, given)}
+
+
 def _is_guess(clause: Clause) -> bool:
     """Return whether a clause guesses time or money: I'd estimate 10 hours; calculated $300."""
     return "estimate" in clause.tags and "N" not in clause.tags and bool(clause.tags & GUESSED)
@@ -161,8 +172,7 @@ def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:
 
 def _turns_to_plan(clause: Clause) -> bool:
     """Return whether a clause turns from an attempt to what is planned: but now we want 20."""
-    turns = TURNS & set(clause.words) or any(word.endswith(WISH) for word in clause.words)
-    return bool(clause.tags & {"but", "now"} or turns)
+    return bool(clause.tags & TURNS) or any(word.endswith(WISH) for word in clause.words)
 
 
 def _answered_no(items: list[Item]) -> set[int]:
@@ -239,7 +249,7 @@ def _is_of_today(clause: Clause) -> bool:
         return True
     if not RUNS & set(words):
         return False
-    if PRESENT & set(words) and not TURNS & set(words):
+    if PRESENT & set(words) and "wish" not in clause.tags:
         return True
     return "now" in clause.tags and bool(OURS & set(words))
 
@@ -251,18 +261,16 @@ def _behind_owner(words: list[str]) -> list[str]:
 
 def _under_heading_of_today(items: list[Item]) -> set[int]:
     """The numbers of the items between a heading of today and the one of the plan, to its line."""
-    headings = {
-        place: items[place].text for place in range(len(items)) if _is_heading(items, place)
-    }
-    plans = [place for place, word in headings.items() if word in OF_PLAN]
+    headings = [place for place in range(len(items)) if _is_heading(items, place)]
+    plans = [place for place in headings if "plan_heading" in items[place].tags]
     under: set[int] = set()
-    for place, word in headings.items():
-        if not plans or word not in OF_TODAY:
+    for place in headings:
+        if not plans or not items[place].tags & OF_TODAY:
             continue
         ends = [plan for plan in plans if plan > place]
         ends = ends or [one for one in range(place, len(items)) if "\n" in items[one].text]
         stretch = range(place, min(ends, default=len(items)))
-        if not TURNS & {items[one].text for one in stretch[1:]}:  # today: I need ...
+        if not any("wish" in items[one].tags for one in stretch[1:]):  # today: I need ...
             under |= set(stretch)
     return under
 
@@ -277,7 +285,8 @@ def _overloaded(items: list[Item]) -> set[int]:
             continue
         tags = {tag for one in sentence for tag in items[one].tags}
         words = {items[one].text for one in sentence}
-        if "overloaded" in tags and tags & MACHINES and words & OWN and not words & TURNS:
+        is_ours = bool(words & OWN) and "wish" not in tags
+        if "overloaded" in tags and tags & MACHINES and is_ours:
             aside |= set(sentence)
         sentence = []
     return aside
@@ -309,7 +318,7 @@ def _is_heading(items: list[Item], place: int) -> bool:
 def _is_on_machine_now(clause: Clause) -> bool:
     """Return whether a clause names what something is on today: currently on two T4."""
     behind = {word for before, word in pairwise(clause.words) if before in NOW}
-    return "on" in behind and bool(clause.tags & MACHINES) and not TURNS & set(clause.words)
+    return "on" in behind and bool(clause.tags & MACHINES) and "wish" not in clause.tags
 
 
 def _goes_on(clause: Clause) -> bool:

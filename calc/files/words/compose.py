@@ -70,7 +70,7 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         further = items[place + 2] if place + 2 < len(items) else None
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
             return _join(item, further, unit), 3
-        if share := _share(items, place):
+        if share := _share(items, place) or _fraction(items, place):
             return share
         unit = _unit(after)
         if unit and ("N" in item.tags or unit.dimension == "DUR"):
@@ -117,6 +117,20 @@ def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
         return None
     text = " ".join(item.text for item in items[place : place + used])
     return Item(first.start, last.end, text, PCT, 1 / last.value), used
+
+
+def _fraction(items: list[Item], place: int) -> tuple[Item, int] | None:
+    """The share that a fraction of something is, and how many items it takes: 1/3 of that."""
+    first, slash, *rest = items[place : place + 4]
+    if len(rest) < 2 or slash.text != "/" or "N" not in first.tags & rest[0].tags:
+        return None
+    last, behind = rest
+    is_part = first.value < last.value <= MOST_PARTS
+    if not is_part or not (behind.text == "of" or "them" in behind.tags):
+        return None
+    return Item(
+        first.start, last.end, f"{first.text}/{last.text}", PCT, first.value / last.value
+    ), 3
 
 
 def _of_follows(items: list[Item], place: int) -> bool:

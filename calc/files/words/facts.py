@@ -55,9 +55,12 @@ class Facts:
             if value < self.columns[column]:
                 self.columns[column], self.words[column] = value, words
             return
-        first = self.words[column]
+        first, before = self.words[column], self.columns[column]
         self.disputed.add(column)
-        self.ask(column, f"{first} and {words}", (first, words))
+        if first == words:  # two values of one phrase: 2M documents, of which 400k
+            self.ask(column, words, (_shown(before), _shown(value)))
+        else:
+            self.ask(column, f"{first} and {words}", (first, words))
         self.drop(column)
 
     def ask(self, column: str, words: str, choices: Iterable[str] = (), text: str = "") -> None:
@@ -97,6 +100,10 @@ class Facts:
                         text=f"You wrote '{words}', which is not plausible as {quantity}. "
                         f"What is meant?",
                     )
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,.10g}" if isinstance(value, int | float) else str(value)
 
 
 def _is_power(column: str, value: float) -> bool:

@@ -43,6 +43,7 @@ BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see"
 WITHOUT_NOUN = frozenset(
     {"usd_bare", "usd_paid", "gpus_each", "requests_per_second", "requests_rate"}
 )  # roles of a last number
+OF_LOAD = frozenset({"users", "users_plain", "people", "users_session"})
 PER = frozenset({"per", "pro", "je", "par", "por", "/"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 OF_CUES = {
@@ -207,6 +208,8 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
     first, last, following = match.items[0][0], match.items[-1][0], items[match.end]
     if frame.roles[-1] == "requests_count" and following.text == "x":
         return True  # the request: 2x8 H100
+    if last.text.isalpha() and following.tags & {"CARD", "INST"} and frame.roles[-1] in OF_LOAD:
+        return True  # how many users can one L40S take
     if frame.roles[-1] not in WITHOUT_NOUN:
         return False
     if "N" not in last.tags:

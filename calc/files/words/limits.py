@@ -7,6 +7,7 @@ from calc.files.words.clocks import DAYS_TAG
 from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
+from calc.files.words.loads import spread_over_hours_up
 from calc.units import DAY_HOURS
 
 MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
@@ -55,6 +56,7 @@ def put_limits(amounts: Amounts) -> None:
     days = _days_up(amounts) or _days_of_month(amounts)
     _put_times(amounts)
     _put_hours_up(amounts, days)
+    spread_over_hours_up(amounts, days)
     _put_latency(amounts)
 
 
@@ -172,13 +174,15 @@ def _put_times(amounts: Amounts) -> None:
     facts, ends = amounts.facts, amounts.goal != "serve" or amounts.is_batch
     if ends and "hours_most" not in facts.columns:
         _ask_which_time(amounts)
-    for claim in amounts.of("duration"):
-        if not amounts.is_open(claim):
-            continue
+    for claim in amounts.of("duration", "hours_most"):
         if ends and (limit := _contradicted(amounts, claim)):
-            words = f"{facts.words['hours_most']} and {amounts.words(claim)}"
+            choices = (amounts.words(limit), amounts.words(claim))
             facts.drop("hours_most")
-            facts.ask("hours_most", words, (amounts.words(limit), amounts.words(claim)))
+            words = " and ".join(choices)
+            text = f"You wrote '{words}'. Which of these limits holds?"
+            facts.ask("hours_most", words, choices, text)
+        elif not amounts.is_open(claim):
+            continue
         elif ends and claim.item.value >= MINUTE:
             amounts.put("hours_most", claim)
         else:
@@ -216,7 +220,8 @@ def _contradicted(amounts: Amounts, claim: Claim) -> Claim | None:
     """The limit that a time in parentheses behind it does not repeat: 3 days (48 hours)."""
     for limit in amounts.of("hours_most"):
         between = amounts.text[limit.item.end : claim.item.start].strip()
-        if between == "(" and limit.item.value != claim.item.value:
+        inside = between.startswith("(") and ")" not in between
+        if inside and limit.item.value != claim.item.value:
             return limit if "hours_most" in amounts.facts.columns else None
     return None
 

@@ -4,6 +4,7 @@ from calc.files.words.amounts import DAY, MONTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
 from calc.job.columns import JOB_BY_NAME, USUAL
+from calc.units import DAY_HOURS, MEAN_MONTH_HOURS
 
 CONVERSATIONS = frozenset({"session", "example"})  # tags of words that name them
 LENGTHS = ("prompt_tokens", "answer_tokens", "each_tokens", "length_in")
@@ -11,6 +12,7 @@ NAMED_USERS = ("users", "users_plain", "people", "users_session")
 RATES = ("requests_per_second", "requests_rate", "requests_per_minute")
 CALLS_EACH = ("times_each", "examples_each")
 OF_ANY_RATE = frozenset({"N", "RATE", "DUR"})
+OF_DAYS = ("requests_rate", "requests_rate_user", "bare_rate")  # may be of a day or longer
 LOAD_ROLES = (*NAMED_USERS, "users_seqs", *RATES)  # how much a service has to do
 
 
@@ -34,8 +36,6 @@ def put_load(amounts: Amounts) -> None:
             amounts.ask("requests_per_second", claim, text)
             continue
         amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
-        if claim.rate_seconds >= DAY:
-            amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
     for claim in amounts.of("peak_factor"):
         _put_peak_factor(amounts, claim)
     for claim in amounts.of("requests_rate_user"):
@@ -50,6 +50,28 @@ def put_load(amounts: Amounts) -> None:
     if both := amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
+
+
+def spread_over_hours_up(amounts: Amounts, days: float) -> None:
+    """Spread the requests of a day, or of longer, over the hours in which the service is up."""
+    facts = amounts.facts
+    said = facts.words.get("requests_per_second", "")
+    spread = (
+        claim.rate_seconds
+        for claim in amounts.of(*OF_DAYS)
+        if claim.rate_seconds >= DAY and said in amounts.text[claim.start : claim.end]
+    )
+    period = next(spread, 0.0)
+    if not said or not period:
+        return
+    hours = float(facts.columns.get("hours_per_month", MEAN_MONTH_HOURS))
+    all_hours = DAY_HOURS * days if period == DAY else MEAN_MONTH_HOURS
+    if hours >= all_hours:
+        facts.assume(f"'{said}' spread evenly over the time")
+        return
+    rate = facts.columns["requests_per_second"] * all_hours / hours
+    facts.columns["requests_per_second"] = as_counted(float(f"{rate:.6g}"))
+    facts.assume(f"'{said}' spread evenly over {hours:,.4g} hours a month")
 
 
 def _put_persons(amounts: Amounts, claim: Claim) -> None:
@@ -123,7 +145,7 @@ def _put_user_rate(amounts: Amounts, claim: Claim) -> None:
         return
     rate = claim.item.value / claim.rate_seconds * float(users)
     amounts.put("requests_per_second", claim, float(f"{rate:.6g}"))
-    amounts.facts.assume(f"'{amounts.words(claim)}' for each of {users:,.0f}, spread evenly")
+    amounts.facts.assume(f"'{amounts.words(claim)}' for each of {users:,.0f}")
 
 
 def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:

@@ -22,6 +22,7 @@ NOT_BEHIND_IN = frozenset({"N", ",", "end", "token", "/", "and", "out", "each", 
 OF_WHICH = frozenset({"which", "whom", "those", "them", "these"})
 ONE_OF = frozenset({"image", "concurrent"})  # one image each
 PAIRS = frozenset({"pair", "duo", "paar", "paire", "par"})
+PER = frozenset({"per", "pro", "par", "por"})
 PERSON = frozenset({"user", "people"})
 PRICES = frozenset({"cost", "costs", "be", "is", "pay", "for", "price", "money", "budget"}) | {
     *("kostet", "kosten", "coûte", "coûterait", "cuesta", "costaría", "vale")
@@ -153,6 +154,14 @@ def _how_much(place: ItemPlace) -> Item | None:
         return None
     words = {one.text for one in place.behind(FARTHEST_PRICE)}
     return replace(place.item, tags=SILENT) if words & PRICES else None
+
+
+def _thing_of_each(place: ItemPlace) -> Item | None:
+    """A word of work that names a thing behind per: 120 tokens per review."""
+    is_work = "batch_work" in place.item.tags and place.before is not None
+    if not is_work or place.before.text not in PER:
+        return None
+    return replace(place.item, tags=frozenset())
 
 
 def _dont(place: ItemPlace) -> Item | None:
@@ -323,7 +332,7 @@ def _produced(place: ItemPlace) -> Item | None:
 
 
 RULES: tuple[Callable[[ItemPlace], Item | None], ...] = (
-    *(_in, _each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
+    *(_in, _each, _thing_of_each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
     *(_company_of_which, _below, _alone, _dual, _pair, _heading, _adjective, _x_ray),
     *(_produced, _kind, _slash, _one),
 )

@@ -31,7 +31,7 @@ from calc.files.words.scopes import Scopes, name_entry, scopes_of
 from calc.files.words.settings import put_settings
 from calc.files.words.vocabulary import vocabulary
 
-GOES_ON = re.compile(r"[-.]\d")  # after a name: that of another release
+GOES_ON = re.compile(r"[-.](?:\d|x\b)")  # after a name: that of another release
 RELEASE = re.compile(r"\d+(?:\.\d+)?")  # of a family
 NO_MODEL = (
     "No model is named. Write one of the catalog such as qwen3-8b, its address on the Hugging "

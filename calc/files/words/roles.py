@@ -14,6 +14,8 @@ LONGEST_MONTH_HOURS = 744.0
 EACH = r"\b(?:one|each|every|per|a|an|pro|je|jede[rs]?|par|chaque|por|cada)[ -]"
 OF_EACH = frozenset({"people", "users", "users_plain", "users_session", "requests_rate"})
 FARTHEST_EACH = 40  # letters between a load and the thing that each is: one tenant = 200 seats
+COUNTS = frozenset({"things", "adapters"})  # of what each has a load
+WORD = re.compile(r"([^\W\d_]+?)s?\b")
 AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 OF_EXPERTS = frozenset({"megatron", "vllm"})  # programs whose ep are experts in parallel
 EP, EP_KEY = re.compile(r"ep[ =:]?\d"), re.compile(r"ep[=:]?\d")
@@ -203,15 +205,17 @@ def _of_groups(claims: list[Claim], kind: Kind) -> list[Claim]:
 
 def _of_each_thing(claims: list[Claim], plain: str) -> list[Claim]:
     """Loads of each of several things, as those of all: one tenant has 200 seats, 5 tenants."""
-    counts = [claim for claim in claims if claim.role == "things" and claim.item.value > 1]
+    counts = [claim for claim in claims if claim.role in COUNTS and claim.item.value > 1]
     several = list(claims)
     for count in counts:
-        noun = plain[count.start : count.end].rpartition(" ")[2].removesuffix("s")
-        for claim in claims:
-            if claim.role in OF_EACH and _is_of_each(claim, noun, plain):
-                item = replace(claim.item, value=claim.item.value * count.item.value)
-                several[several.index(claim)] = claim._replace(item=item)
-                several = [one for one in several if one is not count]
+        noun = WORD.search(plain, count.item.end)
+        loads = [claim for claim in claims if claim.role in OF_EACH]
+        of_each = [claim for claim in loads if noun and _is_of_each(claim, noun[1], plain)]
+        for claim in of_each:
+            item = replace(claim.item, value=claim.item.value * count.item.value)
+            several[several.index(claim)] = claim._replace(item=item)
+        if of_each and count.role == "things":
+            several.remove(count)
     return several
 
 
