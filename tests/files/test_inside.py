@@ -10,7 +10,8 @@ from calc import estimate
 from calc.__main__ import main
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
-from calc.files.configs.inside.facts import Fact, near_facts
+from calc.files.configs.inside.fact import Fact
+from calc.files.configs.inside.near_facts import near_facts
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run, read_runs

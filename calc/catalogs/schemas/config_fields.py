@@ -125,6 +125,19 @@ class Tool(Entry, kw_only=True):
     ] = None
 
 
+class Keys(Entry, kw_only=True):
+    """Keys of manifests and job files in snake case, by what they state."""
+
+    environments: Annotated[WordList, hint("mappings or lists of variables")]
+    gpus: Annotated[WordList, hint("the number of GPUs")]
+    nodes: Annotated[WordList, hint("the number of nodes of a job")]
+    copies: Annotated[WordList, hint("the number of copies, or the least of them")]
+    most_copies: Annotated[WordList, hint("the most copies")]
+    spot: Annotated[WordList, hint("whether Spot is asked for")]
+    model: Annotated[WordList, hint("the model")]
+    engine: Annotated[WordList, hint("an image, or the name of an engine")]
+
+
 class File(CatalogFile, kw_only=True):
     """Fields of training and serving tools, and what each means for a scenario."""
 
@@ -178,6 +191,7 @@ class File(CatalogFile, kw_only=True):
             "a pattern of an image, a command or a name -> the engine, which has no estimate here"
         ),
     ]
+    keys: Keys
     prefixes: Annotated[list[str], hint("what variables and keys of an engine begin with")]
     classes: Annotated[
         Words, hint("a class of a Python script -> the tool whose fields its arguments are")

@@ -202,6 +202,7 @@ def _attention_copies(settings: RunSettings, catalogs: Catalogs) -> None:
 
 
 def _experts(settings: RunSettings) -> None:
+    """Divide experts over all GPUs of a replica and all replicas, if the engine spreads them."""
     if settings.values.get("experts_spread") == "yes":
         sizes = [int(settings.values.get(part, 1)) for part in ("tensor_parallel", "replicas")]
         _set(settings, "expert_parallel", prod(sizes), ("experts_spread",))

@@ -4,7 +4,7 @@ import ast
 import operator
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from typing import Any
 
@@ -18,7 +18,8 @@ from calc.files.configs.problem import (
     MOST_WORDS,
     ConfigProblem,
 )
-from calc.files.configs.substitutions import EVERY_GPU, GPUS_OF_NODE, substituted
+from calc.files.configs.slurm import slurm_options, slurm_variables
+from calc.files.configs.substitutions import EVERY_GPU, substituted
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 INNER = r"(?:[^{}]|\$\{\w{1,100}\})"  # of a default: ${A:-${B}/models/x}
@@ -55,10 +56,6 @@ HERE = re.compile(
 BLOCK = re.compile(r"\0(?P<name>\w+)\0(?P<adds>\+?)\0(?P<words>.*)", re.S)  # an array, in its place
 LOCATED = re.compile(r"\$\((?:which|command -v) ([\w./-]+)\)")  # $(which trl)
 PASSED_ON = ("$@", "$*")  # what the script itself was given
-SLURM = re.compile(r"^#SBATCH((?:[ \t]+[^\s#]\S*)+)", re.M)
-SLURM_OPTION = re.compile(
-    r"(?:^|[ \t])(?:--([\w-]+)|-([A-Za-z]))(?:[= \t]*([^\s-]\S*))?"
-)  # --nodes=2, -N 2, -N2
 BREAKS = ("&&", "||", ";", "|", "&")
 ENDS_BRANCH = ";;"  # of a case statement
 CONTINUED = re.compile(r"\\[ \t]*\n")
@@ -70,8 +67,6 @@ OPENED = re.compile(r"(?:^|[\s=])['\"]")  # where a quotation begins; an apostro
 MOST_OPEN = 400  # lines that a quotation may go on for
 DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 LONGEST_NUMBER, MOST_NUMBER = 40, 10**18  # characters of a variable in a sum; its value
-
-
 SHELLS = ("sh", "bash", "zsh")
 REMOTE = ("ssh", "pdsh", "mpssh")  # run a script that is one word on other machines
 SCRIPT_OPTION = re.compile(r"-[a-z]{0,3}c")  # bash -lc "..."
@@ -102,20 +97,39 @@ def shell_commands(
         raise ConfigProblem(
             f"{file} has more than {LONGEST_SCRIPT:,} characters; give the launch command alone."
         )
-    slurm = {
-        (name or letter).replace("-", "_"): value or "true"
-        for line in SLURM.findall(text)
-        for name, letter, value in SLURM_OPTION.findall(line)
-    }
-    variables = dict(SET_IF_UNSET.findall(text)) | (environment or {})
-    nodes = slurm.get("nodes") or slurm.get("N")
-    variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), nodes) if nodes else {}
-    gpus = (slurm.get("gpus_per_node") or slurm.get("gres") or "").rpartition(":")[2]
-    variables |= {GPUS_OF_NODE: gpus} if gpus.isdecimal() else {}
-    commands: list[ScriptCommand] = []
-    words_left = MOST_WORDS
+    slurm = slurm_options(text)
+    variables = dict(SET_IF_UNSET.findall(text)) | (environment or {}) | slurm_variables(slurm)
     lines = _one_command_per_line(text.replace("\r\n", "\n"), variables).split("\n")
     branches, loops, placed = Branches(), Loops(), set[str]()
+    commands: list[ScriptCommand] = []
+    words_left = MOST_WORDS
+    for words in _lines_as_words(lines, variables, placed, branches, file):
+        words_left -= len(words)
+        if words_left < 0 or len(commands) > MOST_COMMANDS:
+            raise ConfigProblem(
+                f"{file} has more than {MOST_COMMANDS:,} commands or {MOST_WORDS:,} words; give "
+                f"the launch command alone."
+            )
+        for before, part in _split(words):
+            command = without_redirections(branches.taken(before, loops.body(part)))
+            for one in _commands_of(command, variables, placed, file, depth):
+                one.test = one.test or branches.undecided
+                one.loops = one.loops or loops.text
+                commands.append(one)
+    return commands, slurm, variables
+
+
+def _lines_as_words(
+    lines: list[str],
+    variables: dict[str, str],
+    placed: set[str],
+    branches: Branches,
+    file: str,
+) -> Iterator[list[str]]:
+    """Yield the words of each line, or of the lines of a quotation; set the arrays between them.
+
+    A line is read when the commands before it have set their variables.
+    """
     place = 0
     while place < len(lines):
         line, place = lines[place], place + 1
@@ -132,20 +146,7 @@ def shell_commands(
             raise ConfigProblem(
                 f"{file}: the command '{line.strip()[:60]}' leaves a quote open; close it."
             )
-        words = words or []  # a sentence with an apostrophe
-        words_left -= len(words)
-        if words_left < 0 or len(commands) > MOST_COMMANDS:
-            raise ConfigProblem(
-                f"{file} has more than {MOST_COMMANDS:,} commands or {MOST_WORDS:,} words; give "
-                f"the launch command alone."
-            )
-        for before, part in _split(words):
-            command = without_redirections(branches.taken(before, loops.body(part)))
-            for one in _commands_of(command, variables, placed, file, depth):
-                one.test = one.test or branches.undecided
-                one.loops = one.loops or loops.text
-                commands.append(one)
-    return commands, slurm, variables
+        yield words or []  # a sentence with an apostrophe has none
 
 
 def _commands_of(
@@ -377,6 +378,7 @@ def _arithmetic_value(match: re.Match, variables: dict[str, str]) -> str:
 
 
 def _number(node: Any) -> int:
+    """Return the value of an expression of whole numbers; raises TypeError for any other."""
     if isinstance(node, ast.BinOp):
         return OPERATORS[type(node.op)](_number(node.left), _number(node.right))
     if isinstance(node, ast.Constant) and isinstance(node.value, int):

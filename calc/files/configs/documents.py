@@ -6,8 +6,9 @@ from pathlib import PurePath
 from typing import Any
 
 from calc.files.configs.fields import Tool, field_catalog, tools
-from calc.files.configs.inside.facts import facts_of, machine_in_words
+from calc.files.configs.inside.facts import facts_of
 from calc.files.configs.inside.kinds import foreign_machine, started_engine, unread_kind
+from calc.files.configs.inside.machine_facts import machine_in_words
 from calc.files.configs.inside.pages import blocks_of, is_page, prose_of
 from calc.files.configs.inside.services import (
     machine_choices,

@@ -79,6 +79,7 @@ def _sources(name: str, settings: RunSettings) -> set[str]:
 
 
 def _text(value: Any) -> str:
+    """A value as YAML writes it."""
     return (
         {True: "true", False: "false", None: "null"}[value]
         if isinstance(value, bool | None)

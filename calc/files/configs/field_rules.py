@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.inside.cards import cards_in
-from calc.files.configs.inside.facts import FAMILY, INSTANCE
+from calc.files.configs.inside.machine_facts import FAMILY, INSTANCE
 from calc.files.configs.values import NoEqual, as_word, whole
 
 

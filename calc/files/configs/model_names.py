@@ -247,6 +247,7 @@ def _released(name: str) -> str:
 
 
 def _plain(name: str) -> str:
+    """A name without its release and the words of tunings and formats."""
     name, shorter = _released(name), ""
     while (shorter := COPIES.sub("", name)) != name:
         name = shorter

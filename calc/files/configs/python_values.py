@@ -113,6 +113,7 @@ class Values:
         return values
 
     def _formatted(self, node: ast.JoinedStr, depth: int) -> str:
+        """The text of an f-string with its values filled in."""
         parts = (
             self.value(part.value if isinstance(part, ast.FormattedValue) else part, depth + 1)
             for part in node.values

@@ -1,7 +1,6 @@
 """The files of one run as a scenario row, with the open and the unused fields."""
 
 import re
-from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -199,42 +198,48 @@ def _defaults(settings: RunSettings, reading: Reading, main: Tool) -> None:
             settings.put(name, value, tool.name, reading)
 
 
-def _apply(settings: RunSettings, listed: list[Rule], main: Tool) -> None:
+def _apply(settings: RunSettings, rules: list[Rule], main: Tool) -> None:
     """Settle each column by the first of its rules whose parts all match."""
     closed: set[str] = set()
-    for rule in listed:
-        column, when = rule.column, rule.when
-        if column in closed | settings.explicit | settings.left or not all(
-            settings.matches(*pair) for pair in when.items()
-        ):
-            continue
-        closed.add(column)
-        part = rule.is_[1:] if rule.is_.startswith("=") else ""
-        value = settings.values.get(part, "") if part else rule.is_
-        if (
-            settings.absent
-            and part not in settings.explicit
-            and not settings.explicit & when.keys()
-            and not when.keys() & main.sets.keys()
-            and column != "implementation"
-        ):
-            value = ""  # the config that is not here may say otherwise
-        if rule.unused in settings.explicit:
-            settings.unused[settings.fields.get(rule.unused, rule.unused)] = None
-        if value == "":
-            settings.left.add(column)
-            settings.values.pop(column, None)
-        else:
-            origin = (*when, part) if part else tuple(when)
-            settings.values[column], settings.made_of[column] = value, origin
-            explicit = [part for part in origin if part in settings.explicit]
-            settings.fields[column] = settings.fields[explicit[0]] if explicit else main.name
-            if explicit:
-                settings.defaulted.discard(column)
-                if column not in BY_NAME:
-                    settings.explicit.add(column)
-            elif column in BY_NAME:
-                settings.defaulted.add(column)
+    for rule in rules:
+        is_open = rule.column not in closed | settings.explicit | settings.left
+        if is_open and all(settings.matches(*pair) for pair in rule.when.items()):
+            closed.add(rule.column)
+            _apply_rule(settings, rule, main)
+
+
+def _apply_rule(settings: RunSettings, rule: Rule, main: Tool) -> None:
+    """Settle the column of a rule whose parts match, or leave it open."""
+    column, part = rule.column, rule.is_[1:] if rule.is_.startswith("=") else ""
+    value = settings.values.get(part, "") if part else rule.is_
+    if _absent_config_decides(settings, rule, part, main):
+        value = ""
+    if rule.unused in settings.explicit:
+        settings.unused[settings.fields.get(rule.unused, rule.unused)] = None
+    if value == "":
+        settings.left.add(column)
+        settings.values.pop(column, None)
+        return
+    origin = (*rule.when, part) if part else tuple(rule.when)
+    settings.values[column], settings.made_of[column] = value, origin
+    explicit = [part for part in origin if part in settings.explicit]
+    settings.fields[column] = settings.fields[explicit[0]] if explicit else main.name
+    if explicit:
+        settings.defaulted.discard(column)
+        if column not in BY_NAME:
+            settings.explicit.add(column)
+    elif column in BY_NAME:
+        settings.defaulted.add(column)
+
+
+def _absent_config_decides(settings: RunSettings, rule: Rule, part: str, main: Tool) -> bool:
+    """Return whether a config that a command names, and that is not here, may decide the rule."""
+    is_said = (
+        part in settings.explicit
+        or bool(settings.explicit & rule.when.keys())
+        or bool(rule.when.keys() & main.sets.keys())
+    )
+    return bool(settings.absent) and not is_said and rule.column != "implementation"
 
 
 def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) -> None:
@@ -256,11 +261,9 @@ def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) ->
     ]
     if len(models) == 1 and not unread:
         origin = (*parts, "tokenizer") if models == [tokenizer] else tuple(parts)
-        settings.values["model"], settings.fields["model"], settings.made_of["model"] = (
-            models[0],
-            main.name,
-            origin,
-        )
+        settings.values["model"] = models[0]
+        settings.fields["model"] = main.name
+        settings.made_of["model"] = origin
     elif not instead:
         size_words = ", ".join(
             f"{size} {settings.values[name]}" for name, size in sorted(parts.items())
@@ -275,21 +278,15 @@ def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) ->
 
 def _check_model_class(settings: RunSettings, catalogs: Catalogs) -> None:
     """Leave the model open where the class that a file loads it with is that of another type."""
-    model, named = (
-        model_id(str(settings.values.get("model") or ""), catalogs),
-        str(settings.values.get("model_class") or ""),
-    )
-    stem = CLASS_ENDS.sub("", named).lower()
+    model = model_id(str(settings.values.get("model") or ""), catalogs)
+    class_name = str(settings.values.get("model_class") or "")
+    stem = CLASS_ENDS.sub("", class_name).lower()
     kind = str(catalogs.models["model_type"].get(model, "")).replace("_", "")
-    if (
-        model
-        and not stem.startswith("auto")
-        and not kind.startswith(stem)
-        and not stem.startswith(kind)
-    ):
+    is_of_type = stem.startswith(("auto", kind)) or kind.startswith(stem)
+    if model and not is_of_type:
         settings.values.pop("model")
         settings.complain(
-            f"{settings.files['model_class']}: {named} does not load {model}; is it {model}? "
+            f"{settings.files['model_class']}: {class_name} does not load {model}; is it {model}? "
             f"Choose it, or name another.",
             "model",
         )
@@ -333,7 +330,7 @@ def _row(
         "note": STORED.format(columns["precision"])
         if "stored" in settings.made_of.get("precision", ())
         else "",
-        "problem": " ".join(sorted(settings.problems, key=_is_not_of_model(settings.problems))),
+        "problem": " ".join(_model_first(settings.problems)),
     }
     return (
         dict.fromkeys((*BY_NAME, *ABOUT), "")
@@ -361,9 +358,9 @@ def _drop_lora_columns(settings: RunSettings, main: Tool, columns: Row) -> None:
             settings.unused[settings.fields[name]] = None
 
 
-def _is_not_of_model(problems: dict[str, str]) -> Callable[[str], bool]:
-    """The order of sentences: those on the model first."""
-    return lambda sentence: problems[sentence] != "model"
+def _model_first(problems: dict[str, str]) -> list[str]:
+    """The sentences of problems, those on the model first."""
+    return sorted(problems, key=lambda sentence: problems[sentence] != "model")
 
 
 def _long_enough(name: str, tokens: Any, catalogs: Catalogs) -> str:
@@ -390,8 +387,7 @@ def idle_inputs(work: str, tuning: Any) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    return (
-        repr(value)
-        if isinstance(value, float) and not value.is_integer()
-        else str(int(value) if isinstance(value, float) else value)
-    )
+    """A value as a cell of a CSV: a float that is a whole number without its point."""
+    if not isinstance(value, float):
+        return str(value)
+    return str(int(value)) if value.is_integer() else repr(value)

@@ -74,12 +74,10 @@ class RunSettings:
     def put(self, name: str, value: Any, source: str, reading: Reading) -> None:
         """Take a value of a file; where two files differ, the higher rank wins, with a problem."""
         if name not in self.explicit:
-            self.values[name], self.fields[name], self.ranks[name], self.files[name] = (
-                value,
-                source,
-                reading.rank,
-                reading.file,
-            )
+            self.values[name] = value
+            self.fields[name] = source
+            self.ranks[name] = reading.rank
+            self.files[name] = reading.file
             self.explicit.add(name)
             self.left.discard(name)
         elif str(self.values[name]) != str(value):
@@ -106,107 +104,129 @@ class RunSettings:
 def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[str]) -> None:
     """Settle every field of a reading; `others` are the tools of the other files."""
     for name, value in reading.parts.items():
-        if name in ("nodes", "gpus_per_node"):
-            if value == EVERY_GPU:
-                settings.put(TAKES_EVERY_GPU, "yes", name, reading)
-                continue
-            if not whole(str(value)):
-                settings.complain(
-                    f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how "
-                    f"many there are.",
-                    name,
-                )
-                settings.leave(name)
-                continue
-            value = int(value)
-        settings.put(name, value, name, reading)
+        _take_part(settings, reading, name, value)
     if reading.tool is None:
         settings.unused |= dict.fromkeys(reading.fields)
         return
-    seen: dict[int, str] = {}
+    names: dict[int, str] = {}  # of the fields that have been read, by their meanings
     for name, value in _files_first(reading.fields):
         meaning = reading.tool.fields.get(name)
         if meaning is None:
             is_reported = reading.tool.hides(name) and not is_off(value)
             if is_reported or not reading.tool.is_idle(name):
                 settings.unused[name] = None
-            continue
-        if id(meaning) in seen and meaning.name != "flash_attention":
-            first = reading.fields[seen[id(meaning)]]
-            if as_word(first) == as_word(value) or (meaning.read == "document" and value is True):
-                continue
-            settings.complain(
-                f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep "
-                f"one of the two.",
-                meaning.to,
-            )
-            continue
-        seen[id(meaning)] = name
-        try:
-            _take(settings, reading, meaning, name, value, others)
-        except NoEqual:
-            settings.unused[name] = None
-            settings.leave(meaning.to)
-        except ConfigProblem as error:
-            settings.complain(str(error), meaning.to)
-            settings.leave(meaning.to)
+        elif id(meaning) in names and meaning.name != "flash_attention":
+            _compare_names(settings, reading, meaning, names[id(meaning)], name)
+        else:
+            names[id(meaning)] = name
+            _take_field(settings, reading, meaning, name, others)
 
 
-def _take(
-    settings: RunSettings,
-    reading: Reading,
-    meaning: Field,
-    name: str,
-    value: Any,
-    others: frozenset[str],
+def _take_part(settings: RunSettings, reading: Reading, name: str, value: Any) -> None:
+    """Settle a part that a command line or a launcher says."""
+    if name not in ("nodes", "gpus_per_node"):
+        settings.put(name, value, name, reading)
+    elif value == EVERY_GPU:
+        settings.put(TAKES_EVERY_GPU, "yes", name, reading)
+    elif whole(str(value)):
+        settings.put(name, int(value), name, reading)
+    else:
+        settings.complain(
+            f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how many there are.",
+            name,
+        )
+        settings.leave(name)
+
+
+def _compare_names(
+    settings: RunSettings, reading: Reading, meaning: Field, first_name: str, name: str
 ) -> None:
-    """Settle the columns and parts of one field of a file."""
-    word = as_word(value)
-    if word in meaning.idle_at or (meaning.read == "open" and is_off(value)):
+    """Complain if a file gives a field under two names with two values."""
+    value = reading.fields[name]
+    is_same = as_word(reading.fields[first_name]) == as_word(value)
+    is_switch = meaning.read == "document" and value is True
+    if not is_same and not is_switch:
+        settings.complain(
+            f"{reading.file}: {first_name} and {name} are the same field; keep one of the two.",
+            meaning.to,
+        )
+
+
+def _take_field(
+    settings: RunSettings, reading: Reading, meaning: Field, name: str, others: frozenset[str]
+) -> None:
+    """Settle the columns and parts of one field of a file, or leave its column open."""
+    value = reading.fields[name]
+    if as_word(value) in meaning.idle_at or (meaning.read == "open" and is_off(value)):
         return
     if value == EVERY_GPU and meaning.to in ("gpus", "gpus_per_node"):
         settings.put(TAKES_EVERY_GPU, "yes", name, reading)
         return
-    for part, setting in meaning.sets.items():
-        settings.put(part, setting, name, reading)
-    if meaning.read == "open":
-        settings.unused[name] = None
-    elif meaning.read == "document":
-        if word in ("null", "false", "") or meaning.to in others:
-            return
-        if value is True and meaning.to in settings.explicit:
-            return  # a switch beside the settings that it switches on
-        file = PurePosixPath(word).name
-        known = field_catalog().shipped.get(meaning.to, {}).get(file, {})
-        shipped = dict(known or _of_recipe(meaning.to, word))
-        if not shipped:
-            shipped = {**_by_name(meaning.to, file), "unread": name}
-        if unread := shipped.pop("unread", ""):
-            settings.unused[unread] = None
-        if reading.tool and meaning.to == reading.tool.id and (not shipped or name == RECIPES):
-            settings.absent.add(meaning.to)
-        if name == RECIPES:
-            settings.complain(ABSENT_RECIPE.format(reading.file, word), "sharding")
-        named_apart = _parts_named(reading) - {meaning.to}
-        for part, setting in (shipped or {meaning.to: "named"}).items():
-            if part not in named_apart:
-                settings.put(part, setting, name, reading)
-    else:
-        parts = _parts(meaning, value, f"{reading.file}, {name}")
-        for part, setting in parts.items():
-            if setting is not None:
-                settings.put(part, setting, name, reading)
-        if (
-            None not in parts.values()
-            or meaning.read == "steps"
-            or (meaning.read == "words" and word in meaning.words)
-        ):
-            return
-        if word == "auto" and reading.rank == LAUNCH:  # the trainer's own value
-            return
-        if not isinstance(value, int | float | None) and word not in OPEN:
+    try:
+        for part, setting in meaning.sets.items():
+            settings.put(part, setting, name, reading)
+        if meaning.read == "open":
             settings.unused[name] = None
+        elif meaning.read == "document":
+            if not _is_read_already(settings, meaning, value, others):
+                _take_document(settings, reading, meaning, name)
+        else:
+            _take_value(settings, reading, meaning, name)
+    except NoEqual:
+        settings.unused[name] = None
         settings.leave(meaning.to)
+    except ConfigProblem as error:
+        settings.complain(str(error), meaning.to)
+        settings.leave(meaning.to)
+
+
+def _is_read_already(
+    settings: RunSettings, meaning: Field, value: Any, others: frozenset[str]
+) -> bool:
+    """Return whether a field names no file, or one that is among the files of the run.
+
+    A switch beside the settings that it switches on names none either.
+    """
+    names_none = as_word(value) in ("null", "false", "")
+    is_switch = value is True and meaning.to in settings.explicit
+    return names_none or meaning.to in others or is_switch
+
+
+def _take_document(settings: RunSettings, reading: Reading, meaning: Field, name: str) -> None:
+    """Settle what is known of a file that a field names and that is missing: by its name alone."""
+    word = as_word(reading.fields[name])
+    file = PurePosixPath(word).name
+    shipped = dict(field_catalog().shipped.get(meaning.to, {}).get(file, {}))
+    parts = shipped or _of_recipe(meaning.to, word)
+    if not parts:
+        parts = {**_by_name(meaning.to, file), "unread": name}
+    if unread := parts.pop("unread", ""):
+        settings.unused[unread] = None
+    if reading.tool and meaning.to == reading.tool.id and (not parts or name == RECIPES):
+        settings.absent.add(meaning.to)
+    if name == RECIPES:
+        settings.complain(ABSENT_RECIPE.format(reading.file, word), "sharding")
+    named_apart = _parts_named(reading) - {meaning.to}
+    for part, setting in (parts or {meaning.to: "named"}).items():
+        if part not in named_apart:
+            settings.put(part, setting, name, reading)
+
+
+def _take_value(settings: RunSettings, reading: Reading, meaning: Field, name: str) -> None:
+    """Settle the value of a field, and leave its column open if the value cannot be read."""
+    value = reading.fields[name]
+    word = as_word(value)
+    parts = _parts(meaning, value, f"{reading.file}, {name}")
+    for part, setting in parts.items():
+        if setting is not None:
+            settings.put(part, setting, name, reading)
+    is_read = None not in parts.values() or (meaning.read == "words" and word in meaning.words)
+    is_left_to_trainer = word == "auto" and reading.rank == LAUNCH
+    if is_read or meaning.read == "steps" or is_left_to_trainer:
+        return
+    if not isinstance(value, int | float | None) and word not in OPEN:
+        settings.unused[name] = None
+    settings.leave(meaning.to)
 
 
 def _files_first(fields: Json) -> list[tuple[str, Any]]:

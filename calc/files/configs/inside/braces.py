@@ -111,6 +111,7 @@ class _Reader:
         return count if head.text == "{" and head.kind == "sign" and depth < DEEPEST else 0
 
     def _labeled(self, depth: int) -> tuple[str, Json]:
+        """A block with words in its head, under its words joined by dots."""
         labels = [self.next(place).text for place in range(self._labels(depth))]
         self.place += len(labels) + 1
         return ".".join(labels)[:160], self.block("}", depth + 1)

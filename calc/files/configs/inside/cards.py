@@ -26,10 +26,12 @@ def _pattern() -> re.Pattern[str]:
 
 @cache
 def _ids() -> dict[str, str]:
+    """Cards by name, without separators."""
     return {_plain(name): card for name, card in field_catalog().cards.items()}
 
 
 def _plain(name: str) -> str:
+    """A name in lower case, without separators."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from calc.files.configs.inside.facts import Fact
+from calc.files.configs.inside.fact import Fact
 from calc.files.configs.inside.others import unread_engine
 from calc.files.configs.tool_commands import engine_of
 from calc.mappings import Json

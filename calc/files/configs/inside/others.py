@@ -5,7 +5,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.fields import field_catalog
-from calc.files.configs.inside.facts import Path, facts_of, job_path, snake
+from calc.files.configs.inside.fact import Path, snake
+from calc.files.configs.inside.facts import facts_of
+from calc.files.configs.inside.near_facts import job_path
 from calc.files.configs.inside.programs import Program
 from calc.files.configs.problem import DEEPEST
 from calc.files.configs.tool_commands import engine_of

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.inside.docker import RUNNERS, release_words
-from calc.files.configs.inside.facts import ENVIRONMENTS, MODEL_KEYS, Path, snake
+from calc.files.configs.inside.fact import Path, snake
 from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
 from calc.files.configs.problem import DEEPEST, ConfigProblem
@@ -132,13 +132,13 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     inner = (
         _own_fields(value, path)
         for name, value in named.items()
-        if isinstance(value, dict) and name not in ENVIRONMENTS
+        if isinstance(value, dict) and name not in field_catalog().keys.environments
     )
-    has_variables = any(name in ENVIRONMENTS for name in named)
+    has_variables = any(name in field_catalog().keys.environments for name in named)
     if settings := _settings(named, command, words) if is_image else []:
         return Program(path, words=(*command.split(), *words, *settings))
     has_model = any(
-        name in MODEL_KEYS and MODEL.fullmatch(str(value).removeprefix("hf://"))
+        name in field_catalog().keys.model and MODEL.fullmatch(str(value).removeprefix("hf://"))
         for name, value in named.items()
         if name not in IMAGES
     )
@@ -221,6 +221,7 @@ def _call_text(value: Any) -> str:
 
 
 def _split(text: str) -> list[str]:
+    """The words of a command; cut at spaces where a quote is left open."""
     try:
         return shlex.split(text)
     except ValueError:

@@ -5,17 +5,15 @@ from typing import Any
 
 from calc.files.configs.commands import VARIABLE, variable_value
 from calc.files.configs.fields import Tool
-from calc.files.configs.inside.facts import (
-    Fact,
-    Path,
+from calc.files.configs.inside.fact import Fact, Path, snake
+from calc.files.configs.inside.facts import facts_of
+from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
+from calc.files.configs.inside.near_facts import (
     common_steps,
-    facts_of,
     job_path,
     near_facts,
-    snake,
     unread_memory,
 )
-from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
 from calc.files.configs.inside.others import other_services
 from calc.files.configs.inside.programs import COMMANDS, MODEL, Program, programs_of
 from calc.files.configs.inside.terms import place_of

@@ -43,6 +43,7 @@ def _collect(tree: Any, is_held: bool, values: dict[str, set[str]], depth: int) 
 
 
 def _add(values: dict[str, set[str]], name: str, value: Any) -> None:
+    """Keep the value of a name, if it is a plain one without a template in it."""
     if (
         isinstance(value, str | int | float)
         and not isinstance(value, bool)
@@ -52,6 +53,7 @@ def _add(values: dict[str, set[str]], name: str, value: Any) -> None:
 
 
 def _fill(tree: Any, known: dict[str, str]) -> Any:
+    """A tree with its templates filled in by the values that are known."""
     if isinstance(tree, dict):
         return {key: _fill(value, known) for key, value in tree.items()}
     if isinstance(tree, list):
