@@ -49,6 +49,7 @@ def _checks() -> bytes:
 
 
 def _folder() -> Path:
+    """Return the folder of the user's cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headroom"
 
 

@@ -48,6 +48,7 @@ def short_text(value: Any) -> str:
 
 
 def _unknown_field(error: Any) -> Fault:
+    """Name a field that the schema lacks, and the one that is meant."""
     fields = error.schema.get("properties", {})
     unknown = next(name for name in error.instance if name not in fields)
     close = get_close_matches(unknown, fields, n=1)
@@ -123,6 +124,7 @@ def _empty(_error: Any) -> Fault:
 
 
 def _other(error: Any) -> Fault:
+    """Say any other fault in the words of the schema checker."""
     value = error.instance
     hint = _hint(error)
     problem = error.message.replace(repr(value), short_text(value))

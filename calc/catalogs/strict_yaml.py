@@ -171,6 +171,7 @@ def _scalar(event, tag, file, path):
 
 
 def _as_number(text):
+    """Return a number without separators and exponents, or what to write instead."""
     try:
         number = float(text.replace("_", "").replace(",", ""))
     except ValueError:

@@ -65,5 +65,5 @@ def line_name(card: str, catalogs: Catalogs) -> str:
 
 
 def with_article(name: str) -> str:
-    """An H100, a B200: a card's name after its article."""
+    """Return a card's name after its article: an H100, a B200."""
     return f"{'an' if name[0] in VOWELS else 'a'} {name}"

@@ -130,7 +130,7 @@ def _request(text: str, columns: Columns | None, catalogs: Catalogs) -> Request:
 
 
 def _bill(row: Row) -> str:
-    """About $33 in 17.7 h (13.7 to 23.6), $1.86 an hour; a month of a service."""
+    """Return the bill in words: about $33 in 17.7 h (13.7 to 23.6), $1.86 an hour."""
     number = figures(row)
     time = (
         f"in {span(number.hours, number.low_hours, number.high_hours)}"

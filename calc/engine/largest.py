@@ -34,7 +34,7 @@ TURNS_BY_LINE, MOST_TURNS = 9, 60
 
 
 def largest_columns(table: Table) -> Columns:
-    """max_batch and max_sequence_tokens of every row with a card; NaN without one."""
+    """Return the columns max_batch and max_sequence_tokens; NaN without a card."""
     if np.all(np.isnan(table["limit_bytes"])):
         return dict.fromkeys(SOLVED, np.full(1, np.nan))
     context = table["context_parallel"]

@@ -67,14 +67,17 @@ class TracedColumn(NDArrayOperatorsMixin):
         return len(self.value)
 
     def astype(self, kind: Any) -> "TracedColumn":
+        """Return the column as another type of number."""
         return TracedColumn(self.value.astype(kind), op="astype", parts=(self,))
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Return the shape of the values."""
         return self.value.shape
 
     @property
     def dtype(self) -> np.dtype:
+        """Return the type of the values."""
         return self.value.dtype
 
 
@@ -88,6 +91,7 @@ def _plain(operand):
 
 
 def _all(value, number):
+    """Return whether every value is this number."""
     value = _plain(value)
     return np.asarray(value).dtype.kind in "bif" and bool(np.all(np.equal(value, number)))
 

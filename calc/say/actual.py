@@ -157,7 +157,7 @@ def attempts_sentence(row: Row) -> str:
 
 
 def runway_sentence(left: Runway) -> str:
-    """When the budget ends at this rate (14 March 2027), or what is left at its own end."""
+    """Say when the budget ends at this rate, or what is left at its own end."""
     spent = f"{billed_usd(left.spent_usd)} of {billed_usd(left.budget_usd)} is spent"
     if left.left_usd <= 0:
         over = f" {day_text(left.ends_on)}" if left.ends_on else ""

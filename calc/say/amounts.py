@@ -25,7 +25,7 @@ def work_ends(job: Cells) -> bool:
 
 
 def offline_words(job: Cells, model: str, catalogs: Catalogs) -> str:
-    """Generate 1 billion tokens with Llama 3.1 8B; Run 1 million images through SigLIP."""
+    """Return offline work in words: Generate 1 billion tokens with Llama 3.1 8B."""
     how, to = ("Generate", "with") if counts_generated(job, catalogs) else ("Run", "through")
     return f"{how} {amount_words(job, catalogs)} {to} {model}"
 

@@ -181,6 +181,7 @@ def _requests(subject: Subject) -> str:
 
 
 def _people(subject: Subject) -> str:
+    """Return how many people have how many requests in flight."""
     people = "1 person is" if subject.job.people == 1 else f"{count(subject.job.people)} people are"
     return f"{people} {with_noun(int(subject.job.users or 0), 'request')} in flight"
 

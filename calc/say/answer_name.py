@@ -9,7 +9,7 @@ from calc.search.row_status import matrix_bits, method_name
 
 
 def answer_name(row: Row, catalogs: Catalogs) -> str:
-    """LoRA · p5.4xlarge; Full · 2 × p5.48xlarge on spot; 8 bits · g6e.xlarge."""
+    """Return the name of an answer: LoRA · p5.4xlarge; Full · 2 × p5.48xlarge on spot."""
     where = place(row, counts_one=False) if row["instance"] else cards(row, catalogs)
     serves = row["work"] == "inference"
     how = f"{matrix_bits(row, catalogs):.0f} bits" if serves else method_name(row, catalogs)

@@ -6,7 +6,7 @@ from calc.say.numbers import billed_usd, day_text, percent, with_noun
 
 
 def budget_name(budget: Budget) -> str:
-    """nlp-q4 (team nlp, project search, to 31 December 2026)."""
+    """Return a budget in words: nlp-q4 (team nlp, project search, to 31 December 2026)."""
     whose = [
         f"{word} {name}"
         for word, name in (("team", budget.team), ("project", budget.project))

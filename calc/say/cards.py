@@ -72,7 +72,7 @@ def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
 
 
 def layout_line(row: Row, catalogs: Catalogs) -> str:
-    """ZeRO 2 on 8 H100, 2 sequences at a time, some activations recomputed."""
+    """Return the layout as a line: ZeRO 2 on 8 H100, 2 sequences at a time."""
     return f"{layout_words(row, catalogs)}."
 
 

@@ -167,7 +167,7 @@ def effect_on_bill(change: Row, ends: bool) -> str:
 
 
 def _room_for_requests(saved_ratio: float) -> str:
-    """Room for 25 % more requests; room for 2.4 times the requests; empty for hardly any."""
+    """Return the room that is saved: room for 25 % more requests; empty if hardly any."""
     room = 1 / (1 - saved_ratio) if saved_ratio < 1 else 1
     if room <= 1 + TELLING_RATIO:
         return ""

@@ -9,7 +9,7 @@ from calc.studies.cost_of_failure import cost_of_failure
 
 
 def failure_sentence(row: Row, board: pd.DataFrame) -> str:
-    """If it does not fit, the failed start costs $3; the next option with room 40 % more.
+    """Say what a failed start costs, and what the next option with more room costs.
 
     Empty if the probability is at least 99 %, on your own machines, and if it is not known.
     """

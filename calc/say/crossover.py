@@ -37,6 +37,7 @@ def crossing_sentences(found: Mapping[str, float]) -> list[str]:
 
 
 def _from(tokens: float) -> str:
+    """Return from which tokens a month own machines cost no more than tokens."""
     if is_missing(tokens):
         return "more than per token, up to all that its machines generate"
     return f"no more than per token from {count(tokens)} generated tokens a month"

@@ -60,7 +60,7 @@ def serving(services: list[Service], catalogs: Catalogs) -> str:
 
 
 def _service_words(service: Service, catalogs: Catalogs) -> str:
-    """One service with 4 adapters, 1 × g6.xlarge in 8 bits, $588 a month."""
+    """Return a service in words: one service with 4 adapters, 1 × g6.xlarge in 8 bits, ..."""
     row = service.options.rows[0]
     services = "one service" if service.copies == 1 else with_noun(service.copies, "service")
     what = (

@@ -105,7 +105,7 @@ def against(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
 
 
 def old_price_month(old_price_days: float, catalogs: Catalogs) -> str:
-    """price of April: the month of a price that is older than what is relied on; else empty."""
+    """Return the month of a stale price, as price of April; empty for a fresh one."""
     if not old_price_days:
         return ""
     day = date.fromisoformat(catalogs.read_on) - timedelta(days=old_price_days)
@@ -157,7 +157,7 @@ def share_words(name: str, job: Cells) -> str:
 
 
 def region_words(region: str, catalogs: Catalogs) -> str:
-    """Stockholm (eu-north-1)."""
+    """Return a region with its id: Stockholm (eu-north-1)."""
     return f"{catalogs.regions['name'][region]} ({region})"
 
 

@@ -17,6 +17,7 @@ def named_choices_words(choices: Sequence[NamedChoice], catalogs: Catalogs) -> s
 
 
 def _words(choice: NamedChoice, catalogs: Catalogs | None) -> str:
+    """Return a named choice in words: its place, its cost and its time."""
     row = choice.row
     if row is None:
         return f"{choice.name}: nothing meets the limits"

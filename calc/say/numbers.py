@@ -75,7 +75,7 @@ def percent(ratio: float | None) -> str:
 
 
 def more(ratio: float) -> str:
-    """A ratio above 1: 6 % more, 3.2 times as much, 42 times as much."""
+    """Return a ratio above 1 in words: 6 % more, 3.2 times as much, 42 times as much."""
     return f"{times(ratio)} as much" if ratio >= 2 else f"{percent(ratio - 1)} more"
 
 
@@ -124,7 +124,7 @@ def duration_range(seconds: float, low: float | None, high: float | None) -> str
 
 
 def span(hours: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A duration given in hours."""
+    """Return a duration given in hours in words, with its range if there is one."""
     return duration(
         *(None if value is None else value * HOUR_SECONDS for value in (hours, low, high))
     )

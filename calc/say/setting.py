@@ -152,6 +152,7 @@ def setting(row: Row, catalogs: Catalogs) -> str:
 
 
 def _method(row: Row, catalogs: Catalogs) -> str:
+    """Return the number format, and the adapters of LoRA."""
     precision = name_of("precision", row["precision"], catalogs)
     if row["work"] != "training" or row["tuning"] != "lora":
         return precision

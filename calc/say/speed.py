@@ -114,7 +114,7 @@ def rate_unit(row: Row, catalogs: Catalogs) -> RateUnit:
 
 
 def rate_words(tokens_per_second: float, row: Row, catalogs: Catalogs) -> str:
-    """32,100 tokens a second; 192 images a second; 242 hours of sound an hour."""
+    """Return a rate in the unit of the work: 32,100 tokens a second; 192 images a second."""
     unit = rate_unit(row, catalogs)
     return f"{three_digits(tokens_per_second / unit.tokens_per_second)} {unit.words}"
 

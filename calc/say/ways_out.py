@@ -28,7 +28,7 @@ def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
 
 
 def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
-    """QLoRA $21 · LoRA $30 · spot $38 · a budget of $40."""
+    """Return the ways out with their costs: QLoRA $21 · LoRA $30 · a budget of $40."""
     return " · ".join(
         f"a budget of {_usd(way)}"
         if way.kind == "limits" and set(way.value) == {"usd_most"}

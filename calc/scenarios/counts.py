@@ -173,5 +173,5 @@ def refused_shard_elements(broken_shard_elements, release_takes_cut_blocks):
 
 
 def expert_shard_elements(stack_shards):
-    """One GPU's share of the inner width of an expert. [elements]"""
+    """One GPU's share of the inner width of routed experts, the last of the shards. [elements]"""
     return np.max(stack_shards[-1], axis=0)

@@ -115,7 +115,7 @@ def reference(
 
 
 def reference_numbers(reference, has_answers):
-    """1 if a second copy of the weights is held; 1 if the reference scores in each update."""
+    """Join whether a copy of the reference is held, and whether a reference scores."""
     keeps = reference.are("kept") * has_answers
     adapter_off = reference.are("adapter-off") * has_answers
     return {
@@ -206,7 +206,7 @@ def generator_numbers(catalogs):
 
 
 def step_numbers(asynchronous, padding, trainer_removes_padding):
-    """1 if the next rollout runs during the update; 1 if sequences are joined without padding."""
+    """Join whether the next rollout runs during the update, and whether padding is removed."""
     removes = np.where(padding.are(""), trainer_removes_padding, padding.are("removed"))
     return {
         "runs_beside": asynchronous.are("one-step-off").astype(float),

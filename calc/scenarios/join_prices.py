@@ -49,6 +49,7 @@ def _s3(catalogs: Catalogs) -> dict[str, float]:
 
 @cached_per_catalogs("endpoints")
 def _endpoints(catalogs: Catalogs) -> dict[tuple[str, str], tuple[float, ...]]:
+    """The prices of a token by model and region."""
     listed: pd.DataFrame = catalogs.endpoints
     prices = zip(*(listed[name] for name in ENDPOINT), strict=True)
     return dict(zip(zip(listed["model"], listed["region"], strict=True), prices, strict=True))

@@ -88,6 +88,7 @@ def peak(placed: list[Placed], capacity: Capacity) -> int:
 
 
 def _instances_in_use(placed: list[Placed], capacity: Capacity, minute: int) -> int:
+    """Instances that the placed runs use in a minute."""
     return sum(
         one.way.instances * capacity.taken[one.way.pool]
         for one in placed

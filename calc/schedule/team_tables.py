@@ -297,6 +297,7 @@ def _pool(cells: Cells, where: str, catalogs: Catalogs) -> Pool:
 
 
 def _need(table: pd.DataFrame, name: str, columns: tuple[str, ...]) -> None:
+    """Raise TableError if a table lacks one of these columns."""
     for column in columns:
         if column not in table.columns:
             raise TableError(f"The table of {name} has no column '{column}'; add it.")

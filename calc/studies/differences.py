@@ -85,6 +85,7 @@ class Difference(NamedTuple):
         return name if name and abs(self.parts[name]) >= _TELLING_RATIO * abs(self.change) else ""
 
     def _largest(self, sign: float) -> str:
+        """The part that moves most in this direction; empty if none does."""
         along = {name: part * sign for name, part in self.parts.items()}
         name = max(along, key=lambda part: along[part], default="")
         return name if name and along[name] > 0 else ""

@@ -211,6 +211,7 @@ def _miss_lines(
 
 
 def _run(row: Row) -> str:
+    """Return a published run in words: engine, cards, precision and batch."""
     gpus = f"{row['gpus']} × " if str(row["gpus"]) not in ("", "1") else ""
     return (
         f"{row['engine']} {row['engine_release']}".strip()

@@ -52,7 +52,7 @@ def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -
 
 
 def _about(job: JobAnswers, rows: list[Row]) -> str:
-    """Once · 3 answers, $34 to $54."""
+    """Return how often a job is paid, and its answers: once · 3 answers, $34 to $54."""
     ticked = rows[job.ticked]
     often = "once" if ticked["is_once"] else "every month"
     priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]

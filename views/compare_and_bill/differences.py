@@ -193,7 +193,7 @@ def _line(
     pair: tuple[Row, Row],
     catalogs: Catalogs,
 ) -> str:
-    """−18 GiB per GPU, −23 %: optimizer state."""
+    """Return a difference and its main cause: −18 GiB per GPU, −23 %: optimizer state."""
     if is_missing(difference.change) or not difference.parts:
         return ""
     if abs(difference.ratio) < SAME_RATIO or not difference.cause:

@@ -360,5 +360,5 @@ def _save_message(plan: Plan, stand: list[Plan], seen: str) -> str:
 
 
 def _version(plan: Plan, number: int) -> str:
-    """Version 2 by Ana, 22 November 2026, 11:02 UTC: the answer."""
+    """Return the line of a version: its number, its author, its time and its answer."""
     return f"Version {number} by {plan.saved_by}, {_when(plan.saved_at)}: {plan.answer}"

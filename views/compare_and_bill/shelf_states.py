@@ -147,7 +147,7 @@ def _set(run: Run, plan: Plan, present: State | None, state: str) -> None:
 
 
 def _sentence(present: State | None, plan: Plan) -> str:
-    """Approved by Bo on 2026-11-28 against nlp-q4: reason. For an earlier version."""
+    """Return the present state of a plan, and whether it is that of an earlier version."""
     if present is None:
         return "Nobody has proposed it yet."
     earlier = "" if present.version == plan.id else " That was an earlier version of it."
@@ -155,7 +155,7 @@ def _sentence(present: State | None, plan: Plan) -> str:
 
 
 def _change(state: State) -> str:
-    """**approved** by Bo, 2026-11-28 11:02 UTC, team nlp, against nlp-q4: why."""
+    """Return a state with who set it, when, for which team, against which budget, and why."""
     when = f"{state.set_at[:10]} {state.set_at[11:16]} UTC"
     team = f"team {state.team}" if state.team else ""
     budget = f"against {state.budget}" if state.budget else ""

@@ -119,7 +119,7 @@ def _buttons(plan: Present, jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: C
 
 
 def _heading(placed: Schedule) -> str:
-    """All 8 runs find a place, for $1,697."""
+    """Return how many runs find a place, and their cost: 8 runs find a place, for $1,697."""
     runs, left_out = placed.runs, placed.left_out
     find = "finds" if len(runs) == 1 else "find"
     which = (

@@ -116,7 +116,7 @@ def _hours(once: str, monthly: str) -> str:
 
 
 def _what(row: Row, names_job: bool) -> str:
-    """Full · p5.48xlarge, 1 run, $9 of it for starting; 8 bits · g6e.xlarge, 730 h.
+    """Return the line of a row: Full · p5.48xlarge, 1 run, $9 of it for starting.
 
     Among several jobs each names its own at the end.
     """

@@ -153,13 +153,13 @@ def _answers(options: Answer, chosen: Row | None) -> list[Row]:
 
 
 def _small_line(options: Answer, catalogs: Catalogs, today: date, chosen: Row | None) -> str:
-    """Prices of 20 July 2026 · starting (10 min, $9) is included."""
+    """Return the line below the answer: Prices of 20 July 2026 · starting is included."""
     parts = plan_words.small_line(options, catalogs, today, chosen)
     return " · ".join(text for text, _ in parts)
 
 
 def _how_sure(options: Answer, answers: list[Row], catalogs: Catalogs) -> str:
-    """Four types within 10 %: any will do. Time is known to ± 25 %."""
+    """Return the near ties, the range of the time, and the cost of a failed start."""
     if options.problem or options.job.get("have"):
         return ""
     types = near_ties(options)

@@ -28,6 +28,7 @@ def _wake_up() -> Event:
 
 
 def _return_often(wake_up: Event, library: ctypes.CDLL) -> None:
+    """Return free memory to the system after each wake-up, at most once in a while."""
     while wake_up.wait():
         wake_up.clear()
         library.malloc_trim(0)

@@ -128,6 +128,7 @@ def _worker_of(job: Cells, step: int = 0) -> Worker | None:
 
 
 def _started(number: int) -> Worker:
+    """Return the worker of a number, started if it is not."""
     with _starting:
         if number not in _workers:
             pool = ProcessPoolExecutor(1, get_context("spawn"), _begin)
@@ -153,6 +154,7 @@ def _begin() -> None:
 
 
 def _end_with_server() -> None:
+    """End this process when the server ends."""
     if server := parent_process():
         server.join()
         os._exit(0)

@@ -44,7 +44,7 @@ def limits_cost(options: Answer) -> str:
 
 
 def money_and_time(row: Row) -> str:
-    """about $245 in 4.5 h (3.6 to 6.9); about $6,050 a month."""
+    """Return cost and time: about $245 in 4.5 h (3.6 to 6.9); about $6,050 a month."""
     if is_missing(row["usd"]):
         return "no price"
     return f"about {_costs(row)}" + (
@@ -78,7 +78,7 @@ def hours_range(row: Row) -> tuple[float, float]:
 
 
 def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> str:
-    """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan, what prevents one.
+    """Return the answer in a line: About $49, in 54 minutes, on 1 × p5.48xlarge.
 
     It names the chosen row, by default the first answer.
     """
@@ -164,7 +164,7 @@ def _spare(row: Row) -> str:
 
 
 def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
-    """Each of your 8 H100; each GPU of 1 of your 2 × p5.48xlarge; your L4."""
+    """Return which of your machines are used: each of your 8 H100; your L4."""
     if row["instance"]:
         count = machines[row["instance"]]
         used = row["instances_needed"]
@@ -236,7 +236,7 @@ def unbroken(text: str) -> str:
 
 
 def file_name(options: Answer) -> str:
-    """headroom-llama-3.1-8b-training: the job of a file."""
+    """Return the name of a file of the answer: headroom-llama-3.1-8b-training."""
     model = options.job.get("model", "no-model")
     work = options.job.get("work", "training")
     return f"headroom-{model}-{work}"

@@ -83,7 +83,7 @@ def link_lines(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
 
 
 def place(row: Row, catalogs: Catalogs) -> str:
-    """p5.48xlarge on demand in N. Virginia; a card or a model where no instance is named."""
+    """Return the place of a row: p5.48xlarge on demand in N. Virginia."""
     return (
         f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in "
         f"{region_name(row['region'], catalogs)}"
@@ -104,6 +104,7 @@ def _answer_then(row: Row, catalogs: Catalogs) -> str:
 
 
 def _price(change: FigureChange, row: Row, catalogs: Catalogs) -> str:
+    """Return the change of a price in a sentence."""
     day = price_day(row, catalogs)
     return (
         f"{place(row, catalogs)}: {usd(change.then)} → {usd(change.today)} an hour "
@@ -141,6 +142,7 @@ def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
 
 
 def _first(sentences: list[str], what: str) -> list[str]:
+    """Return the first sentences, and how many more there are."""
     return [
         *sentences[:LISTED],
         *([f"And {len(sentences) - LISTED:,} more {what}."] if len(sentences) > LISTED else []),

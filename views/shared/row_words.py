@@ -43,7 +43,7 @@ def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
 
 
 def obtainable(row: Row, catalogs: Catalogs, with_new_account: bool = True) -> str:
-    """P quota 192 vCPUs, a new account has 0 · rarely free on demand.
+    """Return the quota and how hard to get: P quota 192 vCPUs · rarely free on demand.
 
     `with_new_account` adds what a new account has of the quota.
     """
@@ -84,7 +84,7 @@ def _market(row: Row) -> Market:
 
 
 def verdict(row: Row) -> str:
-    """✓ fits, uses 67 % of the card; ✗ 12.3 GiB over; or that it does not run."""
+    """Return whether a row fits, with a mark: ✓ fits, uses 67 % of the card; ✗ 12.3 GiB over."""
     if row["problem"] and not row["fits"]:
         return "✗ refused"
     runs = RUNS.get(row.get("runs", ""), "")

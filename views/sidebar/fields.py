@@ -108,7 +108,7 @@ def instance_names(catalogs: Catalogs) -> dict[str, str]:
 
 
 def _last(key: str, empty: str) -> Any:
-    """Return the value of a field that is cleared: none, or the value that it has."""
+    """Return what a cleared field shows: nothing if it may be empty, else its last value."""
     return None if empty else st.session_state[key]
 
 

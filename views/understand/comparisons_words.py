@@ -68,7 +68,7 @@ def values(row: Row, catalogs: Catalogs) -> str:
 
 
 def card(row: Row) -> str:
-    """card 79.6: the name of the rule at the card's memory."""
+    """Return the name of the rule at the card's memory: card 79.6."""
     return f"card {three_digits(figures(row).card_gib)}"
 
 
@@ -109,7 +109,7 @@ def lines_alt(name: str, rows: pd.DataFrame, catalogs: Catalogs) -> str:
 
 
 def task(row: Row) -> str:
-    """The memory of a task: 16.2 GiB · the cache is 12 % of it."""
+    """Return the memory of a task and its cache: 16.2 GiB · cache 1.9 GiB."""
     numbers = figures(row)
     return f"{gib(numbers.memory_gib)} · cache {gib(row['kv_cache_bytes'] / GIB)}"
 

@@ -153,12 +153,12 @@ def _lines(row: Row) -> str:
 
 
 def time_title(row: pd.Series) -> str:
-    """One optimizer step · 265 ms."""
+    """Return the title of the time: One optimizer step · 265 ms."""
     return f"**{TIMES[row['component']]}** · {duration(float(row['value'][0]))}"
 
 
 def cost_title(row: pd.Series) -> str:
-    """The bill · $84.63."""
+    """Return the title of the cost: The bill · $84.63."""
     value = float(row["value"][0])
     name = row["component"]
     if name not in COSTS:

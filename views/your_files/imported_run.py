@@ -205,7 +205,7 @@ def _add_models(result: ImportedRun) -> None:
 
 
 def heading(run: ImportedRun | None) -> str:
-    """TRL: training Llama 3.1 8B takes 23.1 GiB on each GPU."""
+    """Return a run in a line: TRL: training Llama 3.1 8B takes 23.1 GiB on each GPU."""
     if run is None:
         return TITLE
     row = run.row
@@ -224,7 +224,7 @@ def heading(run: ImportedRun | None) -> str:
 
 
 def _name(run: ImportedRun) -> str:
-    """TRL with accelerate config: the tools whose files were given."""
+    """Return the tools whose files were given: TRL with accelerate config."""
     return " with ".join(
         tools()[tool].name for tool in dict.fromkeys(run.source_tool.split("+")) if tool
     )

@@ -41,7 +41,7 @@ class Simulation(NamedTuple):
     progress: Path
 
     def share(self) -> float:
-        """From 0 to 1."""
+        """Return the progress of the simulation, from 0 to 1."""
         with suppress(OSError, ValueError):
             return min(float(self.progress.read_text(encoding="utf-8")), 1.0)
         return 0.0

@@ -77,6 +77,7 @@ def receive(connection: socket.socket) -> bytes:
 
 
 def _exactly(connection: socket.socket, size_bytes: int) -> bytes:
+    """Read this many bytes of a connection; raises EOFError where it ends before."""
     content = bytearray()
     while len(content) < size_bytes:
         block = connection.recv(min(size_bytes - len(content), 2**20))

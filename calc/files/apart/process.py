@@ -104,6 +104,7 @@ def _peak_bytes() -> int:
 
 
 def _end_beyond(most_bytes: int) -> None:
+    """End the process once it takes more memory than this."""
     while _peak_bytes() < most_bytes:
         time.sleep(LOOK_SECONDS)
     os._exit(1)

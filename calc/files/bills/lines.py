@@ -152,6 +152,7 @@ def _instances(table: _Fields) -> np.ndarray:
 
 
 def _instance_of_details(text: str) -> str:
+    """The instance that the details of a line name; empty without one."""
     details = _pairs(text)
     named = next((str(details[key]) for key in INSTANCE_KEYS if details.get(key)), "")
     return named.removeprefix("ml.")

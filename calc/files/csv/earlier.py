@@ -159,6 +159,7 @@ def _no_market(market: str) -> str:
 
 
 def _cell_of(cells: pd.DataFrame, name: str) -> pd.Series:
+    """The cells of a column as text, empty if the file lacks it."""
     if name in cells:
         return cells[name].astype(str).str.strip()
     return pd.Series("", index=cells.index)

@@ -96,7 +96,7 @@ class OomExplanation(NamedTuple):
 
 
 def origin(result: OomExplanation, catalogs: Catalogs) -> str:
-    """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
+    """Say which GPU or card a failure is of, and which release of PyTorch reported it."""
     cards = " or ".join(short_card(card, catalogs) for card in result.cards[:MOST_CARDS])
     by_capacity = f", by its capacity {cards}" if cards else ""
     if len(result.cards) == 1:

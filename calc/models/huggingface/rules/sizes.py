@@ -91,7 +91,7 @@ def nemotron_sizes(config, values):
 
 
 def falcon_h1_sizes(config, values):
-    """Mamba-2 with or without a norm."""
+    """Sizes of a mixer of Mamba-2 in Falcon-H1, with or without a norm."""
     if bool(config.get("projectors_bias")) != bool(config.get("mamba_proj_bias")):
         raise ConfigError(
             "a falcon_h1 with one of projectors_bias and mamba_proj_bias is not covered; "
