@@ -7,8 +7,8 @@ side. Each row of `data/fresh` is asked twice: with the columns that its source'
 put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
 confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
 the sources rests on the others. Half of the rows of these sources are here; the other half is kept
-elsewhere and judges. `data/second` to `data/sixth` hold rows of further, newest and latest sources,
-entered whole and scored before anything was changed for them.
+elsewhere and judges. `data/second` to `data/seventh` hold rows of further, newest and latest
+sources, entered whole and scored before anything was changed for them.
 """
 
 from fnmatch import fnmatchcase
@@ -48,6 +48,7 @@ LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
     "fourth": "third sources left out",
     "fifth": "fifth sources left out",
     "sixth": "sixth sources left out",
+    "seventh": "seventh sources left out",
 }
 FOLDERS = tuple(LEFT_OUT)
 FIRST, STATED = "first", "stated"  # how a row is asked
@@ -60,6 +61,7 @@ TIMES = {  # quantity -> the prefix of its range, and the result column that ben
 }
 FIRST_TOKEN = "time_to_first_token_seconds"
 REQUESTS = "benchmark_requests"  # requests that a benchmark sent in all, where its source says so
+MEDIAN = "median_first_token"  # "yes": its source prints the median, which the first round misses
 RESERVED = "allocated_peak_bytes..memory_bytes"  # between the two: what an allocator reserved
 ABOUT = ("id", "quantity", "low", "high", "confidence", "family", "group", "tags", "note", "source")
 SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio", "inside", "fits")
@@ -111,6 +113,8 @@ def closed_loop_first_tokens(asks, table):
         return usual
     rounds = pd.to_numeric(asks[REQUESTS]).to_numpy() / pd.to_numeric(asks["batch"]).to_numpy()
     sent = table[FIRST_TOKEN] + table["first_round_seconds"] / rounds
+    if MEDIAN in asks:
+        sent = np.where(asks[MEDIAN] == "yes", table[FIRST_TOKEN], sent)
     return np.where(np.isnan(rounds), usual, sent)
 
 
