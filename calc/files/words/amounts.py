@@ -66,6 +66,11 @@ class Amounts:
         self.used.add(claim.item.start)
         return self.text[claim.start : claim.end]
 
+    def with_noun(self, claim: Claim) -> str:
+        """The words of a claim, with the word that nothing has read behind it: 35 Disponenten."""
+        words, noun = self.words(claim), NEXT_WORD.match(self.text, claim.end)
+        return f"{words} {noun[1]}" if noun and self.is_of_unknown(claim) else words
+
     def is_of_unknown(self, claim: Claim) -> bool:
         """Return whether a word that nothing has read stands right behind a claim: 350 tokens x."""
         match = NEXT_WORD.match(self.text, claim.end)

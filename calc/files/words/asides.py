@@ -23,7 +23,6 @@ TESTERS = frozenset(
         *("predecessor", "colleague", "coworker", "intern", "friend", "supervisor", "someone"),
     }
 )
-RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 PRESENT = frozenset({"current", "old", "present"})  # our old chatbot runs on two T4
 TURNS = frozenset({"but", "now", "wish"})  # tags of words that turn from today to the plan
 WISH = ("'d", "'ll")  # we'd like, we'll need
@@ -51,6 +50,10 @@ REPLIES = frozenset(  # what is due by a day where it is no work of a GPU
 )
 ARTICLES = frozenset({"a", "an", "the", "one"})
 LARGER = frozenset({"bigger than", "larger than", "better than", "above", "beyond", "over"})
+
+
+COMMA = Item(0, 0, ",", frozenset({","}))
+FARTHEST_WISH = 2  # items behind and: and we want
 
 
 class Clause(NamedTuple):
@@ -102,15 +105,27 @@ def put_aside(items: list[Item]) -> set[int]:
 
 
 def _clauses(items: list[Item]) -> Iterator[Clause]:
-    """The clauses of a text, each up to a comma, the end of a sentence, or a condition."""
+    """The clauses of a text, each up to a comma, the end of a sentence, a condition or a turn."""
     places: list[int] = []
     for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
-        if not item.tags & {"end", ",", "provided"}:
+        ends = bool(item.tags & {"end", ",", "provided"})
+        turns = bool(places) and _turns(items, place)
+        if ends or turns:
+            tags = frozenset(tag for number in places for tag in items[number].tags)
+            mark = item if ends else COMMA
+            yield Clause(places, [items[number].text for number in places], tags, mark)
+            places = []
+        if not ends:
             places.append(place)
-            continue
-        tags = frozenset(tag for number in places for tag in items[number].tags)
-        yield Clause(places, [items[number].text for number in places], tags, item)
-        places = []
+
+
+def _turns(items: list[Item], place: int) -> bool:
+    """Return whether a clause about something else begins with a word: but 32k; and want L4."""
+    if place >= len(items) or not items[place].tags & {"but", "and"}:
+        return False
+    behind = items[place + 1 : place + 1 + FARTHEST_WISH]
+    wishes = any("wish" in item.tags for item in behind)
+    return "but" in items[place].tags or wishes
 
 
 def _runs_today(clause: Clause) -> bool:
@@ -247,11 +262,11 @@ def _is_of_today(clause: Clause) -> bool:
         return True  # we recently tested it on an A10G
     if _is_on_machine_now(clause):
         return True
-    if not RUNS & set(words):
+    if "runs" not in clause.tags:
         return False
     if PRESENT & set(words) and "wish" not in clause.tags:
         return True
-    return "now" in clause.tags and bool(OURS & set(words))
+    return "now" in clause.tags and bool(OURS & set(words) or "own" in clause.tags)
 
 
 def _behind_owner(words: list[str]) -> list[str]:

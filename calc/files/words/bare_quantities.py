@@ -12,6 +12,7 @@ SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of d
 USUAL_LENGTHS = frozenset(2.0**power for power in range(11, 21))  # 2,048 to a million tokens
 FIRST_YEAR = 1900  # of a range
 NOT = re.compile(r"\b(?:not|nicht|pas|no) (?:the |die |le |el )?$")
+THE = re.compile(r"\b(?:the|those|these|die|diese|les|ces|los|las|esos|esas) $")
 RUNS = frozenset({"tune", "train", "pretrain"})
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
@@ -33,6 +34,9 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             continue
         if claim.item.tags & {"N"} and not re.search(r"\d", words):
             continue  # a word such as one
+        if _is_said_before(claim, amounts):
+            amounts.words(claim)
+            continue
         if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
             amounts.words(claim)  # the size of the model
             continue
@@ -52,9 +56,15 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
             facts.not_counted.append(amounts.words(claim))  # a year
         else:
-            facts.ask("", amounts.words(claim))
+            facts.ask("", amounts.with_noun(claim))
     for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
         facts.not_counted.append(amounts.words(claim))
+
+
+def _is_said_before(claim: Claim, amounts: Amounts) -> bool:
+    """Return whether a number repeats one that has a meaning: it grows to 400, for the 400."""
+    known = {one.item.value for one in amounts.claims if not one.role.startswith("bare")}
+    return bool(THE.search(amounts.text[: claim.start])) and claim.item.value in known
 
 
 def _is_usual_length(value: float) -> bool:

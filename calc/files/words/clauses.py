@@ -12,7 +12,7 @@ MOST_UNREAD = 5  # words: a text with more is a letter, of which much is of some
 SHORTEST_WORD = 3  # letters
 OF_LIMITS = frozenset({"not", "only", "least", "most", "quota_no"})
 NEEDED = frozenset({"else", "needed", "required", "necessary", "nötig", "nécessaire", "necesario"})
-OF_OTHER_CLAUSES = frozenset({"wish", "replaces", "today_heading", "plan_heading"})
+OF_OTHER_CLAUSES = frozenset({"wish", "runs", "replaces", "today_heading", "plan_heading"})
 WITHOUT_EFFECT = OF_OTHER_CLAUSES | {"silent", "not", "only", "own", "and", "or", "about", "rented"}
 
 

@@ -5,7 +5,7 @@ import re
 MARK = r"(?:[ap]\.?m\b\.?|h\b|uhr|o'clock|点|點|时)"
 CLOCKS = re.compile(
     rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})? ?"
-    r"(-|–|—|to|till|until|til|through|bis|到|至|à|a|and|und) ?"
+    r"(-|–|—|to|till|until|til|through|bis|到|至|à|a|and|und|et|y) ?"
     rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})?(?![\w%])"
 )
 WEEK = ("mo", "tu", "we", "th", "fr", "sa", "su")
@@ -25,8 +25,17 @@ WORKDAYS = (
 WORKDAYS_AFTER = re.compile(rf",? ?(?:(?:on|every|each|during|from) )?{WORKDAYS}")
 WORKDAYS_BEFORE = re.compile(rf"{WORKDAYS}[\w-]*(?: to friday)?,? (?:from |de |von )?$")
 OFFICE = re.compile(r"(?:9|nine)[ -](?:to[ -])?(?:5|five)(?![\w%:.])")
+AND = ("and", "und", "et", "y")
 HALF_DAY, DAY = 12.0, 24.0
-FRENCH = ("à", "a", "bis", "-", "–")  # between hours written 8h; 2h to 4h is how long it takes
+FRENCH = (
+    "à",
+    "a",
+    "et",
+    "y",
+    "bis",
+    "-",
+    "–",
+)  # between hours written 8h; 2h to 4h is how long it takes
 
 
 def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
@@ -86,7 +95,7 @@ def _are_of_workdays(match: re.Match[str], text: str) -> bool:
 def _is_sentence(match: re.Match[str], text: str) -> bool:
     """Return whether "and" joins two numbers without "between" before them."""
     before = text[: match.start()].rstrip()
-    return match[4] in ("and", "und") and not before.endswith(("between", "zwischen"))
+    return match[4] in AND and not before.endswith(("between", "zwischen", "entre"))
 
 
 def _hour(hour: str, minute: str | None, mark: str | None) -> float:

@@ -19,6 +19,7 @@ ORDINALS = {
 }
 PARTS = {"half": 2, "third": 3, "quarter": 4}  # of a time: half an hour
 ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth": 100}
+CLOCK_DIGITS = 2  # of the minutes of 12:30
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
 FARTHEST_USERS = 4  # items behind half
@@ -70,8 +71,8 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         further = items[place + 2] if place + 2 < len(items) else None
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
             return _join(item, further, unit), 3
-        if share := _share(items, place) or _fraction(items, place):
-            return share
+        if part := _share(items, place) or _fraction(items, place) or _ratio(items, place):
+            return part
         unit = _unit(after)
         if unit and ("N" in item.tags or unit.dimension == "DUR"):
             return _join(item, after, unit), 2
@@ -117,6 +118,19 @@ def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
         return None
     text = " ".join(item.text for item in items[place : place + used])
     return Item(first.start, last.end, text, PCT, 1 / last.value), used
+
+
+def _ratio(items: list[Item], place: int) -> tuple[Item, int] | None:
+    """A ratio such as 9:1, which is no number of anything, and how many items it takes."""
+    first, *rest = items[place : place + 3]
+    if len(rest) < 2 or rest[0].text != ":" or "N" not in first.tags & rest[1].tags:
+        return None
+    last = rest[1]
+    is_glued = first.end + 1 == last.start and last.end - last.start < CLOCK_DIGITS
+    if not is_glued:
+        return None
+    written = f"{first.text}:{last.text}"
+    return Item(first.start, last.end, written, frozenset({"RATIO"}), first.value), 3
 
 
 def _fraction(items: list[Item], place: int) -> tuple[Item, int] | None:

@@ -276,6 +276,7 @@ def _extend(
         and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
         and not (_says(items[place]) and _counts_before(frame, element))  # users at 8k
         and not _is_rate_of_noun(items, place)
+        and not _closes_number(items, place)
         and (cost := _skip_cost(items[place], skipped)) is not None
     ):
         used = 0 if items[place].is_silent else 1
@@ -288,6 +289,14 @@ def _extend(
 def _is_rate_of_noun(items: list[Item], place: int) -> bool:
     """Return whether a per says what an unknown thing is of: 4 variants per prompt."""
     return items[place].text in PER and is_noun(items[place - 1])
+
+
+def _closes_number(items: list[Item], place: int) -> bool:
+    """Return whether a parenthesis with a number in it ends here: (700/250): g6e."""
+    if items[place].text != ")":
+        return False
+    marks = (item for item in reversed(items[:place]) if item.text == "(" or "N" in item.tags)
+    return "N" in next(marks, items[place]).tags
 
 
 def _says(item: Item) -> bool:

@@ -15,6 +15,7 @@ from calc.files.words.instance_cards import (
 )
 from calc.files.words.items import Item
 from calc.files.words.machines import of_memory
+from calc.files.words.neighbors import is_noun
 from calc.files.words.scopes import Scopes, is_allowed_behind, name_entry
 from calc.job.cells import MOST_MACHINES
 
@@ -41,6 +42,8 @@ REPLICAS = (
     "You wrote '{}'. How many machines serve follows from the load here. How many more shall stand "
     "by in case one fails?"
 )
+NO_REGION = "You wrote '{}'. No AWS region there has prices here. Which region is meant?"
+REGION = frozenset({"region", "regions", "región", "région"})
 ANYWHERE = "anywhere"
 YEAR = 31536000.0  # seconds
 OF_MACHINES = ("gpus_each", "nodes", "gpus", "gpus_least", "instances", "dgx_boxes")
@@ -290,6 +293,8 @@ def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
     if regions:
         facts.columns["regions"] = regions
         facts.words["regions"] = ", ".join(words)
+    else:
+        _ask_about_places(amounts, scopes, items)
     markets = [_ids(item)[0] for item in scopes.taken["markets"]]
     commitments = _commitments(amounts, scopes)
     is_allowed = any(is_allowed_behind(items, claim.end) for claim in amounts.of("commit_seconds"))
@@ -308,6 +313,15 @@ def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
     if "quality" in tags:
         facts.columns["obtainable"] = "at-once"
         facts.words["obtainable"] = next(item.text for item in items if "quality" in item.tags)
+
+
+def _ask_about_places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
+    """Ask which region is meant by a place that has none in the catalog: in Zurich; region X."""
+    for place, item in enumerate(items):
+        behind_region = place > 0 and items[place - 1].text in REGION
+        is_place = "no_region" in item.tags or (behind_region and is_noun(item))
+        if is_place and place not in scopes.aside | scopes.negated:
+            amounts.facts.ask("regions", item.text, text=NO_REGION.format(item.text))
 
 
 def _commitments(amounts: Amounts, scopes: Scopes) -> list[str]:

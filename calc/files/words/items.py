@@ -39,6 +39,10 @@ CLOCK = re.compile(r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\b\.?|uhr\b|o'clock)")  # 
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
 CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
+ABBREVIATION = re.compile(  # whose full stop ends no sentence before a number
+    r"\b(ca|max|min|approx|avg|aprox|env|máx|mín|ungef|durchschn)\.(?= ?[~<≤$€£]? ?\d)",
+    re.IGNORECASE,
+)
 ELISION = re.compile(r"(?<![^\W_])(?:[dlnjsmtc]|qu)'(?=[^\W\d_])")  # d'utilisateurs
 CONTINENT = r"(?:eu|EU|[Ee]urope|[Aa]sia|apac|APAC)\b"
 JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
@@ -83,6 +87,7 @@ def normalize(text: str) -> str:
     plain = TABLE_LINE.sub(r"\1: \2", plain)
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
+    plain = ABBREVIATION.sub(r"\1", plain)
     plain = re.sub(r"[^\S\n]+", " ", plain)
     if _is_wrapped(plain):
         plain = re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain)

@@ -158,8 +158,8 @@ def _how_much(place: ItemPlace) -> Item | None:
 
 def _thing_of_each(place: ItemPlace) -> Item | None:
     """A word of work that names a thing behind per: 120 tokens per review."""
-    is_work = "batch_work" in place.item.tags and place.before is not None
-    if not is_work or place.before.text not in PER:
+    is_work, before = "batch_work" in place.item.tags, place.before
+    if not is_work or before is None or before.text not in PER:
         return None
     return replace(place.item, tags=frozenset())
 

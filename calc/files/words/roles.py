@@ -82,6 +82,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     """Claims whose role was open, with the one that the model or the objective gives them."""
     has_text = "each_tokens" in {claim.role for claim in claims} and not SCANNED.search(plain)
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
+    claims = _with_lengths_of_pages(claims, plain)
     claims = [_as_spread(claim, plain) for claim in claims]
     claims = _as_named_users(claims)
     has_people = any(claim.role == "people" for claim in claims)  # 80k MAU, 10k DAU
@@ -158,6 +159,21 @@ def _as_document(claim: Claim, plain: str, kind: Kind, has_text: bool) -> Claim:
     is_page = claim.role == "images" and PAGES.search(plain, claim.start, claim.end)
     is_text = is_page and (has_text or not kind.sees_pages)
     return claim._replace(role="documents") if is_text else claim
+
+
+def _with_lengths_of_pages(claims: list[Claim], plain: str) -> list[Claim]:
+    """Tokens behind pages that are read as text: contracts of 40 pages (30,000 tokens)."""
+    texts = {
+        claim.first
+        for claim in claims
+        if claim.role == "documents" and PAGES.search(plain, claim.start, claim.end)
+    }
+    return [
+        claim._replace(role="each_tokens")
+        if claim.role == "answer_tokens" and claim.first in texts
+        else claim
+        for claim in claims
+    ]
 
 
 def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:

@@ -76,6 +76,7 @@ QUANTITIES = (
     "FOREIGN",
     "PCT",
     "PCTL",
+    "RATIO",
     "BYTES",
     "RANGE",
     "CLOCKS",
