@@ -183,7 +183,7 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("student project, 3 people: lora phi-4, 9k rows", {"people": None, "examples": 9000}),
         ("phi-4 in fp8, sorry, int8, 9 users", {"precision": "int8"}),
         ("wir haben heute 2 g5.xlarge im einsatz und möchten L40S: phi-4, 9 rps", {"gpu": "l40s"}),
-        ("as last time but with 32k instead of 16k context: qwen3-8b", {"context_tokens": 32768}),
+        ("as last time but 32k instead of 16k ctx: qwen3-8b, 9 rps", {"context_tokens": 32768}),
         ("phi-4, 5 agents each running 4 parallel threads", {"users": 20}),
         ("phi-4 for 50 users, and grow to 400; plan for the 400", {"people": 400}),
         ("phi-4 at 3 rps (700/250): g6e or p5", {"prompt_tokens": 700, "answer_tokens": 250}),

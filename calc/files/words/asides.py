@@ -262,7 +262,7 @@ def _is_of_today(clause: Clause) -> bool:
         return True  # we recently tested it on an A10G
     if _is_on_machine_now(clause):
         return True
-    if "runs" not in clause.tags:
+    if not clause.tags & {"runs", "paid"}:
         return False
     if PRESENT & set(words) and "wish" not in clause.tags:
         return True

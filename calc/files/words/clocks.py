@@ -27,15 +27,8 @@ WORKDAYS_BEFORE = re.compile(rf"{WORKDAYS}[\w-]*(?: to friday)?,? (?:from |de |v
 OFFICE = re.compile(r"(?:9|nine)[ -](?:to[ -])?(?:5|five)(?![\w%:.])")
 AND = ("and", "und", "et", "y")
 HALF_DAY, DAY = 12.0, 24.0
-FRENCH = (
-    "à",
-    "a",
-    "et",
-    "y",
-    "bis",
-    "-",
-    "–",
-)  # between hours written 8h; 2h to 4h is how long it takes
+# Between hours written 8h; 2h to 4h is how long it takes.
+FRENCH = ("à", "a", "et", "y", "bis", "-", "–")
 
 
 def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
