@@ -26,13 +26,31 @@ def goal_of(
     claims = list(claims)
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims if claim.role != "epochs" or "pass" not in claim.cues}
-    score = {goal: 0.0 for goal in vocabulary().evidence}
-    for goal, weights in vocabulary().evidence.items():
-        score[goal] = sum(
-            float(weight)
-            for name, weight in weights.items()
-            if name in tags | roles | columns.keys()
-        )
+    score = _scores(tags, roles, columns, trains)
+    only_method = columns.get("method") in ADAPTERS and 0 < score["tune"] <= METHOD
+    if only_method and score["serve"] >= LOAD and "adapters" not in roles:
+        return ""  # LoRA of what is served, or a run of it
+    if "continued" in tags:
+        return "tune"
+    if score["train"] and score["train"] + score["tune"] > score["serve"]:
+        from_scratch = "objective" not in columns and columns.get("method") in (None, "full")
+        return "train" if from_scratch else "tune"
+    if score["serve"] == score["tune"]:
+        return ""
+    if score["serve"] > score["tune"]:
+        return "serve"
+    return "train" if _is_called_training_alone(claims, tags, roles, columns) else "tune"
+
+
+def _scores(
+    tags: set[str], roles: set[str], columns: Cells, trains: Mapping[str, bool]
+) -> dict[str, float]:
+    """How much speaks for each goal: the words by their weights, and the columns that are set."""
+    said = tags | roles | columns.keys()
+    score = {
+        goal: sum((float(weight) for name, weight in weights.items() if name in said), 0.0)
+        for goal, weights in vocabulary().evidence.items()
+    }
     if "how_many" in tags and tags & LOADS:  # how many users can it take
         score["serve"] += 2
     if columns.get("method") == "full":
@@ -45,29 +63,18 @@ def goal_of(
         score["serve"] += 1
     if "adapters" in roles and columns.get("method") == "lora":
         score["tune"] -= 3
-    only_method = columns.get("method") in ADAPTERS and 0 < score["tune"] <= METHOD
-    if only_method and score["serve"] >= LOAD and "adapters" not in roles:
-        return ""  # LoRA of what is served, or a run of it
-    if "continued" in tags:
-        return "tune"
-    if score["train"] and score["train"] + score["tune"] > score["serve"]:
-        return (
-            "train"
-            if not columns.keys() & {"objective"} and columns.get("method") in (None, "full")
-            else "tune"
-        )
-    if score["serve"] == score["tune"]:
-        return ""
-    if score["serve"] > score["tune"]:
-        return "serve"
+    return score
+
+
+def _is_called_training_alone(
+    claims: list[Claim], tags: set[str], roles: set[str], columns: Cells
+) -> bool:
+    """Return whether a run is only called training, and is of very many tokens or asks how many.
+
+    Such a run begins from scratch.
+    """
+    is_only_training = "train" in tags and "tune" not in tags
+    says_tuning = columns.keys() & {"method", "objective"} or roles & {"examples", "epochs"}
     tokens = max((claim.item.value for claim in claims if claim.role == "tokens"), default=0.0)
-    only_training = (
-        "train" in tags and "tune" not in tags and not columns.keys() & {"method", "objective"}
-    )
-    if (
-        only_training
-        and not roles & {"examples", "epochs"}
-        and (tokens >= MANY_TOKENS or "how_many" in tags)
-    ):
-        return "train"
-    return "tune"
+    is_large = tokens >= MANY_TOKENS or "how_many" in tags
+    return is_only_training and not says_tuning and is_large

@@ -144,31 +144,66 @@ def _inside(place: int, stretches: list[tuple[int, int]]) -> bool:
     return any(start <= place < end for start, end in stretches)
 
 
+class _Name(NamedTuple):
+    """A name as far as it is read: the models that it may be, its parts, and where it ends."""
+
+    known: frozenset[str]
+    taken: list[str]
+    end: int
+    has_size: bool
+
+
 def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel | None, int]:
     """The model whose name begins at a part, and how many parts it takes."""
-    head = first_part_of(parts[place].text, catalogs)
-    numbered = place + 1 < len(parts) and re.search(
-        r"\d", "".join(part.text for part in parts[place + 1 : place + 3])
-    )
-    if place + 1 < len(parts) and _is_software(parts, place + 1):
-        return None, 1
-    if not head or (head != parts[place].text and not numbered):
+    head = _head_of_name(parts, place, catalogs)
+    if not head:
         return None, 1
     copy = _copy(parts, place, catalogs)
     if copy and not _goes_on(copy[0].model, parts[place:], copy[1], catalogs):
         return copy
-    by_part = models_by_part(catalogs)
-    known, taken, end = by_part.get(head, frozenset()), [head], place + 1
-    if not known:
+    if not models_by_part(catalogs).get(head):
         return None, 1
-    size_seen = False
+    name = _without_idle_end(parts, place, _name_from(parts, place, head, catalogs))
+    name, start = _with_size_before(parts, place, name, catalogs)
+    if other := _unknown_end(parts, name.end, name.known, name.has_size, catalogs):
+        unknown = "-".join(
+            part.text for part in parts[place:other] if part.text.isalnum() or "." in part.text
+        )
+        near = nearest_in_size(parts[place:other], name.known, catalogs)
+        stretch = (parts[start].start, parts[other - 1].end)
+        return NamedModel(*stretch, "", near, "", unknown), other - place
+    end = _with_release(parts, name.end)
+    choices = plainest_models(name.known, name.taken, catalogs)
+    if name.taken == [head] and not re.search(r"\d", head) and len(choices) == 1:
+        choices = models_of_family(name.known, choices[0])
+    stored = stored_as("-".join(part.text for part in parts[place:end]))
+    stretch = (parts[start].start, parts[end - 1].end)
+    if len(choices) == 1:
+        return NamedModel(*stretch, choices[0], (), stored), end - place
+    return NamedModel(*stretch, "", tuple(choices), stored), end - place
+
+
+def _head_of_name(parts: list[Part], place: int, catalogs: Catalogs) -> str:
+    """The first part of a name, corrected if a number follows it; empty where no name begins."""
+    word = parts[place].text
+    head = first_part_of(word, catalogs)
+    if place + 1 < len(parts) and _is_software(parts, place + 1):
+        return ""
+    behind = "".join(part.text for part in parts[place + 1 : place + 3])
+    return head if head == word or re.search(r"\d", behind) else ""
+
+
+def _name_from(parts: list[Part], place: int, head: str, catalogs: Catalogs) -> _Name:
+    """Read a name part by part, as long as a model of the catalog has them all."""
+    by_part = models_by_part(catalogs)
+    known, taken, end, has_size = by_part[head], [head], place + 1, False
     while end < len(parts) and end - place < LONGEST_NAME:
         part = parts[end]
         if part.text in ("-", "_", "(", ")", "/", ":") and not _is_gap(parts, end):
             end += 1
             continue
         if part.text in TUNED and not known & by_part.get(part.text, frozenset()):
-            if parts[end].start - parts[end - 1].end > 1:
+            if part.start - parts[end - 1].end > 1:
                 break
             taken.append(part.text)
             end += 1
@@ -179,38 +214,31 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
             break
         known, end = narrower, end + 1
         taken.append(word)
-        size_seen = size_seen or bool(SIZE.fullmatch(word))
-    while end > place + 1 and (
-        not parts[end - 1].text.replace(".", "").isalnum()
-        or (parts[end - 1].text in TUNED and _apart(parts, end - 1))
-    ):
+        has_size = has_size or bool(SIZE.fullmatch(word))
+    return _Name(known, taken, end, has_size)
+
+
+def _without_idle_end(parts: list[Part], place: int, name: _Name) -> _Name:
+    """A name without the marks at its end, and without a word of tuning that stands apart."""
+    end = name.end
+    while end > place + 1:
+        last = parts[end - 1].text
+        is_mark = not last.replace(".", "").isalnum()
+        if not is_mark and not (last in TUNED and _apart(parts, end - 1)):
+            break
         end -= 1
-    start = place
-    if place and SIZE.fullmatch(parts[place - 1].text):
-        size, narrower = (
-            parts[place - 1].text,
-            known & by_part.get(parts[place - 1].text, frozenset()),
-        )
-        if narrower and not size_seen:
-            known, start = narrower, place - 1
-            taken.append(size)
-    if other := _unknown_end(parts, end, known, size_seen, catalogs):
-        name = "-".join(
-            part.text for part in parts[place:other] if part.text.isalnum() or "." in part.text
-        )
-        stretch = (parts[start].start, parts[other - 1].end)
-        return NamedModel(
-            *stretch, "", nearest_in_size(parts[place:other], known, catalogs), "", name
-        ), other - place
-    end = _with_release(parts, end)
-    choices = plainest_models(known, taken, catalogs)
-    if taken == [head] and not re.search(r"\d", head) and len(choices) == 1:
-        choices = models_of_family(known, choices[0])
-    written = "-".join(part.text for part in parts[place:end])
-    stretch = (parts[start].start, parts[end - 1].end)
-    if len(choices) == 1:
-        return NamedModel(*stretch, choices[0], (), stored_as(written)), end - place
-    return NamedModel(*stretch, "", tuple(choices), stored_as(written)), end - place
+    return name._replace(end=end)
+
+
+def _with_size_before(
+    parts: list[Part], place: int, name: _Name, catalogs: Catalogs
+) -> tuple[_Name, int]:
+    """A name with the size that stands before it, if it has none: 8b qwen3; and its first part."""
+    size = parts[place - 1].text if place else ""
+    narrower = name.known & models_by_part(catalogs).get(size, frozenset())
+    if not SIZE.fullmatch(size) or name.has_size or not narrower:
+        return name, place
+    return name._replace(known=narrower, taken=[*name.taken, size]), place - 1
 
 
 def _unknown_end(

@@ -119,8 +119,28 @@ def _ask_about_words(amounts: Amounts) -> None:
 
 def _put_training(amounts: Amounts) -> None:
     """Put the data, the lengths and the steps of a training run."""
-    facts = amounts.facts
     run = "run_tokens" if amounts.goal == "train" else "train_tokens"
+    _put_data(amounts, run)
+    _put_unknown_things(amounts)
+    _put_examples_each(amounts)
+    _put_rollouts(amounts)
+    for claim in amounts.of("tokens"):
+        _put_tokens(amounts, claim, run)
+    for claim in amounts.of("global_batch"):
+        if length := float(amounts.facts.columns.get("sequence_tokens", 0)):
+            amounts.put("step_tokens", claim, claim.item.value * length)
+        else:
+            amounts.ask("step_tokens", claim)
+    _put_steps(amounts, run)
+    for claim in amounts.of("audio_seconds"):
+        amounts.put("audio_hours", claim, claim.item.value / 3600)
+    _ask_about_loads(amounts)
+    if not amounts.of("steps"):
+        _times_epochs(amounts.facts, run)
+
+
+def _put_data(amounts: Amounts, run: str) -> None:
+    """Put the examples and their lengths; `run` is the column of the tokens of the run."""
     for claim in amounts.of("context_tokens", "seq_tokens"):
         of_example = "session" in claim.cues or (
             "per" in claim.cues and amounts.of("examples", "users_session")
@@ -134,41 +154,35 @@ def _put_training(amounts: Amounts) -> None:
     for claim in amounts.of(*OF_CONVERSATIONS):  # whose tokens count, however many turns they have
         amounts.leave_out(claim)
     for claim in amounts.of("each_tokens"):
-        of_step = amounts.of("steps") and claim.item.value > LONGEST_LENGTH
-        of_epoch = "epochs" in facts.columns and claim.item.value > LONGEST_LENGTH
+        is_long = claim.item.value > LONGEST_LENGTH
+        of_epoch = "epochs" in amounts.facts.columns and is_long
         column = run if of_epoch else _length_of_each(amounts, claim)
-        amounts.put("step_tokens" if of_step else column, claim)
+        amounts.put("step_tokens" if amounts.of("steps") and is_long else column, claim)
     for claim in amounts.of("longest_each"):
         amounts.put("sequence_tokens", claim)
     for claim in amounts.of("adapters"):
         _put_adapters(amounts, claim)
-    _put_unknown_things(amounts)
+
+
+def _put_examples_each(amounts: Amounts) -> None:
+    """Put the answers generated for each prompt, and the chats that a run learns from."""
+    facts = amounts.facts
     for claim in amounts.of("examples_each"):
         if facts.columns.get("objective") in ROLLS_OUT and claim.item.value <= MOST_GENERATIONS:
             amounts.put("generations", claim)
         else:
             amounts.ask("examples", claim)  # 2k examples per customer
-    for claim in amounts.of("users_session"):  # chats to learn from
+    for claim in amounts.of("users_session"):
         if claim.item.value >= FEWEST_EXAMPLES and "examples" not in facts.columns:
             amounts.put("examples", claim)
-    _put_rollouts(amounts)
-    for claim in amounts.of("tokens"):
-        _put_tokens(amounts, claim, run)
-    for claim in amounts.of("global_batch"):
-        if length := float(facts.columns.get("sequence_tokens", 0)):
-            amounts.put("step_tokens", claim, claim.item.value * length)
-        else:
-            amounts.ask("step_tokens", claim)
-    _put_steps(amounts, run)
-    for claim in amounts.of("audio_seconds"):
-        amounts.put("audio_hours", claim, claim.item.value / 3600)
+
+
+def _ask_about_loads(amounts: Amounts) -> None:
+    """Ask about the load of a service that stands beside a run of training."""
     for claim in amounts.of(*OF_LOAD):
-        if claim.role == "users_session" and not amounts.is_open(claim):
-            continue
-        facts.drop(claim.role)
-        amounts.ask("goal", claim, TWO_JOBS.format(amounts.words(claim)))
-    if not amounts.of("steps"):
-        _times_epochs(facts, run)
+        if claim.role != "users_session" or amounts.is_open(claim):
+            amounts.facts.drop(claim.role)
+            amounts.ask("goal", claim, TWO_JOBS.format(amounts.words(claim)))
 
 
 def _put_adapters(amounts: Amounts, claim: Claim) -> None:

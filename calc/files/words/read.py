@@ -22,8 +22,8 @@ from calc.files.words.limits import put_no_latency
 from calc.files.words.loads import LOAD_ROLES
 from calc.files.words.machines import named_machines
 from calc.files.words.method import settle_method
+from calc.files.words.model_of_text import model_of
 from calc.files.words.models import NamedModel, named_models
-from calc.files.words.name_parts import of_size, parts_of_models
 from calc.files.words.quantities import put_quantities
 from calc.files.words.request_reading import Question, RequestReading
 from calc.files.words.roles import Kind, settled_roles
@@ -32,13 +32,11 @@ from calc.files.words.settings import put_settings
 from calc.files.words.vocabulary import vocabulary
 
 GOES_ON = re.compile(r"[-.](?:\d|x\b)")  # after a name: that of another release
-RELEASE = re.compile(r"\d+(?:\.\d+)?")  # of a family
 NO_MODEL = (
     "No model is named. Write one of the catalog such as qwen3-8b, its address on the Hugging "
     "Face hub, or its config.json."
 )
 GOALS = ("serve it", "fine-tune it", "train it from scratch")
-SAME_PARAMETERS = 1.005  # versions of a model differ in a few words of the vocabulary
 OF_ANYTHING = frozenset({"full", "fully", "lora"})  # words of a method: full of what?
 SIZES = frozenset({"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"})
 OF_SERVING = ("method", "objective", "epochs", "lora_rank", "sharding", "recompute", "optimizer")
@@ -62,36 +60,19 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
     claims = [claim for claim in claims if claim.first not in scopes.aside]
     facts.not_counted += _put_aside(aside, items, scopes, plain)
     put_settings(facts, items, scopes)
-    model = _model(facts, models, claims, items, scopes, catalogs)
+    model = model_of(facts, models, claims, items, scopes, catalogs)
     kind = Kind(model, catalogs)
     claims = settled_roles(claims, plain, facts.columns, kind)
     claims = without_denied(claims, facts, items, scopes, plain)
-    unheard = scopes.aside | (scopes.negated & _goal_words(items))
-    heard = [item for number, item in enumerate(items) if number not in unheard]
-    if kind.answers_once or kind.embeds:
-        heard = [*heard, Item(0, 0, "", frozenset({"run"}))]  # such models are more often run
-    trains = dict(catalogs.implementations["trains"])
-    goal = goal_of(claims, heard, facts.columns, trains)
-    goal = goal or goal_of(claims, items, facts.columns, trains)  # I can not fine-tune it
-    if not goal or "method" in {question.column for question in facts.questions}:
-        facts.drop("method")  # which has said that it is a run
+    heard = _items_heard(items, scopes, kind)
+    goal = _goal(claims, heard, items, facts, catalogs)
     amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
     put_quantities(amounts)
     put_hardware(amounts, scopes, items, catalogs)
     put_bare(amounts, model, catalogs)
     for claim in amounts.left():
         amounts.ask("", claim)
-    if goal:
-        facts.columns["goal"] = goal
-    if goal == "serve":
-        _ask_about_runs(facts)
-        for column in OF_SERVING:
-            if column != "lora_rank" or "adapters" not in facts.columns:
-                facts.drop(column)
-    elif facts.columns.get("method") == "full" and goal == "train":
-        facts.drop("method")
-    elif "lora_rank" in facts.columns:
-        facts.columns.setdefault("method", "lora")
+    _put_goal(facts, goal)
     settle_method(facts, goal)
     put_target(facts, heard)
     facts.within_bounds()
@@ -100,11 +81,7 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
     ask_about_contradictions(facts, model, catalogs)
     ask_about_parts(facts, items, covered)
     ask_about_unread(facts, items, covered, scopes)
-    problem = "" if goal else _no_goal(facts)
-    if not model and not facts.columns.keys() >= SIZES:
-        if "model" not in {question.column for question in facts.questions}:
-            facts.questions.append(Question(NO_MODEL, "model"))
-        problem = problem or next(one.text for one in facts.questions if one.column == "model")
+    problem = _problem(facts, goal, model)
     stored = next((one.stored for one in models if one.model == model), "")
     if stored and goal == "serve" and "precision" not in facts.disputed:
         facts.columns.setdefault("precision", stored)
@@ -119,6 +96,52 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
         problem,
         stored,
     )
+
+
+def _items_heard(items: list[Item], scopes: Scopes, kind: Kind) -> list[Item]:
+    """The items that speak of the job itself, and for some kinds of model that it is run."""
+    unheard = scopes.aside | (scopes.negated & _goal_words(items))
+    heard = [item for number, item in enumerate(items) if number not in unheard]
+    if kind.answers_once or kind.embeds:
+        heard = [*heard, Item(0, 0, "", frozenset({"run"}))]  # such models are more often run
+    return heard
+
+
+def _goal(
+    claims: list[Claim], heard: list[Item], items: list[Item], facts: Facts, catalogs: Catalogs
+) -> str:
+    """The goal that a text speaks for; empty if it speaks for none."""
+    trains = dict(catalogs.implementations["trains"])
+    goal = goal_of(claims, heard, facts.columns, trains)
+    goal = goal or goal_of(claims, items, facts.columns, trains)  # I can not fine-tune it
+    if not goal or "method" in {question.column for question in facts.questions}:
+        facts.drop("method")  # which has said that it is a run
+    return goal
+
+
+def _put_goal(facts: Facts, goal: str) -> None:
+    """Set the goal, and leave out the columns that do not go with it."""
+    if goal:
+        facts.columns["goal"] = goal
+    if goal == "serve":
+        _ask_about_runs(facts)
+        for column in OF_SERVING:
+            if column != "lora_rank" or "adapters" not in facts.columns:
+                facts.drop(column)
+    elif facts.columns.get("method") == "full" and goal == "train":
+        facts.drop("method")
+    elif "lora_rank" in facts.columns:
+        facts.columns.setdefault("method", "lora")
+
+
+def _problem(facts: Facts, goal: str, model: str) -> str:
+    """Ask for a goal or a model that is missing; return the first of these questions."""
+    problem = "" if goal else _no_goal(facts)
+    if model or facts.columns.keys() >= SIZES:
+        return problem
+    if "model" not in {question.column for question in facts.questions}:
+        facts.questions.append(Question(NO_MODEL, "model"))
+    return problem or next(one.text for one in facts.questions if one.column == "model")
 
 
 def _ask_about_runs(facts: Facts) -> None:
@@ -169,135 +192,6 @@ def _refusal(items: list[Item], models: list[NamedModel], scopes: Scopes) -> str
     return ""
 
 
-def _model(
-    facts: Facts,
-    models: list[NamedModel],
-    claims: list[Claim],
-    items: list[Item],
-    scopes: Scopes,
-    catalogs: Catalogs,
-) -> str:
-    """The model that is meant; asks where several may be."""
-    places = {item.start: number for number, item in enumerate(items) if "MODEL" in item.tags}
-    said = [one for one in models if places.get(one.start) not in scopes.aside | scopes.negated]
-    if not said:  # named in what is said of today alone
-        said = [one for one in models if places.get(one.start) not in scopes.negated]
-    if other := next((one for one in said if one.unknown), None):
-        near = ", ".join(other.choices)
-        facts.ask(
-            "model",
-            _text(items, other),
-            other.choices,
-            f"'{_text(items, other)}' is not in the catalog. Which model shall stand for it "
-            f"({near}), or what is its address on the Hugging Face hub?",
-        )
-        return ""
-    sure = list(dict.fromkeys(one.model for one in said if one.model))
-    if (names := _different(said, sure)) and len(sure) < 2:
-        facts.ask(
-            "model",
-            " and ".join(names),
-            tuple(one.model or one.choices[0] for one in said)[:4],
-            f"You named {' and '.join(names)}. Which model is meant?",
-        )
-        return ""
-    if len(sure) == 1:
-        facts.put("model", sure[0], next(_text(items, one) for one in said if one.model))
-        return sure[0]
-    if len(sure) > 1:
-        facts.ask(
-            "model",
-            " and ".join(sure),
-            sure,
-            f"You named {' and '.join(sure)}. Which model is meant?",
-        )
-        return ""
-    open_ = [_of_said_size(one, claims, catalogs) for one in said if one.choices]
-    if open_:
-        one = min(open_, key=lambda each: len(each.choices))
-        words = _text(items, one)
-        if len(one.choices) == 1:
-            facts.put("model", one.choices[0], words)
-            return one.choices[0]
-        if re.search(r"\d[bm]\b", words) and _is_same_size(one.choices, catalogs):
-            facts.put("model", one.choices[0], words)
-            facts.assume(f"'{words}' as {one.choices[0]}")
-            return one.choices[0]
-        newest = one.choices[0]
-        facts.ask(
-            "model",
-            words,
-            one.choices[:4],
-            f"'{words}' may be {', '.join(one.choices[:4])}. Which model is meant?",
-        )
-        if len(one.choices) <= 5:
-            facts.put("model", newest, words)
-            return newest
-        return ""
-    sizes = [
-        claim
-        for claim in claims
-        if claim.role in ("size", "bare") and claim.item.extra.get("scale") == "b"
-    ]
-    if sizes:
-        size = sizes[0].item.value / 1e9
-        words = sizes[0].item.text
-        choices = of_size(size, catalogs)
-        facts.ask(
-            "model",
-            words,
-            choices,
-            f"You wrote '{words}'. Which model of this size is meant: "
-            f"{', '.join(choices) or 'name one'}?",
-        )
-    return ""
-
-
-def _of_said_size(one: NamedModel, claims: list[Claim], catalogs: Catalogs) -> NamedModel:
-    """A name with the models of a size that stands apart from it: gemma 3 (the 4b one)."""
-    sizes = {
-        claim.item.text
-        for claim in claims
-        if claim.role in ("size", "bare") and claim.item.extra.get("scale") in ("b", "m")
-    }
-    parts = parts_of_models(catalogs)
-    near = [name for name in one.choices if sizes & set(parts[name])]
-    if sizes and not near and one.choices:  # the choices are but some of the family
-        heads = {parts[name][0] for name in one.choices}
-        near = [name for name in parts if parts[name][0] in heads and sizes & set(parts[name])]
-    return one._replace(choices=tuple(near)) if near else one
-
-
-def _different(said: list[NamedModel], sure: list[str]) -> list[str]:
-    """The names of several models, where one is open and cannot be the other; else none."""
-    open_ = [one for one in said if one.choices]
-    others = [set(sure)] if sure else [set(one.choices) for one in open_]
-    apart = open_ and any(not set(one.choices) & other for one in open_ for other in others)
-    return list(dict.fromkeys(one.model or one.choices[0] for one in said)) if apart else []
-
-
-def _is_same_size(models: tuple[str, ...], catalogs: Catalogs) -> bool:
-    """Return whether these are versions of one model: as many parameters, layers and key heads."""
-    releases = {_release(parts_of_models(catalogs)[model]) for model in models}
-    table = catalogs.models.loc[list(models)]
-    parameters = table["parameters"].astype(float)
-    return bool(
-        len(releases) == 1
-        and parameters.max() / parameters.min() < SAME_PARAMETERS
-        and table["layers"].nunique() == 1
-        and table["kv_heads"].nunique() == 1
-    )
-
-
-def _release(parts: tuple[str, ...]) -> str:
-    """The number behind a family's name, such as 3.1 of olmo-3.1-32b; empty for none."""
-    return parts[1] if len(parts) > 1 and RELEASE.fullmatch(parts[1]) else ""
-
-
-def _text(items: list[Item], one: NamedModel) -> str:
-    return next((item.text for item in items if item.start == one.start), one.model)
-
-
 def _goal_words(items: list[Item]) -> set[int]:
     """The numbers of the items that speak for a goal."""
     tags = {name for weights in vocabulary().evidence.values() for name in weights}
@@ -336,6 +230,7 @@ def _has_long_text(claims: list[Claim]) -> bool:
 
 
 def _no_goal(facts: Facts) -> str:
+    """Ask what the model is for; return the question."""
     text = "Shall the model be served, fine-tuned, or trained from scratch? The text does not say."
     facts.questions.append(Question(text, "goal", "", GOALS))
     return text

@@ -31,60 +31,92 @@ MOST_PASSAGES = 200  # that a prompt quotes
 MOST_PAGE_TOKENS = 5000  # of one page; more beside pages are those of all: 200 pages (120k)
 MOST_IMAGES = 64  # of one request
 OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
+COLUMN_OF_LENGTH = {
+    "context_tokens": "context_tokens",
+    "seq_tokens": "context_tokens",
+    "length_in": "prompt_tokens",
+    "length_out": "answer_tokens",
+}
 OF_CONVERSATIONS = ("turns", "think_seconds")
 
 
 def put_serving(amounts: Amounts) -> None:
     """Set the columns of a service."""
-    facts = amounts.facts
-    at_once = bool(amounts.of("people", *OF_ENGINE))  # an engine's users are those in flight
+    _put_users(amounts)
+    _put_lengths(amounts)
+    _put_prompt_of_parts(amounts)
+    put_load(amounts)
+    _put_work(amounts)
+    _with_shared(amounts.facts)
+    _put_answers_as_long(amounts)
+    _put_share_cached(amounts)
+    _with_turns(amounts.facts)
+
+
+def _put_users(amounts: Amounts) -> None:
+    """Set the people of a service, or its requests in flight."""
+    in_flight = bool(amounts.of("people", *OF_ENGINE))  # an engine's users are those in flight
     for claim in amounts.of("users_plain"):  # users are people, of whom few wait at one moment
-        amounts.put("users" if at_once else "people", claim)
+        amounts.put("users" if in_flight else "people", claim)
     if amounts.of("share_active") and not amounts.of("people"):  # a share of these is at once
         for claim in amounts.of("users"):
-            facts.drop("users")
+            amounts.facts.drop("users")
             amounts.put("people", claim)
     _put_users_each(amounts)
     for claim in amounts.of("users_session", "users_seqs", "batch"):
-        facts.drop("batch")
+        amounts.facts.drop("batch")
         amounts.put("users", claim)
-    for role, column in (
-        ("context_tokens", "context_tokens"),
-        ("seq_tokens", "context_tokens"),
-        ("length_in", "prompt_tokens"),
-        ("length_out", "answer_tokens"),
-    ):
+
+
+def _put_lengths(amounts: Amounts) -> None:
+    """Set the lengths of contexts, prompts and answers, and the turns of a conversation."""
+    for role, column in COLUMN_OF_LENGTH.items():
         for claim in amounts.of(role):
-            apart = amounts.embeds or amounts.of("answer_tokens")  # 6k tokens per call
-            before = amounts.text[: claim.item.start]
-            of_one = column == "context_tokens" and ONE_REQUEST.search(before)
-            of_prompt = of_one or (apart and "per" in claim.cues)
-            of_prompt = of_prompt and "prompt_tokens" not in facts.columns
-            amounts.put("prompt_tokens" if of_prompt else column, claim)
+            amounts.put("prompt_tokens" if _is_of_prompt(amounts, claim, column) else column, claim)
     for claim in amounts.of("length_both"):
         amounts.put("prompt_tokens", claim)
         amounts.put("answer_tokens", claim)
     for claim in amounts.of(*OF_CONVERSATIONS):
         amounts.put(claim.role, claim)
+
+
+def _is_of_prompt(amounts: Amounts, claim: Claim, column: str) -> bool:
+    """Return whether a length is of the prompt whatever its words: 6k tokens per call."""
+    if "prompt_tokens" in amounts.facts.columns:
+        return False
+    before = amounts.text[: claim.item.start]
+    of_one = column == "context_tokens" and ONE_REQUEST.search(before)
+    apart = amounts.embeds or amounts.of("answer_tokens")
+    return bool(of_one or (apart and "per" in claim.cues))
+
+
+def _put_prompt_of_parts(amounts: Amounts) -> None:
+    """Set a prompt that is a question, or passages, behind a part that all requests share."""
     shared = amounts.value("shared_prompt_tokens")
     passages = _passages(amounts)
-    for claim in amounts.of("question_tokens"):
+    questions = amounts.of("question_tokens")
+    for claim in questions:
         amounts.put("prompt_tokens", claim, claim.item.value + shared + passages)
-    if passages and not amounts.of("question_tokens"):
+    if passages and not questions:
         amounts.put("prompt_tokens", amounts.of("each_tokens")[0], passages + shared)
-    put_load(amounts)
-    _put_work(amounts)
-    _with_shared(facts)
-    if "as_long" in amounts.tags and "prompt_tokens" in facts.columns:  # a translation
+
+
+def _put_answers_as_long(amounts: Amounts) -> None:
+    """Set the answers of a translation, which are as long as its prompts."""
+    facts = amounts.facts
+    if "as_long" in amounts.tags and "prompt_tokens" in facts.columns:
         facts.put("answer_tokens", facts.columns["prompt_tokens"], facts.words["prompt_tokens"])
         facts.assume("answers as long as the prompts")
+
+
+def _put_share_cached(amounts: Amounts) -> None:
+    """Set the part of the prompt that is cached from its share."""
     for claim in amounts.of("share_cached"):
-        _take_context_as_prompt(facts)
-        if prompt := facts.columns.get("prompt_tokens"):
+        _take_context_as_prompt(amounts.facts)
+        if prompt := amounts.facts.columns.get("prompt_tokens"):
             amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
         else:
             amounts.ask("shared_prompt_tokens", claim)
-    _with_turns(facts)
 
 
 def _with_turns(facts: Facts) -> None:
@@ -174,6 +206,19 @@ def _put_work(amounts: Amounts) -> None:
         else:
             amounts.ask("requests_per_second", counts[0])
         return
+    _put_counts(amounts, counts, each)
+    _put_length_of_each(amounts, counts, each)
+    for claim in amounts.of("out_total"):
+        amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
+    for claim in amounts.of("tokens"):
+        if claim not in each:
+            _put_tokens(amounts, claim, bool(counts))
+    _put_images_and_sound(amounts)
+    facts.drop("epochs")
+
+
+def _put_counts(amounts: Amounts, counts: list[Claim], each: list[Claim]) -> None:
+    """Set the documents or requests of work that ends; ask about those of a service."""
     is_service = bool(amounts.of(*LOAD_ROLES)) and not amounts.ends  # which does no work in all
     for claim in counts:
         of_each = claim.role == "documents" and "request" in claim.cues  # 25 documents per query
@@ -181,40 +226,53 @@ def _put_work(amounts: Amounts) -> None:
             amounts.ask("", claim)
         else:
             _put_count(amounts, _with_samples(amounts, claim), each)
+
+
+def _put_length_of_each(amounts: Amounts, counts: list[Claim], each: list[Claim]) -> None:
+    """Set the length of each document or request, or of each answer where those are counted."""
     for claim in each:
         if amounts.embeds and counts:
             amounts.words(claim)
-        else:
-            of_images = any("image" in one.cues for one in amounts.of("images", "requests_rate"))
-            of_answer = of_images or _are_produced(amounts, counts)
-            column = "answer_tokens" if of_answer and not amounts.embeds else "prompt_tokens"
-            amounts.put(column, claim)
-    for claim in amounts.of("out_total"):
-        amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
-    for claim in amounts.of("tokens"):
-        if claim in each:
             continue
-        is_length = claim.item.value <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
-        of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
-        if is_length and any(map(amounts.is_of_unknown, amounts.of("tokens"))):
-            amounts.ask("prompt_tokens", claim)
-        elif is_length and of_request and not (amounts.is_batch and not counts):
-            amounts.put("prompt_tokens", claim)
-        elif claim.item.value >= LONG_RUN and facts.columns.keys() & {*RATES, "users", "people"}:
-            amounts.ask("tokens_total", claim)
-        elif claim.item.value >= (LONGEST_LENGTH if amounts.is_batch else LONG_RUN):
-            unit = "" if _are_produced(amounts, [claim]) else " tokens"  # prompts among them
-            amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}{unit}")
-        elif "text" in claim.cues and "prompt_tokens" not in facts.columns:
-            amounts.put("prompt_tokens", claim)
-        elif facts.columns.keys() & {"context_tokens", "prompt_tokens"} or (
-            claim.item.value < SHORTEST_CONTEXT or amounts.is_behind_unknown(claim)
-        ):
-            if claim.item.value > facts.columns.get("prompt_tokens", claim.item.value):
-                facts.drop("prompt_tokens")  # which may be a part of the prompt alone
-            amounts.ask("prompt_tokens", claim)
-        else:
-            amounts.put("context_tokens", claim)
+        of_images = any("image" in one.cues for one in amounts.of("images", "requests_rate"))
+        of_answer = of_images or _are_produced(amounts, counts)
+        column = "answer_tokens" if of_answer and not amounts.embeds else "prompt_tokens"
+        amounts.put(column, claim)
+
+
+def _put_tokens(amounts: Amounts, claim: Claim, has_counts: bool) -> None:
+    """Set a number of tokens: a length of requests, or the whole work; ask if it may be either."""
+    facts, tokens = amounts.facts, claim.item.value
+    is_length = tokens <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
+    of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
+    if is_length and any(map(amounts.is_of_unknown, amounts.of("tokens"))):
+        amounts.ask("prompt_tokens", claim)
+    elif is_length and of_request and not (amounts.is_batch and not has_counts):
+        amounts.put("prompt_tokens", claim)
+    elif tokens >= LONG_RUN and facts.columns.keys() & {*RATES, "users", "people"}:
+        amounts.ask("tokens_total", claim)
+    elif tokens >= (LONGEST_LENGTH if amounts.is_batch else LONG_RUN):
+        unit = "" if _are_produced(amounts, [claim]) else " tokens"  # prompts among them
+        amounts.put_text("tokens_total", claim, f"{tokens:.15g}{unit}")
+    elif "text" in claim.cues and "prompt_tokens" not in facts.columns:
+        amounts.put("prompt_tokens", claim)
+    elif _may_be_prompt(amounts, claim):
+        if tokens > facts.columns.get("prompt_tokens", tokens):
+            facts.drop("prompt_tokens")  # which may be a part of the prompt alone
+        amounts.ask("prompt_tokens", claim)
+    else:
+        amounts.put("context_tokens", claim)
+
+
+def _may_be_prompt(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether tokens without a word may be those of a prompt, not of the context."""
+    has_length = bool(amounts.facts.columns.keys() & {"context_tokens", "prompt_tokens"})
+    is_short = claim.item.value < SHORTEST_CONTEXT
+    return has_length or is_short or amounts.is_behind_unknown(claim)
+
+
+def _put_images_and_sound(amounts: Amounts) -> None:
+    """Set the images or the hours of sound of work that ends, and of sound a rate by the day."""
     for claim in _of_work(amounts.of("images"), amounts):
         amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g} images")
     for claim in amounts.of("audio_seconds"):
@@ -222,7 +280,6 @@ def _put_work(amounts: Amounts) -> None:
     for claim in amounts.of("audio_rate"):
         hours = claim.item.value / HOUR * DAY / claim.rate_seconds
         amounts.put("audio_hours_per_day", claim, hours)
-    facts.drop("epochs")
 
 
 def _with_samples(amounts: Amounts, claim: Claim) -> Claim:
