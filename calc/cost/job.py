@@ -21,7 +21,7 @@ from calc.scenarios.hardware import price_at
 from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS
 
-JOB_READS = (  # columns of a result that the job of a row takes as they are
+NUMBERS_READ = (  # columns of a result that the job of a row takes as they are
     "attempts",
     "batch",
     "burst_first_token_seconds",
@@ -40,6 +40,18 @@ JOB_READS = (  # columns of a result that the job of a row takes as they are
     "start_hours",
     "time_per_output_token_seconds",
     "tokens_per_second",
+)
+ROW_READS = (  # every column of a result that its job reads
+    *NUMBERS_READ,
+    *parameters_of(replica_gpus),
+    "gpus_paid",
+    "instance",
+    "paid_ratio",
+    "private_usd_per_hour",
+    "region",
+    "scales",
+    "tokens_total",
+    "work",
 )
 
 
@@ -196,7 +208,7 @@ def _job_columns(rows: pd.DataFrame) -> Columns:
     def numbers(*names: str) -> Columns:
         return {name: rows[name].to_numpy(dtype=float) for name in names}
 
-    table = numbers(*JOB_READS)
+    table = numbers(*NUMBERS_READ)
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
     table["ends"] = ends_of(rows).to_numpy(dtype=float)
     slow_work_hours = _work_hours(table) * table["time_high_ratio"]

@@ -34,6 +34,16 @@ COPIED = (  # columns of the pairs that a candidate has as they are
     "headroom_bytes",
     "fit_probability",
 )
+COST_COPIED = (  # figures of its job that a candidate has as they are
+    "instances",
+    "usd",
+    "usd_per_hour",
+    "hours",
+    "slow_hours",
+    "billed_hours",
+    "billed_gpu_hours",
+    "seconds",
+)
 TIMES = (  # figures that rest on time; of work that ends also the hours and what they cost
     "seconds",
     "first_token_seconds",
@@ -79,42 +89,17 @@ def _candidates_on(pair_table: LayoutPlaceTable, offer: Offer, job: Job) -> Cand
     place = pair_table.place_of_pair.take(pair_table.pair_of_way)
     usd_per_hour = offer.usd_per_hour.take(place)
     cost = _cost(pair_table, offer, usd_per_hour, job)
-    is_many = (cost.instances >= offer.many_instances.take(place)) & job.ends
-    single_rank = offer.obtainability_rank.take(place)
-    many_rank = offer.many_obtainability_rank.take(place)
-    first_token_seconds = pair_table.column(first_token_column(job), WAY)
-    token_seconds = pair_table.column("time_per_output_token_seconds", WAY)
-    limited = limited_seconds(job, lambda name: pair_table.column(name, WAY))
-    columns = {name: pair_table.column(name, WAY) for name in COPIED}
-    columns |= {
+    columns = {
+        **{name: pair_table.column(name, WAY) for name in COPIED},
         "layout_number": pair_table.column("row_number", WAY),
-        "place_number": place,
-        "market_number": np.full(1, offer.market_number),
-        "region_number": offer.region_number.take(place),
-        "instances": cost.instances,
         "instance_gpus": pair_table.column("instance_gpus", WAY),
-        "usd": cost.usd,
-        "usd_per_hour": cost.usd_per_hour,
-        "hours": cost.hours,
-        "slow_hours": cost.slow_hours,
-        "billed_hours": cost.billed_hours,
-        "billed_gpu_hours": cost.billed_gpu_hours,
-        "seconds": cost.seconds,
-        "first_token_seconds": first_token_seconds,
-        "token_seconds": token_seconds,
-        "limited_first_token_seconds": limited.first_token,
-        "limited_token_seconds": limited.token,
-        "slow_first_token_ratio": pair_table.column("first_token_high_ratio", WAY),
-        "slow_token_ratio": pair_table.column("time_high_ratio", WAY),
-        "load_ratio": load_ratio(
-            lambda name: pair_table.column(name, WAY), first_token_seconds, token_seconds, job
-        ),
-        "price_age_days": offer.price_age_days.take(place),
-        "obtainability_rank": np.where(is_many, many_rank, single_rank),
-        "single_obtainability_rank": single_rank,
+        **{name: getattr(cost, name) for name in COST_COPIED},
+        **_time_columns(pair_table, job),
+        **_place_columns(offer, place, cost, job),
     }
-    columns = {name: np.broadcast_to(values, len(place)) for name, values in columns.items()}
-    candidates = Candidates(**columns)
+    candidates = Candidates(
+        **{name: np.broadcast_to(values, len(place)) for name, values in columns.items()}
+    )
     is_timed = np.broadcast_to(pair_table.column("timed", WAY), len(place))
     if not is_timed.all():
         candidates = _without_unknown_times(candidates, is_timed, job.ends)
@@ -124,6 +109,43 @@ def _candidates_on(pair_table: LayoutPlaceTable, offer: Offer, job: Job) -> Cand
     if job.have:  # nothing is paid: the fastest is the best
         candidates = replace(candidates, usd=candidates.seconds)
     return candidates if is_sold.all() else candidates.take(np.flatnonzero(is_sold))
+
+
+def _time_columns(pair_table: LayoutPlaceTable, job: Job) -> dict[str, np.ndarray]:
+    """Return the times of a service, their slow ends, and its load over what it carries."""
+
+    def column(name: str) -> np.ndarray:
+        return np.asarray(pair_table.column(name, WAY))
+
+    first_token_seconds = column(first_token_column(job))
+    token_seconds = column("time_per_output_token_seconds")
+    limited = limited_seconds(job, column)
+    return {
+        "first_token_seconds": first_token_seconds,
+        "token_seconds": token_seconds,
+        "limited_first_token_seconds": limited.first_token,
+        "limited_token_seconds": limited.token,
+        "slow_first_token_ratio": column("first_token_high_ratio"),
+        "slow_token_ratio": column("time_high_ratio"),
+        "load_ratio": load_ratio(column, first_token_seconds, token_seconds, job),
+    }
+
+
+def _place_columns(
+    offer: Offer, place: np.ndarray, cost: JobCost, job: Job
+) -> dict[str, np.ndarray]:
+    """Return where each candidate is rented, how old its price is, and how hard it is to get."""
+    single_rank = offer.obtainability_rank.take(place)
+    many_rank = offer.many_obtainability_rank.take(place)
+    is_many = (cost.instances >= offer.many_instances.take(place)) & job.ends
+    return {
+        "place_number": place,
+        "market_number": np.full(1, offer.market_number),
+        "region_number": offer.region_number.take(place),
+        "price_age_days": offer.price_age_days.take(place),
+        "obtainability_rank": np.where(is_many, many_rank, single_rank),
+        "single_obtainability_rank": single_rank,
+    }
 
 
 def _cost(

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ROW_READS, ends_of, job_of_rows
 from calc.cost.job import Job as JobCost
-from calc.cost.job import ends_of, job_of_rows
 from calc.cost.markets import MARKETS
 from calc.cost.offers import days_since, price_of
 from calc.engine.pipeline import estimate, results_of
@@ -31,45 +32,16 @@ from calc.table import Words, is_missing
 from calc.units import GIB
 
 _READ = (
-    "work",
-    "instance",
-    "region",
-    "batch",
-    "gpus",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "context_parallel",
-    "needed_bytes",
-    "gpu_memory_bytes",
+    *ROW_READS,
     "fits",
-    "runs",
-    "instances_needed",
-    "tokens_per_second",
-    "low_tokens_per_second",
-    "step_tokens",
-    "time_to_first_token_seconds",
-    "time_per_output_token_seconds",
-    "spot_overhead_ratio",
-    "time_to_first_token_high_seconds",
-    "time_per_output_token_high_seconds",
-    "burst_first_token_seconds",
-    "paid_ratio",
-    "private_usd_per_hour",
-    "spare_instances",
-    "train_tokens",
-    "hours_per_month",
-    "served_tokens_per_second",
+    "gpu_memory_bytes",
+    "needed_bytes",
     "problem",
-    "start_hours",
-    "run_high_hours",
-    "standby_instances",
-    "scales",
-    "peak_to_mean",
-    "gpus_paid",
-    "attempts",
-    "run_tokens",
-    "run_tokens_per_second",
-    "tokens_total",
+    "runs",
+    "step_tokens",
+    "time_per_output_token_high_seconds",
+    "time_to_first_token_high_seconds",
+    "time_to_first_token_seconds",
 )
 _LOADED = ("data_parallel", "added_prompt_seconds")  # of a rate of requests
 # Other work differs in one of these, or in the width of its numbers.
@@ -183,12 +155,24 @@ def _keeps_work(
     )
 
 
+class _Outcome(NamedTuple):
+    """The job of some rows on their markets, their rate, and what their tokens cost."""
+
+    job: JobCost
+    tokens_per_second: np.ndarray
+    token_usd: np.ndarray  # an hour's USD over the rate: comparable between rows
+
+
+def _outcome(rows: pd.DataFrame, markets: np.ndarray, catalogs: Catalogs) -> _Outcome:
+    """Return what rows cost on their markets, and how fast they are."""
+    job = job_of_rows(rows, markets, 0, catalogs)
+    rate = _rate(rows, markets)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _Outcome(job, rate, job.usd_per_hour / rate)
+
+
 def _try_changes(
-    row: Row,
-    job: Row,
-    kinds: list[str],
-    changes: list[Changes],
-    catalogs: Catalogs,
+    row: Row, job: Row, kinds: list[str], changes: list[Changes], catalogs: Catalogs
 ) -> pd.DataFrame:
     """Estimate each change. Return what it saves, how much it slows, and which limits it meets."""
     resolved = resolve(job, catalogs)
@@ -196,46 +180,52 @@ def _try_changes(
     of_load = (*load_columns(resolved), *_LOADED) if has_rate else ()
     wanted = dict.fromkeys((*_READ, *limited_columns(resolved).values(), *of_load))
     rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
-    markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
-    present = pd.DataFrame([{name: row[name] for name in _READ}])
-    present_job = job_of_rows(present, [job["markets"]], 0, catalogs)
-    changed_job = job_of_rows(rows, markets, 0, catalogs)
-    rate = _rate(rows, markets)
-    present_rate = _rate(present, [job["markets"]])
     numbers = {
         name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
     }
-    with np.errstate(divide="ignore", invalid="ignore"):
-        token_usd = changed_job.usd_per_hour / rate
-        present_token_usd = present_job.usd_per_hour / present_rate
-        slowdown_ratio = present_rate / rate
-        work_ratio = _work_ratio(
-            row, kinds, changed_job.usd / present_job.usd, token_usd / present_token_usd
-        )
+    markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
+    present = pd.DataFrame([{name: row[name] for name in _READ}])
+    before = _outcome(present, np.array([job["markets"]], dtype=object), catalogs)
+    after = _outcome(rows, markets, catalogs)
     return pd.DataFrame(
         {
             "kind": kinds,
             "same_machine": [not change.keys() & MACHINE for change in changes],
             "same_work": _same_work(row, kinds, changes, has_rate, catalogs),
             **_memory_changes(row, numbers),
-            "saved_usd_per_hour": present_job.usd_per_hour - changed_job.usd_per_hour,
-            "saved_work_ratio": 1 - work_ratio,
-            "work_ratio": work_ratio,
-            "work_usd": np.where(np.isnan(changed_job.usd), token_usd, changed_job.usd),
-            "slowdown_ratio": slowdown_ratio,
-            "usd_per_hour": changed_job.usd_per_hour,
-            "usd": changed_job.usd,
-            "hours": changed_job.hours,
+            **_cost_changes(row, kinds, before, after),
             "fits": rows["fits"].astype(str).to_numpy(),
             "runs": rows["runs"].astype(str).to_numpy(),
-            "holds": _holds(row, rows, changes, has_time=~np.isnan(rate)),
-            **_within_limits(numbers, changed_job, resolved),
+            "holds": _holds(row, rows, changes, has_time=~np.isnan(after.tokens_per_second)),
+            **_within_limits(numbers, after.job, resolved),
             "old_price_days": [
                 _old_price_days(row, job["markets"], change, catalogs) for change in changes
             ],
             "set": changes,
         }
     )
+
+
+def _cost_changes(
+    row: Row, kinds: list[str], before: _Outcome, after: _Outcome
+) -> dict[str, np.ndarray]:
+    """Return what each change saves, how much it slows the work, and its cost and hours."""
+    done = after.job
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slowdown_ratio = before.tokens_per_second / after.tokens_per_second
+        usd_ratio = done.usd / before.job.usd
+        token_ratio = after.token_usd / before.token_usd
+    work_ratio = _work_ratio(row, kinds, usd_ratio, token_ratio)
+    return {
+        "saved_usd_per_hour": before.job.usd_per_hour - done.usd_per_hour,
+        "saved_work_ratio": 1 - work_ratio,
+        "work_ratio": work_ratio,
+        "work_usd": np.where(np.isnan(done.usd), after.token_usd, done.usd),
+        "slowdown_ratio": slowdown_ratio,
+        "usd_per_hour": done.usd_per_hour,
+        "usd": done.usd,
+        "hours": done.hours,
+    }
 
 
 def _memory_changes(row: Row, numbers: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
