@@ -17,6 +17,12 @@ WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DEEPEST, LONGEST_NUMBER = 12, 18  # nesting levels, and digits of a number: far beyond any catalog
 NUMBER_LIKE = re.compile(r"[-+.]?\d[\d_.,]*([eE][-+]?\d+)?")
+CURES = {  # type as which YAML reads a value -> what to write instead
+    "bool": "write true or false, or quote the word",
+    "null": "leave the field out",
+    "timestamp": "write the date without a time, such as 2026-07-20",
+}
+CURE_OF_NUMBERS = "write a plain decimal number or quote it"
 
 
 class CatalogError(Exception):
@@ -121,53 +127,46 @@ def _tag(loader, event):
 
 def _scalar(event, tag, file, path):
     """A plain value as text, number, truth or nothing; refuse what YAML would read otherwise."""
-    text, plain = event.value, not event.style
+    text = event.value
     if tag == "str":
-        if plain and NUMBER_LIKE.fullmatch(text):
-            _refuse(
-                file,
-                path,
-                event,
-                f"YAML reads {text} as text, not as a number",
-                f"write {_as_number(text)} or quote it",
-            )
-        return text
+        return _text(event, file, path)
     if tag == "int" and WHOLE.fullmatch(text):
-        if len(text) > LONGEST_NUMBER:
-            _refuse(
-                file,
-                path,
-                event,
-                f"a number has {len(text)} digits, more than any catalog needs",
-                "correct it",
-            )
-        return int(text.replace("_", ""))
+        return _whole_number(event, file, path)
     if tag == "float" and ":" not in text:
-        number = float(
-            text.replace("_", "")
-            .replace(".inf", "inf")
-            .replace(".Inf", "inf")
-            .replace(".nan", "nan")
-        )
-        if math.isnan(number):
-            _refuse(file, path, event, ".nan is not a value", "leave the field out")
-        return number
+        return _decimal_number(event, file, path)
     if tag == "bool" and text in ("true", "false"):
         return text == "true"
     if tag == "timestamp" and DATE.fullmatch(text):
         return text
-    cures = {
-        "bool": "write true or false, or quote the word",
-        "null": "leave the field out",
-        "timestamp": "write the date without a time, such as 2026-07-20",
-    }
-    return _refuse(
-        file,
-        path,
-        event,
-        f"YAML reads {text or 'an empty value'} as {tag}",
-        cures.get(tag, "write a plain decimal number or quote it"),
-    )
+    problem = f"YAML reads {text or 'an empty value'} as {tag}"
+    return _refuse(file, path, event, problem, CURES.get(tag, CURE_OF_NUMBERS))
+
+
+def _text(event, file, path):
+    """A text; refuse one without quotes that looks like a number."""
+    text = event.value
+    if not event.style and NUMBER_LIKE.fullmatch(text):
+        problem = f"YAML reads {text} as text, not as a number"
+        _refuse(file, path, event, problem, f"write {_as_number(text)} or quote it")
+    return text
+
+
+def _whole_number(event, file, path):
+    """A whole number; refuse one of very many digits."""
+    digits = len(event.value)
+    if digits > LONGEST_NUMBER:
+        problem = f"a number has {digits} digits, more than any catalog needs"
+        _refuse(file, path, event, problem, "correct it")
+    return int(event.value.replace("_", ""))
+
+
+def _decimal_number(event, file, path):
+    """A decimal number, infinity included; refuse .nan."""
+    plain = event.value.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf")
+    number = float(plain.replace(".nan", "nan"))
+    if math.isnan(number):
+        _refuse(file, path, event, ".nan is not a value", "leave the field out")
+    return number
 
 
 def _as_number(text):

@@ -155,39 +155,45 @@ def _estimate_lines(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     else:
         yield f"On: {cards(row, catalogs)}"
     yield f"Memory: {memory_of(row)}"
-    parts = parts_of(row).sort_values("gib", ascending=False)
-    for name, part_gib, share in parts.head(PARTS - 1 if len(parts) > PARTS else PARTS).itertuples(
-        index=False
-    ):
-        yield f"  {GLOSSARY[name].label:<18}{gib(part_gib):>10}  {percent(share)}"
-    if len(parts) > PARTS:
-        yield (
-            f"  {'Others':<18}{gib(parts['gib'][PARTS - 1 :].sum()):>10}  "
-            f"{percent(parts['share_ratio'][PARTS - 1 :].sum())}"
-        )
+    yield from _component_lines(row)
     yield (
         f"Peak: {row['peak_phase']}, {size(row['allocated_peak_bytes'])} allocated; "
         f"{row['memory_basis']}"
     )
     yield from _phases(row, catalogs)
-    card = (
-        (
-            f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows "
-            f"{size(row['memory_bytes'])} of the run on a card with memory to spare"
-        )
-        if row["gpu"]
-        else "none is named"
-    )
     yield from _engine_cache(row, catalogs)
-    if row["host_memory_bytes"] > 0:
-        where = f" of {row['instance']}" if row["instance"] else ""
-        host_memory = size(row["host_memory_bytes"])
-        yield f"Host memory: {host_memory} of RAM{where} for offloading and loading"
-    yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
+    yield from _machine_lines(row)
     if turns := turns_sentence(row):
         yield f"Turns: {turns}"
     yield f"Time: {'; '.join(_times(row, catalogs)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
+
+
+def _component_lines(row: Row) -> Iterator[str]:
+    """Yield the largest components of memory, and the sum of the others."""
+    parts = parts_of(row).sort_values("gib", ascending=False)
+    largest = parts if len(parts) <= PARTS else parts.head(PARTS - 1)
+    for name, part_gib, share in largest.itertuples(index=False):
+        yield f"  {GLOSSARY[name].label:<18}{gib(part_gib):>10}  {percent(share)}"
+    others = parts.iloc[len(largest) :]
+    if len(others):
+        share = percent(others["share_ratio"].sum())
+        yield f"  {'Others':<18}{gib(others['gib'].sum()):>10}  {share}"
+
+
+def _machine_lines(row: Row) -> Iterator[str]:
+    """Yield the host memory that the row takes, and the memory of its card."""
+    if row["host_memory_bytes"] > 0:
+        where = f" of {row['instance']}" if row["instance"] else ""
+        host_memory = size(row["host_memory_bytes"])
+        yield f"Host memory: {host_memory} of RAM{where} for offloading and loading"
+    card = "none is named"
+    if row["gpu"]:
+        card = (
+            f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows "
+            f"{size(row['memory_bytes'])} of the run on a card with memory to spare"
+        )
+    yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
 
 
 def _phases(row: Row, catalogs: Catalogs) -> Iterator[str]:

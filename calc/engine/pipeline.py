@@ -239,19 +239,25 @@ def _sound_results(
         walk(table, AFTER_MEMORY, wanted)
     runs, note, timed = support(table, catalogs)
     results = _figures(table, solve)
-    untimed = (
-        {}
-        if timed.all()
-        else {
-            name: clear_rows(results[name], ~timed)
-            for name in RESTING_ON_TIME.intersection(results)
-        }
-    )
+    untimed: Columns = {}
+    if not timed.all():
+        of_time = RESTING_ON_TIME.intersection(results)
+        untimed = {name: clear_rows(results[name], ~timed) for name in of_time}
     obtainable = classes_on(
         "on-demand", table["instance_row"], table["ends"] > 0, table["instances_needed"], catalogs
     )
     results |= {"runs": runs, "note": notes(table, note, catalogs), "obtainable": obtainable}
     results |= untimed | basis(table | untimed, runs, catalogs)._asdict()
+    return _refuse_rows(results, sound, table, problems, catalogs)
+
+
+def _refuse_rows(
+    results: Columns, sound: np.ndarray, table: Table, problems: Problems, catalogs: Catalogs
+) -> Columns:
+    """Clear the results of rows without a measured block, and the bill of those without a place.
+
+    Both get a problem.
+    """
     covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
     fresh = Problems(len(sound))
     fresh.add(~covered, lambda row: not_covered(table, row, catalogs))
@@ -260,10 +266,10 @@ def _sound_results(
     refuse(placement.RULES, table, fresh)
     misplaced = ~fresh.sound
     if misplaced.any():
-        results = {
-            name: clear_rows(values, misplaced) if name in OF_THE_BILL else values
-            for name, values in results.items()
+        of_bill = {
+            name: clear_rows(results[name], misplaced) for name in results if name in OF_THE_BILL
         }
+        results = results | of_bill
         problems.text[sound[misplaced]] = fresh.text[misplaced]
     return results
 
@@ -276,10 +282,8 @@ def _figures(table: Table, solve: bool) -> Columns:
     }
     phases = np.array([moment.phase for moment in MOMENTS[work_of(table)]], dtype=object)
     figures["memory_basis"] = Words(table["memory_basis"], BASES)
-    figures["peak_phase"], figures["fits"] = (
-        Words(table["peak_moment"], phases),
-        Words(table["fits"], FITS),
-    )
+    figures["peak_phase"] = Words(table["peak_moment"], phases)
+    figures["fits"] = Words(table["fits"], FITS)
     figures |= {name: _finite(table[name]) for name in SECTIONS["time_and_cost"] if name in table}
     return figures | (largest_columns(table) if solve else {})
 

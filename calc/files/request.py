@@ -119,10 +119,8 @@ def request_of(
     named = columns_of_data(data) | worded.columns | dict(columns or {})
     owners |= {name: str(named.pop(name)) for name in OWNERSHIP if name in named}
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
-    models = model_entries(configs, catalogs)
-    if len(sizes) == len(SIZES):
-        models["my-model"] = custom_entry(**sizes, name="my-model", catalogs=catalogs)
-    elif "/" in str(named.get("model", "")) and named["model"] not in catalogs.models.index:
+    models = model_entries(configs, catalogs) | _custom_model(sizes, catalogs)
+    if len(sizes) < len(SIZES) and _names_repository(named, catalogs):
         repository = _named_repository(str(named["model"]), text, columns or {})
         named["model"] = free_id(model_of(repository), catalog_ids(catalogs))
         models[named["model"]] = read_repository(repository, catalogs)
@@ -132,8 +130,7 @@ def request_of(
             named["model"] = next(iter(models))
     files = [document for document in configs if document not in prose]
     settings = [document for document in files if not is_model(document[1])]
-    known = named | {"train_tokens": None} if data else named
-    run = import_run(files, catalogs, known.get("model", model), known) if settings else None
+    run = _run_of(files, catalogs, model, named, data) if settings else None
     if run and run.summary.asks_spot and "markets" not in named:
         named["markets"] = SPOT
         run = run._replace(summary=run.summary.on_spot())
@@ -154,6 +151,27 @@ def request_of(
         data=data,
         owners=tuple(owners.items()),
     )
+
+
+def _custom_model(sizes: Cells, catalogs: Catalogs) -> dict[str, Row]:
+    """Return the entry of a model whose six sizes are all named; nothing if one is missing."""
+    if len(sizes) < len(SIZES):
+        return {}
+    return {"my-model": custom_entry(**sizes, name="my-model", catalogs=catalogs)}
+
+
+def _names_repository(named: Cells, catalogs: Catalogs) -> bool:
+    """Return whether the model is named as a repository of the hub, OWNER/NAME."""
+    model = named.get("model", "")
+    return "/" in str(model) and model not in catalogs.models.index
+
+
+def _run_of(
+    files: Documents, catalogs: Catalogs, model: str, named: Row, data: tuple[DataSet, ...]
+) -> ImportedRun:
+    """Read the files of a run with the columns that are known; data says its own amount."""
+    known = named | {"train_tokens": None} if data else named
+    return import_run(files, catalogs, known.get("model", model), known)
 
 
 def _text_of(prose: Documents) -> str:

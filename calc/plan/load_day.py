@@ -109,25 +109,31 @@ def load_day(
     is_committed = MARKETS[row["market"]].committed_years > 0
     gpus = float(catalogs.instances["gpus"].get(row["instance"], np.nan))
     return LoadDay(
-        pd.DataFrame(
-            {
-                "day": np.arange(len(instances)) // DAY_HOURS + 1,
-                "hour": np.arange(len(instances)) % DAY_HOURS,
-                "load_ratio": load.ratios,
-                "units": units,
-                "instances": instances,
-            }
-        ),
-        float(instances.max()),
-        float(instances.mean()),
-        hours_always * gpus,
-        hours_scaled * gpus,
-        hours_always * price,
-        (hours_always if is_committed else hours_scaled) * price,
-        start_hours * HOUR_SECONDS,
-        float(started.sum() / unit / load.days),
-        float((units == 0).sum() / load.days),
-        _full_month(peak_units, load.growth_per_month, unit, spare, most_instances),
+        table=_hours_table(load, units, instances),
+        peak_instances=float(instances.max()),
+        mean_instances=float(instances.mean()),
+        gpu_hours_always=hours_always * gpus,
+        gpu_hours_scaled=hours_scaled * gpus,
+        usd_always=hours_always * price,
+        usd_scaled=(hours_always if is_committed else hours_scaled) * price,
+        cold_start_seconds=start_hours * HOUR_SECONDS,
+        starts_per_day=float(started.sum() / unit / load.days),
+        zero_hours_per_day=float((units == 0).sum() / load.days),
+        full_month=_full_month(peak_units, load.growth_per_month, unit, spare, most_instances),
+    )
+
+
+def _hours_table(load: Load, units: np.ndarray, instances: np.ndarray) -> pd.DataFrame:
+    """Return a row for each hour: its day, its load and its machines."""
+    hours = np.arange(len(instances))
+    return pd.DataFrame(
+        {
+            "day": hours // DAY_HOURS + 1,
+            "hour": hours % DAY_HOURS,
+            "load_ratio": load.ratios,
+            "units": units,
+            "instances": instances,
+        }
     )
 
 

@@ -21,10 +21,15 @@ from calc.catalogs.schemas.kinds import (
 )
 
 
-class Attention(Entry, kw_only=True):
-    """An attention kernel."""
+class Choice(Entry, kw_only=True):
+    """A choice of a closed list."""
 
     meaning: Annotated[Text, hint("what it is, in words")]
+
+
+class Attention(Choice, kw_only=True):
+    """An attention kernel."""
+
     computes_all_scores: Annotated[Flag, hint("1: every score is computed and kept")]
     names_flash_2: Annotated[Flag, hint("1: it names FlashAttention 2")]
     names_flash_3: Annotated[Flag, hint("1: it names FlashAttention 3")]
@@ -32,33 +37,29 @@ class Attention(Entry, kw_only=True):
     names_sdpa: Annotated[Flag, hint("1: it names PyTorch's own choice")]
 
 
-class BlockSize(Entry, kw_only=True):
+class BlockSize(Choice, kw_only=True):
     """A number of instances that a capacity block may have."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     block_instances: Annotated[Count, hint("instances of one capacity block")]
 
 
-class Compile(Entry, kw_only=True):
+class Compile(Choice, kw_only=True):
     """Torch.compile, on or off."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     compiles: Annotated[Flag, hint("1: torch.compile of the blocks")]
 
 
-class InterruptionBand(Entry, kw_only=True):
+class InterruptionBand(Choice, kw_only=True):
     """A band of Spot interruption rates."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     band_interruption_ratio: Annotated[
         NotNegative, hint("share taken back in a month, the middle of the band")
     ]
 
 
-class InferenceEngine(Entry, kw_only=True):
+class InferenceEngine(Choice, kw_only=True):
     """An engine whose times differ from those of the software that a scenario names."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     takes_shipped_kernels: Annotated[
         Flag, hint("1: as shipped it runs experts with kernels that were not chosen for the card")
     ]
@@ -82,19 +83,17 @@ class InferenceEngine(Entry, kw_only=True):
     ]
 
 
-class LoadPattern(Entry, kw_only=True):
+class LoadPattern(Choice, kw_only=True):
     """Arrival of requests over the day."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     in_step: Annotated[Flag, hint("1: all requests begin and end together")]
     shares_passes: Annotated[Flag, hint("1: prompts that follow one another share a pass")]
     in_waves: Annotated[Flag, hint("1: requests that end together are followed together")]
 
 
-class Loss(Entry, kw_only=True):
+class Loss(Choice, kw_only=True):
     """Computation of the loss from the logits."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     fuses_loss: Annotated[Flag, hint("1: head and loss together per chunk")]
     forward_bytes_each: Annotated[
         float, Meta(ge=0, le=16), hint("bytes per logit at the forward peak; 0: by kind of head")
@@ -122,10 +121,9 @@ class Loss(Entry, kw_only=True):
     ]
 
 
-class ModelKind(Entry, kw_only=True):
+class ModelKind(Choice, kw_only=True):
     """A kind of model."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     is_decoder: Annotated[Flag, hint("1: a decoder alone")]
     is_causal: Annotated[Flag, hint("1: a token attends to earlier ones only")]
     scores_each_token: Annotated[Flag, hint("1: serving scores every token of the prompt")]
@@ -133,57 +131,50 @@ class ModelKind(Entry, kw_only=True):
     generates: Annotated[Flag, hint("1: makes tokens one after another")]
 
 
-class NumberFormat(Entry, kw_only=True):
+class NumberFormat(Choice, kw_only=True):
     """A number format of activations or of the cache."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     bytes_each: Annotated[NotNegative, hint("bytes per element")]
 
 
-class Offload(Entry, kw_only=True):
+class Offload(Choice, kw_only=True):
     """A choice of which states move to CPU memory."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     leaves_activations: Annotated[Flag, hint("1: saved activations in CPU memory")]
     leaves_optimizer: Annotated[Flag, hint("1: optimizer state in CPU memory")]
     leaves_weights: Annotated[Flag, hint("1: weights in CPU memory")]
 
 
-class OptimizerKernel(Entry, kw_only=True):
+class OptimizerKernel(Choice, kw_only=True):
     """Launch of an optimizer step."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     steps_foreach: Annotated[Flag, hint("1: foreach")]
     steps_fused: Annotated[Flag, hint("1: fused")]
     steps_loop: Annotated[Flag, hint("1: loop")]
 
 
-class SavedModules(Entry, kw_only=True):
+class SavedModules(Choice, kw_only=True):
     """Modules that LoRA trains in full in addition to its adapters."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     saves_embedding: Annotated[Flag, hint("1: a trained copy of the embedding")]
     saves_head: Annotated[Flag, hint("1: a trained copy of the head")]
 
 
-class ScoredLogit(Entry, kw_only=True):
+class ScoredLogit(Choice, kw_only=True):
     """The tokens whose logits a prompt needs."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     logits_of_all: Annotated[Flag, hint("1: of the whole prompt")]
 
 
-class CompiledSize(Entry, kw_only=True):
+class CompiledSize(Choice, kw_only=True):
     """A size of a compiled model."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     compiled_bytes_each: Annotated[NotNegative, hint("bytes per token and element")]
 
 
-class Objective(Entry, kw_only=True):
+class Objective(Choice, kw_only=True):
     """An objective of training."""
 
-    meaning: Annotated[Text, hint("what it is, in words")]
     sequences_each: Annotated[
         Literal[1, 2],
         hint("sequences of the forward pass per unit of batch: 2 where the batch counts pairs"),

@@ -10,7 +10,6 @@ from calc.files.configs.fields import Tool
 from calc.files.configs.model_names import model_id, stored_as
 from calc.files.configs.run_settings import TAKES_EVERY_GPU, RunSettings
 from calc.layout import replicas
-from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
 ALL_LINEAR = "q+k+v+o+gate+up+down"
@@ -24,6 +23,8 @@ SINGLE = {
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 SHOWN_SHARE = 0.9  # of the memory that a card is sold with, its driver reports at least so much
+ALIKE_RATIO = 1.02  # cards of nearly the same memory count as equal
+FRACTION = "/"  # in the id of a fraction of a card
 EVERY_GPU_OPEN = "{}, {}: it takes every GPU of its machine; write how many there are (gpus)."
 NODE_GPUS = 8  # where no file says how many a node has
 # GPUs that generate, more than those that train.
@@ -50,22 +51,6 @@ def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     _tokens(settings, copies, objective)
 
 
-def _set(
-    settings: RunSettings, column: str, value: int | str, parts: list[str] | tuple[str, ...]
-) -> None:
-    """Set a column that follows from some fields (`parts`); it is a default if they all are."""
-    settings.values[column], settings.made_of[column] = value, tuple(parts)
-    settings.fields[column] = next(
-        (settings.fields[part] for part in parts if part in settings.fields), column
-    )
-    if not any(part in settings.explicit for part in parts):
-        settings.defaulted.add(column)
-        return
-    settings.defaulted.discard(column)
-    if column not in BY_NAME:
-        settings.explicit.add(column)
-
-
 def _model(settings: RunSettings, main: Tool) -> None:
     """Set the model from its name and size in separate fields: llama3 with flavor 8B."""
     word = " ".join(
@@ -76,7 +61,7 @@ def _model(settings: RunSettings, main: Tool) -> None:
     if word and "model" not in settings.values:
         parts = ("model_flavor", "model_name", "builder")
         spaced = " ".join(word.rsplit("_", 1))  # of llama3_8b, the name of a config function
-        _set(settings, "model", main.models.get(word) or main.models.get(spaced, word), parts)
+        settings.derive("model", main.models.get(word) or main.models.get(spaced, word), parts)
 
 
 def _targets(settings: RunSettings) -> None:
@@ -88,13 +73,13 @@ def _targets(settings: RunSettings) -> None:
     elif values.get("linear") == "yes":
         targets, parts = ALL_LINEAR, ("linear",)
     elif values.get("lora_attention"):
-        targets, parts = (
-            values["lora_attention"] + ("+gate+up+down" if values.get("lora_mlp") == "yes" else ""),
-            ("lora_attention",),
+        targets = values["lora_attention"] + (
+            "+gate+up+down" if values.get("lora_mlp") == "yes" else ""
         )
+        parts = ("lora_attention",)
     else:
         return
-    _set(settings, "lora_targets", "all-linear" if targets == ALL_LINEAR else targets, parts)
+    settings.derive("lora_targets", "all-linear" if targets == ALL_LINEAR else targets, parts)
 
 
 GROUPS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
@@ -116,15 +101,14 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
         product = prod(int(size or 1) for size in sizes)
         if main.work == "training":  # experts may be spread over more than the product
             product = max(product, int(settings.values.get("expert_parallel", 1)))
-        _set(
-            settings,
+        settings.derive(
             "gpus",
             product,
             [part for part in main.product if part in settings.explicit],
         )
     elif per_node:
         parts = (source, *(["nodes"] if "nodes" in settings.explicit else []))
-        _set(settings, "gpus", int(per_node) * int(settings.values.get("nodes", 1)), parts)
+        settings.derive("gpus", int(per_node) * int(settings.values.get("nodes", 1)), parts)
     elif {"nodes", "gpus_per_node"} & settings.left:
         settings.unused |= {
             settings.fields[part]: None
@@ -134,7 +118,7 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
     elif "nodes" in settings.explicit:
         settings.unused[settings.fields["nodes"]] = None
     elif (least := prod(int(settings.values.get(part, 1)) for part in GROUPS)) > 1:
-        _set(settings, "gpus", least, [part for part in GROUPS if part in settings.values])
+        settings.derive("gpus", least, [part for part in GROUPS if part in settings.values])
         settings.defaulted.add("gpus")
     if settings.values.get("dp_shard") is not None and "gpus" not in settings.values:
         settings.unused[settings.fields["dp_shard"]] = None
@@ -142,27 +126,42 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
 
 def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     """Settle what a file says of its machine otherwise than as an id: its memory, all its GPUs."""
-    memory, instance = settings.values.get("card_memory_gb"), settings.values.get("instance")
-    if "slurm_card" in settings.values and not {"gpu", "instance"} & settings.explicit:
-        _set(settings, "gpu", settings.values["slurm_card"], ("slurm_card",))
-    if family := settings.values.get("instance_family"):
-        of_family = catalogs.instances.index.str.startswith(f"{family}.")
-        cards = set(catalogs.instances["gpu"][of_family])
-        if len(cards) == 1 and not {"gpu", "instance"} & settings.explicit:
-            _set(settings, "gpu", str(cards.pop()), ("instance_family",))
-    if memory and not {"gpu", "instance"} & settings.explicit:
-        sold = catalogs.gpus.loc[catalogs.gpus.index.isin(catalogs.instances["gpu"])]
-        sizes = sold["memory_bytes"].astype(float) / GIB
-        fits = sizes[sizes >= SHOWN_SHARE * float(memory)].sort_values(kind="stable")
-        whole = [name for name in fits.index if "/" not in str(name)]
-        if whole:
-            smallest = [name for name in whole if fits[name] <= fits[whole[0]] * 1.02]
-            _set(settings, "gpu", max(map(str, smallest)), ("card_memory_gb",))
+    if not {"gpu", "instance"} & settings.explicit:
+        _settle_card(settings, catalogs)
+    instance = settings.values.get("instance")
     if instance in catalogs.instances.index and "asked_gpus" not in settings.values:
         settings.values["asked_gpus"] = int(catalogs.instances["gpus"][instance])
         settings.fields["asked_gpus"] = settings.fields["instance"]
         if main.work == "training":
             settings.explicit.add("asked_gpus")
+
+
+def _settle_card(settings: RunSettings, catalogs: Catalogs) -> None:
+    """Set the card from Slurm's name of it, the family of the instance, or its memory.
+
+    The last of the three that a file gives counts.
+    """
+    values = settings.values
+    if "slurm_card" in values:
+        settings.derive("gpu", values["slurm_card"], ("slurm_card",))
+    if family := values.get("instance_family"):
+        of_family = catalogs.instances.index.str.startswith(f"{family}.")
+        cards = set(catalogs.instances["gpu"][of_family])
+        if len(cards) == 1:
+            settings.derive("gpu", str(cards.pop()), ("instance_family",))
+    memory_gb = values.get("card_memory_gb")
+    if memory_gb and (card := _smallest_card(float(memory_gb), catalogs)):
+        settings.derive("gpu", card, ("card_memory_gb",))
+
+
+def _smallest_card(memory_gb: float, catalogs: Catalogs) -> str:
+    """The whole card with the least memory that is sold as this much; empty if none has it."""
+    sold = catalogs.gpus.loc[catalogs.gpus.index.isin(catalogs.instances["gpu"])]
+    sizes = sold["memory_bytes"].astype(float) / GIB
+    large = sizes[sizes >= SHOWN_SHARE * memory_gb]
+    whole = large[[FRACTION not in str(name) for name in large.index]]
+    smallest = whole.index[whole <= ALIKE_RATIO * whole.min()]
+    return max(map(str, smallest), default="")
 
 
 def _groups(settings: RunSettings, group_gpus: pd.Series) -> None:
@@ -178,7 +177,7 @@ def _groups(settings: RunSettings, group_gpus: pd.Series) -> None:
         return
     matches = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
     if len(matches):
-        _set(settings, "sharding", matches[0], (part,))
+        settings.derive("sharding", matches[0], (part,))
     else:
         settings.unused[settings.fields[part]] = None
 
@@ -195,17 +194,17 @@ def _attention_copies(settings: RunSettings, catalogs: Catalogs) -> None:
     if values.get("dp_attention") != "yes" or not has_experts or tensor_parallel % copies:
         return
     settings.unused.pop(settings.fields["dp_attention"], None)
-    _set(settings, "tensor_parallel", tensor_parallel // copies, ("tensor_parallel", "dp"))
-    _set(settings, "replicas", copies, ("dp",))
+    settings.derive("tensor_parallel", tensor_parallel // copies, ("tensor_parallel", "dp"))
+    settings.derive("replicas", copies, ("dp",))
     if copies > 1:
-        _set(settings, "expert_parallel", tensor_parallel, ("tensor_parallel", "dp_attention"))
+        settings.derive("expert_parallel", tensor_parallel, ("tensor_parallel", "dp_attention"))
 
 
 def _experts(settings: RunSettings) -> None:
     """Divide experts over all GPUs of a replica and all replicas, if the engine spreads them."""
     if settings.values.get("experts_spread") == "yes":
         sizes = [int(settings.values.get(part, 1)) for part in ("tensor_parallel", "replicas")]
-        _set(settings, "expert_parallel", prod(sizes), ("experts_spread",))
+        settings.derive("expert_parallel", prod(sizes), ("experts_spread",))
 
 
 def _replicas(settings: RunSettings) -> int | None:
@@ -223,19 +222,16 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
 
     `sequences_each`: sequences of one example, two of a pair.
     """
-    everywhere, prompts = (
-        settings.values.get("micro_batch_all"),
-        settings.values.get("mini_prompts"),
-    )
+    everywhere = settings.values.get("micro_batch_all")
+    prompts = settings.values.get("mini_prompts")
     if everywhere and copies and "batch" not in settings.explicit and int(everywhere) % copies == 0:
-        _set(settings, "batch", int(everywhere) // copies, ("micro_batch_all",))
+        settings.derive("batch", int(everywhere) // copies, ("micro_batch_all",))
     rollouts, each = (settings.values.get(part) for part in ("rollouts_per_step", "generations"))
     if rollouts and each and int(rollouts) % int(each) == 0:
         parts = ("rollouts_per_step", "generations")
-        _set(settings, "prompts_per_step", int(rollouts) // int(each), parts)
+        settings.derive("prompts_per_step", int(rollouts) // int(each), parts)
     if prompts:
-        _set(
-            settings,
+        settings.derive(
             "global_batch",
             int(prompts) * int(settings.values.get("generations", 1)),
             ("mini_prompts", "generations"),
@@ -247,13 +243,13 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
     ):
         if unit and settings.values.get(part):  # of each GPU at most, in whole sequences
             most = int(settings.values[part]) * int(settings.values.get("context_parallel", 1))
-            _set(settings, column, max(most // (unit * several), 1), (part,))
+            settings.derive(column, max(most // (unit * several), 1), (part,))
     for part, column in (("micro_batch_tokens", "batch"), ("step_tokens", "accumulation_steps")):
         tokens = settings.values.get(part)
         if column == "accumulation_steps":
             unit *= int(settings.values.get("batch") or 0) * (copies or 0)
         if tokens and unit and tokens % unit == 0:
-            _set(settings, column, tokens // unit, (part,))
+            settings.derive(column, tokens // unit, (part,))
         elif tokens:
             settings.unused[settings.fields[part]] = None
 
@@ -264,9 +260,9 @@ def _pipelined(settings: RunSettings) -> None:
     if int(settings.values.get("pipeline_parallel") or 1) < 2 or not each or batch % each:
         return
     steps = batch // each * int(settings.values.get("accumulation_steps") or 1)
-    _set(settings, "batch", each, ("stage_batch", "batch"))
+    settings.derive("batch", each, ("stage_batch", "batch"))
     if "global_batch" not in settings.values:
-        _set(settings, "accumulation_steps", steps, ("stage_batch", "batch"))
+        settings.derive("accumulation_steps", steps, ("stage_batch", "batch"))
 
 
 def _accumulation(settings: RunSettings, copies: int | None) -> None:
@@ -280,10 +276,10 @@ def _accumulation(settings: RunSettings, copies: int | None) -> None:
         "batch" in settings.defaulted and "accumulation_steps" in settings.explicit
     )
     if copies and open_batch and sequences % (copies * steps) == 0:
-        _set(settings, "batch", sequences // (copies * steps), ("global_batch",))
+        settings.derive("batch", sequences // (copies * steps), ("global_batch",))
         settings.left.discard("batch")
         if "accumulation_steps" not in settings.values:
-            _set(settings, "accumulation_steps", 1, ("global_batch",))
+            settings.derive("accumulation_steps", 1, ("global_batch",))
         return
     if "accumulation_steps" in settings.explicit or not copies or not batch:
         settings.unused[source] = None
@@ -292,7 +288,7 @@ def _accumulation(settings: RunSettings, copies: int | None) -> None:
             settings.values.pop("accumulation_steps")
     elif sequences % (copies * batch) and "tokens_each" in settings.made_of.get("batch", ()):
         # filled up to so many tokens, micro-batches differ in their sequences
-        _set(settings, "accumulation_steps", -(-sequences // (copies * batch)), ("global_batch",))
+        settings.derive("accumulation_steps", -(-sequences // (copies * batch)), ("global_batch",))
     elif sequences % (copies * batch):
         settings.complain(
             f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} "
@@ -300,7 +296,7 @@ def _accumulation(settings: RunSettings, copies: int | None) -> None:
             "batch",
         )
     else:
-        _set(settings, "accumulation_steps", sequences // (copies * batch), ("global_batch",))
+        settings.derive("accumulation_steps", sequences // (copies * batch), ("global_batch",))
 
 
 def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> None:
@@ -311,7 +307,7 @@ def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> 
     if steps is None and values.get("steps_each") is not None:
         steps, parts = int(values["steps_each"] * values.get("epochs", 1)), ["steps_each", "epochs"]
     if samples and length:
-        _set(settings, "train_tokens", samples * int(length), ("samples",))
+        settings.derive("train_tokens", samples * int(length), ("samples",))
     factors = [
         copies,
         values.get("accumulation_steps", 1),
@@ -326,43 +322,38 @@ def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> 
     if steps is not None and (length is None or None in factors):
         settings.unused[settings.fields[parts[0]]] = None
     elif steps is not None:
-        _set(settings, "train_tokens", steps * prod(map(int, [*factors, length])), parts)
+        settings.derive("train_tokens", steps * prod(map(int, [*factors, length])), parts)
 
 
 def _lengths(settings: RunSettings) -> None:
     """The length of prompt and answer together, or what the longest sequence leaves to one."""
     if decoder := settings.values.get("decoder_tokens"):  # behind an encoder of images
-        _set(settings, "sequence_tokens", int(decoder), ("decoder_tokens",))
+        settings.derive("sequence_tokens", int(decoder), ("decoder_tokens",))
     if "sequence_tokens" in settings.explicit and "prompt_tokens" not in settings.explicit:
         settings.values.pop(
             "prompt_tokens", None
         )  # what the sequence leaves, not the tool's usual length
-    longest, both = (
-        settings.values.get("most_prompt_tokens"),
-        settings.values.get("sequence_tokens"),
-    )
+    longest = settings.values.get("most_prompt_tokens")
+    both = settings.values.get("sequence_tokens")
     if longest and both and int(longest) < int(both):
-        _set(settings, "prompt_tokens", int(longest), ("most_prompt_tokens",))
+        settings.derive("prompt_tokens", int(longest), ("most_prompt_tokens",))
         new: Any = settings.values.get("most_new_tokens", both)
         most = min(int(both) - int(longest), int(new))
-        _set(
-            settings,
+        settings.derive(
             "completion_tokens",
             most,
             ("sequence_tokens", "most_prompt_tokens", "most_new_tokens"),
         )
     prompt, answer = (settings.values.get(name) for name in ("prompt_tokens", "completion_tokens"))
     if prompt and answer and "sequence_tokens" not in settings.explicit:
-        _set(
-            settings,
+        settings.derive(
             "sequence_tokens",
             int(prompt) + int(answer),
             ("prompt_tokens", "completion_tokens"),
         )
         settings.left.discard("sequence_tokens")
     elif answer and both and not prompt and int(both) > int(answer):
-        _set(
-            settings,
+        settings.derive(
             "prompt_tokens",
             int(both) - int(answer),
             ("sequence_tokens", "completion_tokens"),
@@ -376,10 +367,9 @@ def _generating(settings: RunSettings) -> None:
         (parts for parts in (*BESIDE, *WITHIN) if all(values.get(part) for part in parts)), ()
     )
     if values.get("rollout") == "own gpus" and parts:
-        _set(settings, "rollout_gpus", prod(int(values[part]) for part in parts), parts)
+        settings.derive("rollout_gpus", prod(int(values[part]) for part in parts), parts)
         if parts in BESIDE and "gpus" in values:
-            _set(
-                settings,
+            settings.derive(
                 "gpus",
                 int(values["gpus"]) + values["rollout_gpus"],
                 ("gpus", "gpus_per_node", *parts),

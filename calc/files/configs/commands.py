@@ -319,14 +319,12 @@ def _fill_variables(line: str, variables: dict[str, str], file: str) -> str:
         ELEMENTS, line, file, lambda match: variables.get(match[1] or match[2], "")
     )
     for _ in range(DEEPEST_DEFAULT):
-        before, line = (
+        before = line
+        line = _replace_matches(
+            VARIABLE,
             line,
-            _replace_matches(
-                VARIABLE,
-                line,
-                file,
-                lambda match: variable_value(match, variables),
-            ),
+            file,
+            lambda match: variable_value(match, variables),
         )
         line = COMPUTED.sub(lambda match: _arithmetic_value(match, variables), line)
         if line == before:

@@ -1,6 +1,7 @@
 """The columns that the files of a run settle, their sources, and what is left open."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -14,6 +15,7 @@ from calc.files.configs.substitutions import EVERY_GPU
 from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
 from calc.mappings import Json
+from calc.scenarios.inputs import BY_NAME
 
 RECIPE = re.compile(r"(?:^|/)([a-z]\w{1,30})/([\w.]{1,20}?)_(qlora|lora|full)((?:_\w{1,40})?)$")
 TAKES_EVERY_GPU = "takes_every_gpu"  # the part of a command that runs on all GPUs of its machine
@@ -90,6 +92,19 @@ class RunSettings:
                 )
             else:
                 self.unused[source] = None
+
+    def derive(self, column: str, value: int | str, parts: Sequence[str]) -> None:
+        """Set a column that follows from some parts; it is a default if all of them are."""
+        self.values[column], self.made_of[column] = value, tuple(parts)
+        self.fields[column] = next(
+            (self.fields[part] for part in parts if part in self.fields), column
+        )
+        if not any(part in self.explicit for part in parts):
+            self.defaulted.add(column)
+            return
+        self.defaulted.discard(column)
+        if column not in BY_NAME:
+            self.explicit.add(column)
 
     def complain(self, sentence: str, name: str) -> None:
         """Keep a sentence on what is wrong with a column, or with a part of one."""

@@ -41,10 +41,8 @@ def read_yaml_documents(text: str, file: str) -> list[Any]:
             if isinstance(event, yaml.NodeEvent):
                 documents.append(_Nodes(events, file).value(event, 0)[0])
     except yaml.YAMLError as error:
-        mark, reason = (
-            getattr(error, "problem_mark", None),
-            getattr(error, "problem", None) or "unreadable characters",
-        )
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or "unreadable characters"
         line = mark.line if mark else 0
         if "\t" in INDENT.match(text.split("\n")[line])[0]:  # type: ignore[index]
             reason = "a tab indents it, and YAML takes spaces alone"

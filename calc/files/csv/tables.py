@@ -92,13 +92,11 @@ class CheckedText(io.TextIOBase):
     """The UTF-8 bytes of a stream as text; raises TableError where they are not."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = (
-            stream,
-            name,
-            0,
-            False,
-            False,
-        )
+        self.stream = stream
+        self.name = name
+        self.read_bytes = 0
+        self.begun = False
+        self.holds_marks = False
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.header = _Header(name)
 

@@ -31,6 +31,7 @@ from calc.units import GIB
 # A name, what the instance settles, and what no run depends on.
 NOT_COMPARED = ("scenario", "gpu", "region", "hours_per_month", "runs_per_month", "plan_months")
 # Files that say nothing of the scenario.
+TIGHT = "TIGHT: it fits as estimated, and may run out of memory all the same."
 NOT_READ = ("setup.sh", "spot_watch.sh", "dataset_info.json")
 
 
@@ -74,45 +75,43 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[Json, set[s
 
 def _kit(spec: KitSpec, row: Row, values: Json, catalogs: Catalogs) -> Kit:
     """The files of one tool for a row, and what differs when they are read back."""
-    # A notice is for one node.
-    saves = (
-        "yes"
-        if spec.saves == values["watched"] == "yes" and values["several_nodes"] == "no"
-        else "no"
-    )
-    values = {
-        **values,
-        "kit": spec.id,
-        "saves": saves,
-        "prepares": "yes" if spec.setup else "no",
-        "resume": spec.resume,
-    }
-    values["resumed"] = spec.files[spec.resume][0] if spec.resume else "no"
-    values |= {
-        name: filled_script(getattr(spec, name), values) for name in ("packages", "setup", "before")
-    }
-    words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
-    command = " \\\n  ".join([filled_script(spec.command, values), *words])
-    values["command"] = Script(values["before"] + command)
-    written = _files_of(spec, values, ["read back"])
-    read = {name: text for name, text in written.items() if name not in NOT_READ}
+    values = _values_of_kit(spec, values)
+    files = _files_of(spec, values, ["read back"])
+    to_read = {name: text for name, text in files.items() if name not in NOT_READ}
     differences = [
         one
-        for one in _differences(row, read, catalogs)
+        for one in _differences(row, to_read, catalogs)
         if one.column != "implementation" or one.taken not in spec.software
     ]
     missing = [comment(difference, spec.name) for difference in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
-    tight = []
-    if row["fits"] == "tight":
-        tight = ["TIGHT: it fits as estimated, and may run out of memory all the same."]
     head = [
-        *tight,
+        *([TIGHT] if row["fits"] == "tight" else []),
         f"{_what(row, values)}. Brought back by `python -m calc import` {same}.",
         *missing,
         filled_text(spec.about, values),
     ]
     return Kit(spec.id, spec.name, _files_of(spec, values, head, missing), differences)
+
+
+def _values_of_kit(spec: KitSpec, values: Json) -> Json:
+    """The values of a row with those of one tool: its scripts and its command filled in."""
+    is_watched = spec.saves == values["watched"] == "yes"
+    saves = is_watched and values["several_nodes"] == "no"  # a notice is for one node
+    values = {
+        **values,
+        "kit": spec.id,
+        "saves": "yes" if saves else "no",
+        "prepares": "yes" if spec.setup else "no",
+        "resume": spec.resume,
+        "resumed": spec.files[spec.resume][0] if spec.resume else "no",
+    }
+    values |= {
+        name: filled_script(getattr(spec, name), values) for name in ("packages", "setup", "before")
+    }
+    words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
+    command = " \\\n  ".join([filled_script(spec.command, values), *words])
+    return {**values, "command": Script(values["before"] + command)}
 
 
 def _files_of(

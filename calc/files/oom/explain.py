@@ -152,29 +152,19 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     lacking = _lacking_bytes(worst, total or 0.0, sizes)
     failed = bool(worst or meanings or lacking > 0 or sizes.get("ooms"))
     failed = failed or "free_at_start" in sizes or "request" in sizes
-    parts = []
-    sentences = list(meanings)
-    if worst:
-        parts += parts_of_failure(worst, here)
-        sentences += [
-            *findings_of_failure(worst, here, catalogs, text),
-            *(findings_of_phase(text, here, catalogs) or finding_of_moment(text)),
-        ]
-    elif failed:
-        sentences += finding_of_request(sizes) + finding_without_size(text)
-    if sizes:
-        parts += parts_of_figures(sizes, here, catalogs)
-        sentences += findings_of_figures(sizes, here)
+    cause = cause_of(text, worst) if failed else ""
+    sentences = [*meanings, *_findings(text, worst, sizes, failed, here, catalogs)]
     if not sentences and worst:
         sentences = [CUT_SHORT]
     elif not failed:
         begins = OTHER_ERROR.format(error) if error else HEALTHY
         sentences = [begins, *findings_of_cache(sizes, here), *sentences]
-    cause = cause_of(text, worst) if failed else ""
     if failed and cause != NO_ROOM:
         sentences += findings_of_cache(sizes, here)
     if cause == HOST:
         sentences += finding_of_host(text, here["host_memory_bytes"])
+    parts = parts_of_failure(worst, here) if worst else []
+    parts += parts_of_figures(sizes, here, catalogs) if sizes else []
     return OomExplanation(
         failure=worst,
         messages=len(messages),
@@ -187,6 +177,24 @@ def explain_text(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
         cause=cause,
         cures=cures_of(text, cause, worst, here, sizes, catalogs) if failed else [],
     )
+
+
+def _findings(
+    text: str,
+    worst: Failure | None,
+    sizes: Mapping[str, float],
+    failed: bool,
+    row: Row,
+    catalogs: Catalogs,
+) -> list[str]:
+    """Return what a message means, or a failure without one, and then what the figures mean."""
+    sentences = []
+    if worst:
+        sentences += findings_of_failure(worst, row, catalogs, text)
+        sentences += findings_of_phase(text, row, catalogs) or finding_of_moment(text)
+    elif failed:
+        sentences += finding_of_request(sizes) + finding_without_size(text)
+    return sentences + (findings_of_figures(sizes, row) if sizes else [])
 
 
 def _lacking_bytes(worst: Failure | None, card_bytes: float, sizes: Mapping[str, float]) -> float:

@@ -123,6 +123,17 @@ def _of_card(failure: Failure) -> str:
 
 def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
     """Return what the figures of a memory summary or a log mean."""
+    sentences = [*_of_allocator(figures), _of_start(figures), _of_longest_request(figures)]
+    if is_other_work(figures, row):
+        sentences.append(OTHER_WORK)
+    else:
+        peak = figures.get("allocated_peak", 0.0)
+        sentences += [_of_weights(figures, row), *_against_estimate(peak, row, at_failure=False)]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _of_allocator(figures: Mapping[str, float]) -> list[str]:
+    """Return what retries of the allocator and memory beyond the allocated peak mean."""
     sentences = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):
         sentences.append(
@@ -136,41 +147,49 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
             f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments, or "
             f"a short peak of another shape."
         )
-    if "free_at_start" in figures:
-        wanted = figures["utilization"] * figures["card"]
-        taken = figures["card"] - figures["free_at_start"]
-        sentences.append(
-            f"At start {size(taken)} of the card were taken, {size(figures['free_at_start'])} free "
-            f"and {size(wanted)} wanted: free the card, or lower "
-            f"gpu_memory_utilization to "
-            f"{floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
-        )
+    return sentences
+
+
+def _of_start(figures: Mapping[str, float]) -> str:
+    """Return the share that an engine found free at its start, and the share that it wanted."""
+    if "free_at_start" not in figures:
+        return ""
+    free, card = figures["free_at_start"], figures["card"]
+    wanted = figures["utilization"] * card
+    return (
+        f"At start {size(card - free)} of the card were taken, {size(free)} free and "
+        f"{size(wanted)} wanted: free the card, or lower gpu_memory_utilization to "
+        f"{floor(100 * free / card) / 100} at most."
+    )
+
+
+def _of_longest_request(figures: Mapping[str, float]) -> str:
+    """Return by how much the cache is too small for one longest request; empty if it is not."""
     most = figures.get("most_tokens") or figures.get("kv_tokens")
     needed = figures.get("request_tokens")
     if needed and most and most < needed:
-        sentences.append(
+        return (
             f"The cache has room for {most:,.0f} tokens and one request may need "
             f"{needed:,.0f}: set max_model_len to at most {most:,.0f}."
         )
-    elif needed and figures.get("kv_needed", 0.0) > figures.get("kv_pool", float("inf")):
+    if needed and figures.get("kv_needed", 0.0) > figures.get("kv_pool", float("inf")):
         ratio = figures["kv_pool"] / figures["kv_needed"]
-        sentences.append(
+        return (
             f"The cache has room for {ratio:.0%} of one longest request: lower "
             f"max_model_len, or take an fp8 cache."
         )
-    if is_other_work(figures, row):
-        return [*sentences, OTHER_WORK]
-    if (
-        "weights" in figures
-        and row["weights_bytes"] > 0
-        and abs(figures["weights"] / row["weights_bytes"] - 1) > 2 * SAME_RATIO
-    ):
-        sentences.append(
-            f"The weights take {size(figures['weights'])} and {size(row['weights_bytes'])} "
-            f"in the plan: another model, "
-            "number format or split."
-        )
-    return [*sentences, *_against_estimate(peak, row, at_failure=False)]
+    return ""
+
+
+def _of_weights(figures: Mapping[str, float], row: Row) -> str:
+    """Return the weights beside those of the plan if the two differ."""
+    weights, planned = figures.get("weights"), row["weights_bytes"]
+    if weights is None or planned <= 0 or abs(weights / planned - 1) <= 2 * SAME_RATIO:
+        return ""
+    return (
+        f"The weights take {size(weights)} and {size(planned)} in the plan: another model, "
+        "number format or split."
+    )
 
 
 def findings_of_cache(figures: Mapping[str, float], row: Row) -> list[str]:

@@ -41,6 +41,7 @@ OF_PAIR = (
     "channels",
     "pool_head",
 )
+OF_RULES = ("plain_head_dim", "shared_experts")  # sizes that only rules read
 # These run in one kernel, which saves only its input; other activation functions are several
 # operations that each save something.
 ONE_KERNEL = {"gelu", "gelu_pytorch_tanh", "silu", "swish", "mish", "sigmoid", "tanh"}
@@ -60,23 +61,9 @@ def config_entry(
     With `all_defaults`, the defaults of its class also fill in sizes that the config lacks.
     """
     class_defaults = catalogs.config_defaults[model_type.name]
-    config = config.over(
-        {
-            name: class_defaults[name]
-            for name in catalogs.model_types.rule_fields
-            if name in class_defaults
-        }
-    )
-    values = values_of(config, model_type, class_defaults, all_defaults)
-    check_covered(config, model_type, class_defaults)
-    if (
-        model_type.derive
-        and "hidden" in values
-        and ("heads" in values or "heads" not in model_type.fields)
-    ):
-        values |= _derived_sizes(model_type.derive, config, values)
-    values |= model_type.sets
-    need_sizes(values, model_type)
+    of_rules = [name for name in catalogs.model_types.rule_fields if name in class_defaults]
+    config = config.over({name: class_defaults[name] for name in of_rules})
+    values = _sizes(config, model_type, class_defaults, all_defaults)
     entry: Json = {"model_type": model_type.family, "kv_heads": values["heads"], **values}
     must_divide(
         entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads")
@@ -86,11 +73,6 @@ def config_entry(
         entry |= _layer_sizes(config, model_type, entry)
     if encodes(config, model_type):
         entry["kind"] = "encoder"
-    entry = {
-        name: value
-        for name, value in entry.items()
-        if name not in ("plain_head_dim", "shared_experts")
-    }
     family = catalogs.families.get(entry["model_type"])
     if family is None:
         raise ConfigError(
@@ -100,7 +82,21 @@ def config_entry(
         entry["activation"] = _activation_of(
             entry["activation"], family["block"], family["activation"], catalogs.blocks
         )
-    return entry
+    return {name: value for name, value in entry.items() if name not in OF_RULES}
+
+
+def _sizes(
+    config: ReadFields, model_type: ModelType, class_defaults: Json, all_defaults: bool
+) -> Json:
+    """Return the sizes that the fields, the defaults and the rules of the type give; check them."""
+    values = values_of(config, model_type, class_defaults, all_defaults)
+    check_covered(config, model_type, class_defaults)
+    has_heads = "heads" in values or "heads" not in model_type.fields
+    if model_type.derive and "hidden" in values and has_heads:
+        values |= _derived_sizes(model_type.derive, config, values)
+    values |= model_type.sets
+    need_sizes(values, model_type)
+    return values
 
 
 def _derived_sizes(rule, config, values):

@@ -240,38 +240,70 @@ def _own_fields(node: Json, path: Path) -> Program | None:
         if isinstance(fields.get(name), list):
             fields |= _flags(fields.pop(name))
     fields = {_without_prefix(name): value for name, value in fields.items()}
-    hint = str(node.get("class", "")).lower()
-    called = field_catalog().classes.get(str(node.get("class", "")), "")
-    name = str(node.get("class", ""))
-    if recipe := RECIPE.search(name):  # llm.llama31_8b.finetune_recipe
-        fields["recipe_model"] = recipe["model"]
-        if recipe["work"] == "pretrain":
-            fields.setdefault("peft_scheme", "none")
-    if "megatron.bridge" in name and (bridge := BRIDGE_RECIPE.search(name)):
-        fields["recipe_model"] = bridge[0]
+    class_name = str(node.get("class", ""))
+    fields |= _fields_of_recipe(class_name, fields)
+    called = field_catalog().classes.get(class_name, "")
     if called and "0" in fields:
         fields.setdefault("model", fields.pop("0"))
-    ranked = []
     is_file = bool(path) and path[-1].endswith((".yaml", ".yml", ".json"))  # of a ConfigMap
-    for tool in tools().values():
-        if tool.launches and not is_file:
-            continue
-        marks = sum(mark in fields for mark in tool.marks)
-        read = sum(name in tool.fields for name in fields)
-        enough = 2 * sum(map(tool.knows, fields)) >= len(fields)
-        enough = enough and (tool.id != ANY_TRAINER or read > 1)
-        hinted = tool.id == called or (bool(hint) and tool.id in hint)
-        if tool.id == called or (marks and read and enough):
-            ranked.append((tool.id != ANY_TRAINER, hinted, read, marks, tool.id))
-    if not ranked:
+    tool = _tool_of_fields(fields, class_name, called, is_file)
+    return Program(path, tool=tool, fields=fields) if tool else None
+
+
+def _fields_of_recipe(class_name: str, fields: Json) -> Json:
+    """The fields that the name of a recipe of NeMo or Megatron-Bridge says."""
+    if "megatron.bridge" in class_name and (bridge := BRIDGE_RECIPE.search(class_name)):
+        return {"recipe_model": bridge[0]}
+    recipe = RECIPE.search(class_name)  # llm.llama31_8b.finetune_recipe
+    if not recipe:
+        return {}
+    says_full = recipe["work"] == "pretrain" and "peft_scheme" not in fields
+    return {"recipe_model": recipe["model"], **({"peft_scheme": "none"} if says_full else {})}
+
+
+class _ToolMatch(NamedTuple):
+    """How well fields fit a tool; of several the largest counts."""
+
+    is_known_trainer: bool  # not a script of one's own
+    is_named: bool  # by the class that starts it
+    fields_read: int
+    marks: int
+    tool: str
+
+
+def _tool_of_fields(fields: Json, class_name: str, called: str, is_file: bool) -> Tool | None:
+    """The tool whose fields these are; None if they are no tool's."""
+    matches = [
+        match
+        for tool in tools().values()
+        if is_file or not tool.launches
+        if (match := _match(tool, fields, class_name, called))
+    ]
+    if not matches:
         return None
-    best = max(ranked)
-    anyone = next((one for one in ranked if one[-1] == ANY_TRAINER), None)
-    margin = not ("lora_r" in fields and "use_peft" not in fields)  # TRL adapts with use_peft alone
-    margin = margin and ("use_peft" in fields or _names_model(tools()[best[-1]], fields))
-    if anyone and best[-1] in LIKE_ANY and not best[1] and anyone[2] > best[2] + margin:
-        best = anyone  # a script of one's own: it names more than its model otherwise
-    return Program(path, tool=tools()[best[-1]], fields=fields)
+    best = max(matches)
+    own_script = next((match for match in matches if match.tool == ANY_TRAINER), None)
+    if own_script is None or best.tool not in LIKE_ANY or best.is_named:
+        return tools()[best.tool]
+    # TRL adapts with use_peft alone, and a script of one's own names more than its model.
+    adapts_otherwise = "lora_r" in fields and "use_peft" not in fields
+    is_like_best = "use_peft" in fields or _names_model(tools()[best.tool], fields)
+    margin = is_like_best and not adapts_otherwise
+    names_more = own_script.fields_read > best.fields_read + margin
+    return tools()[(own_script if names_more else best).tool]
+
+
+def _match(tool: Tool, fields: Json, class_name: str, called: str) -> _ToolMatch | None:
+    """How well fields fit a tool; None if they are not its own."""
+    is_called = tool.id == called
+    marks = sum(mark in fields for mark in tool.marks)
+    read = sum(name in tool.fields for name in fields)
+    is_enough = 2 * sum(map(tool.knows, fields)) >= len(fields)
+    is_enough = is_enough and (tool.id != ANY_TRAINER or read > 1)
+    if not is_called and not (marks and read and is_enough):
+        return None
+    is_named = is_called or (bool(class_name) and tool.id in class_name.lower())
+    return _ToolMatch(tool.id != ANY_TRAINER, is_named, read, marks, tool.id)
 
 
 def _names_model(tool: Tool, fields: Json) -> bool:

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from calc.files.configs.commands import VARIABLE, variable_value
-from calc.files.configs.fields import Tool
 from calc.files.configs.inside.fact import Fact, Path, snake
 from calc.files.configs.inside.facts import facts_of
 from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
@@ -147,15 +146,13 @@ def _without_loads(services: list[list[Reading]]) -> list[list[Reading]]:
 
 
 def _names_model(readings: list[Reading]) -> bool:
-    """Return whether any reading names the model."""
-    return any(
-        reading.parts.get("model")
-        or any(
-            field.to == "model" and reading.fields.get(name)
-            for name, field in _fields(reading.tool).items()
-        )
-        for reading in readings
-    )
+    """Return whether any reading names its model, as a part or in a field of its tool."""
+    for reading in readings:
+        fields = reading.tool.fields if reading.tool else {}
+        names = (name for name, field in fields.items() if field.to == "model")
+        if reading.parts.get("model") or any(reading.fields.get(name) for name in names):
+            return True
+    return False
 
 
 def _settings(readings: list[Reading]) -> dict[str, str]:
@@ -337,20 +334,12 @@ def _fill_variables(value: Any, environment: dict[str, str]) -> Any:
 
 def _model(readings: list[Reading], facts: list[Fact], file: str) -> list[Reading]:
     """The model that stands nearest, where the program itself names none."""
-    for reading in readings:
-        names = [name for name, field in _fields(reading.tool).items() if field.to == "model"]
-        if reading.parts.get("model") or any(
-            "/" in str(reading.fields.get(name, "")) or reading.fields.get(name) for name in names
-        ):
-            return []
+    if _names_model(readings):
+        return []
     near = next((fact.value for fact in facts if fact.kind == "model"), "")
     served = (str(reading.fields.get("served_model_name", "")) for reading in readings)
     name = near or next((one for one in served if MODEL.fullmatch(one)), "")
     return [Reading(file, None, {}, CONFIG, {"model": name})] if name else []
-
-
-def _fields(tool: Tool | None) -> Json:
-    return tool.fields if tool else {}
 
 
 def _says_enough(readings: list[Reading]) -> bool:

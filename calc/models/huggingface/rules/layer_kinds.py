@@ -114,31 +114,26 @@ def gemma4_layers(config: Cells, values: Cells) -> Kinds:
     kinds = []
     for ending, shares in zip(endings, _shares_cache(config, layers), strict=True):
         sizes = norms | ({} if ending else full_sizes) | (shared_sizes if shares else {})
-        kinds.append((network + ending + "-shared" * shares, sizes))
+        kinds.append((network + ending + ("-shared" if shares else ""), sizes))
     return kinds
 
 
 def gemma3n_layers(config: Cells, values: Cells) -> Kinds:
-    """Gemma 3n: the last layers share a cache, the first are sparse, inner widths may differ."""
+    """Gemma 3n: the last layers share a cache, the first are sparse, inner widths may differ.
+
+    A kind is named after the traits of its layer: dense-windowed-shared-sparse.
+    """
     layers, widths = values["layers"], config["intermediate_size"]
     inner_widths = widths if isinstance(widths, list) else [widths] * layers
     sparse = config.get("activation_sparsity_pattern") or [
         layers > 10 and index < 10 for index in range(layers)
     ]
-    rows = zip(
-        _gemma_endings(config, layers, 5),
-        _shares_cache(config, layers),
-        sparse,
-        inner_widths,
-        strict=True,
-    )
-    return [
-        (
-            "dense" + ending + "-shared" * shares + "-sparse" * bool(is_sparse),
-            {"ffn": ffn} if ffn != values["ffn"] else {},
-        )
-        for ending, shares, is_sparse, ffn in rows
-    ]
+    endings, shared = _gemma_endings(config, layers, 5), _shares_cache(config, layers)
+    kinds: Kinds = []
+    for ending, shares, is_sparse, ffn in zip(endings, shared, sparse, inner_widths, strict=True):
+        kind = "dense" + ending + ("-shared" if shares else "") + ("-sparse" if is_sparse else "")
+        kinds.append((kind, {"ffn": ffn} if ffn != values["ffn"] else {}))
+    return kinds
 
 
 def mimo_layers(config: Cells, values: Cells) -> Kinds:
