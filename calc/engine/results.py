@@ -21,10 +21,8 @@ class Results:
             for line, name in enumerate(name for name in self.columns if name not in words)
         }
         # Where each row stands in the block.
-        self.place, self.filled = (
-            np.zeros(rows, dtype=np.int64),
-            0,
-        )
+        self.place = np.zeros(rows, dtype=np.int64)
+        self.filled = 0
         self.block = np.full((len(self.numbers), rows), np.nan)
         self.words: dict[str, dict[str, int]] = {
             name: {"": 0} for name in self.columns if name in words

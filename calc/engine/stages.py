@@ -171,11 +171,9 @@ AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
 TIME = STAGES[NAMES.index("runs of one's own") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
 # The rate of turns at given hits, from which the hits of conversations follow.
-HITS, TURNS, TURNS_AT_HITS = (
-    "conversation_hit_ratio",
-    "turns_per_second",
-    "turns_per_second_at_hits",
-)
+HITS = "conversation_hit_ratio"
+TURNS = "turns_per_second"
+TURNS_AT_HITS = "turns_per_second_at_hits"
 FORMULAS_AT_HITS = needed(
     tuple(
         formula

@@ -113,7 +113,7 @@ def spot_ratios(row: Row, catalogs: Catalogs) -> Ratios:
 
 
 def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
-    """Return what each factor alone makes of a bill's column: factor, low_usd, high_usd.
+    """Return a bill's column with each factor alone at both ends: factor, low_usd, high_usd.
 
     Factors that move nothing are left out; the one that moves most comes first.
     """

@@ -76,7 +76,7 @@ def _month_usd(row: Row, catalogs: Catalogs, purchase: Purchase | None) -> dict[
 
 
 def crossings(table: pd.DataFrame) -> dict[str, float]:
-    """Line -> tokens of a month from which it costs no more than the endpoint; NaN: never.
+    """Return for each line the monthly tokens from which it is no dearer than the endpoint.
 
     From the first volume after which it does not cost more again, up to what one copy generates.
     """

@@ -1,4 +1,4 @@
-"""A plan that ages: its recorded figures, those of today, and what moved them."""
+"""Changes of a plan over time: its recorded figures, those of today, and what moved them."""
 
 from datetime import date
 from typing import NamedTuple

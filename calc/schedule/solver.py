@@ -19,7 +19,7 @@ LARGEST_SUM = 2**60  # of weights in cents: CP-SAT counts in 64 bits
 
 
 def is_installed() -> bool:
-    """Return whether OR-Tools is here."""
+    """Return whether OR-Tools is installed."""
     return find_spec("ortools") is not None
 
 

@@ -37,7 +37,7 @@ def first_token_column(job: Job) -> str:
 
 
 def load_columns(job: Job) -> tuple[str, ...]:
-    """The columns that only the load of a rate of requests for generated tokens is made of."""
+    """Return the columns that only the load of a service with a rate of requests reads."""
     has_load = job.requests_per_second and not generates_nothing(job)
     return ("arrivals_load_ratio", "running_sequences") if has_load else ()
 
@@ -45,7 +45,7 @@ def load_columns(job: Job) -> tuple[str, ...]:
 def request_seconds(
     first_token_seconds: np.ndarray, token_seconds: np.ndarray, job: Job
 ) -> np.ndarray:
-    """From a request to its last token; of an encoder to the end of its batch's prefill. [s]"""
+    """Time from a request to its last token; for an encoder, to the end of its prefill. [s]"""
     return (
         first_token_seconds + (0 if generates_nothing(job) else job.answer_tokens) * token_seconds
     )

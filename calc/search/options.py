@@ -322,7 +322,7 @@ def _refusal(
 
 @lru_cache(maxsize=64)
 def _problem_alone(tried: int, code: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Its table, and a frontier without a point: many jobs fail for the same reason."""
+    """Return a problem as a table of one row, with an empty frontier; many jobs share it."""
     head: Columns = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(CODE_COLUMNS, "")
     head |= {"tried": tried, "possible": 0, "problem": "", "problem_code": code}
     return Results(COLUMNS, WORDS, 1).plain(**head), pd.DataFrame(columns=EDGE_COLUMNS)

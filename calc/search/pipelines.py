@@ -76,7 +76,7 @@ def _laid_out(job: Job, degrees: dict[str, int]) -> Job:
 
 
 def _grids_over_machines(found: SearchResult, job: Job, catalogs: Catalogs) -> list[Grid]:
-    """The grids of replicas over several machines, on the types on which none fits."""
+    """The grids of replicas over several machines, on the types where one holds no replica."""
     if not job.generates or any(name in job.fixed for name in FIXING):
         return []
     place_numbers = _places_to_join(found, catalogs)

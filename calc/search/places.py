@@ -68,10 +68,8 @@ def places_of(job: Job, catalogs: Catalogs, factor: int = 1) -> list[Place]:
     rows = np.array([numbers[name] for name in allowed], dtype=int)
     rows = rows[~np.isnan(_paid_prices(job, catalogs)[rows]).all(axis=(1, 2))]
     if cards:
-        priced, rows = (
-            rows,
-            rows[np.isin(catalogs.instances["gpu"].to_numpy(dtype=object)[rows], cards)],
-        )
+        priced = rows
+        rows = rows[np.isin(catalogs.instances["gpu"].to_numpy(dtype=object)[rows], cards)]
         if named and len(priced) > len(rows) == 0:
             raise JobError(
                 f"{' or '.join(named)} has no {' or '.join(cards)}", "leave instance or gpu empty"

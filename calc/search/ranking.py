@@ -68,7 +68,7 @@ class Ranking(NamedTuple):
 
     @property
     def possible(self) -> int:
-        """The number of candidates as which the job may run."""
+        """The number of candidates that the job may run as."""
         return int(np.count_nonzero(self.is_possible))
 
     def has_old_price(self, number: int) -> bool:
@@ -223,7 +223,7 @@ def classes(candidates: Candidates, job: Job, limits: list[Limit]) -> np.ndarray
 
 
 def possible_candidates(candidates: Candidates, job: Job) -> Candidates:
-    """Return the candidates as which a job may run within its limits, all that can be answers."""
+    """Return the candidates that can be answers: the job may run as each within its limits."""
     several = classes(candidates, job, limits_of_candidates(candidates, job))
     return candidates.take(np.flatnonzero(several <= NEEDS_AGREEMENT))
 

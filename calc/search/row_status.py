@@ -49,7 +49,7 @@ def scenario_of(row: Cells | pd.Series) -> Row:
 
 
 def method_name(row: Row, catalogs: Catalogs) -> str:
-    """Full, LoRA, QLoRA."""
+    """Return the method of a row: Full, LoRA or QLoRA."""
     if row["tuning"] != "lora":
         return "Full"
     return "QLoRA" if matrix_bits(row, catalogs) < FOUR_BITS else "LoRA"

@@ -73,7 +73,7 @@ def add_time(
 
 
 def has_turns(pair_table: LayoutPlaceTable) -> bool:
-    """Return whether a row is of conversations of several turns."""
+    """Return whether any row has conversations of several turns."""
     return bool(np.any(pair_table.columns["turns"][1] > 1))
 
 

@@ -203,10 +203,8 @@ def more_streamed_bytes(
 
     Products stand in its place where they are slower.
     """
-    most, products = (
-        read_weights_bytes + more_experts_bytes,
-        decode_products_seconds * streamed_bytes_per_second,
-    )
+    most = read_weights_bytes + more_experts_bytes
+    products = decode_products_seconds * streamed_bytes_per_second
     grown = np.maximum(most, products * (1 + more_sequences_ratio)) - np.maximum(
         read_weights_bytes, products
     )

@@ -201,7 +201,7 @@ def adapted_width_ratio(
     stack_experts,
     stack_experts_per_token,
 ):
-    """Inputs and outputs of the adapted matrices, of those of all that LoRA may adapt. [share]
+    """Widths of the matrices that LoRA adapts over those of all that it may adapt. [share]
 
     An adapter reads its matrix's input and adds to its output. Of routed experts a token meets k.
     Source: Hu et al. 2021, arXiv 2106.09685, section 4.1.

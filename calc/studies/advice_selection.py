@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
 
     @property
     def order(self) -> tuple[int, float]:
-        """The better one first."""
+        """Sort key of a change: the better one first."""
         return self.unsure, self.cost
 
 

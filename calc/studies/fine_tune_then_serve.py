@@ -39,7 +39,7 @@ class Service(NamedTuple):
 
     @property
     def usd_per_month(self) -> float:
-        """Cost of all of them for a month; NaN if the service is refused or not paid. [USD]"""
+        """Cost of all services for a month; NaN if one is refused or has no price. [USD]"""
         if not self.options.obstacle:
             return float(self.copies * self.options.rows[0]["usd"])
         return np.nan

@@ -38,7 +38,7 @@ def named_choices(
 
 
 def _groups(column: str, values: list[str], words: str) -> dict[str, list[str]]:
-    """The values of each choice: of a family of instances all its sizes."""
+    """The values of each choice; a family of instances stands for all its sizes."""
     if column != "instance":
         return {value: [value] for value in values}
     names = [word.strip().removeprefix("ml.") for word in words.split(",")]

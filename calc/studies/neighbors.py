@@ -116,7 +116,7 @@ def neighbors(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neigh
 
 
 def distinct_changes(row: Cells, changes: Iterable[Changes]) -> list[Changes]:
-    """Changes cut down to what they change, each once; those past what a column takes left out."""
+    """Return the changes, each once, without what they keep; none beyond a column's bounds."""
     cut: dict[tuple, Changes] = {}
     most = {
         name: column.most

@@ -19,14 +19,12 @@ from views.shared.elements import button
 from views.shared.markdown import faint, plain
 from views.shared.theme import Ink
 
-PLAN, RENAME, COPY, UP, DOWN, REMOVE = (
-    "Make it the plan",
-    "Rename",
-    "Keep a copy",
-    "Move up",
-    "Move down",
-    "Remove",
-)
+PLAN = "Make it the plan"
+RENAME = "Rename"
+COPY = "Keep a copy"
+UP = "Move up"
+DOWN = "Move down"
+REMOVE = "Remove"
 WIDTHS = (3.3, 6.3, 1.2)  # of name, figures and menu
 LONGEST_NAME = 60
 RENAMED = "renamed"  # the place whose name is asked for

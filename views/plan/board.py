@@ -30,11 +30,9 @@ from views.shared.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows
 from views.shared.theme import FITS, Ink
 
 # Pixels of a row and of the head; rows before the table scrolls.
-ROW, HEADER, ROWS_IN_VIEW = (
-    34,
-    36,
-    12,
-)
+ROW = 34
+HEADER = 36
+ROWS_IN_VIEW = 12
 TANK = (150, 28)  # as high as a cell draws it
 # Pixels of columns: all but how it is set stand side by side on a wide screen.
 NARROW, MONEY, CARD = 62, 84, 150

@@ -50,10 +50,8 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     """All that a link says is what the session holds; what was not understood is kept."""
     state = st.session_state
     choices, complaints = link.parse(query, catalogs)
-    state["link_prices_as_of"], state["link_then"] = (
-        choices.pop("prices_as_of", ""),
-        choices.pop("then", None),
-    )
+    state["link_prices_as_of"] = choices.pop("prices_as_of", "")
+    state["link_then"] = choices.pop("then", None)
     state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
     if "readings" in choices:
         rest_on(choices.pop("readings"))
