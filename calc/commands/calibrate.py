@@ -23,16 +23,16 @@ TABLES = (".csv", ".parquet")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `calibrate`."""
-    parser.epilog = "Put the result into catalogs/own/: later estimates are corrected by it."
+    parser.usage = "%(prog)s [-h] [-o OUTPUT] [--model-config PATH] LOG [LOG ...] [plan.csv]"
+    parser.epilog = (
+        "Put the result into catalogs/own/: later estimates are corrected by it. plan.csv: the "
+        "scenarios that were run; without it, the commands that the logs print."
+    )
     logs = (
         "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary or a "
         "memory snapshot"
     )
     parser.add_argument("logs", metavar="LOG", nargs="+", help=logs)
-    parser.usage = "%(prog)s [-h] [-o OUTPUT] [--model-config PATH] LOG [LOG ...] [plan.csv]"
-    parser.epilog += (
-        " plan.csv: the scenarios that were run; without it, the commands that the logs print."
-    )
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:

@@ -134,20 +134,14 @@ def job(
     slow_hours = terms.slow_hours(
         ends, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"]
     )
-    of_load = table["instances_needed"] * copies
-    # Instances at rest are paid where one signs for years.
-    resting = evaluate(resting_instances, table | {"instances_needed": of_load}) * (
-        MARKETS[market].committed_years == 0
-    )
+    needed = table["instances_needed"] * copies
     spare = table["spare_instances" if interrupted else "standby_instances"]
-    instances = rented_instances(of_load + spare, sizes)
+    instances = rented_instances(needed + spare, sizes)
+    # Instances at rest are paid where one signs for years.
+    is_committed = MARKETS[market].committed_years > 0
+    resting = evaluate(resting_instances, table | {"instances_needed": needed}) * (not is_committed)
     usd_per_hour = instances * instance_usd_per_hour
     billed = billed_hours(market, ends, hours, slow_hours, table["attempts"])
-    paid_gpus = np.where(
-        np.isnan(table["instance_gpus"]),
-        table["gpus"],  # cards without an instance
-        (instances - resting) * table["instance_gpus"],
-    )
     return Job(
         instances=instances,
         usd_per_hour=usd_per_hour,
@@ -156,9 +150,15 @@ def job(
         seconds=np.where(ends > 0, hours * HOUR_SECONDS, _served_seconds(table)),
         slow_hours=slow_hours,
         billed_hours=billed,
-        billed_gpu_hours=paid_gpus * billed,
+        billed_gpu_hours=_paid_gpus(table, instances - resting) * billed,
         resting_instances=resting,
     )
+
+
+def _paid_gpus(table: Columns, instances: np.ndarray) -> np.ndarray:
+    """GPUs of these instances, or the job's own cards if it has no instance. [GPUs]"""
+    instance_gpus: np.ndarray = table["instance_gpus"]
+    return np.where(np.isnan(instance_gpus), table["gpus"], instances * instance_gpus)
 
 
 def _work_hours(table: Columns) -> np.ndarray:

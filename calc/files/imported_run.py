@@ -110,10 +110,9 @@ def cautious(row: Row, summary: RunSummary) -> Row:
     A field that raises it may undo a fit; one that lowers it may make what does not fit fit.
     """
     if summary.lacks_memory and row["fits"] == HOLDS[0]:
-        probability = min(row["fit_probability"], UNSURE)
-        why = NOT_SURE
+        why, probability = NOT_SURE, min(row["fit_probability"], UNSURE)
     elif summary.overstates and row["fits"] == "no":
-        probability, why = UNSURE, MAY_FIT
+        why, probability = MAY_FIT, UNSURE
     else:
         return row
     return {

@@ -243,41 +243,28 @@ def plainness(candidates: Candidates, grid: Grid, job: Job) -> list[np.ndarray]:
     GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs used, FSDP
     before tensor parallel, less sharding, less recompute.
     """
-    count = len(candidates.usd)
-    trains = job.work == "training"
-    if trains:
+    gpus_of_place = place_gpus(candidates, grid)
+    if job.trains:
         first = [np.round(np.abs(np.log(candidates.step_tokens / job.step_tokens)), 6)]
     else:
-        first = [
-            candidates.gpus % place_gpus(candidates, grid),
-            np.round(np.log(candidates.seconds), 6),
-        ]
-    gpus_paid = place_gpus(candidates, grid) * candidates.instances
-    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job.markets])[
-        candidates.market_number
-    ]
-    time = np.where(in_blocks, np.round(np.log(candidates.seconds), 2), 0)
-    degrees = [
+        first = [candidates.gpus % gpus_of_place, np.round(np.log(candidates.seconds), 6)]
+    is_block_market = np.array([MARKETS[name].block_hours > 0 for name in job.markets])
+    in_block = is_block_market[candidates.market_number]
+    keys = [
+        *first,
+        gpus_of_place * candidates.instances,
+        candidates.instances,
+        np.where(in_block, np.round(np.log(candidates.seconds), 2), 0),
         candidates.gpus,
         candidates.tensor_parallel,
         candidates.pipeline_parallel,
         candidates.context_parallel,
-    ]
-    choices = [
-        _order_of(name, order, candidates, grid)
-        for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES))
-    ]
-    keys = [
-        *first,
-        gpus_paid,
-        candidates.instances,
-        time,
-        *degrees,
-        *choices,
+        _order_of("sharding", SHARDINGS, candidates, grid),
+        _order_of("recompute", RECOMPUTES, candidates, grid),
         candidates.usd,
         candidates.accumulation_steps,
     ]
-    return [key for key in keys if len(key) > 1 or count == 1]
+    return [key for key in keys if len(key) > 1 or len(candidates) == 1]
 
 
 def place_gpus(candidates: Candidates, grid: Grid) -> np.ndarray:

@@ -20,7 +20,7 @@ def trained_tokens_ratio(
 def update_micro_batches(
     rolls_out, step_sequences, rollout_epochs, batch_sequences, data_parallel, accumulation_steps
 ):
-    """Micro-batches of one step on each replica. [micro-batches]"""
+    """Micro-batches of one step on each replica, of a rollout in all its epochs. [micro-batches]"""
     return np.where(
         rolls_out > 0,
         step_sequences * rollout_epochs / (batch_sequences * data_parallel),

@@ -16,7 +16,7 @@ from calc.evaluate import Row
 
 
 def takes() -> dict[str, Callable[[Any], None]]:
-    """By the key of a widget that shows a value in its own terms: what takes a new one over."""
+    """Return, by the key of a widget with terms of its own, what takes over its new value."""
     return st.session_state.setdefault("takes", {})
 
 

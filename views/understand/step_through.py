@@ -117,13 +117,12 @@ def _take(key: str, walk: Walk, plan: Present, catalogs: Catalogs) -> None:
 
 def _slower(plan: Present, catalogs: Catalogs) -> float:
     """Return how much longer a step takes with everything recomputed."""
+    if plan.scenario["work"] != "training":
+        return 1.0
     key = (plan.scenario, plan.market, catalogs.version)
-    trains = plan.scenario["work"] == "training"
-    if trains:
-        return recent_result(
-            "slower", key, lambda: recompute_time_ratio(plan.scenario, plan.market, catalogs)
-        )
-    return 1.0
+    return recent_result(
+        "slower", key, lambda: recompute_time_ratio(plan.scenario, plan.market, catalogs)
+    )
 
 
 def _state_bytes_each(plan: Present, catalogs: Catalogs) -> float:

@@ -18,6 +18,7 @@ from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import Problems, TableError, quote_cell
 from calc.scenarios.read import read_inputs
+from calc.table import is_missing
 from calc.units import GIB
 
 MOST_CONTINGENCY = 100  # per cent
@@ -136,7 +137,7 @@ def standings(rows: pd.DataFrame, kept_rows: pd.DataFrame) -> list[str]:
 
 def _choices(row: Row, names: list[str]) -> dict[str, float | str]:
     """The choices of an estimated row in a comparable form; NaN is empty."""
-    return {name: "" if row[name] != row[name] else row[name] for name in names}
+    return {name: "" if is_missing(row[name]) else row[name] for name in names}
 
 
 def _unread(table: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:

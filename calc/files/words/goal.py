@@ -45,7 +45,7 @@ def goal_of(
 def _scores(
     tags: set[str], roles: set[str], columns: Cells, trains: Mapping[str, bool]
 ) -> dict[str, float]:
-    """How much speaks for each goal: the words by their weights, and the columns that are set."""
+    """The evidence for each goal: the words by their weights, and the columns that are set."""
     said = tags | roles | columns.keys()
     score = {
         goal: sum((float(weight) for name, weight in weights.items() if name in said), 0.0)

@@ -22,7 +22,7 @@ from calc.files.words.limits import put_no_latency
 from calc.files.words.loads import LOAD_ROLES
 from calc.files.words.machines import named_machines
 from calc.files.words.method import settle_method
-from calc.files.words.model_of_text import model_of
+from calc.files.words.model_choice import model_meant
 from calc.files.words.models import NamedModel, named_models
 from calc.files.words.quantities import put_quantities
 from calc.files.words.request_reading import Question, RequestReading
@@ -60,7 +60,7 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
     claims = [claim for claim in claims if claim.first not in scopes.aside]
     facts.not_counted += _put_aside(aside, items, scopes, plain)
     put_settings(facts, items, scopes)
-    model = model_of(facts, models, claims, items, scopes, catalogs)
+    model = model_meant(facts, models, claims, items, scopes, catalogs)
     kind = Kind(model, catalogs)
     claims = settled_roles(claims, plain, facts.columns, kind)
     claims = without_denied(claims, facts, items, scopes, plain)

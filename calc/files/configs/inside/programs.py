@@ -262,7 +262,7 @@ def _fields_of_recipe(class_name: str, fields: Json) -> Json:
 
 
 class _ToolMatch(NamedTuple):
-    """How well fields fit a tool; of several the largest counts."""
+    """The fit of fields to a tool; of several the largest counts."""
 
     is_known_trainer: bool  # not a script of one's own
     is_named: bool  # by the class that starts it
@@ -294,7 +294,7 @@ def _tool_of_fields(fields: Json, class_name: str, called: str, is_file: bool) -
 
 
 def _match(tool: Tool, fields: Json, class_name: str, called: str) -> _ToolMatch | None:
-    """How well fields fit a tool; None if they are not its own."""
+    """Return how well fields fit a tool; None if they are not its own."""
     is_called = tool.id == called
     marks = sum(mark in fields for mark in tool.marks)
     read = sum(name in tool.fields for name in fields)

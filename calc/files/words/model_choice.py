@@ -18,7 +18,7 @@ MOST_CHOICES = 4  # that a question names
 MOST_TO_TAKE = 5  # choices of which the newest is taken until the question is answered
 
 
-def model_of(
+def model_meant(
     facts: Facts,
     models: list[NamedModel],
     claims: list[Claim],
