@@ -53,6 +53,7 @@ LARGER = frozenset({"bigger than", "larger than", "better than", "above", "beyon
 
 
 COMMA = Item(0, 0, ",", frozenset({","}))
+FARTHEST_CORRECTION = 7  # items between two models
 FARTHEST_WISH = 2  # items behind and: and we want
 
 
@@ -101,6 +102,7 @@ def put_aside(items: list[Item]) -> set[int]:
         before = clause.places if "," in clause.mark.tags else []
     aside |= _under_heading_of_today(items)
     aside |= _days_of_reply(items) | _overloaded(items)
+    aside |= _corrected(items)
     return aside | _compared(items) | _answered_no(items) | signature_of(items)
 
 
@@ -202,6 +204,24 @@ def _answered_no(items: list[Item]) -> set[int]:
             if any(tag.startswith("sets:") for tag in items[number].tags):
                 denied.add(number)
     return denied
+
+
+def _corrected(items: list[Item]) -> set[int]:
+    """The numbers of the models that a text takes back: clip? no, qwen2.5-vl-7b."""
+    models = [place for place, item in enumerate(items) if "MODEL" in item.tags]
+    return {
+        first
+        for first, second in pairwise(models)
+        if second - first <= FARTHEST_CORRECTION
+        and any(_takes_back(items, place) for place in range(first + 1, second))
+    }
+
+
+def _takes_back(items: list[Item], place: int) -> bool:
+    """Return whether a word corrects what stands before it: sorry, or a no by itself."""
+    behind = items[place + 1]
+    ends = bool(behind.tags & {"arrow", ",", "end"}) or behind.text == ":"
+    return "correction" in items[place].tags or (items[place].text in NO and ends)
 
 
 def _compared(items: list[Item]) -> set[int]:

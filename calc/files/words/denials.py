@@ -97,8 +97,14 @@ def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
     after = next((item for item in items if item.start >= claim.end), None)
     of_them = after is not None and bool({"them", "free"} & after.tags or after.text == "are")
     corrects = corrects or (of_them and any("only" in item.tags for item in between))
-    low, high = sorted((before.item.value, claim.item.value))
-    is_guess = claim.role == "bare" and high < CLOSE * low
+    is_guess = claim.role == "bare" and _are_close(before.item.value, claim.item.value)
     is_guess = is_guess and (after is None or bool(after.tags & {"end", ","}))
     corrects = corrects or (is_guess and any("about" in item.tags for item in between))
     return corrects and len(between) <= FARTHEST
+
+
+def _are_close(first: float | None, second: float | None) -> bool:
+    """Return whether two numbers may be guesses of one; a word such as weekdays has none."""
+    if first is None or second is None:
+        return False
+    return max(first, second) < CLOSE * min(first, second)

@@ -210,6 +210,8 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
         return True  # the request: 2x8 H100
     if last.text.isalpha() and following.tags & {"CARD", "INST"} and frame.roles[-1] in OF_LOAD:
         return True  # how many users can one L40S take
+    if frame.roles[-1] == "examples_each" and "each" in last.tags:
+        return any("N" in item.tags for item in items[match.end : match.end + 2])  # mean len 900
     if frame.roles[-1] not in WITHOUT_NOUN:
         return False
     if "N" not in last.tags:

@@ -13,7 +13,13 @@ from calc.files.words.dates import is_due, read_date
 from calc.files.words.numbers import Number, glued_keys, read_number
 from calc.files.words.spelled import read_spelled
 from calc.files.words.typing_errors import without_typing_errors
-from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
+from calc.files.words.vocabulary import (
+    SPACED,
+    lexicon,
+    silent_words,
+    tags_of_compound,
+    vocabulary,
+)
 
 ENUMERATOR, FEWEST_PARTS = re.compile(r"(?<!\S)\(?([1-9])\) "), 2
 STRONG = re.compile(
@@ -186,7 +192,7 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
         return Item(place, end, text[place:end], tags, None if value is None else float(value))
     if match := WORD.match(text, place):
         word = match[0][:1] if CJK.match(match[0]) else match[0]
-        tags = frozenset({"silent"}) if word in silent_words() else frozenset()
+        tags = frozenset({"silent"}) if word in silent_words() else tags_of_compound(word)
         return Item(place, place + len(word), word, tags)
     mark = text[place]
     return Item(

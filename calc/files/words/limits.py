@@ -28,7 +28,7 @@ WEEKEND_TOO = re.compile(
 )
 OF_HOURS_UP = ("clock_range", "duration_rate", "always")
 UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
-OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|horas"), 9.0
+OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|hora"), 9.0
 NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
 OF_LENGTHS = ("tokens", "each_tokens", "prompt_tokens", "answer_tokens")

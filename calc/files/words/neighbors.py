@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from calc.files.words.items import Item, items_after
@@ -10,6 +11,7 @@ ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "t
 AT_ONCE = frozenset({"active", "concurrent"})
 COUNTED_BY_ONE = frozenset({"CARD", "INST", "gpu", "node", "x", "epoch", "pass", "spare", "extra"})
 EACH = frozenset({"each", "per_user"})
+FARTHEST_COLON = 4  # items behind the number of a heading
 FARTHEST_EACH = 5  # items: everyone asks 5 questions in an hour
 FARTHEST_PRICE = 4  # words behind how much
 HERE = frozenset({"below", "above", "under", "over"})  # in a letter: find below our needs
@@ -218,8 +220,14 @@ def _heading(place: ItemPlace) -> Item | None:
         return None
     begins = before is None or before.tags & {"end", ",", "silent"}
     counts = is_noun(behind[0]) and is_plural(behind[0].text)
-    is_heading = begins and behind[1].text == ":" and counts
+    is_heading = begins and counts and any(one.text == ":" for one in _silent(place))
     return replace(item, tags=SILENT) if is_heading else None
+
+
+def _silent(place: ItemPlace) -> list[Item]:
+    """The silent items behind the noun that a number counts: please, a colon."""
+    behind = place.behind(FARTHEST_COLON)[1:]
+    return list(takewhile(lambda item: item.is_silent, behind))
 
 
 def _adjective(place: ItemPlace) -> Item | None:

@@ -142,7 +142,7 @@ def _put_training(amounts: Amounts) -> None:
 def _put_data(amounts: Amounts, run: str) -> None:
     """Put the examples and their lengths; `run` is the column of the tokens of the run."""
     for claim in amounts.of("context_tokens", "seq_tokens"):
-        of_example = "session" in claim.cues or (
+        of_example = {"session", "request"} & claim.cues or (
             "per" in claim.cues and amounts.of("examples", "users_session")
         )
         amounts.put("example_tokens" if of_example else "sequence_tokens", claim)

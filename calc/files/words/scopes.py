@@ -296,7 +296,7 @@ def _is_interjection(items: list[Item], place: int) -> bool:
     if items[place].text == "never" and after is not None and not after.tags:
         return True  # a prompt that never varies
     alone = items[place].text in ("no", "nothing", "none")
-    return alone and after is not None and after.text in (":", ",")
+    return alone and after is not None and (after.text in (":", ",") or "arrow" in after.tags)
 
 
 def _goes_on(items: list[Item], place: int, kind: str) -> bool:

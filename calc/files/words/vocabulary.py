@@ -117,6 +117,29 @@ def lexicon() -> Lexicon:
     return Lexicon({phrase: frozenset(several) for phrase, several in tags.items()}, longest_first)
 
 
+COUNTED = frozenset({"people", "user", "request", "document", "example", "image", "session"})
+SHORTEST_TAIL, SHORTEST_HEAD = 5, 3  # letters of a compound
+
+
+@read_once
+def _tails() -> dict[str, frozenset[str]]:
+    """Nouns of what is counted, which may end a compound, with their tags."""
+    return {
+        phrase: tags & COUNTED
+        for phrase, tags in lexicon().tags.items()
+        if tags & COUNTED and phrase.isalpha() and len(phrase) >= SHORTEST_TAIL
+    }
+
+
+def tags_of_compound(word: str) -> frozenset[str]:
+    """The tags of the noun that ends a compound, as in Produkttexten or newspapers; else none."""
+    starts = range(SHORTEST_HEAD, len(word) - SHORTEST_TAIL + 1)
+    return next((_tails()[word[start:]] for start in starts if word[start:] in _tails()), NO_TAGS)
+
+
+NO_TAGS: frozenset[str] = frozenset()
+
+
 def _add(tags: dict[str, set[str]], text: str, tag: str) -> None:
     for phrase in text.split(","):
         if plain := phrase.strip().lower().translate(SPACED):
