@@ -20,6 +20,7 @@ from calc.say.numbers import (
     usd,
 )
 from calc.say.speed import pace_unit
+from calc.scenarios.published_weights import bits_of
 from calc.studies.limits_cost import Relaxed
 from calc.studies.stricter_limits import SPEEDS
 from calc.units import HOUR_SECONDS, YEAR_DAYS
@@ -165,7 +166,9 @@ def step_words(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
     """The next step of a limit, as a noun."""
     name, step = limit.name, limit.step
     if limit.bits:
-        return bits_words(name, *limit.bits)
+        weights_bits, cache_bits = limit.bits
+        has_as_many = weights_bits == bits_of(catalogs, row["precision"])
+        return bits_words(name, weights_bits, cache_bits, has_as_many)
     if isinstance(step, tuple):
         return " and ".join(map(short_duration, step))
     if name == "spare" and step:
@@ -177,13 +180,17 @@ def step_words(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
     )
 
 
-def bits_words(name: str, weights: int, cache: int) -> str:
-    """The formats with fewer bits than before: 4-bit weights and 8-bit cache."""
+def bits_words(name: str, weights: int, cache: int, has_as_many: bool = False) -> str:
+    """The formats with fewer bits than before: 4-bit weights and 8-bit cache.
+
+    `has_as_many`: the weights have as many bits already, in another format.
+    """
     if name == "kv_precision":
         return f"{cache}-bit cache"
+    of_weights = f"{'other ' if has_as_many else ''}{weights}-bit weights"
     if name == "precision":
-        return f"{weights}-bit weights"
-    return f"{weights}-bit weights and {f'{cache}-bit ' if cache != weights else ''}cache"
+        return of_weights
+    return f"{of_weights} and {f'{cache}-bit ' if cache != weights else ''}cache"
 
 
 def _limit_words(name: str, row: Row, catalogs: Catalogs) -> str:

@@ -156,14 +156,14 @@ def _shared_places(grids: Sequence[Grid]) -> tuple[list[Place], list[np.ndarray]
 
 def _accumulation_codes(grid: Grid) -> np.ndarray:
     """A number for each layout, equal for layouts that try the same accumulations."""
-    slices = np.stack([grid.first_step, grid.first_step + grid.steps_count], axis=1)
-    distinct_slices, slice_of_layout = np.unique(slices, axis=0, return_inverse=True)
+    first_layout, slice_of_layout = distinct([grid.first_step, grid.steps_count], grid.layout_count)
+    first_step, steps_count = grid.first_step[first_layout], grid.steps_count[first_layout]
     codes: dict[bytes, int] = {}
     code_of_slice = [
-        codes.setdefault(grid.steps[start:end].tobytes(), len(codes))
-        for start, end in distinct_slices.tolist()
+        codes.setdefault(grid.steps[start : start + count].tobytes(), len(codes))
+        for start, count in zip(first_step.tolist(), steps_count.tolist(), strict=True)
     ]
-    return np.array(code_of_slice, dtype=float)[slice_of_layout.reshape(-1)]
+    return np.array(code_of_slice, dtype=float)[slice_of_layout]
 
 
 def _positions(pairs: np.ndarray, count: int) -> np.ndarray:

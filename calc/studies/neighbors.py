@@ -26,6 +26,7 @@ from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.scenarios.join_objectives import SUPERVISED
 from calc.scenarios.lookups import cells_by_id
 from calc.scenarios.precision_traits import WITHOUT_BF16
+from calc.scenarios.published_weights import bits_of, narrow_formats
 from calc.search.first_rows import sound_layouts
 from calc.search.free_choices import RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.shapes import DEGREES
@@ -96,7 +97,7 @@ def neighbors(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neigh
     """Every change that is tried on a scenario (an estimated row), each once."""
     job = job_of_scenario(row, market, limits)
     choices = (
-        _training_changes(row, catalogs)
+        _training_changes(row, catalogs, adapts=limits.get("goal") != "train")
         if row["work"] == "training"
         else _serving_changes(row, catalogs)
     )
@@ -240,7 +241,7 @@ def _job_elsewhere(row: Row, job: Row, catalogs: Catalogs) -> Row:
     if row["work"] == "inference":
         in_16_bits = ("bf16", "fp16")
         same_width = in_16_bits if precision in in_16_bits else (precision,)
-        free["precision"] = [*same_width, *_narrower(row, catalogs)]
+        free["precision"] = [*same_width, *narrower_formats(row, catalogs)]
     elif precision not in TRAINED_IN["full" if row["tuning"] == "full" else "lora"]:
         free["precision"] = precision
     # Left open, each card trains in the one of TRAINED_IN that it has.
@@ -275,8 +276,11 @@ def _elsewhere(
         yield place | {name: best[name] for name in names}
 
 
-def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
-    """Return single changes of a training run: same work, fewer bits, LoRA, another step."""
+def _training_changes(row: Row, catalogs: Catalogs, adapts: bool) -> Iterator[Changes]:
+    """Return single changes of a training run: same work, fewer bits, LoRA, another step.
+
+    `adapts`: adapters may do the work, since the weights that they stay on are trained already.
+    """
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
         yield native
@@ -294,7 +298,7 @@ def _training_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
         yield {"precision": "bf16"}
         for name in SMALL_OPTIMIZERS:
             yield {"optimizer": name}
-    for name in ADAPTED_IN:
+    for name in ADAPTED_IN if adapts else ():
         yield {"tuning": "lora", "precision": name}
     for times in (2, 4):
         yield {"batch": row["batch"] * times}
@@ -318,18 +322,22 @@ def _serving_changes(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
     for times in MORE_SEQUENCES:
         yield {"batch": row["batch"] * times}
     yield {"implementation": "vllm"}
-    for name in _narrower(row, catalogs):
+    for name in narrower_formats(row, catalogs):
         yield {"precision": name}
-    for name in _narrower(row, catalogs):
+    for name in narrower_formats(row, catalogs):
         yield {"precision": name, "kv_precision": "fp8"}
     yield {"kv_precision": "fp8"}
     yield {"batch": np.ceil(row["batch"] / 2)}
 
 
-def _narrower(row: Row, catalogs: Catalogs) -> list[str]:
-    """The formats to serve in that are narrower than the scenario's."""
-    widths = catalogs.precisions["matrix_bytes_each"]
-    return [name for name in SERVED_IN if widths[name] < widths[row["precision"]]]
+def narrower_formats(row: Row, catalogs: Catalogs) -> list[str]:
+    """The formats to serve in that have fewer bits than the scenario's: published ones, if any."""
+    narrower: list[str] = []
+    for bits in (8, 4):
+        if bits < bits_of(catalogs, row["precision"]):
+            usual = [name for name in SERVED_IN if bits_of(catalogs, name) == bits]
+            narrower += narrow_formats(catalogs, row["model"], bits) or usual
+    return narrower
 
 
 def _of_card(row: Row, catalogs: Catalogs, column: str) -> bool:

@@ -1,10 +1,11 @@
 """Advice where a run is tight or does not fit: the same training first."""
 
+import pytest
 from examples import catalogs, recorded
 
 from calc import estimate
 from calc.answers.advice import advise
-from calc.studies.neighbors import distinct_changes, neighbors
+from calc.studies.neighbors import distinct_changes, narrower_formats, neighbors
 
 CASES = recorded("cases/advice.json")
 PLAN = (CASES["fitting"] | CASES["others"] | CASES["too big"])["without a length"]
@@ -53,7 +54,7 @@ def test_rollouts_are_told_to_score_fewer_sequences_at_once():
     assert "1 sequence scored at once" in set(advise(row, catalogs())["change"])
 
 
-def test_a_change_that_changes_nothing_is_left_out():
+def test_what_changes_nothing_and_adapters_of_a_run_from_scratch_are_left_out():
     planned = estimate(PLAN, catalogs(), solve=False)
     changes = neighbors(planned, catalogs(), "on-demand", {}).changes
     assert all(
@@ -63,3 +64,20 @@ def test_a_change_that_changes_nothing_is_left_out():
         if name in planned
     )
     assert distinct_changes(planned, [changes[0], changes[0]]) == changes[:1]
+    assert any("tuning" in change for change in changes)
+    from_scratch = neighbors(planned, catalogs(), "on-demand", {"goal": "train"})
+    assert not any("tuning" in change for change in from_scratch.changes)
+
+
+@pytest.mark.parametrize(
+    ("model", "precision", "narrower"),
+    [
+        ("gpt-oss-20b", "mxfp4", set()),  # 4 bits are the fewest
+        ("kimi-k2.6", "int4-experts", set()),
+        ("qwen3-coder-480b-a35b", "fp8", {"nvfp4"}),  # as NVIDIA publishes it
+        ("olmo-2-7b", "bf16", {"fp8", "int8", "awq-4bit"}),  # nobody publishes fewer bits
+    ],
+)
+def test_a_service_is_told_of_fewer_bits_as_they_are_published(model, precision, narrower):
+    row = {"model": model, "precision": precision}
+    assert set(narrower_formats(row, catalogs())) == narrower
