@@ -78,22 +78,27 @@ def _value(loader, file, path):
             file, path, event, "an alias refers to a value written elsewhere", "write the value out"
         )
     if len(path) > DEEPEST:
-        _refuse(
-            file,
-            path[:DEEPEST],
-            event,
-            "values are nested too deeply",
-            "restore the last good version",
-        )
+        top = path[:DEEPEST]
+        _refuse(file, top, event, "values are nested too deeply", "restore the last good version")
     if isinstance(event, yaml.ScalarEvent):
         return _scalar(event, _tag(loader, event), file, path)
     if isinstance(event, yaml.SequenceStartEvent):
-        items: list[Any] = []
-        while not loader.check_event(yaml.SequenceEndEvent):
-            items.append(_value(loader, file, (*path, str(len(items)))))
-        loader.get_event()
-        return items
-    mapping = {}
+        return _list(loader, file, path)
+    return _mapping(loader, file, path)
+
+
+def _list(loader, file, path):
+    """The items of a list whose first event has been read."""
+    items: list[Any] = []
+    while not loader.check_event(yaml.SequenceEndEvent):
+        items.append(_value(loader, file, (*path, str(len(items)))))
+    loader.get_event()
+    return items
+
+
+def _mapping(loader, file, path):
+    """The fields of a mapping whose first event has been read; refuse a key that is no word."""
+    mapping: dict[str, Any] = {}
     while not loader.check_event(yaml.MappingEndEvent):
         name = loader.get_event()
         tag = _tag(loader, name) if isinstance(name, yaml.ScalarEvent) else "merge"
@@ -101,13 +106,8 @@ def _value(loader, file, path):
         if tag == "merge":
             _refuse(file, path, name, "a key must be a plain word", "write the fields out")
         if tag != "str":
-            _refuse(
-                file,
-                path,
-                name,
-                f"YAML does not read the key {key} as text",
-                f'write "{key}" in quotes',
-            )
+            problem = f"YAML does not read the key {key} as text"
+            _refuse(file, path, name, problem, f'write "{key}" in quotes')
         if key in mapping:
             _refuse(file, (*path, key), name, "the key appears twice", "keep one of the two")
         mapping[key] = _value(loader, file, (*path, key))

@@ -110,40 +110,30 @@ def explain(
     """The Explanation of a scenario; `written(name, value)` writes its numbers."""
     table = walk(one_scenario(scenario, catalogs), VERDICT)
     moments = MOMENTS[work_of(table)]
-    peak = int(table["peak_moment"][0])
-    moment = moments[peak]
-    place = _place(moments[peak], table)
+    moment = moments[int(table["peak_moment"][0])]
+    place = _place(moment, table)
     traced = columns_to_trace(table)
     chains: list[dict] = []
     facts: dict[str, bool] = {}
     for component in EXPLAINED:
         top = moment.parts.get(component, component)
         if top in PASSING:
-            rows = [
-                _row(
-                    component,
-                    "Nothing at this moment.",
-                    TracedColumn(0.0),
-                    TracedColumn(0.0),
-                    written,
-                )
-            ]
+            nothing = TracedColumn(0.0)
+            rows = [_row(component, "Nothing at this moment.", nothing, nothing, written)]
         else:
-            rows = chain(
-                [top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written
-            )
+            elsewhere = {*EXPLAINED, *SHARED} - {component, top}
+            rows = chain([top], elsewhere, traced, place, facts, written)
         chains += [{"component": component, "step": step, **row} for step, row in enumerate(rows)]
     shared = [name for row in chains for name in row["reads"] if name in SHARED]
     rows = chain(shared, {*EXPLAINED}, traced, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
-    fact_table = pd.DataFrame([fact(name, table, catalogs) for name in facts])
     return Explanation(
-        moment.phase,
-        moment.says,
-        _moments(moments, table),
-        pd.DataFrame(chains),
-        fact_table,
-        block_tables(table, catalogs),
+        phase=moment.phase,
+        says=moment.says,
+        moments=_moments(moments, table),
+        formulas=pd.DataFrame(chains),
+        facts=pd.DataFrame([fact(name, table, catalogs) for name in facts]),
+        blocks=block_tables(table, catalogs),
     )
 
 

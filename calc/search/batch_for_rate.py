@@ -90,6 +90,34 @@ def with_batches(
     not keep up and would need more, none below that need keeps up either. An encoder that no batch
     lets keep up has one sequence, since its load exceeds what its card does anyway.
     """
+    batch = _fewest_that_keep_up(pair_table, requests_per_second, job)
+    if generates_nothing(job):
+        batch[batch == MOST_SEQUENCES] = 1
+    layout_of_pair = pair_table.layout_of_pair
+    first, copies = distinct((layout_of_pair.astype(float), batch), len(batch))
+    source = layout_of_pair[first]
+    layouts = {
+        name: take_rows(values, grid.layout_count, source) for name, values in grid.layouts.items()
+    }
+    return Grid(
+        places=grid.places,
+        layouts=layouts | {"batch": batch[first]},
+        layout_count=len(first),
+        layout_of_pair=copies,
+        place_of_pair=pair_table.place_of_pair,
+        first_step=grid.first_step[source],
+        steps_count=grid.steps_count[source],
+        steps=grid.steps,
+    )
+
+
+def _fewest_that_keep_up(
+    pair_table: LayoutPlaceTable, requests_per_second: np.ndarray, job: Job
+) -> np.ndarray:
+    """Fewest sequences on each replica that keep up with each pair's rate, up to the most.
+
+    Doubling finds a number that does, and halving the fewest.
+    """
     pairs = len(pair_table.layout_of_pair)
     few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
     open_pairs, turn = np.arange(pairs), 0
@@ -108,23 +136,7 @@ def with_batches(
         enough = needed <= middle
         few[open_pairs] = np.where(enough, few[open_pairs], needed - 1)
         many[open_pairs] = np.where(enough, middle, many[open_pairs])
-    if generates_nothing(job):
-        many[many == MOST_SEQUENCES] = 1
-    first, copies = distinct((pair_table.layout_of_pair.astype(float), many), pairs)
-    source = pair_table.layout_of_pair[first]
-    layouts = {
-        name: take_rows(values, grid.layout_count, source) for name, values in grid.layouts.items()
-    } | {"batch": many[first]}
-    return Grid(
-        grid.places,
-        layouts,
-        len(first),
-        copies,
-        pair_table.place_of_pair,
-        grid.first_step[source],
-        grid.steps_count[source],
-        grid.steps,
-    )
+    return many
 
 
 def _busy_sequences(

@@ -100,33 +100,20 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     numbers = _numbers(dials)
     cards = _cards(row, dials, point, catalogs)
     needed = with_overhead(surface.rows, cards[cards["card"] == row["gpu"]])
-    numbered = dict(
-        zip(
-            dials,
-            (
-                list(dial).index(value) + 1.0
-                for dial, value in zip(dials.values(), _own(dials, row), strict=True)
-            ),
-            strict=True,
-        )
-    )
-    rows = pd.concat(
-        [
-            numbers.iloc[needed["variant"]].reset_index(drop=True),
-            needed.drop(columns="variant"),
-        ],
-        axis=1,
-    )
+    own_values = zip(dials.items(), _own(dials, row), strict=True)
+    places = {name: list(dial).index(value) + 1.0 for (name, dial), value in own_values}
+    of_variant = numbers.iloc[needed["variant"]].reset_index(drop=True)
+    rows = pd.concat([of_variant, needed.drop(columns="variant")], axis=1)
     stops = stops_of(row, catalogs)
     return Walk(
-        rows[rows["stop"] < len(stops)],
-        cards,
-        dials,
-        stops,
-        bounds,
-        point | numbered,
-        row["gpu"],
-        float(surface.miss_ratio.max()),
+        rows=rows[rows["stop"] < len(stops)],
+        cards=cards,
+        dials=dials,
+        stops=stops,
+        bounds=bounds,
+        plan=point | places,
+        card=row["gpu"],
+        miss_ratio=float(surface.miss_ratio.max()),
     )
 
 

@@ -180,41 +180,49 @@ def by_sizes(sizes: Json, catalogs: Any, named: str = "") -> tuple[list[str], st
     network without a gate is four times as wide as the model.
     """
     models = catalogs.models
-    traits = (
-        catalogs.stacks.groupby("model")[[*TRAITS.values()]].max().reindex(models.index).fillna(0)
-    )
-    has = {name: traits[column].astype(float) for name, column in TRAITS.items()} | {
-        "learned": models["longest_sequence_tokens"] < np.inf
-    }
-    has |= {name: (has[name] > 0).astype(float) for name in ("gated", "rms", "learned")}
-    wanted = {"kv_heads": sizes.get("heads"), "experts": 0, **sizes}
-    gated = float(wanted.get("gated", 0))
-    if float(wanted["experts"]):
-        wanted.pop("gated", None)  # of the dense network
-        wanted |= (
-            {}
-            if "expert_ffn" in wanted or "ffn" not in wanted
-            else {"expert_ffn": wanted.pop("ffn")}
-        )
-    elif "ffn" not in wanted and not gated:
-        wanted["ffn"] = 4 * int(wanted["hidden"])
+    wanted = _wanted_sizes(sizes)
     model_type = str(wanted.pop("model_type", ""))
-    kind = (models["kind"] == "decoder") & (
-        (model_type == "") | models["model_type"].isin(model_type.split("|"))
+    kind = models["kind"] == "decoder"
+    if model_type:
+        kind &= models["model_type"].isin(model_type.split("|"))
+    traits = _traits_of_models(catalogs)
+    apart = pd.DataFrame(
+        {
+            name: _apart(traits.get(name, models.get(name)).astype(float), float(value))
+            for name, value in wanted.items()
+        }
     )
-    apart = {
-        name: _apart(has.get(name, models.get(name)).astype(float), float(value))
-        for name, value in wanted.items()
-    }
-    same = kind & (pd.DataFrame(apart) <= SAME_RATIO).all(axis=1)
+    same = kind & (apart <= SAME_RATIO).all(axis=1)
     shapes = models.index[same].to_series().groupby(models.loc[same, "parameters"]).agg(list)
     fits = [
         min(map(str, shape), key=lambda model: (model != named, len(model), model))
         for shape in shapes
     ]
-    return [named] if named in fits else fits, str(
-        pd.DataFrame(apart).sum(axis=1)[kind].idxmin()
-    ) if kind.any() else ""
+    closest = str(apart.sum(axis=1)[kind].idxmin()) if kind.any() else ""
+    return [named] if named in fits else fits, closest
+
+
+def _wanted_sizes(sizes: Json) -> Json:
+    """The sizes that a config gives, with those that follow where it gives none."""
+    wanted = {"kv_heads": sizes.get("heads"), "experts": 0, **sizes}
+    is_gated = bool(float(wanted.get("gated", 0)))
+    if float(wanted["experts"]):
+        wanted.pop("gated", None)  # of the dense network
+        if "ffn" in wanted and "expert_ffn" not in wanted:
+            wanted["expert_ffn"] = wanted.pop("ffn")
+    elif "ffn" not in wanted and not is_gated:
+        wanted["ffn"] = 4 * int(wanted["hidden"])
+    return wanted
+
+
+def _traits_of_models(catalogs: Any) -> dict[str, pd.Series]:
+    """The traits of every model that sizes may name, by the names that configs give them."""
+    models = catalogs.models
+    columns = [*TRAITS.values()]
+    of_stacks = catalogs.stacks.groupby("model")[columns].max().reindex(models.index).fillna(0)
+    traits = {name: of_stacks[column].astype(float) for name, column in TRAITS.items()}
+    traits["learned"] = models["longest_sequence_tokens"] < np.inf
+    return traits | {name: (traits[name] > 0).astype(float) for name in ("gated", "rms", "learned")}
 
 
 def _apart(values: pd.Series, wanted: float) -> pd.Series:
