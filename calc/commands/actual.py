@@ -8,7 +8,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs, with_readings
 from calc.commands.command import cells_of, plan_rows, with_days, write_result
-from calc.files.bills.read import bill_of_file
+from calc.files.bills.bill_reader import bill_of_file
 from calc.files.bills.small import typed_amount
 from calc.files.budgets import budgets_of_file
 from calc.files.calibration.entries import calibration_text, entries_of_readings

@@ -9,13 +9,13 @@ from calc.catalogs.load import Catalogs, with_readings
 from calc.commands.command import UNUSABLE, pasted_text, plan_rows, write_result
 from calc.evaluate import Row
 from calc.files.calibration.entries import calibration_text, entries_of_readings
-from calc.files.calibration.logs import MOST_CHARACTERS, runs
-from calc.files.calibration.readings import RunReading, readings_of_runs
+from calc.files.calibration.run_logs import MOST_CHARACTERS, runs
+from calc.files.calibration.run_readings import RunReading, readings_of_runs
 from calc.files.imported_run import import_run
 from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.explain import LogProblem
 from calc.files.oom.logs import logged_figures
-from calc.files.oom.parts import cards_of_log, on_card
+from calc.files.oom.memory_parts import cards_of_log, on_card
 from calc.plan.figures import records
 
 TABLES = (".csv", ".parquet")

@@ -17,7 +17,7 @@ from calc.files.oom.engine import takes_a_share
 from calc.files.oom.explain import OomExplanation, explain_text, origin
 from calc.files.oom.findings import OTHER_WORK
 from calc.files.oom.logs import logged_figures
-from calc.files.oom.parts import MeasuredPart, cards_of_log
+from calc.files.oom.memory_parts import MeasuredPart, cards_of_log
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
 from calc.say.change import ENGINE_OPTIONS, MACHINES, NOTHING_FITS, WHAT_HELPS, effect

@@ -12,7 +12,7 @@ from calc.commands.imports import content_of, named_files
 from calc.commands.oom import explained_alone
 from calc.commands.sheet import as_mapping, data_lines, sheet
 from calc.files.imported_run import Documents
-from calc.files.oom.problem import LogProblem
+from calc.files.oom.log_problem import LogProblem
 from calc.files.request import PASTED, request_of
 from calc.files.request_answer import OpenQuestions, answer_request
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from calc.catalogs.strict_yaml import CatalogError
 from calc.files.configs.problem import ConfigProblem
-from calc.files.oom.problem import LogProblem
+from calc.files.oom.log_problem import LogProblem
 from calc.models.huggingface.values import ConfigError
 from calc.scenarios.problems import TableError
 

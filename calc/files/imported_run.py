@@ -8,7 +8,7 @@ from typing import NamedTuple
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.calibration.logs import runs
+from calc.files.calibration.run_logs import runs
 from calc.files.configs.field_report import Line
 from calc.files.configs.run import read_runs
 from calc.files.configs.run_summary import RunSummary, replicas_of, summary_of

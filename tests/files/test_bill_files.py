@@ -12,9 +12,9 @@ from bills import as_csv, as_parquet, cur, focus, legacy_parquet, line
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.files.bills import read
+from calc.files.bills import bill_reader
+from calc.files.bills.bill_reader import bill_of
 from calc.files.bills.formats import tag_of, usage_of
-from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
 from calc.files.door import REFUSALS
 from calc.plan.bill_lines import KEYS, SUMS, joined_bills, within
@@ -285,6 +285,6 @@ def test_arrow_reads_a_file_without_python(tmp_path):
     file.write_bytes(b"a,b\n1,2\n")
     with file.open("rb") as stream:
         for source in (stream, io.BytesIO(b"a,b\n1,2\n")):
-            native = read._native(source)
+            native = bill_reader._native(source)
             assert type(native) in (pa.OSFile, pa.BufferReader)
             assert native.read() == b"a,b\n1,2\n"

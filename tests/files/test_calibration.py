@@ -14,8 +14,8 @@ from calc.catalogs.checked_documents import document_of
 from calc.catalogs.load import with_readings
 from calc.catalogs.rooms import READINGS, label_of
 from calc.files.calibration.entries import calibration_text, entries_of_readings
-from calc.files.calibration.logs import runs
-from calc.files.calibration.readings import readings, readings_of_runs
+from calc.files.calibration.run_logs import runs
+from calc.files.calibration.run_readings import readings, readings_of_runs
 from calc.files.link.link import compose, parse
 from calc.units import GIB
 

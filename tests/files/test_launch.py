@@ -22,8 +22,8 @@ from calc import answer, estimate
 from calc.files.configs.documents import readings_of as read_config
 from calc.files.configs.run import read_run
 from calc.files.launch.kit import NOT_READ, kits, not_to_launch
+from calc.files.launch.kit_values import launch_values
 from calc.files.launch.specs import kit_specs
-from calc.files.launch.values import launch_values
 from calc.files.launch_files import files_of, with_warning, write_folder, zip_files
 from calc.scenarios.inputs import BY_NAME
 

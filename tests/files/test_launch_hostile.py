@@ -14,7 +14,7 @@ from examples import catalogs, recorded
 
 from calc import CatalogError, add_models, estimate
 from calc.files.launch import shell
-from calc.files.launch.formats import file_text
+from calc.files.launch.file_formats import file_text
 from calc.files.launch.kit import kits
 from calc.files.launch.specs import kit_specs, launch_document
 from calc.files.launch_files import files_of, with_warning, write_folder

@@ -13,7 +13,7 @@ from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.explain import LogProblem, explain_text, tells, text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
-from calc.files.oom.parts import cards_of_capacity, cards_of_log
+from calc.files.oom.memory_parts import cards_of_capacity, cards_of_log
 from calc.units import GIB
 
 pytestmark = pytest.mark.usefixtures("read_once")

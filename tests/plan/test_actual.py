@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from calc.__main__ import main
 from calc.commands.command import plan_rows
-from calc.files.bills.read import bill_of
+from calc.files.bills.bill_reader import bill_of
 from calc.files.bills.small import typed_amount
 from calc.plan.actual import CAUSE_COLUMNS, actual, runway, runway_of_budget, with_attempts
 from calc.plan.budgets import Budget

@@ -16,7 +16,7 @@ from test_compare_page import PLAIN, SERVED
 from calc import estimate
 from calc.__main__ import main
 from calc.catalogs.strict_yaml import CatalogError
-from calc.files.bills.read import bill_of
+from calc.files.bills.bill_reader import bill_of
 from calc.files.budgets import budgets_of, own_budgets
 from calc.files.launch.kit import kits
 from calc.plan.budgets import MONTH_DAYS, Budget, budget_use, by_team, months_in, with_gpu_hours

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
-from calc.files.bills.read import bill_of
+from calc.files.bills.bill_reader import bill_of
 from calc.files.bills.small import typed_amount
 from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS

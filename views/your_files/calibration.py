@@ -11,8 +11,8 @@ from calc import estimate
 from calc.catalogs.load import Catalogs, with_readings
 from calc.evaluate import Row
 from calc.files.calibration.entries import calibration_text, entries_of_readings
-from calc.files.calibration.logs import LoggedRun, runs_of_log
-from calc.files.calibration.readings import RunReading, measured_words, readings_of_runs
+from calc.files.calibration.run_logs import LoggedRun, runs_of_log
+from calc.files.calibration.run_readings import RunReading, measured_words, readings_of_runs
 from calc.files.door import REFUSALS
 from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import tells

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from calc.files.calibration.readings import RunReading
+from calc.files.calibration.run_readings import RunReading
 from calc.mappings import Json
 
 HEAD = """# yaml-language-server: $schema=schema/calibration.json

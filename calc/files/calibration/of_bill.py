@@ -5,7 +5,7 @@ import pandas as pd
 
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.files.calibration.readings import RunReading
+from calc.files.calibration.run_readings import RunReading
 from calc.plan.actual import Actual
 from calc.plan.figures import records
 from calc.say.numbers import is_missing, three_digits

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
-from calc.files.configs.asides import IF, LOAD, LOOP
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, tools
+from calc.files.configs.script_asides import IF, LOAD, LOOP
 from calc.files.configs.values import whole
 from calc.mappings import Json
 from calc.say.numbers import is_missing

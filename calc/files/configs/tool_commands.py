@@ -7,13 +7,13 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
-from calc.files.configs.asides import LONGEST_ASIDE, asides_of
 from calc.files.configs.commands import shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import ENDS, fields_of
 from calc.files.configs.inside.docker import gpus_of_docker, release_words, run_of_docker
 from calc.files.configs.inside.terms import place_of, terms_of
 from calc.files.configs.model_names import NIM
+from calc.files.configs.script_asides import LONGEST_ASIDE, asides_of
 from calc.files.configs.texts import flat
 from calc.files.configs.values import whole
 from calc.mappings import Json

@@ -11,8 +11,9 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import idle_inputs, read_run
+from calc.files.launch.file_formats import file_text, flags, settings
 from calc.files.launch.fleet import fleet_values
-from calc.files.launch.formats import file_text, flags, settings
+from calc.files.launch.kit_values import launch_values
 from calc.files.launch.shell import Script, comment_line, filled_script, filled_text
 from calc.files.launch.specs import (
     KitSpec,
@@ -22,7 +23,6 @@ from calc.files.launch.specs import (
     place_files,
     rented_file,
 )
-from calc.files.launch.values import launch_values
 from calc.mappings import Json
 from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
 from calc.table import is_missing

@@ -14,7 +14,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs, catalog_ids
 from calc.evaluate import Row
 from calc.files.link import kept_answers as link_kept
-from calc.files.link import models as link_models
+from calc.files.link import models_of_link
 from calc.files.link import readings as link_readings
 from calc.job.columns import ANYWHERE
 from calc.job.fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
@@ -86,7 +86,7 @@ def compose(choices: Row) -> dict[str, list[str]]:
                 [ANYWHERE] if name == "regions" else []
             )
     query |= link_kept.compose_kept(choices, link_word)
-    query |= link_models.compose_models(choices.get("custom_models") or {})
+    query |= models_of_link.compose_models(choices.get("custom_models") or {})
     query |= link_readings.compose_readings(choices.get("readings") or {}, link_word)
     return {name: values for name, values in query.items() if values}
 
@@ -101,12 +101,12 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[st
             f"The link is of version {version[:20]}, this is version {VERSION}; open it "
             f"where it was made, or check every choice here."
         )
-    custom = link_models.read_models(query, catalog_ids(catalogs), complaints)
+    custom = models_of_link.read_models(query, catalog_ids(catalogs), complaints)
     for name, raw in _as_fields(query).items():
         texts = [str(item) for item in raw] or [""]
-        if name in ONE_VALUE or name.startswith(link_models.PREFIX):
+        if name in ONE_VALUE or name.startswith(models_of_link.PREFIX):
             complaints += _second(name, list(dict.fromkeys(texts)))
-        if name == "v" or name.startswith(link_models.PREFIX):
+        if name == "v" or name.startswith(models_of_link.PREFIX):
             continue
         if name == link_readings.NAME:
             choices["readings"] = link_readings.read_readings(texts, complaints)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.files.oom.parts import estimate_with
+from calc.files.oom.memory_parts import estimate_with
 from calc.say.numbers import is_missing, size
 
 LEAST_BYTES = 64 * 1024.0**2  # less is not worth a change

@@ -26,8 +26,9 @@ from calc.files.oom.findings import (
     findings_of_failure,
     findings_of_figures,
 )
+from calc.files.oom.log_problem import LogProblem
 from calc.files.oom.logs import logged_figures, named_failures, silent, stated_figures
-from calc.files.oom.parts import (
+from calc.files.oom.memory_parts import (
     MeasuredPart,
     cards_of_log,
     on_card,
@@ -35,7 +36,6 @@ from calc.files.oom.parts import (
     parts_of_figures,
 )
 from calc.files.oom.phases import findings_of_phase
-from calc.files.oom.problem import LogProblem
 from calc.files.oom.snapshots import PICKLES, pickled_peaks
 from calc.say.numbers import with_noun
 from calc.say.place import short_card

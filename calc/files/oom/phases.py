@@ -4,7 +4,7 @@ from calc.catalogs.load import Catalogs
 from calc.engine.one_scenario import phases_table
 from calc.evaluate import Row
 from calc.files.oom.logs import last_named, log_patterns
-from calc.files.oom.parts import estimate_with
+from calc.files.oom.memory_parts import estimate_with
 from calc.mappings import Json
 from calc.say.numbers import size
 from calc.scenarios.inputs import BY_NAME

@@ -14,8 +14,8 @@ from calc.catalogs.schemas import run_logs
 from calc.files.door import one_sentence
 from calc.files.oom.explain import text_of
 from calc.files.oom.failures import failures, fullest
+from calc.files.oom.log_problem import LogProblem
 from calc.files.oom.logs import logged_figures
-from calc.files.oom.problem import LogProblem
 from calc.files.oom.sizes import in_bytes
 from calc.files.oom.snapshots import peaks_of
 from calc.mappings import Json

@@ -10,9 +10,9 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.tables import SET_UP
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.calibration.logs import LoggedRun, printed_of_runs
+from calc.files.calibration.run_logs import LoggedRun, printed_of_runs
 from calc.files.configs.model_names import model_id
-from calc.files.oom.parts import cards_of_capacity
+from calc.files.oom.memory_parts import cards_of_capacity
 from calc.layout import at_once, replicas
 from calc.mappings import Json
 from calc.memory.moments import FORWARD_PASS
