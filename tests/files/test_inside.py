@@ -15,10 +15,12 @@ from calc.files.configs.inside.near_facts import near_facts
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run, read_runs
+from calc.files.configs.run_summary import summary_of
 from calc.files.imported_run import import_run
 from calc.files.oom.engine import engine_cures
 from calc.files.request import request_of
 from calc.files.request_answer import answer_request
+from calc.scenarios.inputs import DEFAULTS
 
 pytestmark = pytest.mark.usefixtures("read_once")
 
@@ -40,6 +42,46 @@ def test_a_file_of_any_form_is_read_or_refused_by_what_it_is(name):
         {column: row[column] for column in expected}
         for row, expected in zip(rows, EXPECTED[name], strict=True)
     ] == EXPECTED[name]
+
+
+MODULE = """
+module "endpoint" {
+  hf_model_id = "meta-llama/Meta-Llama-3-8B-Instruct"
+  instance_type = "ml.g5.2xlarge"
+  instance_count = 2
+  tgi_config = { max_input_tokens = 4000, max_total_tokens = 4096 }
+}
+"""
+TRAINS = "torchrun train.py --model_name_or_path=Qwen/Qwen3-8B"
+MODAL = f"""
+@app.function(gpu="H100:2", timeout=6 * 3600)
+def train():
+    subprocess.run("{TRAINS}".split())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("module.tf", MODULE, "2 replicas"),
+        ("a.yaml", f"run: {TRAINS}\nscheduling: {{timeout: 86400s}}", "timeout 86400s"),
+        ("a.yaml", f"run: {TRAINS}\nscheduling: {{strategy: SPOT}}", "Spot is asked for"),
+        ("a.yaml", f"run: {TRAINS}\nlimits: {{timeout: 36000}}", "timeout 36000"),
+        ("a.yaml", f"run: {TRAINS}\ntimeout: {{attemptDurationSeconds: 60}}", "seconds 60"),
+        ("train.py", MODAL, "timeout 21600"),
+    ],
+)
+def test_terms_beside_a_program_are_said(name, text, said):
+    run = read_runs([(name, text.encode())], catalogs())[0]
+    not_counted = summary_of(run.row, run.lines, DEFAULTS, {}).not_counted
+    assert any(said in item for item in not_counted)
+
+
+@pytest.mark.parametrize("name", ["lora_target_parameters", "unfrozen_parameters"])
+def test_a_long_value_leaves_room_for_its_effect(name):
+    text = f"base_model: Qwen/Qwen3-8B\n{name}: [{', '.join(map(str, range(1000, 1100)))}]\n"
+    lines = import_run([("a.yml", text.encode())], catalogs()).summary.lines()
+    assert any(f"{name} [1000, 1001" in line and "memory)" in line for line in lines)
 
 
 def test_every_recorded_file_has_what_it_says():

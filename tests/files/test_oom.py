@@ -341,9 +341,12 @@ def test_a_healthy_engines_cache_stands_beside_the_estimate(tmp_path, capsys):
     log.write_text(
         "NVIDIA A100-SXM4-80GB\nV1 LLM engine (v0.8.5) with config: model='Qwen/Qwen2.5-7B', "
         "dtype=torch.bfloat16, max_seq_len=32768\nGPU KV cache size: 1,006,720 tokens\n"
+        "|   0  NVIDIA A100-SXM4-80GB  On | 00000000:30:00.0 Off |  0 |\n"
+        "| N/A  41C  P0  95W / 400W |  74120MiB /  81920MiB |  0%  Default |\n"
     )
     assert main(["oom", str(log)]) == 0
     out = capsys.readouterr().out
     assert "From A100 80GB." in out
     assert "which GPU" not in out
     assert "The engine's cache holds 1,006,720 tokens, " in out
+    assert float(out.split("In use on the card | ")[1].split(" | ")[1]) > 70  # with the whole pool

@@ -68,6 +68,7 @@ class Field(Entry, kw_only=True):
             "converters",
             "component",
             "fsdp",
+            "adapter",
             "recompute",
             "accelerators",
             "infra",

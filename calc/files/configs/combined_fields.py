@@ -230,6 +230,8 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
     if rollouts and each and int(rollouts) % int(each) == 0:
         parts = ("rollouts_per_step", "generations")
         settings.derive("prompts_per_step", int(rollouts) // int(each), parts)
+    elif rollouts:
+        settings.unused[settings.fields["rollouts_per_step"]] = None
     if prompts:
         settings.derive(
             "global_batch",

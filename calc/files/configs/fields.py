@@ -33,7 +33,8 @@ class Field:
 OF_MEMORY = re.compile(
     r"(?:^|[._])(?:peft_type|lora_r|lora_rank|use_peft|quantization|load_in_[48]bit|zero_stage|"
     r"cpu_offload|param_offload|optimizer_offload|gradient_checkpointing|activation_checkpointing|"
-    r"modules_to_save|n_gpus_per_node|num_nodes|nnodes|tensor_parallel_size|pipeline_parallel_size|"
+    r"modules_to_save|target_parameters|n_gpus_per_node|num_nodes|nnodes|tensor_parallel_size|"
+    r"pipeline_parallel_size|gpu_memory_utilization|mem_fraction_static|kv_cache_dtype|"
     r"\w*(?:batch_size|bsz|batch)_per_(?:gpu|device))$"
 )  # fields of any tool that decide memory
 

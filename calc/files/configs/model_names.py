@@ -192,6 +192,8 @@ def by_sizes(sizes: Json, catalogs: Any, named: str = "") -> tuple[list[str], st
             for name, value in wanted.items()
         }
     )
+    if "ffn" in apart and float(wanted["experts"]):  # no block of some models is dense
+        apart["ffn"] = apart["ffn"].where(traits["ffn"] > 0, 0.0)
     same = kind & (apart <= SAME_RATIO).all(axis=1)
     shapes = models.index[same].to_series().groupby(models.loc[same, "parameters"]).agg(list)
     fits = [

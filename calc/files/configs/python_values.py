@@ -8,6 +8,9 @@ from calc.files.configs.problem import ConfigProblem
 from calc.mappings import Json
 
 CLASS = "class"  # the key under which a call keeps the name of what it calls
+# Calls that keep the words of a text.
+OF_WORDS = ("shlex.split", "textwrap.dedent", "dedent")
+WORD_METHODS = ("split", "strip", "format")
 FROM_ENVIRONMENT = ("os.environ.get", "os.getenv", "environ.get", "getenv", "env.get")
 ADDS = "add_argument"
 HOLDERS = (
@@ -150,6 +153,12 @@ class Values:
                 return known.get(str(placed[0]), placed[-1])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "join" and len(placed) == 1:
             return _join(self.value(node.func.value, depth + 1), placed[0])
+        if name in OF_WORDS and placed and isinstance(placed[0], str):
+            return placed[0]
+        if isinstance(node.func, ast.Attribute) and node.func.attr in WORD_METHODS:
+            text = self.value(node.func.value, depth + 1)
+            if isinstance(text, str) and not text.startswith("${"):
+                return text
         first, _, rest = name.partition(".")
         called = ".".join(filter(None, (self.imported.get(first, first), rest)))
         return {CLASS: called, **{str(place): value for place, value in enumerate(placed)}, **named}

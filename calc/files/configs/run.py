@@ -110,10 +110,13 @@ def _run(
 
 
 def _settle_folder(settings: RunSettings, catalogs: Catalogs, downloads: dict[str, str]) -> None:
-    """Take the model that the files download into the folder that they load it from."""
+    """Take the model of a folder: what the files download there, or what it is made from."""
     named = str(settings.values.get("model") or "")
-    if is_folder(named) and not model_id(named, catalogs):
-        settings.values["model"] = model_in_folder(named, downloads) or named
+    if not is_folder(named) or model_id(named, catalogs):
+        return
+    beside = (str(settings.values.get(part, "")) for part in ("built_from", "tokenizer"))
+    known = next((name for name in beside if model_id(name, catalogs)), "")
+    settings.values["model"] = model_in_folder(named, downloads) or known or named
 
 
 def _named_objective(text: str, file: str) -> tuple[str, str] | None:

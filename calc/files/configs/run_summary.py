@@ -10,7 +10,7 @@ from calc.files.configs.script_asides import IF, LOAD, LOOP
 from calc.files.configs.values import whole
 from calc.mappings import Json
 from calc.say.numbers import is_missing
-from calc.say.reading import reading_lines
+from calc.say.reading import LONGEST_ITEM, reading_lines
 from calc.scenarios.inputs import BY_NAME
 
 QUIET = ("work", "scenario", "implementation")  # columns that the first words say
@@ -46,6 +46,7 @@ TOO_FEW_GPUS = "the command takes {} GPUs, and only {} are asked for"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
 LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the largest"
 EFFECTS = {"memory": SURE, "less memory": LOWERS, "": MAYBE}
+CUT = "..."  # where a long value is cut
 OPTIMIZERS = ("optimizer", "optim")  # columns and parts that a field settles
 OF_MEMORY = (
     *("precision", "quantized", "tuning", "sharding", "strategy", "recompute", "kv_precision"),
@@ -145,7 +146,8 @@ def _assumptions(
         if not is_missing(run[name] or estimated.get(name))
     ]
     items += _per_node(run, lines)
-    engine = next((tool for tool in run["source_tool"].split("+") if tool in tools()), "")
+    named = [tool for tool in run["source_tool"].split("+") if tool in tools()]
+    engine = next((tool for tool in named if not tools()[tool].launches), "")
     if "implementation" in defaults and run["implementation"] == "vllm" and engine:
         items.append(OWN_MEMORY.format(tools()[engine].name))
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
@@ -190,6 +192,14 @@ def _effect(name: str, field: Field | None) -> str:
     return SURE if field.to in OF_MEMORY else EFFECTS[field.changes]
 
 
+def _with_effect(name: str, value: str, effect: str) -> str:
+    """A field with its value and its effect; a long value is cut, so that the effect is shown."""
+    left = max(LONGEST_ITEM - len(f"{name}  ({effect})"), len(CUT))
+    plain = " ".join(value.split())
+    short = plain if len(plain) <= left else f"{plain[: left - len(CUT)]}{CUT}"
+    return f"{name} {short} ({effect})" if short else f"{name} ({effect})"
+
+
 def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
     """The unused fields of the files with their values, those that change memory first."""
     values = {line.field: line.text for line in lines}
@@ -202,8 +212,8 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
     items = []
     for name in filter(None, run["unused"].split("+")):
         effect = _effect(name, fields.get(name))
-        items.append((effect in (MAYBE, UNKNOWN), f"{name} {values.get(name, '')} ({effect})"))
-    items = [(is_minor, text.replace("  ", " ")) for is_minor, text in items]
+        text = _with_effect(name, values.get(name, ""), effect)
+        items.append((effect in (MAYBE, UNKNOWN), text))
     asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
     replicas = replicas_of(lines)
     if run["work"] == "inference" and max(replicas, _most_replicas(lines)) > 1:

@@ -88,8 +88,10 @@ def runs_of_script(text: str, file: str) -> list[list[Reading]]:
     shared = [Reading(file, tool, slurm, LAUNCH, parts, asides)] if slurm or asides else []
     served = [(readings, own) for readings, own in found if _serves(readings)]
     trained = [(readings, own) for readings, own in found if not _serves(readings)]
-    if not any(one.tool and not one.tool.launches for readings, _ in trained for one in readings):
-        groups = [[one] for one in served] if len(served) > 1 else [found]
+    builds = [one for one in served if not _starts_tool(one[0])]  # of an engine that is served
+    engines = [one for one in served if _starts_tool(one[0])]
+    if not any(map(_starts_tool, (readings for readings, _ in trained))):
+        groups = [[one, *builds] for one in engines] if len(engines) > 1 else [found]
     else:
         groups = [trained, *([one] for one in served)]
     return [_together(group, variables, file, shared) for group in groups]
@@ -109,6 +111,11 @@ def _together(
         *([visible] if visible.parts else []),
         *shared,
     ]
+
+
+def _starts_tool(readings: list[Reading]) -> bool:
+    """Return whether a command starts a tool that trains or serves, not what prepares it."""
+    return any(reading.tool and not reading.tool.launches for reading in readings)
 
 
 def _serves(readings: list[Reading]) -> bool:
@@ -217,7 +224,10 @@ def _any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
     ):
         return None
     has_mark = any(mark in fields for mark in tool.marks)
+    names_model = any(name in fields for name in MODEL_FLAGS)
     trains = re.search(r"train|tun|sft|lora|dpo|clm", script.rpartition("/")[2].lower())
+    if trains and names_model:
+        return tool
     return tool if has_mark and (trains or _known_fields(tool, fields) > 1) else None
 
 

@@ -11,6 +11,7 @@ from calc.mappings import Json
 
 MOST_NODES = 50_000
 STANDARD = ("tag:", "!!")  # of YAML's own and of languages, which would make objects
+LOOK_UP = "!FindInMap"  # of CloudFormation's, whose long form is Fn::FindInMap
 TEXTS = ("!Sub", "!")  # whose text stands as it is, with its ${NAME}
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 INDENT = re.compile(r"[ \t]*")
@@ -97,6 +98,9 @@ class _Nodes:
             raise ConfigProblem(
                 f"{where}: values are nested deeper than {DEEPEST}; give the config alone."
             )
+        if isinstance(event, yaml.SequenceStartEvent) and event.tag == LOOK_UP:
+            place, size = self._sequence(depth)
+            return {"Fn::FindInMap": place}, size + 1
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(depth)
         return self._mapping(depth)

@@ -94,8 +94,8 @@ def parts_of_figures(
     """The parts of a summary or a log, each with its counterpart in the estimate."""
     estimated = {
         "allocated_peak": row["logged_peak_bytes"],
-        "reserved_peak": row["memory_bytes"] - row["context_bytes"],
-        "used": row["memory_bytes"],
+        "reserved_peak": _taken(row) - row["context_bytes"],
+        "used": _taken(row),
         "weights": row["weights_bytes"],
         "activation_peak": sum(row[name] for name in FORWARD_PASS),
         "non_torch": row["context_bytes"],
@@ -103,6 +103,13 @@ def parts_of_figures(
         "kv_needed": _one_request(figures, row, catalogs),
     }
     return _parts(figures, {} if is_other_work(figures, row) else estimated)
+
+
+def _taken(row: Row) -> float:
+    """Memory in use on the card, of an engine with its whole pool instead of its requests. [B]"""
+    pool = row["kv_pool_bytes"]
+    grows = pool is not None and pool == pool and pool > row["kv_cache_bytes"]
+    return float(row["memory_bytes"] + (pool - row["kv_cache_bytes"] if grows else 0))
 
 
 def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> float | None:

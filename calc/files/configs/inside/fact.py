@@ -9,10 +9,11 @@ Path = tuple[str, ...]  # keys from the root of a file to a value
 class Fact(NamedTuple):
     """One statement: its kind, its value, where it stands, and its text.
 
-    Kinds: gpus, devices, nodes, workers, copies, most_copies (numbers); card (ids with a number
-    each); memory (GB of a card); tensor, data, data_local (degrees in charts of llm-d, the last on
-    one node); instance; family (of instances); spot; spot_too; on_demand; region; time_limit;
-    price_limit; model; engine; recipe (the trainer of HyperPod's); variable (name and value).
+    Kinds: gpus, devices, nodes, workers, copies, most_copies (numbers); instances (a number, of an
+    endpoint or a job); card (ids with a number each); memory (GB of a card); tensor, data,
+    data_local (degrees in charts of llm-d, the last on one node); instance; family (of instances);
+    spot; spot_too; on_demand; region; time_limit; price_limit; model; engine; recipe (the trainer
+    of HyperPod's); variable (name and value).
     """
 
     kind: str

@@ -17,6 +17,9 @@ REPOSITORY = re.compile(
     r"(?:hf://|huggingface://|https://huggingface\.co/)?([\w.-]{1,96}/[\w.-]{1,96})"
 )
 LONGEST_IMAGE = 200  # characters
+OF_DATA = {"dataset", "datasets"}  # whose repositories hold no model
+# Keys above the schedule of a job: of Vertex AI, of Azure, and of a function of Modal.
+OF_JOB = ("scheduling", "limits", "decorator 0")
 VISIBLE_DEVICES = ("cuda_visible_devices", "nvidia_visible_devices")
 # Of nodes in Kubernetes, in llm-d and in Nomad: the name of a trait, and its values.
 SELECTORS = (("key", "values"), ("labelKey", "labelValues"), ("attribute", "value"))
@@ -85,6 +88,9 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
         return
     items = value if isinstance(value, list) else [value]
     settings = [Setting(key, parents, str(item), path, text) for item in items]
+    if settings and settings[0].parent in OF_JOB and key in ("timeout", "strategy"):
+        yield from _facts_of_schedule(settings[0])
+        return
     for setting in settings:
         yield from (setting.states(kind, term) for kind, term in terms_of(key, setting.value))
     if isinstance(value, list):
@@ -95,6 +101,15 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
     elif value is not None and not isinstance(value, bool):
         yield from machine_facts(settings[0])
         yield from _facts_about_software(settings[0], is_text=isinstance(value, str))
+
+
+def _facts_of_schedule(setting: Setting) -> Iterator[Fact]:
+    """Yield the longest time, or Spot, that the schedule of a job asks for."""
+    market = market_of(setting.value.lower())
+    if setting.key == "strategy" and market:
+        yield setting.states(market, True)
+    elif setting.key == "timeout" and setting.value[:1].isdigit():
+        yield setting.states("time_limit", f"timeout {setting.value}")
 
 
 def _facts_of_list(settings: list[Setting]) -> Iterator[Fact]:
@@ -119,6 +134,7 @@ def _facts_about_software(setting: Setting, is_text: bool) -> Iterator[Fact]:
     if key == "model_type" and setting.parent == "run":  # which trainer a HyperPod recipe runs
         yield setting.states("recipe", setting.value)
     of_model = key in keys.model or (key in ("id", "name") and setting.parent == "model")
+    of_model = of_model and not OF_DATA & set(setting.parents)
     if of_model and (match := REPOSITORY.fullmatch(name)):
         yield setting.states("model", match[1])
     elif key == "model_id" and JUMPSTART.fullmatch(name):

@@ -66,11 +66,13 @@ def _machine(setting: Setting) -> list[Fact]:
 
 
 def _nodes(setting: Setting) -> list[Fact]:
-    """The number of nodes of a job."""
+    """The number of nodes of a job, or of instances of a job or of an endpoint."""
     key, parents = setting.key, setting.parents
     is_node_count = key in field_catalog().keys.nodes or (
         key == "size" and "leader_worker_template" in parents
     )
+    if setting.key == "instance_count" and setting.number:
+        return [setting.states("instances", setting.number)]
     return [setting.states("nodes", setting.number)] if is_node_count and setting.number else []
 
 

@@ -1,7 +1,8 @@
 """Programs that the manifests of platforms start; each names its engine in a way of its own.
 
 Sources: KAITO 0.12, pkg/model/interface.go and charts/kaito/workspace/templates; llmaz 0.1,
-docs/examples and its BackendRuntimes; BentoVLLM, service.py; each as of 2026-11-28.
+docs/examples and its BackendRuntimes; BentoVLLM, service.py; each as of 2026-11-28. Kubeflow
+Trainer 2, pkg/runtime/framework/plugins/torch/torchtune.go, as of 2026-11-30.
 """
 
 import re
@@ -27,6 +28,8 @@ TUNING = {
 BY_FOUR_BITS = {"load_in_4bit": "true", "use_bnb_nested_quant": "true"}
 TUNING_PARTS = ("ModelConfig", "QuantizationConfig", "LoraConfig", "TrainingArguments")
 LORA_NAMES = {"r": "lora_r", "target_modules": "lora_target_modules"}
+OF_TORCHTUNE = re.compile(r"torchtune-(?P<family>[a-z]+[\d.]*)-(?P<size>[\d.]+b)")  # a runtime
+ALONE = "_single_device"  # the end of torchtune's recipes for one GPU
 LLMAZ_ENGINES = {
     "vllm": "vllm serve",
     "sglang": "python -m sglang.launch_server --model-path",
@@ -48,6 +51,8 @@ def platform_words(node: Json) -> list[str]:
         return _of_kaito(node)
     if version.startswith("inference.llmaz.io") and kind == "Playground":
         return _of_llmaz(_mapping(node, "spec"))
+    if version.startswith("trainer.kubeflow.org") and kind == "TrainJob":
+        return _of_kubeflow(_mapping(node, "spec"))
     arguments = _mapping(node, "args")
     if {"model_id", "gpu_type"} <= arguments.keys():
         return _of_bento(arguments)
@@ -135,6 +140,48 @@ def _of_tuning(tuning: Json) -> list[str]:
             settings[LORA_NAMES.get(name, name)] = str(value)
     flags = [f"--{name}={value}" for name, value in settings.items()]
     return ["python", "train.py", *flags] if preset else []
+
+
+def _of_kubeflow(spec: Json) -> list[str]:
+    """The command of a TrainJob on a runtime of torchtune, or of one set by variables alone."""
+    trainer = _mapping(spec, "trainer")
+    runtime = OF_TORCHTUNE.fullmatch(str(_mapping(spec, "runtimeRef").get("name", "")))
+    if runtime and not trainer.get("command"):
+        return _of_torchtune(runtime, trainer)
+    if trainer.get("command") or trainer.get("args"):
+        return []
+    listed = trainer.get("env")
+    settings = {
+        str(one.get("name", "")).lower(): str(one.get("value", ""))
+        for one in (listed if isinstance(listed, list) else [])
+        if isinstance(one, dict)
+    }
+    model = _mapping(_mapping(spec, "initializer"), "model").get("storageUri")
+    if not model or "per_device_train_batch_size" not in settings:
+        return []
+    settings = {"model_name_or_path": re.sub(r"^\w+://", "", str(model)), **settings}
+    return ["python", "train.py", *(f"--{name}={value}" for name, value in settings.items())]
+
+
+def _of_torchtune(runtime: re.Match[str], trainer: Json) -> list[str]:
+    """The command that Kubeflow's runtime of torchtune makes from the arguments of a job."""
+    settings = _words(trainer.get("args"))
+    limits = _mapping(trainer, "resourcesPerNode")
+    gpus = _mapping(limits, "limits").get("nvidia.com/gpu") or _mapping(limits, "requests").get(
+        "nvidia.com/gpu"
+    )
+    alone = str(trainer.get("numNodes", 1)) == "1" and str(gpus) == "1"
+    written = " ".join(settings)
+    adapts = "model.lora_attn_modules" in written
+    quantizes = "model.quantize_base" in written and "model.use_dora" not in written
+    method = "qlora" if quantizes else "lora" if adapts else "full"
+    name = f"{runtime['family'].replace('.', '_')}/{runtime['size'].upper()}_{method}"
+    recipe = f"{'full' if method == 'full' else 'lora'}_finetune"
+    nodes, each = str(trainer.get("numNodes", 1)), str(gpus or trainer.get("numProcPerNode") or "")
+    launcher = ["--nnodes", nodes, *(["--nproc_per_node", each] if each.isdecimal() else [])]
+    end = ALONE if alone else "_distributed"
+    config = f"{name}{ALONE if alone else ''}"
+    return ["tune", "run", *launcher, f"{recipe}{end}", "--config", config, *settings]
 
 
 def _of_llmaz(spec: Json) -> list[str]:

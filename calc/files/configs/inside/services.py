@@ -45,6 +45,7 @@ NODES_OF_JOB = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM")  # 1 where nothing say
 NODES_IF_SAID = ("LWS_GROUP_SIZE", "NNODES", "WORLD_NODES")
 KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("nodes", "nodes"),
+    ("instances", "instances"),
     ("memory", "card_memory_gb"),
     ("family", "instance_family"),
     ("copies", "copies"),
@@ -167,7 +168,7 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
 
 HEAD = "head_group_spec"  # of a cluster of Ray: its GPUs are those of one node more
 MACHINE_FACTS = (
-    *("card", "instance", "gpus", "nodes", "region"),
+    *("card", "instance", "gpus", "nodes", "instances", "region"),
     *("spot", "spot_too", "on_demand", "time_limit", "price_limit"),
 )
 
@@ -175,7 +176,15 @@ MACHINE_FACTS = (
 def machine_choices(tree: Json, file: str) -> list[list[Reading]]:
     """Return a tree's machines for a script that trains, one list for each choice."""
     facts = [fact for fact in facts_of(tree) if fact.kind in MACHINE_FACTS]
-    return [[Reading(file, None, {}, LAUNCH, parts)] for parts in parts_of_machines(facts) if parts]
+    choices = [_with_instances(parts, serves=False) for parts in parts_of_machines(facts)]
+    return [[Reading(file, None, {}, LAUNCH, parts)] for parts in choices if parts]
+
+
+def _with_instances(parts: Json, serves: bool) -> Json:
+    """Parts in which a number of instances is that of a service's copies, or of a job's nodes."""
+    rest = {part: value for part, value in parts.items() if part != "instances"}
+    named = {"copies" if serves else "nodes": parts["instances"]} if "instances" in parts else {}
+    return named | rest
 
 
 def parts_of_machines(facts: list[Fact]) -> list[Json]:
@@ -271,17 +280,22 @@ def _choices(
     """
     choices = []
     for parts in parts_of_machines(facts):
-        environment = _environment(facts, parts)
-        filled_parts = {part: value for part, value in parts.items() if value}
-        machine = Reading(file, None, unread, LAUNCH, filled_parts, place=name)
+        environment = _environment(facts, _with_instances(parts, serves=False))
         for own_readings in _readings(program, environment, file):
             readings = [*own_readings, *configs]
             if not any(reading.tool for reading in readings):
                 continue
             for reading in readings:
                 settings_of_variables(reading, environment)
+            own_parts = _with_instances(parts, any(map(_serves, readings)))
+            filled_parts = {part: value for part, value in own_parts.items() if value}
+            machine = Reading(file, None, unread, LAUNCH, filled_parts, place=name)
             choices.append([*readings, *_model(readings, facts, file), machine])
     return choices
+
+
+def _serves(reading: Reading) -> bool:
+    return reading.tool is not None and reading.tool.work == "inference"
 
 
 def _environment(facts: list[Fact], parts: Json) -> dict[str, str]:
@@ -315,11 +329,7 @@ def _readings(program: Program, environment: dict[str, str], file: str) -> list[
         return [command_readings([word for word in words if word], file)]
     found, asides = statements(OF_CLUSTER.sub(r"${\1}", program.script), file, environment)
     aside_readings = [Reading(file, None, {}, LAUNCH, {}, asides)] if found and asides else []
-    serving = [
-        readings
-        for readings in found
-        if any(reading.tool and reading.tool.work == "inference" for reading in readings)
-    ]
+    serving = [readings for readings in found if any(map(_serves, readings))]
     if len(serving) > 1:
         return [[*readings, *aside_readings] for readings in serving]
     return [[*(reading for readings in found for reading in readings), *aside_readings]]

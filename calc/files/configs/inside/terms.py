@@ -10,6 +10,7 @@ CLOCK = re.compile(r"(?:\d{1,3}-)?\d{1,3}:\d\d:\d\d")  # of Slurm: days-hours:mi
 TIME_LIMITS = (
     *("max_runtime_in_seconds", "max_run", "active_deadline_seconds", "max_runtime_seconds"),
     *("max_train_seconds", "timeout_minutes", "max_duration", "walltime"),
+    "attempt_duration_seconds",  # of AWS Batch
 )
 IS_SPOT = ("spot", "true", "['spot']", "yes")
 NOT_SPOT = ("false", "no", "on-demand", "on_demand", "ondemand", "['on-demand']")

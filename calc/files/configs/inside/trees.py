@@ -7,7 +7,8 @@ import shlex
 from pathlib import PurePath
 from typing import Any
 
-from calc.files.configs.inside.braces import braces_tree, filled_references, has_braces
+from calc.files.configs.inside.braces import braces_tree, has_braces
+from calc.files.configs.inside.cloudformation import filled_template
 from calc.files.configs.inside.docker import dockerfile_tree
 from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
@@ -77,21 +78,8 @@ def tree_of(text: str, file: str) -> Json:
         raise ConfigProblem(
             f"{file}: this file holds more than {MOST_PARTS:,} parts; give the service alone."
         )
-    tree = _with_parameters(tree) if isinstance(tree, dict) else {"values": tree}
+    tree = filled_template(tree) if isinstance(tree, dict) else {"values": tree}
     return filled_templates(tree) if "{{" in text or "$(" in text else tree
-
-
-def _with_parameters(tree: Json) -> Json:
-    """A CloudFormation template in which a parameter stands for its default."""
-    parameters = tree.get("Parameters")
-    if "Resources" not in tree or not isinstance(parameters, dict):
-        return tree
-    defaults = {
-        name: str(one["Default"])
-        for name, one in parameters.items()
-        if isinstance(one, dict) and isinstance(one.get("Default"), str | int | float)
-    }
-    return filled_references(tree, defaults)
 
 
 def _parts(tree: Any) -> int:
