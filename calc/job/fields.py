@@ -231,8 +231,7 @@ def job_fields_of(
 ) -> tuple[Row, dict[str, list]]:
     """The job fields that a scenario fills, and its columns that count as set by hand.
 
-    A column of the scenario may hold a list. What an answer would choose is set by hand, all else
-    if it is not the default.
+    A column of the scenario may hold a list of values.
     """
     columns = {name: listed(value) for name, value in scenario.items()}
     if columns.get("decoder_tokens") == columns.get("sequence_tokens"):
@@ -252,19 +251,24 @@ def job_fields_of(
         if fields["goal"] == "serve"
         else _training_fields(columns, first, catalogs, goal)
     )
-    by_hand = {
+    if fields["goal"] != "serve" and "train_tokens" in first:
+        fields["run_tokens"] = first["train_tokens"]
+    return fields, _columns_by_hand(columns, fields)
+
+
+def _columns_by_hand(columns: dict[str, list], fields: Row) -> dict[str, list]:
+    """Return the columns that count as set by hand, and that a job with these fields reads.
+
+    They are those that an answer would choose, and of the others those that are not the default.
+    """
+    job = {"method": "full", **fields}
+    return {
         name: columns[name]
         for name in BY_HAND
         if name in DEFAULTS
         and columns.get(name)
         and (name in CHOSEN or columns[name] != [DEFAULTS[name]])
-    }
-    if fields["goal"] != "serve" and "train_tokens" in first:
-        fields["run_tokens"] = first["train_tokens"]
-    return fields, {
-        name: values
-        for name, values in by_hand.items()
-        if is_read(name, {"method": "full", **fields})
+        and is_read(name, job)
     }
 
 

@@ -5,14 +5,12 @@ def end_adapter_width(
     masked_head, hidden, embedding_width, pooler, pooled_width, text_width, projected_out
 ):
     """Widths of dense layers before the head and of matrices around the blocks. [elements]"""
-    ends = (
-        (1 + projected_out) * (embedding_width + text_width) if embedding_width != text_width else 0
-    )
-    return (
-        masked_head * (hidden + embedding_width)
-        + pooler * (hidden + (pooled_width or hidden))
-        + ends
-    )
+    around_blocks = 0
+    if embedding_width != text_width:
+        around_blocks = (1 + projected_out) * (embedding_width + text_width)
+    before_head = masked_head * (hidden + embedding_width)
+    of_pooler = pooler * (hidden + (pooled_width or hidden))
+    return before_head + of_pooler + around_blocks
 
 
 def classifier_adapter_width(kind, outputs, classifier_widths, hidden, waveform_width):

@@ -365,6 +365,7 @@ def _save_steps(row: Row, steps: int | None) -> int | None:
 
 
 def _plain(value: Any) -> Any:
+    """A value as plain Python: a whole number without its point, none for a missing one."""
     if is_missing(value):
         return None if not isinstance(value, str) else ""
     if hasattr(value, "item"):
