@@ -4,6 +4,7 @@ half file.
 
 import csv
 import io
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,12 @@ def many_rows(path, rows=50, last=""):
 def by_tens(monkeypatch):
     """Chunks of ten rows."""
     monkeypatch.setattr("calc.commands.estimate.CHUNK_ROWS", 10)
+
+
+@pytest.fixture
+def without_progress(monkeypatch):
+    """No report of progress, which a slow machine would print."""
+    monkeypatch.setattr("calc.commands.progress.QUIET_SECONDS", math.inf)
 
 
 @pytest.mark.parametrize("rows", [0, 45])
@@ -77,7 +84,7 @@ LATE = {
 
 @pytest.mark.parametrize("rows", [50, 60_000])
 @pytest.mark.parametrize("fault", LATE)
-@pytest.mark.usefixtures("by_tens")
+@pytest.mark.usefixtures("by_tens", "without_progress")
 def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, tmp_path, capsys, monkeypatch):
     last, sentence = LATE[fault]
     if rows > 50:  # beyond the block that is read and checked at once
@@ -102,7 +109,7 @@ def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, tmp_path, capsys, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
-@pytest.mark.usefixtures("by_tens")
+@pytest.mark.usefixtures("by_tens", "without_progress")
 def test_standard_output_keeps_the_chunks_before_a_fault(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("calc.files.csv.tables.BLOCK_BYTES", 100)
     assert main([str(many_rows(tmp_path / "in.csv", last="für,1\n"))]) == 2
