@@ -29,10 +29,22 @@ Kinds = list[tuple[str | None, int]]
 
 
 def widget_of(key: str, value: Any, take: Callable[[Any], None]) -> Row:
-    """Key and callback of a widget that shows a value of the job in its own terms."""
-    st.session_state[key] = value
+    """Key and callback of a widget that shows a value of the job in its own terms.
+
+    After a run that was cut short, Streamlit may report the value that the page itself had shown as
+    a change. Such an echo is of the job before, and would undo what another callback has just set.
+    """
+    state = st.session_state
+    shown = state.setdefault("shown_values", {})
+    state[key] = shown[key] = value
     first_run.takes()[key] = take
-    return {"key": key, "on_change": lambda: take(st.session_state[key])}
+
+    def take_change() -> None:
+        if state[key] != shown.get(key):
+            shown[key] = state[key]
+            take(state[key])
+
+    return {"key": key, "on_change": take_change}
 
 
 def work() -> str:
