@@ -198,7 +198,7 @@ def test_images_are_asked_for_where_a_model_takes_them():
     """
     app = with_fields(opened(model="gemma-3-4b", goal="serve", images_per_sequence="2"))
     assert app.number_input(key="images_per_sequence").value == 2
-    assert app.number_input(key="image_tokens").placeholder == "auto: 256"
+    assert app.text_input(key="image_tokens_written").placeholder == "auto: 256"
     app = run(app.selectbox(key="model").select("llama-3.1-8b"))
     assert "images_per_sequence" not in {field.key for field in app.number_input}
     assert "images_per_sequence" not in app.query_params
@@ -375,11 +375,16 @@ def test_users_of_an_earlier_link_are_requests_at_once(version):
 
 @pytest.mark.bench
 def test_training_that_generates_its_answers_asks_for_their_number_and_length():
-    asked = {"Answers per prompt", "Answer", "Rollout's share of the card"}
+    asked = {
+        "Answers per prompt",
+        "Answer, tokens",
+        "Rollout's share of the card, 0 to 1",
+        "Prompts",
+    }
     for objective, asks in (("grpo", True), ("dpo", False)):
         app = opened("", objective=objective, model="qwen3-8b", goal="tune")
         assert not app.exception
-        assert (asked <= {widget.label for widget in app.number_input}) == asks
+        assert (asked <= {widget.label for widget in (*app.number_input, *app.text_input)}) == asks
         assert re.search(r"\$\d", title(app).replace("\\", ""))
         assert ("128 prompts a step" in job_line(app)) == asks
 

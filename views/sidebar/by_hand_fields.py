@@ -1,6 +1,7 @@
 """Fields of choices set by hand; each says auto and the chosen value until touched."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,9 +12,12 @@ from calc.evaluate import Row
 from calc.say.numbers import is_missing
 from calc.say.setting import name_of
 from calc.scenarios.inputs import inputs_by_name
-from views.session import SESSION
+from views.session import SESSION, extra_state
+from views.sidebar.fields import written_count
 
 MORE, USUAL = "more", 4
+TOKENS = "tokens"
+UNITS = {TOKENS: "tokens", "B": "bytes", "h": "h", "share": "0 to 1"}  # of fields, as people write
 TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
 
 
@@ -31,6 +35,12 @@ def label_of(name: str, work: str) -> str:
     if name == "batch" and work == "inference":
         return "Concurrent sequences on a replica"
     return GLOSSARY[name].label if name in GLOSSARY else name.replace("_", " ").capitalize()
+
+
+def field_label(name: str, work: str) -> str:
+    """Return the label of a field with the unit that its number is in: Answer, tokens."""
+    label, unit = label_of(name, work), UNITS.get(GLOSSARY[name].unit, "")
+    return label if not unit or unit in label.lower() else f"{label}, {unit}"
 
 
 def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
@@ -72,8 +82,9 @@ def _more(key: str) -> None:
 def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
     """One value of a column by its kind: of a list, a text or a number; empty it is auto."""
     column = inputs_by_name()[key]
-    label = label_of(key, chosen["work"])
-    look = {"key": key, "placeholder": auto(key, chosen, catalogs), **SESSION}
+    label = field_label(key, chosen["work"])
+    default = auto(key, chosen, catalogs)
+    look = {"key": key, "placeholder": default, **SESSION}
     options = _options_of(key, catalogs)
     if options:
         present = {st.session_state.get(key)} - {None}  # of a link, which may have another
@@ -87,6 +98,8 @@ def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
         )
     elif column.kind == "text":
         st.text_input(label, **look)
+    elif column.kind == "count" and GLOSSARY[key].unit == TOKENS:
+        written_count(label, st.session_state.get(key), partial(extra_state.put, key), key, default)
     elif column.kind == "count":
         st.number_input(label, 1, value=None, step=1, **look)
     else:

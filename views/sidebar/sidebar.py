@@ -11,6 +11,8 @@ from calc.evaluate import Row
 from calc.files.configs.model_names import model_id
 from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
 from calc.job.fields import is_offline, work_of
+from calc.job.rollouts import rolls_out
+from calc.say.numbers import count
 from calc.say.setting import model_size, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
@@ -87,7 +89,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
         if fields["goal"] == "serve":
             served.load(fields, catalogs)
         else:
-            _training_length(fields, by_hand_now)
+            _training_length(fields, by_hand_now, catalogs)
         if not fields["have"]:  # for which nothing is paid
             where.place_and_markets(fields, catalogs)
             with row():
@@ -134,8 +136,7 @@ def _objective(by_hand_now: Row) -> None:
 
 def _rollouts(by_hand_now: Row, catalogs: Catalogs) -> None:
     """Draw how many answers a training generates, their length, and the engine's share."""
-    objective = by_hand_now.get(KEYS.objective, [SUPERVISED])[0]
-    if catalogs.objectives["rolls_out"].get(objective, 0):
+    if rolls_out(by_hand_now, catalogs):
         row_now = present(catalogs).row
         with row():
             for name in ANSWER_FIELDS:
@@ -190,20 +191,25 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
     return {model: name.ljust(length) for (model, name), length in padded}
 
 
-def _training_length(fields: Row, by_hand_now: Row) -> None:
-    """The tokens of a run, and how they are cut into sequences and steps."""
+def _training_length(fields: Row, by_hand_now: Row, catalogs: Catalogs) -> None:
+    """The tokens of a run, and how they are cut into sequences and steps.
+
+    The examples of a training that generates its answers are prompts.
+    """
+    answers = rolls_out(by_hand_now, catalogs)
     if named := by_hand_now.get(KEYS.train_tokens):
         _named_tokens(named[0])
     elif fields["goal"] == "train":
         large_count("Tokens of the run", KEYS.run_tokens)
     else:
         with row():
-            large_count("Examples", KEYS.examples)
+            large_count("Prompts" if answers else "Examples", KEYS.examples)
             large_count("Tokens each", KEYS.example_tokens)
             number("Epochs", KEYS.epochs, "", step=1.0)
     with row():
         large_count("Context, tokens", KEYS.sequence_tokens)
-        large_count("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")
+        usual_step = present(catalogs).job.get("step_tokens") if answers else STEP_TOKENS
+        large_count("Tokens per step", KEYS.step_tokens, count(usual_step))
         number("Days at most", KEYS.days_most)
 
 
