@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from calc.plan.cases import ASKED_DISCOUNT, Cases
-from calc.say.numbers import billed_usd, is_missing, percent, three_digits
+from calc.say.numbers import billed_usd, gpu_hours_text, is_missing, percent
 
 FACTORS = {
     "hours": "Time of the runs",
@@ -19,7 +19,8 @@ HOW_CASES = (
     "Low takes the fast end of each run and the high end of each service's throughput. High takes "
     "the other ends, one more attempt at each run, and the contingency."
 )
-CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
+CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others of a small sum
+WHOLE_FROM_USD = 100  # a sum of which nobody counts the cents
 
 
 def range_words(cases: Cases, amounts: Sequence[float]) -> str:
@@ -42,8 +43,7 @@ def small_amounts(table: pd.DataFrame) -> list[str]:
 def summands(values: Sequence[float]) -> tuple[list[str], str]:
     """Return amounts and their sum in one rounding, so that what is shown adds up.
 
-    Whole dollars, with cents if an amount is below $10. A missing amount is empty; without any,
-    so is the sum.
+    A missing amount is empty; without any, so is the sum.
     """
     known, digits = [value for value in values if not is_missing(value)], _digits(values)
     texts = ["" if is_missing(value) else f"${value:,.{digits}f}" for value in values]
@@ -52,11 +52,11 @@ def summands(values: Sequence[float]) -> tuple[list[str], str]:
 
 
 def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
-    """Return GPU-hours with three digits, and the sum of what is shown.
+    """Return GPU-hours as they are written, and the sum of what is shown.
 
     A missing value is empty; without any, so is the sum.
     """
-    texts = ["" if is_missing(value) else three_digits(value) for value in values]
+    texts = ["" if is_missing(value) else gpu_hours_text(value) for value in values]
     shown = [float(text.replace(",", "")) for text in texts if text]
     total = f"{sum(shown):,.3f}".rstrip("0").rstrip(".")
     return texts, total if shown else ""
@@ -69,5 +69,9 @@ def _ends(low_usd: float, high_usd: float, amounts: Sequence[float]) -> tuple[st
 
 
 def _digits(values: Sequence[float]) -> int:
-    """Return the digits after the point that all amounts of a sum have: cents if one is small."""
-    return 2 if any(abs(value) < CENTS_BELOW_USD for value in values) else 0
+    """Return the digits after the point that all amounts of a sum have.
+
+    They have cents if one of them is below $10 and the sum below $100.
+    """
+    known = [abs(value) for value in values if not is_missing(value)]
+    return 2 if known and min(known) < CENTS_BELOW_USD and sum(known) < WHOLE_FROM_USD else 0

@@ -7,13 +7,14 @@ from datetime import date
 from calc.table import is_missing as is_missing
 from calc.units import GIB, HOUR_SECONDS
 
+HOURS_WITH_TENTHS = 20  # hours and GPU-hours below that have a tenth
 # A duration is written in the first unit whose limit it is below: limit [s], unit, its size [s],
 # the number below which a tenth is written.
 SPANS = (
     (1, "ms", 0.001, 100),
     (120, "s", 1, 10),
     (HOUR_SECONDS, "min", 60, 10),
-    (72 * HOUR_SECONDS, "h", HOUR_SECONDS, 20),
+    (72 * HOUR_SECONDS, "h", HOUR_SECONDS, HOURS_WITH_TENTHS),
     (math.inf, "days", 24 * HOUR_SECONDS, 20),
 )
 SPOKEN_UNITS = {  # of one, and of several
@@ -172,6 +173,13 @@ def _short(seconds: float) -> tuple[str, str]:
     return f"{number:,.{0 if is_whole else digits}f}", unit
 
 
+def gpu_hours_text(value: float | None) -> str:
+    """GPU-hours, rounded as hours are: 0.52, 7.4, 21, 192, 1,540."""
+    if value is None or is_missing(value) or not 1 <= value < 100:
+        return three_digits(value)
+    return f"{value:.{int(value < HOURS_WITH_TENTHS)}f}"
+
+
 def count(value: float | None) -> str:
     """A count or a rate: 8.03 billion, 4,096, 0.5."""
     if value is None or is_missing(value):
@@ -192,12 +200,12 @@ def parameter_count(parameters: float) -> str:
     return three_digits(parameters / scale) + name
 
 
-def amount(value: float) -> str:
-    """An amount as it was set, to six digits: 150 million, 1.5 billion, 50,000, 0.5."""
+def amount(value: float, digits: int = 6) -> str:
+    """An amount, to six digits as it was set: 150 million, 1.5 billion, 50,000, 0.5."""
     scale, name = _scale(value)
     if scale == 1 and float(value).is_integer():
         return f"{value:,.0f}"
-    return f"{value / scale:,.6g}{name}"
+    return f"{value / scale:,.{digits}g}{name}"
 
 
 def exact_amount(value: float) -> str:

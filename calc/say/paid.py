@@ -2,19 +2,18 @@
 
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.say.numbers import is_missing, span, three_digits
+from calc.say.numbers import gpu_hours_text, is_missing, span
 
 
 def gpu_hours_of(row: Row) -> str:
     """The GPU-hours that a row pays for, of the run or a month: 192; empty if unknown."""
-    gpu_hours = row.get("billed_gpu_hours")
-    return "" if is_missing(gpu_hours) else three_digits(gpu_hours)
+    billed = row.get("billed_gpu_hours")
+    return "" if is_missing(billed) else gpu_hours_text(billed)
 
 
 def paid_hours(row: Row) -> list[str]:
     """The hours that are paid: 24 h paid for 14.6 h; 192 GPU-hours; empty without a bill."""
     billed = row.get("billed_hours")
-    gpu_hours = row.get("billed_gpu_hours")
     unused = not is_missing(billed) and ends_of(row) and billed > row["hours"] * (1 + 1e-9)
     parts = [f"{span(billed)} paid for {span(row['hours'])}"] if unused else []
-    return parts if is_missing(gpu_hours) else [*parts, f"{three_digits(gpu_hours)} GPU-hours"]
+    return [*parts, f"{hours} GPU-hours"] if (hours := gpu_hours_of(row)) else parts

@@ -275,10 +275,10 @@ def test_what_one_could_sign_for_costs_less_and_says_what_it_binds_to():
     assert signed.iloc[0, 2] == "nothing"
     assert all("h a month" in text for text in signed.iloc[1:, 3])
     assert "Each hour of the year is paid, used or not" in page_text(app)
-    assert "a spare instance of Llama 3.1 8B, served (+$" in page_text(app)
+    assert "A spare instance for Llama 3.1 8B, served: $" in page_text(app)
     once = page_text(opened("compare", kept=[PLAIN]))
     assert "Nothing that you could sign for costs less" in once
-    assert "a further attempt of Llama 3.1 8B, plain (+$" in once
+    assert "Another attempt at Llama 3.1 8B, plain: $" in once
 
 
 def test_machines_that_one_has_are_not_paid():

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.bills import moves_table
 from calc.mappings import Arguments
 from calc.plan.cases import cases, moves
-from calc.say.cases import HOW_CASES, range_words
+from calc.say.cases import HOW_CASES, range_words, summands
 from views.charts.bills import tornado
 from views.compare_and_bill.bill_charts import step
 from views.compare_and_bill.compared_answers import CONTINGENCY, DECISION
@@ -48,7 +48,8 @@ def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:
     ends = "; ".join(
         f"{row['label']} {row['low_text']} {row['high_text']}" for row in table.to_dict("records")
     )
-    spec = tornado(ink, "12 months", step(len(table)))
+    base = summands(bill[PERIOD].tolist())[1]
+    spec = tornado(ink, f"12 months, {base} as planned", step(len(table)))
     draw(spec, table, f"What moves the bill: {ends}", "moves")
 
 

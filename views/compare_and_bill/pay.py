@@ -73,7 +73,7 @@ def _prices(
         st.header("How sure it is", anchor=False)
         points(bill_lines.how_sure(row, market_line, today, catalogs))
     with right:
-        st.header("Not in it", anchor=False)
+        st.header("Not in the price", anchor=False)
         points([*prices.not_in_it(row), prices.energy(row, catalogs)])
 
 

@@ -11,6 +11,7 @@ from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
 from calc.say.numbers import billed_usd, day_text, is_missing, usd
 from calc.say.setting import name_of
 from calc.units import MEAN_MONTH_HOURS
+from views.shared.elements import points
 from views.shared.markdown import plain
 from views.shared.tables import text_table
 
@@ -82,15 +83,15 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
 
 def not_in_it(rows: list[Row], catalogs: Catalogs) -> None:
     """Draw what is not counted, with the cost of a further attempt and of a spare instance."""
-    st.header("Not in it", anchor=False)
+    st.header("Not in the bill", anchor=False)
     parts = [
-        f"a further attempt of {_name(row, catalogs)} (+{billed_usd(attempt_usd(row))})"
+        f"Another attempt at {_name(row, catalogs)}: {billed_usd(attempt_usd(row))}"
         if ends_of(row)
-        else f"a spare instance of {_name(row, catalogs)} (+{billed_usd(spare_usd(row))} a month)"
+        else f"A spare instance for {_name(row, catalogs)}: {billed_usd(spare_usd(row))} a month"
         for row in rows
         if not is_missing(row["usd"])
     ]
-    st.markdown(plain("; ".join([NOTHING_COUNTED, *parts]) + "."))
+    points([NOTHING_COUNTED, *parts])
 
 
 def _name(row: Row, catalogs: Catalogs) -> str:

@@ -13,7 +13,7 @@ from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
 from calc.say.cases import HOW_CASES, hour_summands, range_words, summands
-from calc.say.numbers import about, billed_usd, is_missing, percent, three_digits, with_noun
+from calc.say.numbers import about, billed_usd, gpu_hours_text, is_missing, percent, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import (
     BUDGET_FOR,
@@ -106,7 +106,9 @@ def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[
 
 def gpu_hours_words(once: float, monthly: float) -> str:
     """The GPU-hours of a line: 117 once, 5,840 a month; empty if neither is known."""
-    return _hours(*("" if is_missing(hours) else three_digits(hours) for hours in (once, monthly)))
+    return _hours(
+        *("" if is_missing(hours) else gpu_hours_text(hours) for hours in (once, monthly))
+    )
 
 
 def _hours(once: str, monthly: str) -> str:
