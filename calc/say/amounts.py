@@ -59,10 +59,27 @@ def _measure(job: Cells, catalogs: Catalogs) -> Measure:
 def tokens_through(job: Cells, catalogs: Catalogs) -> float:
     """Tokens of offline work with its prompts, if the job counts generated tokens; else 0."""
     total = number_in(job, "tokens_total")
-    context = context_tokens_of(job)
-    answer = number_in(job, "answer_tokens") or context - number_in(job, "prompt_tokens")
+    context, answer = context_tokens_of(job), _answer_tokens(job)
     is_known = total and answer > 0 and counts_generated(job, catalogs)
     return total * context / answer if is_known else 0.0
+
+
+def _answer_tokens(job: Cells) -> float:
+    """Tokens of an answer: set, or what the context leaves after the prompt. [tokens]"""
+    prompt = number_in(job, "prompt_tokens")
+    return number_in(job, "answer_tokens") or context_tokens_of(job) - prompt
+
+
+def requests_in_all(job: Cells, catalogs: Catalogs) -> str:
+    """Say how many requests offline work has, or texts: 5 million texts of; else empty."""
+    if isinstance(job["tokens_total"], str) or _measure(job, catalogs).words != TOKENS:
+        return ""
+    total = number_in(job, "tokens_total")
+    if is_generator(job, catalogs):
+        noun, each = "requests", _answer_tokens(job)
+    else:
+        noun, each = "texts", context_tokens_of(job)
+    return f"{amount(round(total / each), 3)} {noun} of " if 1 < each <= total / 2 else ""
 
 
 def context_tokens_of(job: Cells) -> float:

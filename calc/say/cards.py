@@ -7,7 +7,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
-from calc.say.numbers import changed_by, is_missing, three_digits, with_noun
+from calc.say.numbers import changed_by, is_missing, times, with_noun
 from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
 from calc.say.weights import publisher_words
@@ -50,7 +50,7 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
         unit = "minute" if ends_of(row) else "millisecond"
         past = f"past this, each {unit} saved costs more" if little else "nothing in between"
         return (
-            f"{three_digits(least['seconds'] / row['seconds'])} times as fast for "
+            f"{times(least['seconds'] / row['seconds'])} as fast for "
             f"{more_money(row, least)}; {past}."
         )
     if "easiest" in names and row["usd"] > least["usd"]:
@@ -106,14 +106,14 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
 
 
 def more_money(row: Row, least: Row) -> str:
-    """Return the cost against the first answer: 18 % more; the same within a tie; 12 % less."""
+    """Return the cost against the first answer: 18 % more; the same cost; 2.0 times the cost."""
     ratio = row["usd"] / least["usd"]
     if is_missing(ratio):
         return "without a price"
     if max(ratio, 1 / ratio) <= SAME_RATIO:
         return "the same cost"
     if ratio >= 2:
-        return f"{three_digits(ratio)} times the cost"
+        return f"{times(ratio)} the cost"
     return changed_by(ratio - 1)
 
 

@@ -8,8 +8,9 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.change import loses_quality, quality
-from calc.say.numbers import about, longer, more, percent, with_noun
+from calc.say.numbers import about, is_missing, longer, more, percent, with_noun
 from calc.say.place import market_phrase, place
+from calc.say.speed import pace_seconds, per_unit
 from calc.search.options import NEAREST
 from calc.studies.choices import PURE, TIE_RATIO, Cell, Choice, cheapest_cell, costs_alike, is_plan
 
@@ -29,6 +30,7 @@ TITLES = {
     "load": "Load",
     "context": "Context",
 }
+FASTER_RATIO = 0.1  # of the time, from which a choice at the same cost is named as faster
 MARK, MARKET_MARK = "◇", "†"
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 COUNTED = {"gpus": "GPU", "replicas": "replica"}
@@ -131,7 +133,8 @@ def decision(
         alike = [one for one in cells if one.qualifies and one.plan and costs_alike(one.plan, best)]
         if len(alike) == 1 and _is_own(alike[0], job, plan):
             return f"The plan is the cheapest of these at {about(plan['usd'])}."
-        return f"No choice costs less than the plan, {about(plan['usd'])}."
+        same = f"No choice costs less than the plan, {about(plan['usd'])}."
+        return f"{same} {_fastest_of(alike, plan, catalogs)}".strip()
     cost = f"{_cost(best, catalogs)}, {percent(saved)} less than the plan"
     text = f"{cost}{_time_change(best.plan, plan)}."
     if is_plan(best.column, job, plan):
@@ -187,14 +190,33 @@ def cell_name(cell: Cell, catalogs: Catalogs) -> str:
     return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
+def _fastest_of(alike: Sequence[Cell], plan: Cells, catalogs: Catalogs) -> str:
+    """Return which of the cells at the plan's cost is the fastest; empty if none is faster."""
+    timed = [(_pace_seconds(cell.plan, catalogs), cell) for cell in alike if cell.plan]
+    timed = [(seconds, cell) for seconds, cell in timed if not is_missing(seconds)]
+    if not timed:
+        return ""
+    seconds, fastest = min(timed, key=lambda pair: pair[0])
+    saved = 1 - seconds / _pace_seconds(plan, catalogs)
+    if not saved >= FASTER_RATIO:
+        return ""
+    unit = "" if ends_of(plan) else f" {per_unit(dict(plan), catalogs)}"
+    return f"{cell_name(fastest, catalogs)} takes {percent(saved)} less time{unit} at that cost."
+
+
+def _pace_seconds(plan: Cells, catalogs: Catalogs) -> float:
+    """Return the time of a run, or the time of a service for the unit of its pace. [s]"""
+    return float(plan["seconds"]) if ends_of(plan) else pace_seconds(dict(plan), catalogs)
+
+
 def _time_change(other: Cells, plan: Cells) -> str:
     """Return how the time of a run changes, or nothing for a service."""
     if not ends_of(plan):
         return ""
     ratio = other["hours"] / plan["hours"]
-    if ratio >= 1.1:
+    if ratio >= 1 + FASTER_RATIO:
         return f", and takes {longer(ratio)}"
-    if ratio <= 0.9:
+    if ratio <= 1 - FASTER_RATIO:
         return f", and takes {percent(1 - ratio)} less time"
     return ""
 

@@ -27,6 +27,7 @@ from calc.say.amounts import (
     is_generator,
     number_in,
     offline_words,
+    requests_in_all,
     sound_words,
     tokens_through,
     work_ends,
@@ -34,7 +35,14 @@ from calc.say.amounts import (
 from calc.say.change import change_in_words
 from calc.say.job_limits import limits_in_words
 from calc.say.limits import share_words
-from calc.say.numbers import amount, is_missing, percent, short_duration, three_digits, with_noun
+from calc.say.numbers import (
+    amount,
+    is_missing,
+    percent,
+    short_duration,
+    three_digits,
+    with_noun,
+)
 from calc.say.place import instances_in_words, short_card
 from calc.say.sessions import turns_words
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
@@ -94,8 +102,10 @@ def short_job(job: Cells, catalogs: Catalogs) -> str:
 
 
 def _on_tokens(job: Cells) -> str:
+    """Say the tokens of a run, to three digits if its generated answers decide them."""
     tokens = number_in(job, "train_tokens")
-    return f" on {amount(tokens)} tokens" if tokens else ""
+    digits = 3 if _rolls_out(job) else 6
+    return f" on {amount(tokens, digits)} tokens" if tokens else ""
 
 
 def _objective(job: Cells) -> str:
@@ -173,7 +183,7 @@ def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     what = offline_words(job, name_of("model", job.get("model", ""), catalogs), catalogs)
     through = tokens_through(job, catalogs)
     yield f"{what} ({amount(through)} through the model)" if through else what
-    yield _lengths(job, catalogs)
+    yield f"{requests_in_all(job, catalogs)}{_lengths(job, catalogs)}"
     yield turns_words(job, catalogs)
 
 

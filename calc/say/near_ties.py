@@ -64,8 +64,8 @@ def how_sure(
         )
     if load is not None:
         requests = f"{load.users:,} requests in flight"
-        limit = f"up to {requests}; from the {ordinal(load.users + 1)} on, {about(load.usd)}"
-        parts.append(f"The answer takes {f'{requests} too' if is_missing(load.usd) else limit}.")
+        limit = f"takes up to {requests}; from the {ordinal(load.users + 1)} on, {about(load.usd)}"
+        parts.append(f"The answer {f'also takes {requests}' if is_missing(load.usd) else limit}.")
     parts += (
         [f"With a 1-year commitment it costs {about(ways.commitment_usd)} a month: Compare & bill."]
         if ways.commitment_usd is not None

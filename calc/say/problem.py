@@ -13,7 +13,7 @@ MISSED = {
     "hours_most": (
         "takes {has}",
         "{most} allowed",
-        "allow that time, more instances or other cards",
+        "allow more time, more instances or other cards",
     ),
     "step_tokens": (
         "takes a step of {has} tokens",
@@ -23,17 +23,17 @@ MISSED = {
     "first_token_seconds": (
         "gives the first token after {has}",
         "{most} allowed",
-        "allow that time, or shorter prompts",
+        "allow more time, or shorten the prompts",
     ),
     "batch_seconds": (
         "answers a batch after {has}",
         "{most} allowed",
-        "allow that time, or smaller batches",
+        "allow more time, or take smaller batches",
     ),
     "token_seconds": (
         "takes {has} for each token",
         "{most} allowed",
-        "allow that time, or fewer bits",
+        "allow more time, or take fewer bits",
     ),
     "users": (
         "takes {has} in flight",
@@ -45,18 +45,18 @@ MISSED = {
         "{most} asked for",
         "allow more instances, or fewer requests",
     ),
-    "usd_most": ("costs {has}", "{most} allowed", "allow that much, or fewer tokens or hours"),
+    "usd_most": ("costs {has}", "{most} allowed", "raise the budget, or reduce the work"),
     "usd_per_hour_most": (
         "costs {has} an hour",
         "{most} allowed",
-        "allow that much, or more time on smaller cards",
+        "allow a higher price, or more time on smaller cards",
     ),
     "gpu_hours_most": (
         "takes {has} GPU-hours",
         "{most} allowed",
-        "allow that many, or fewer tokens or hours",
+        "allow more GPU-hours, or reduce the work",
     ),
-    "instances_most": ("needs {has} instances", "{most} allowed", "allow that many"),
+    "instances_most": ("needs {has} instances", "{most} allowed", "allow more instances"),
     "obtainable": ("is harder to get than the job allows", "{most}", "allow what is harder to get"),
     "scarce_spot_seconds": (
         "has a spot price that was seen {has} ago",

@@ -142,7 +142,7 @@ def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
     assert late["problem"].startswith(
         "No option meets every limit: the nearest, 2 × p5.48xlarge, takes "
     )
-    blocked = "(3.0 min allowed); allow that time, more instances or other cards. Instead: "
+    blocked = "(3.0 min allowed); allow more time, more instances or other cards. Instead: "
     assert blocked in late["problem"]
     assert re.search(r"Instead: .* for \$[\d.,]+", many["problem"])
     assert re.search(r"[^·]+ \$[\d.,]+", late["limits_cost"])

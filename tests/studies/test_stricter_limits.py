@@ -74,7 +74,7 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
     # More were not tried.
     assert (
         how_sure(types, LoadLimit(6, np.nan), Alternatives(), catalogs)
-        == "The answer takes 6 requests in flight too."
+        == "The answer also takes 6 requests in flight."
     )
     many = NearTies([least] * 6, 7, None)
     assert how_sure(many, None, Alternatives(), catalogs).startswith("Six of them are here.")

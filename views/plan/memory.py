@@ -69,8 +69,8 @@ def _rests_on(row: Row, ink: Ink) -> str:
     if (word := fit_words(row)) and row["fits"] in HOLDS:
         sure = f"{word[:1].upper()}{word[1:]}. "
     text = (
-        f"{sure}Gray: cache. Pale: free. Line: the range, "
-        f"{row['memory_basis']}.{f' Time: {time}.' if time else ''}"
+        f"{sure}Gray: allocator cache. Pale: free. Line: range of the estimate "
+        f"({row['memory_basis']}).{f' Time: {time}.' if time else ''}"
     )
     return (
         f"<div "

@@ -159,8 +159,8 @@ def _spare(row: Row) -> str:
     if spare := spare_of(row):
         return f"{with_noun(int(spare), 'spare instance')} {'is' if spare == 1 else 'are'} included"
     if row["instances_needed"] == 1:
-        return "no spare instance: it stops when that one does"
-    return "no spare instance: when one stops, the rest are too few for the load"
+        return "no spare instance: the service stops if it fails"
+    return "no spare instance: if one fails, the rest cannot take the load"
 
 
 def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
