@@ -337,6 +337,9 @@ def _lengths(settings: RunSettings) -> None:
         )  # what the sequence leaves, not the tool's usual length
     longest = settings.values.get("most_prompt_tokens")
     both = settings.values.get("sequence_tokens")
+    most_new = int(settings.values.get("most_new_tokens") or 0)
+    if most_new and both and most_new < int(both) and not longest:
+        settings.derive("completion_tokens", most_new, ("most_new_tokens",))
     if longest and both and int(longest) < int(both):
         settings.derive("prompt_tokens", int(longest), ("most_prompt_tokens",))
         new: Any = settings.values.get("most_new_tokens", both)

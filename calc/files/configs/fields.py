@@ -30,13 +30,17 @@ class Field:
     changes: str = ""  # of an open field: memory, where it is known to change that
 
 
+# Fields of any tool that decide memory: methods, batches, lengths and degrees.
 OF_MEMORY = re.compile(
     r"(?:^|[._])(?:peft_type|lora_r|lora_rank|use_peft|quantization|load_in_[48]bit|zero_stage|"
     r"cpu_offload|param_offload|optimizer_offload|gradient_checkpointing|activation_checkpointing|"
-    r"modules_to_save|target_parameters|n_gpus_per_node|num_nodes|nnodes|tensor_parallel_size|"
-    r"pipeline_parallel_size|gpu_memory_utilization|mem_fraction_static|kv_cache_dtype|"
+    r"activation_offloading|mixed_precision|modules_to_save|target_parameters|"
+    r"n_gpus_per_node|num_nodes|nnodes|gpu_memory_utilization|mem_fraction_static|kv_cache_dtype|"
+    r"(?:tensor|pipeline|expert|context|sequence|data)_parallel_size|"
+    r"(?:micro|mini|global)_batch_size|gradient_accumulation_steps|"
+    r"max_(?:model_len|num_seqs|num_batched_tokens|prompt_length|response_length|new_tokens)|"
     r"\w*(?:batch_size|bsz|batch)_per_(?:gpu|device))$"
-)  # fields of any tool that decide memory
+)
 
 
 @dataclass(frozen=True)

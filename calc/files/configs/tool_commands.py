@@ -10,6 +10,7 @@ from typing import Any
 from calc.files.configs.commands import shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import ENDS, fields_of
+from calc.files.configs.hub_jobs import job_of_hub
 from calc.files.configs.inside.docker import gpus_of_docker, release_words, run_of_docker
 from calc.files.configs.inside.terms import place_of, terms_of
 from calc.files.configs.model_names import NIM
@@ -349,6 +350,9 @@ def _with_others(reading: Reading, others: list[str]) -> Reading:
 
 def _launcher(words: list[str], file: str) -> list[Reading]:
     """The command before the script: fields of accelerate, processes of torchrun and deepspeed."""
+    parts, unknown = job_of_hub(words)
+    if parts or unknown:
+        return [Reading(file, None, unknown, LAUNCH, parts)]
     starts = [place for place, word in enumerate(words) if word.rpartition("/")[2] in LAUNCHERS]
     if not starts:
         return []

@@ -1,0 +1,1 @@
+hf jobs uv run --flavor a100-large --timeout 2h --secrets HF_TOKEN "https://raw.githubusercontent.com/huggingface/trl/main/trl/scripts/sft.py" --model_name_or_path Qwen/Qwen2-0.5B --dataset_name trl-lib/Capybara --max_length 2048 --per_device_train_batch_size 8
