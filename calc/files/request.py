@@ -119,26 +119,18 @@ def request_of(
     named = columns_of_data(data) | worded.columns | dict(columns or {})
     owners |= {name: str(named.pop(name)) for name in OWNERSHIP if name in named}
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
-    models = model_entries(configs, catalogs) | _custom_model(sizes, catalogs)
-    if len(sizes) < len(SIZES) and _names_repository(named, catalogs):
-        repository = _named_repository(str(named["model"]), text, columns or {})
-        named["model"] = free_id(model_of(repository), catalog_ids(catalogs))
-        models[named["model"]] = read_repository(repository, catalogs)
+    models = _new_models(configs, named, sizes, text, columns or {}, catalogs)
     if models:
         catalogs = add_models(catalogs, models)
         if named.get("model", "") not in catalogs.models.index:
             named["model"] = next(iter(models))
     files = [document for document in configs if document not in prose]
-    settings = [document for document in files if not is_model(document[1])]
-    run = _run_of(files, catalogs, model, named, data) if settings else None
-    if run and run.summary.asks_spot and "markets" not in named:
-        named["markets"] = SPOT
-        run = run._replace(summary=run.summary.on_spot())
+    run = _run_of(files, named, catalogs, bool(data), model)
     if data and run:
         named = amount_of_data(data, run, named)
-    documents_of = {"words": prose, "model": models, "run": settings, "log": logs, "data": data}
+    parts = {"words": prose, "model": models, "run": run, "log": logs, "data": data}
     return Request(
-        kinds=tuple(name for name, several in documents_of.items() if several),
+        kinds=tuple(name for name, part in parts.items() if part),
         columns=named,
         read=dict(read_phrases(worded, catalogs)) | owners,
         remark=_remark(worded, sizes),
@@ -153,25 +145,38 @@ def request_of(
     )
 
 
-def _custom_model(sizes: Cells, catalogs: Catalogs) -> dict[str, Row]:
-    """Return the entry of a model whose six sizes are all named; nothing if one is missing."""
-    if len(sizes) < len(SIZES):
-        return {}
-    return {"my-model": custom_entry(**sizes, name="my-model", catalogs=catalogs)}
-
-
-def _names_repository(named: Cells, catalogs: Catalogs) -> bool:
-    """Return whether the model is named as a repository of the hub, OWNER/NAME."""
-    model = named.get("model", "")
-    return "/" in str(model) and model not in catalogs.models.index
+def _new_models(
+    configs: Documents,
+    named: Row,
+    sizes: dict[str, int],
+    text: str,
+    columns: Cells,
+    catalogs: Catalogs,
+) -> dict[str, Row]:
+    """The models that configs, six sizes or an address add; `named` takes the id of the latter."""
+    models = model_entries(configs, catalogs)
+    model = str(named.get("model", ""))
+    if len(sizes) == len(SIZES):
+        models["my-model"] = custom_entry(**sizes, name="my-model", catalogs=catalogs)
+    elif "/" in model and model not in catalogs.models.index:
+        repository = _named_repository(model, text, columns)
+        named["model"] = free_id(model_of(repository), catalog_ids(catalogs))
+        models[named["model"]] = read_repository(repository, catalogs)
+    return models
 
 
 def _run_of(
-    files: Documents, catalogs: Catalogs, model: str, named: Row, data: tuple[DataSet, ...]
-) -> ImportedRun:
-    """Read the files of a run with the columns that are known; data says its own amount."""
-    known = named | {"train_tokens": None} if data else named
-    return import_run(files, catalogs, known.get("model", model), known)
+    files: Documents, named: Row, catalogs: Catalogs, has_data: bool, model: str
+) -> ImportedRun | None:
+    """The run of configs and commands; `named` takes Spot where they alone ask for a market."""
+    if all(is_model(content) for _, content in files):
+        return None
+    known = named | {"train_tokens": None} if has_data else named
+    run = import_run(files, catalogs, known.get("model", model), known)
+    if run.summary.asks_spot and "markets" not in named:
+        named["markets"] = SPOT
+        run = run._replace(summary=run.summary.on_spot())
+    return run
 
 
 def _text_of(prose: Documents) -> str:

@@ -1,4 +1,4 @@
-"""The machine and the time limit of a job on the Hugging Face Hub: hf jobs run --flavor l4x1.
+"""Reads the machine and the time limit of a Hugging Face job: hf jobs run --flavor l4x1.
 
 Source: hfjobs 0.6.1 and the Hub's documentation of Jobs, read on 2026-11-30.
 """

@@ -1,0 +1,134 @@
+"""The model that a text means, among those that it names; several are asked about."""
+
+import re
+
+from calc.catalogs.load import Catalogs
+from calc.files.words.facts import Facts
+from calc.files.words.frames import Claim
+from calc.files.words.models import NamedModel
+from calc.files.words.name_parts import of_size, parts_of_models
+from calc.files.words.parsed_text import ParsedText
+
+RELEASE = re.compile(r"\d+(?:\.\d+)?")  # of a family
+SIZE = re.compile(r"\d[bm]\b")
+SAME_PARAMETERS = 1.005  # versions of a model differ in a few words of the vocabulary
+MOST_CHOICES = 4
+MOST_OPEN = 5  # models that a name may stand for, of which the newest is taken beside a question
+UNKNOWN = (
+    "'{}' is not in the catalog. Which model shall stand for it ({}), or what is its address on "
+    "the Hugging Face hub?"
+)
+
+
+def chosen_model(facts: Facts, text: ParsedText, catalogs: Catalogs) -> str:
+    """Put the model that a text means and return its id; ask, and return nothing, for several."""
+    said = _said(text)
+    if other := next((one for one in said if one.unknown), None):
+        _ask_about_unknown(facts, text.words_of(other), other.choices)
+        return ""
+    sure = list(dict.fromkeys(one.model for one in said if one.model))
+    if several := sure if len(sure) > 1 else _different(said, sure):
+        names = " and ".join(several)
+        facts.ask("model", names, several, f"You named {names}. Which model is meant?")
+        return ""
+    if sure:
+        named = next(one for one in said if one.model)
+        facts.put("model", sure[0], text.words_of(named))
+        return sure[0]
+    open_ = [_of_said_size(one, text.claims, catalogs) for one in said if one.choices]
+    if open_:
+        one = min(open_, key=lambda each: len(each.choices))
+        return _one_of(facts, text.words_of(one), one.choices, catalogs)
+    _ask_about_size(facts, text.claims, catalogs)
+    return ""
+
+
+def _said(text: ParsedText) -> list[NamedModel]:
+    """The models of the clauses about the job; else those of what is said of today."""
+    places = {item.start: number for number, item in enumerate(text.items) if "MODEL" in item.tags}
+    scopes = text.scopes
+    allowed = [one for one in text.models if places.get(one.start) not in scopes.negated]
+    return [one for one in allowed if places.get(one.start) not in scopes.aside] or allowed
+
+
+def _ask_about_unknown(facts: Facts, words: str, choices: tuple[str, ...]) -> None:
+    """Ask which model shall stand for one that the catalog lacks."""
+    facts.ask("model", words, choices, UNKNOWN.format(words, ", ".join(choices)))
+
+
+def _one_of(facts: Facts, words: str, choices: tuple[str, ...], catalogs: Catalogs) -> str:
+    """Take one of the models that a name may stand for; ask where their sizes differ."""
+    newest = choices[0]
+    if len(choices) == 1:
+        facts.put("model", newest, words)
+        return newest
+    if SIZE.search(words) and _is_same_size(choices, catalogs):
+        facts.put("model", newest, words)
+        facts.assume(f"'{words}' as {newest}")
+        return newest
+    near = choices[:MOST_CHOICES]
+    facts.ask("model", words, near, f"'{words}' may be {', '.join(near)}. Which model is meant?")
+    if len(choices) > MOST_OPEN:
+        return ""
+    facts.put("model", newest, words)
+    return newest
+
+
+def _ask_about_size(facts: Facts, claims: list[Claim], catalogs: Catalogs) -> None:
+    """Ask which model is meant by a size without a name: a 13b model."""
+    sizes = [
+        claim
+        for claim in claims
+        if claim.role in ("size", "bare") and claim.item.extra.get("scale") == "b"
+    ]
+    if sizes:
+        words = sizes[0].item.text
+        choices = of_size(sizes[0].item.value / 1e9, catalogs)
+        facts.ask(
+            "model",
+            words,
+            choices,
+            f"You wrote '{words}'. Which model of this size is meant: "
+            f"{', '.join(choices) or 'name one'}?",
+        )
+
+
+def _of_said_size(one: NamedModel, claims: list[Claim], catalogs: Catalogs) -> NamedModel:
+    """A name with the models of a size that stands apart from it: gemma 3 (the 4b one)."""
+    sizes = {
+        claim.item.text
+        for claim in claims
+        if claim.role in ("size", "bare") and claim.item.extra.get("scale") in ("b", "m")
+    }
+    parts = parts_of_models(catalogs)
+    near = [name for name in one.choices if sizes & set(parts[name])]
+    if sizes and not near and one.choices:  # the choices are but some of the family
+        heads = {parts[name][0] for name in one.choices}
+        near = [name for name in parts if parts[name][0] in heads and sizes & set(parts[name])]
+    return one._replace(choices=tuple(near)) if near else one
+
+
+def _different(said: list[NamedModel], sure: list[str]) -> list[str]:
+    """The names of several models, where one is open and cannot be the other; else none."""
+    open_ = [one for one in said if one.choices]
+    others = [set(sure)] if sure else [set(one.choices) for one in open_]
+    apart = open_ and any(not set(one.choices) & other for one in open_ for other in others)
+    return list(dict.fromkeys(one.model or one.choices[0] for one in said)) if apart else []
+
+
+def _is_same_size(models: tuple[str, ...], catalogs: Catalogs) -> bool:
+    """Return whether these are versions of one model: as many parameters, layers and key heads."""
+    releases = {_release(parts_of_models(catalogs)[model]) for model in models}
+    table = catalogs.models.loc[list(models)]
+    parameters = table["parameters"].astype(float)
+    return bool(
+        len(releases) == 1
+        and parameters.max() / parameters.min() < SAME_PARAMETERS
+        and table["layers"].nunique() == 1
+        and table["kv_heads"].nunique() == 1
+    )
+
+
+def _release(parts: tuple[str, ...]) -> str:
+    """The number behind a family's name, such as 3.1 of olmo-3.1-32b; empty for none."""
+    return parts[1] if len(parts) > 1 and RELEASE.fullmatch(parts[1]) else ""

@@ -1,0 +1,103 @@
+"""A text in plain words, parsed: its items, its models, the scopes of names, its claims."""
+
+import re
+from typing import NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.files.words.compose import compose_quantities
+from calc.files.words.frames import Claim, claims_of
+from calc.files.words.items import Item, items_of, normalize
+from calc.files.words.machines import named_machines
+from calc.files.words.models import NamedModel, named_models
+from calc.files.words.scopes import Scopes, name_entry, scopes_of
+from calc.files.words.vocabulary import vocabulary
+
+GOES_ON = re.compile(r"[-.](?:\d|x\b)")  # after a name: that of another release
+
+
+class ParsedText(NamedTuple):
+    """What is found in a text before its quantities mean anything."""
+
+    plain: str
+    models: list[NamedModel]
+    items: list[Item]
+    scopes: Scopes
+    claims: list[Claim]  # of the clauses about the job
+    claims_aside: list[Claim]  # of the clauses about something else
+    covered: set[int]  # numbers of the items that frames cover
+
+    def words_of(self, model: NamedModel) -> str:
+        """The words that name a model."""
+        named = (item.text for item in self.items if item.start == model.start)
+        return next(named, model.model)
+
+
+def parsed_text(text: str, catalogs: Catalogs) -> ParsedText:
+    """Return a text with its items, names and claims."""
+    plain = normalize(text)
+    models, items = _items(plain, catalogs)
+    scopes = scopes_of(items)
+    claims, covered = claims_of(items)
+    return ParsedText(
+        plain,
+        models,
+        items,
+        scopes,
+        [claim for claim in claims if claim.first not in scopes.aside],
+        [claim for claim in claims if claim.first in scopes.aside],
+        covered,
+    )
+
+
+def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:
+    """The models and the items of a text; names are found before numbers."""
+    models = [one for one in named_models(plain, catalogs) if not GOES_ON.match(plain, one.end)]
+    names = [
+        Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one)
+        for one in models
+    ]
+    names += [
+        item
+        for item in named_machines(plain, catalogs)
+        if not any(item.start < name.end and name.start < item.end for name in names)
+    ]
+    return models, compose_quantities(items_of(plain, sorted(names, key=lambda item: item.start)))
+
+
+def refusal_of(text: ParsedText) -> str:
+    """The sentence about what cannot be planned; empty where nothing of it is asked."""
+    for number, item in enumerate(text.items):
+        if number in text.scopes.aside or number in text.scopes.negated:
+            continue
+        name = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("refusals:")), "")
+        if name and not (text.models and name in ("closed", "images", "other")):
+            return f"You wrote '{item.text}'. {vocabulary().refusals[name].sentence}"
+    return ""
+
+
+def words_aside(text: ParsedText) -> list[str]:
+    """The quantities, machines and places of clauses that speak of something else."""
+    claims = [claim for claim in text.claims_aside if claim.role not in ("bare", "bare_range")]
+    names = [
+        text.items[place]
+        for place in sorted(text.scopes.aside)
+        if name_entry(text.items[place])
+        and not any(claim.start <= text.items[place].start < claim.end for claim in claims)
+    ]
+    quantities = [text.plain[claim.start : claim.end] for claim in claims]
+    return [*quantities, *(item.text for item in names)]
+
+
+def unread_words(text: ParsedText) -> list[str]:
+    """The words that nothing has read, dates, and sizes of images in pixels."""
+    stretches: list[str] = []
+    words: list[str] = []
+    for number, item in enumerate([*text.items, Item(0, 0, "", frozenset({"end"}))]):
+        is_unread = item.tags & {"PIXELS", "DATE"} or (not item.tags and number not in text.covered)
+        if is_unread and number not in text.scopes.aside:
+            words.append(item.text)
+            continue
+        if words:
+            stretches.append(" ".join(words))
+        words = []
+    return stretches
