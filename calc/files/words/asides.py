@@ -189,7 +189,8 @@ def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:
 
 def _turns_to_plan(clause: Clause) -> bool:
     """Return whether a clause turns from an attempt to what is planned: but now we want 20."""
-    return bool(clause.tags & TURNS) or any(word.endswith(WISH) for word in clause.words)
+    turns = clause.tags & TURNS or "now" in clause.words
+    return bool(turns) or any(word.endswith(WISH) for word in clause.words)
 
 
 def _answered_no(items: list[Item]) -> set[int]:

@@ -20,6 +20,10 @@ ORDINALS = {
 PARTS = {"half": 2, "third": 3, "quarter": 4}  # of a time: half an hour
 ORDINALS |= {"10th": 10, "20th": 20, "twentieth": 20, "fiftieth": 50, "hundredth": 100}
 CLOCK_DIGITS = 2  # of the minutes of 12:30
+ORDINALS |= {"hälfte": 2, "drittel": 3, "viertel": 4, "fünftel": 5, "zehntel": 10}
+ORDINALS |= {"moitié": 2, "tiers": 3, "quart": 4, "cinquième": 5, "dixième": 10}
+ORDINALS |= {"mitad": 2, "tercio": 3, "cuarto": 4, "quinta parte": 5, "décima parte": 10}
+ARTICLES = frozenset({"a", "one", "ein", "eine", "die", "un", "une", "la", "una"})
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
 FARTHEST_USERS = 4  # items behind half
@@ -149,7 +153,7 @@ def _fraction(items: list[Item], place: int) -> tuple[Item, int] | None:
 
 def _of_follows(items: list[Item], place: int) -> bool:
     """Return whether a part of something begins here: a fifth of them, a third active."""
-    if items[place].text not in ("a", "one") or place + 2 >= len(items):
+    if items[place].text not in ARTICLES or place + 2 >= len(items):
         return False
     if items[place + 2].text.partition(" ")[0] == "of":
         return True

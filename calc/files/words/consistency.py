@@ -12,6 +12,7 @@ LENGTHS = (
 )
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")  # of a model without a name
 ROUNDED = 1.05  # 128k may be 131,072 or 128,000
+MONTH = 2628000.0  # seconds
 RATE_OF_ONE = 0.5  # requests a second that one person may send, programs aside
 FEWEST_WORK_TOKENS = 10_000  # of work that ends: fewer are the length of one request
 NO_TOKENS = ("images", "hours")
@@ -71,6 +72,8 @@ def _within_users(facts: Facts) -> None:
     rate = float(columns.get("requests_per_second", 0))
     if people and rate > people * RATE_OF_ONE:
         _doubt(facts, "people", f"few for {rate:g} requests a second")
+    elif people and rate and rate * MONTH < people:
+        _doubt(facts, "requests_per_second", f"less than one of each of {people:,.0f} a month")
 
 
 def _doubt(facts: Facts, column: str, reason: str) -> None:

@@ -232,7 +232,8 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
         reach = vocabulary().reach.get(role)
         if reach and not reach.least <= item.value <= reach.most:
             return False
-        if role == "things" and not _names_things(match):
+        has_length = "each_tokens" in frame.roles and "each" in _tags_of(match)  # Absätze à 200
+        if role == "things" and not (has_length or _names_things(match)):
             return False
         bound = vocabulary().bounds.get(role)
         if bound and "DUR" in item.tags:
@@ -240,6 +241,11 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
             if not bound.least <= value <= bound.most:
                 return False
     return True
+
+
+def _tags_of(match: Match) -> set[str]:
+    """Return the tags of all items of a match."""
+    return {tag for item, _ in match.items for tag in item.tags}
 
 
 def _names_things(match: Match) -> bool:

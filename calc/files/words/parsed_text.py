@@ -16,7 +16,7 @@ GOES_ON = re.compile(r"[-.](?:\d|x\b)")  # after a name: that of another release
 
 
 class ParsedText(NamedTuple):
-    """What is found in a text before its quantities mean anything."""
+    """Items, names and claims of a text, before its quantities mean anything."""
 
     plain: str
     models: list[NamedModel]

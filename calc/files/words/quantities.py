@@ -2,8 +2,8 @@
 
 import re
 
-from calc.files.words.amounts import LONGEST_LENGTH, Amounts
-from calc.files.words.facts import Facts, as_counted
+from calc.files.words.amounts import HOUR, LONGEST_LENGTH, Amounts
+from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.limits import put_limits
 from calc.files.words.roles import ROLLS_OUT
@@ -13,6 +13,10 @@ OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts o
 SHORT_SEQUENCE = 32768  # tokens: below, an amount without a word is of one sequence
 LENGTH_STEP = 64  # tokens: a longest sequence is a multiple of it, the length of an example is not
 FEWEST_EXAMPLES = 50
+IN_ALL = re.compile(  # 30M tokens in total over 3 epochs
+    r" ?\(?(?:in )?(?:total|all|overall|insgesamt|zusammen|au total|en tout|en total)"
+    r" (?:over|for|across|in|über|für|auf|sur|pour|en|para) "
+)
 UP_TO = re.compile(r"(?:up to|at most|max(?:imum)?|bis zu|höchstens|jusqu'à|au plus|hasta) $")
 MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
 LARGEST_CARD_GB = 300
@@ -85,6 +89,8 @@ def put_quantities(amounts: Amounts) -> None:
     else:  # what amounts and lengths are of is open with the goal
         for claim in amounts.of(*OF_GOAL):
             amounts.words(claim)
+    for claim in amounts.of("gpu_seconds_most"):
+        amounts.put("gpu_hours_most", claim, claim.item.value / HOUR)
     _ask_about_words(amounts)
     put_limits(amounts)
     _put_memory(amounts)
@@ -136,7 +142,7 @@ def _put_training(amounts: Amounts) -> None:
         amounts.put("audio_hours", claim, claim.item.value / 3600)
     _ask_about_loads(amounts)
     if not amounts.of("steps"):
-        _times_epochs(amounts.facts, run)
+        _times_epochs(amounts, run)
 
 
 def _put_data(amounts: Amounts, run: str) -> None:
@@ -194,12 +200,17 @@ def _put_adapters(amounts: Amounts, claim: Claim) -> None:
     amounts.words(claim)
 
 
-def _times_epochs(facts: Facts, run: str) -> None:
+def _times_epochs(amounts: Amounts, run: str) -> None:
     """Take the tokens of a run as those of its data, which each epoch reads again.
 
-    Where the length of an example is said, the examples give the tokens of the run.
+    Where the length of an example is said, the examples give the tokens of the run. Tokens in
+    total over so many epochs are those of all of them.
     """
+    facts = amounts.facts
     epochs = facts.columns.get("epochs")
+    if any(IN_ALL.match(amounts.text, claim.end) for claim in amounts.of("tokens")):
+        facts.drop("epochs")
+        return
     has_length = facts.columns.keys() >= {"examples", "example_tokens"}
     if run in facts.columns and epochs and not has_length:
         facts.columns[run] = as_counted(facts.columns[run] * epochs)

@@ -83,8 +83,10 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
     """Sort a named place or machine: ruled out, allowed, owned, or asked for."""
     kind, _, exclusion = entry
     item = items[place]
-    outside = kind == "regions" and _before(items, place, "outside", 3)
+    leaves = kind == "regions" and _after(items, place, "outside", 3)  # darf sie nicht verlassen
+    outside = leaves or (kind == "regions" and _before(items, place, "outside", 3))
     negated = place in scopes.negated or _forbidden(items, place)
+    negated = negated or (leaves and _after(items, place, "not", 2))
     if kind in ("gpu", "instance") and (bound := largest_before(items, place)):
         scopes.open_machines.append(replace(item, text=f"{bound} {item.text}"))
     elif negated != bool(outside):
