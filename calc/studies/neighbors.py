@@ -281,10 +281,11 @@ def _training_changes(row: Row, catalogs: Catalogs, adapts: bool) -> Iterator[Ch
 
     `adapts`: adapters may do the work, since the weights that they stay on are trained already.
     """
-    if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
-        native = {"precision": WITHOUT_BF16[row["precision"]]}
-        yield native
-        yield native | {"attention": "eager"}  # cards without bf16 have no flash kernel either
+    if not _of_card(row, catalogs, "supports_bf16"):
+        native = WITHOUT_BF16.get(row["precision"], row["precision"])
+        yield {"precision": native}
+        # Such a card has no flash kernel either: PyTorch's attention takes one that it has.
+        yield {"precision": native, "attention": "sdpa"}
     yield {"loss": "fused"}
     yield {"compile": "yes"}
     for offload in ("optimizer", "states", "none"):

@@ -218,6 +218,7 @@ def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
             for degree in divided
         ]
         + [EXPERTS | NARROW | {"implementation": name} for name in ("megatron", "torchtitan")]
+        + [{**TRAIN, "attention": "sdpa", "precision": "fp16-mixed"}] * 16
     )
     scenarios = pd.concat([scenarios, spread], ignore_index=True)
     places = [name for name in bench().instances.index if ".cc-" in name]
@@ -312,6 +313,7 @@ def test_a_row_without_a_known_speed_has_no_time_and_what_is_not_verified_keeps_
     """
     timed, times = on_t4(catalogs, precision="fp16-mixed")
     assert timed["runs"] == "emulated"
+    assert on_t4(catalogs, precision="fp16-mixed", attention="sdpa")[0]["runs"] == "yes"
     assert {
         "step_seconds",
         "run_hours",
