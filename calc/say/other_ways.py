@@ -25,11 +25,10 @@ def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
         yield f"a commitment of one year costs {about(ways.commitment_usd)} a month"
     if ways.endpoint_usd is not None:
         name = "Amazon Bedrock" if ways.is_bedrock else "the endpoint at its set price"
-        tokens = (
-            "the same tokens"
-            if ways.answers_per_day is None
-            else f"{count(ways.answers_per_day)} answers a person and working day"
-        )
+        tokens = "the same tokens"
+        if ways.answers_per_day is not None:
+            assumed = "an assumed " if ways.assumes_answers else ""
+            tokens = f"{assumed}{count(ways.answers_per_day)} answers a person and working day"
         yield f"{name} asks {about(ways.endpoint_usd)}{period} for {tokens}"
     there = ways.region_row
     if there is not None:

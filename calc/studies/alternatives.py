@@ -31,14 +31,16 @@ class Alternatives:
 
     `commitment_usd`: a month of a commitment of one year. `endpoint_usd`: the same tokens at an
     endpoint, `is_bedrock` where Amazon Bedrock sells them, else at the price that the job sets;
-    of people `answers_per_day` of each. `region_row`: the first answer in the other regions of the
-    same continent. `tuned_row`: the same scenario with tuned engine flags, where that is faster.
+    of people `answers_per_day` of each, which `assumes_answers` if the job does not say it.
+    `region_row`: the first answer in the other regions of the same continent. `tuned_row`: the same
+    scenario with tuned engine flags, where that is faster.
     """
 
     commitment_usd: float | None = None
     endpoint_usd: float | None = None
     is_bedrock: bool = False
     answers_per_day: float | None = None
+    assumes_answers: bool = False
     region_row: Row | None = None
     tuned_row: Row | None = None
 
@@ -102,6 +104,7 @@ def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:
             endpoint_usd=endpoint,
             is_bedrock=set_by_hand == 0,
             answers_per_day=job.judged["answers_per_day"] if _counts_answers(job) else None,
+            assumes_answers="answers_per_day" not in job.assumed,
         )
     return found
 

@@ -191,7 +191,7 @@ def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
     assert ways.endpoint_usd is None or ways.endpoint_usd == pytest.approx(
         answers * 500 * asked["endpoint_usd_per_million_tokens"] / 1e6
     )
-    assert "answers a person and working day" in asked["why"]
+    assert "for an assumed 40 answers a person and working day" in asked["why"]
 
 
 @pytest.mark.bench
