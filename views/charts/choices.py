@@ -16,6 +16,13 @@ ROW_HEIGHT, BAR_HEIGHT, LINE_HEIGHT = 62, 34, 210  # pixels
 NARROW_ROW, NARROW_HEAD, HEAD = 36, 88, 34  # of a phone; of the names of columns
 # Whether a column has no room for the name of its machine; `width` says when to look again.
 IS_NARROW = "(0 * width + containerSize()[0]) / length(domain('x')) < 106"
+TEXT_LINE = 16  # pixels of a line of text in a bar
+# What a bar of a phone says, which has no room for one line.
+TWO_LINES = (
+    "isValid(datum.value) ? [datum.text + ' · ' + datum.detail_line, datum.machine_line] : "
+    "datum.summary"
+)
+BESIDE_TICK = alt.ExprRef("width - 32")
 TICK_PLACE = 11  # pixels of a tick from the upper right corner of its cell
 LOWEST = "height - 54"  # of a line
 IS_SMALL = "(0 * width + containerSize()[0]) < 600"  # a line, likewise
@@ -163,16 +170,20 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     y = _rows(ink, 110 if is_narrow else 180, ", " if is_narrow else "")
     x = alt.X("value:Q", title=None).axis(None).scale(zero=True)
     color = _color(ink)
+    lines = 2 if is_narrow else 1
+    look = {"align": "left", "fontSize": SIZE, "lineHeight": TEXT_LINE, "limit": BESIDE_TICK}
+    text = _text(ink, dy=(1 - lines) * TEXT_LINE // 2, **look).transform_calculate(
+        lines=TWO_LINES if is_narrow else "datum.summary"
+    )
     layers = [
-        PLANS.mark_bar(height=18, cornerRadius=3, cursor="pointer", opacity=0.55)
+        PLANS.mark_bar(height=18 * lines, cornerRadius=3, cursor="pointer", opacity=0.55)
         .encode(x=x, y=y, color=color, tooltip=_tooltip(), description=WORDS)
         .add_params(_pick()),
-        _text(ink, align="left", fontSize=SIZE, limit=alt.ExprRef("width - 32")).encode(
-            x=alt.value(28), y=y, text="summary:N"
-        ),
+        text.encode(x=alt.value(28), y=y, text="lines:N"),
         _ticks(ink, alt.value(13), y),
     ]
-    return as_spec(alt.layer(*layers), "", ink, height=BAR_HEIGHT * rows)
+    height = BAR_HEIGHT + TEXT_LINE * (lines - 1)
+    return as_spec(alt.layer(*layers), "", ink, height=height * rows)
 
 
 def _color(ink: Ink) -> Any:

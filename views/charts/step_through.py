@@ -338,9 +338,9 @@ def _card_rules(ink: Ink, rows: alt.Chart) -> alt.Chart:
 
 
 def _card_names(ink: Ink, rows: alt.Chart) -> list[alt.Chart]:
-    """Return the name of each card at the right end of its line."""
-    style: Spec = {"align": "right", "baseline": "bottom", "dx": -2, "dy": -2, "fontSize": SIZE}
-    return _with_halo(ink, _cards(rows), style, x=alt.value("width"), y="card_gib:Q", text="card:N")
+    """Return the name of each card at the left end of its line, where few sequences are."""
+    style: Spec = {"align": "left", "baseline": "bottom", "dx": 2, "dy": -2, "fontSize": SIZE}
+    return _with_halo(ink, _cards(rows), style, x=alt.value(LABEL), y="card_gib:Q", text="card:N")
 
 
 def _cards(rows: alt.Chart) -> alt.Chart:
