@@ -124,7 +124,7 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     )
     ratio = least["seconds"] / knee["seconds"]
     assert card_line(knee, least, catalogs).startswith(
-        f"{ratio:.3g} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more"
+        f"{ratio:.1f} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more"
     )
     assert "for g6e instances" in card_line(easiest, least, catalogs)
     assert (titles(least), titles(knee)) == ("Lowest cost", "Faster for a little more")

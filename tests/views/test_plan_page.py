@@ -91,8 +91,9 @@ def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, cat
             for hours, card in zip(options.answers["hours"], shown, strict=False)
         )
     assert where in shown[0]
-    rests_on = f"{first['memory_basis']}. Time: {time_basis(options.answers.iloc[0])}."
-    assert any(f"Line: the range, {rests_on}" in text for text in html_texts(app))
+    time = time_basis(options.answers.iloc[0])
+    rests_on = f"Line: range of the estimate ({first['memory_basis']}). Time: {time}."
+    assert any(rests_on in text for text in html_texts(app))
     the_short_board_has_what_cannot_be_ranked(app, options)
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
