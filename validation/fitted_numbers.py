@@ -20,6 +20,7 @@ FIELDS = {
         "cast_bytes_each",
         "host_seconds_per_block",
         "host_seconds_per_expert",
+        "host_seconds_per_routed_block",
         "device_seconds_per_block",
         "bandwidth_ratio",
         "request_seconds",

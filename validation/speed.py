@@ -68,6 +68,7 @@ SET_UP = (
 OWN_RELEASES = "vLLM"
 # The engine that a row ran on, by the first word of its name; others are asked as vLLM.
 INFERENCE_ENGINES = {"SGLang": "sglang", "TensorRT-LLM": "tensorrt-llm", "NIM": "tensorrt-llm"}
+TUNED_RECIPES = "Megatron"  # whose published runs are its maker's performance recipes
 # Engines that run every waiting prompt before the next decode step, asked at one length.
 IN_STEP = {"SGLang": "in-step"}
 
@@ -108,7 +109,8 @@ def _read(name, one_of, key=("row",)):
     rows = rows[rows["left_out"] == ""].reset_index(drop=True)
     named = rows["engine"].str.split().str[0].map(INFERENCE_ENGINES).fillna("")
     rows["inference_engine"] = named.where(rows["work"] == "inference", "")
-    rows["engine_flags"] = rows["work"].map({"inference": "tuned"}).fillna("")  # benchmarks are
+    tuned = (rows["work"] == "inference") | rows["engine"].str.startswith(TUNED_RECIPES)
+    rows["engine_flags"] = tuned.map({True: "tuned", False: ""})
     keys = rows[list(key)].astype(str).agg(" ".join, axis=1)
     return rows.assign(held_out=[zlib.crc32(text.encode()) % one_of == 0 for text in keys])
 

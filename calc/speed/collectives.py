@@ -282,9 +282,14 @@ def tensor_parallel_seconds(
     return 2 * output_bytes * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
 
 
-def expert_islands(expert_parallel, tensor_parallel, island_gpus):
-    """Islands over which one copy of the experts is spread. [islands]"""
-    return np.maximum(expert_parallel * tensor_parallel / island_gpus, 1)
+def expert_islands(expert_parallel, island_gpus):
+    """Islands over which one copy of the experts is spread. [islands]
+
+    Experts lie whole on neighboring GPUs, the ranks of tensor parallel among them. Source: Liu et
+    al. 2025, MoE Parallel Folding, arXiv 2504.14960; Megatron-Core, parallel_state.py,
+    expert_tensor_parallel_size 1.
+    """
+    return np.maximum(expert_parallel / island_gpus, 1)
 
 
 def stack_leaving_copies(stack_experts_per_token, expert_islands, engine_sends_once_per_island):

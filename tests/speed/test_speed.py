@@ -139,7 +139,7 @@ sizes = st.sampled_from([1, 2, 4, 8, 16, 64])
 
 @given(sizes, st.floats(1e8, 1e12), st.floats(0, 1e3), st.floats(1e-6, 1e3), st.floats(0, 1))
 def test_laws_of_communication(size, parameters, seconds, compute, overlap):
-    together = micro_batch_seconds(compute, seconds, 0, 0, overlap)
+    together = micro_batch_seconds(compute, seconds, 0, 0, 0, overlap)
     assert compute <= together <= (compute + seconds) * (1 + 1e-9)
     rate = context_ring_bytes_per_second(size, 1, 8, 300e9, 50e9)
     once = dense_gather_seconds(parameters, 0, 2, size, 1, rate)

@@ -136,7 +136,7 @@ def test_hybrids_are_divided_over_gpus_by_software_whose_source_does_it(catalogs
 
 def all_to_all(experts_per_token, expert_parallel, once):
     one = np.array([[1.0]])
-    islands = expert_islands(expert_parallel, 1, 8)
+    islands = expert_islands(expert_parallel, 8)
     copies = stack_leaving_copies(experts_per_token * one, islands, once)
     per_byte = stack_routing_seconds_per_byte(
         experts_per_token * one, copies, islands, expert_parallel, 300e9, 50e9

@@ -42,6 +42,7 @@ class Engine(Entry, kw_only=True):
     cast_bytes_each: Annotated[NotNegative, hint("bytes moved per element cast to 8 bits")]
     host_seconds_per_block: Annotated[NotNegative, hint("seconds")]
     host_seconds_per_expert: Annotated[NotNegative, hint("seconds")]
+    host_seconds_per_routed_block: Annotated[NotNegative, hint("seconds")]
     expert_pass_seconds: Annotated[
         float,
         Meta(ge=0, le=0.01),
