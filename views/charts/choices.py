@@ -171,10 +171,14 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     x = alt.X("value:Q", title=None).axis(None).scale(zero=True)
     color = _color(ink)
     lines = 2 if is_narrow else 1
-    look = {"align": "left", "fontSize": SIZE, "lineHeight": TEXT_LINE, "limit": BESIDE_TICK}
-    text = _text(ink, dy=(1 - lines) * TEXT_LINE // 2, **look).transform_calculate(
-        lines=TWO_LINES if is_narrow else "datum.summary"
-    )
+    text = _text(
+        ink,
+        dy=(1 - lines) * TEXT_LINE // 2,
+        align="left",
+        fontSize=SIZE,
+        lineHeight=TEXT_LINE,
+        limit=BESIDE_TICK,
+    ).transform_calculate(lines=TWO_LINES if is_narrow else "datum.summary")
     layers = [
         PLANS.mark_bar(height=18 * lines, cornerRadius=3, cursor="pointer", opacity=0.55)
         .encode(x=x, y=y, color=color, tooltip=_tooltip(), description=WORDS)

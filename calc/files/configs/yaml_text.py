@@ -15,6 +15,7 @@ LOOK_UP = "!FindInMap"  # of CloudFormation's, whose long form is Fn::FindInMap
 TEXTS = ("!Sub", "!")  # whose text stands as it is, with its ${NAME}
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 INDENT = re.compile(r"[ \t]*")
+LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML counts lines
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,17})")
 DECIMAL = re.compile(r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 WORDS: Json = dict.fromkeys(("", "~", "null", "Null", "NULL"))
@@ -45,7 +46,8 @@ def read_yaml_documents(text: str, file: str) -> list[Any]:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or "unreadable characters"
         line = mark.line if mark else 0
-        if "\t" in INDENT.match(text.split("\n")[line])[0]:  # type: ignore[index]
+        lines = LINE_END.split(text)
+        if line < len(lines) and "\t" in INDENT.match(lines[line])[0]:  # type: ignore[index]
             reason = "a tab indents it, and YAML takes spaces alone"
         raise ConfigProblem(
             f"{file}{f', line {line + 1}' if mark else ''}: this is not YAML "
