@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.problem import MOST_FIELDS, ConfigProblem
 from calc.files.configs.python_values import (
     CLASS,
     Values,
@@ -26,7 +26,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
 
     A name that the script sets once has that value. Of a name that is set several times, the last
     value before the call counts, unless a branch or a function sets it too; then it is a variable,
-    ${name}.
+    ${name}. Raises ConfigProblem.
     """
     tree = parse_python(text, file)
     assignments = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
@@ -51,6 +51,10 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
         (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
         key=lambda node: (node.lineno, node.col_offset),
     )
+    if len(calls) > MOST_FIELDS:
+        raise ConfigProblem(
+            f"{file} has more than {MOST_FIELDS:,} calls; give the script of the training alone."
+        )
     for call in calls:
         callee = dotted_name(call.func)
         name = next((one for one in names if f".{callee}".endswith(f".{one}")), "")
