@@ -362,3 +362,20 @@ def context_parallel_seconds(
     cached = np.sum(stack_layers * stack_pass_tokens * stack_key_width, axis=0)
     cached_bytes = 2 * 2 * batch_sequences * cached / model_split
     return passes_ratio * cached_bytes * (1 - 1 / context_parallel) / context_ring_bytes_per_second
+
+
+def routed_host_seconds(
+    expert_blocks,
+    host_passes,
+    engine_host_seconds_per_routed_block,
+    is_tuned,
+    pipeline_parallel,
+):
+    """CPU time that launches the blocks with experts of one micro-batch on a stage. [s]
+
+    Each waits for the counts of tokens that its exchange sends, so that the CPU cannot run ahead.
+    Tuned recipes replay routing as CUDA graphs. Source: Megatron-Core, transformer/moe/
+    token_dispatcher.py, MoEAlltoAllTokenDispatcher; catalogs/calibrated/engines.yaml.
+    """
+    passes = host_passes / pipeline_parallel
+    return (1 - is_tuned) * expert_blocks * passes * engine_host_seconds_per_routed_block

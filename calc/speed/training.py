@@ -298,23 +298,6 @@ def hideable_seconds(
     return sharding + context_parallel_seconds + activation_offload_seconds
 
 
-def routed_host_seconds(
-    expert_blocks,
-    host_passes,
-    engine_host_seconds_per_routed_block,
-    is_tuned,
-    pipeline_parallel,
-):
-    """Time in which the CPU launches the blocks with experts of one micro-batch on one stage. [s]
-
-    Each waits for the counts of tokens that its exchange sends, so that the CPU cannot run ahead.
-    Tuned recipes replay routing as CUDA graphs. Source: Megatron-Core, transformer/moe/
-    token_dispatcher.py, MoEAlltoAllTokenDispatcher; catalogs/calibrated/engines.yaml.
-    """
-    passes = host_passes / pipeline_parallel
-    return (1 - is_tuned) * expert_blocks * passes * engine_host_seconds_per_routed_block
-
-
 def micro_batch_seconds(
     training_compute_seconds,
     hideable_seconds,

@@ -144,6 +144,7 @@ def test_the_sentence_says_each_cost_as_its_cell_does_and_nothing_twice():
     job, plan = {}, {"usd": 211.4, "answer": "least-money", "work": "inference", "instance": ""}
     plan |= {"precision": "fp8", "kv_precision": "bf16", "is_once": True, "hours": float("nan")}
     plan |= {"gpu": "L4", "gpus": 1, "market": "on-demand"}
+    plan |= {"model": "gpt2", "time_per_output_token_seconds": 0.02}
 
     def said(*costs):
         pairs = [(row, column) for row in formats for column in caches]
