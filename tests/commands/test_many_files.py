@@ -266,7 +266,7 @@ def test_a_cluster_gives_the_same_files_and_refuses_another_release(
     assert contents(tmp_path / "other") == {}
 
 
-@pytest.mark.long
+@pytest.mark.bench
 @pytest.mark.usefixtures("quiet")
 def test_a_worker_killed_in_the_middle_costs_no_row(tmp_path):
     (tmp_path / "in").mkdir()

@@ -170,7 +170,7 @@ def test_a_run_on_so_many_machines_of_p_that_they_come_by_agreement_yields_to_on
         "step_tokens": 4194304,
         "instances_most": 64,
         "markets": "on-demand",
-        "tensor_parallel": 4,
+        "tensor_parallel": 8,
     }
     few, agreed = options(job, catalogs), options(job | {"obtainable": "by-agreement"}, catalogs)
     assert (

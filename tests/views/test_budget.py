@@ -3,7 +3,7 @@ what moves while it loads.
 """
 
 import pytest
-from browser import settled
+from browser import PATIENCE_MS, settled
 
 from benchmarks.server import FLOOR_PAGE, Server
 
@@ -59,7 +59,7 @@ def counted(browser, url, width):
     context.add_init_script(SHIFTS)
     page = context.new_page()
     page.goto(url)
-    page.wait_for_selector("h1", timeout=60_000)
+    page.wait_for_selector("h1", timeout=PATIENCE_MS)
     settled(page)
     page.wait_for_timeout(500)
     result = page.evaluate(COUNTS)

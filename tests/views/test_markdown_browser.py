@@ -3,7 +3,7 @@
 import textwrap
 
 import pytest
-from browser import MAIN, settled
+from browser import MAIN, PATIENCE_MS, settled
 
 from benchmarks.server import ROOT, Server
 
@@ -65,7 +65,7 @@ def test_no_foreign_word_becomes_a_link(browser, tmp_path):
     with Server(str(script)) as server:
         page = browser.new_page()
         page.goto(f"http://{server.address}/")
-        page.wait_for_selector(f"{MAIN} h1", timeout=60_000)
+        page.wait_for_selector(f"{MAIN} h1", timeout=PATIENCE_MS)
         page.get_by_text("end", exact=True).wait_for()
         settled(page)
         links = page.locator(f"{MAIN} a[href]").evaluate_all("all => all.map(one => one.href)")

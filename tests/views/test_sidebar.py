@@ -3,7 +3,7 @@ a killed server.
 """
 
 import pytest
-from browser import drawn, settled
+from browser import PATIENCE_MS, drawn, settled
 
 from benchmarks.server import Server
 
@@ -82,7 +82,7 @@ def test_a_killed_server_costs_an_open_page_nothing(browser):
         first.process.kill()
     with Server(port=first.port):
         page.wait_for_function(
-            "!document.querySelector('[data-testid=\"stConnectionStatus\"]')", timeout=60_000
+            "!document.querySelector('[data-testid=\"stConnectionStatus\"]')", timeout=PATIENCE_MS
         )
         settled(page)
         examples.fill("90000")
