@@ -16,7 +16,7 @@ ROW_HEIGHT, BAR_HEIGHT, LINE_HEIGHT = 62, 34, 210  # pixels
 NARROW_ROW, NARROW_HEAD, HEAD = 36, 88, 34  # of a phone; of the names of columns
 # Whether a column has no room for the name of its machine; `width` says when to look again.
 IS_NARROW = "(0 * width + containerSize()[0]) / length(domain('x')) < 106"
-TEXT_LINE = 16  # pixels of a line of text in a bar
+TEXT_LINE_PIXELS = 16  # of a line of text in a bar
 # What a bar of a phone says, which has no room for one line.
 TWO_LINES = (
     "isValid(datum.value) ? [datum.text + ' · ' + datum.detail_line, datum.machine_line] : "
@@ -173,10 +173,10 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
     lines = 2 if is_narrow else 1
     text = _text(
         ink,
-        dy=(1 - lines) * TEXT_LINE // 2,
+        dy=(1 - lines) * TEXT_LINE_PIXELS // 2,
         align="left",
         fontSize=SIZE,
-        lineHeight=TEXT_LINE,
+        lineHeight=TEXT_LINE_PIXELS,
         limit=BESIDE_TICK,
     ).transform_calculate(lines=TWO_LINES if is_narrow else "datum.summary")
     layers = [
@@ -186,7 +186,7 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         text.encode(x=alt.value(28), y=y, text="lines:N"),
         _ticks(ink, alt.value(13), y),
     ]
-    height = BAR_HEIGHT + TEXT_LINE * (lines - 1)
+    height = BAR_HEIGHT + TEXT_LINE_PIXELS * (lines - 1)
     return as_spec(alt.layer(*layers), "", ink, height=height * rows)
 
 

@@ -166,22 +166,29 @@ def _of_kubeflow(spec: Json) -> list[str]:
 def _of_torchtune(runtime: re.Match[str], trainer: Json) -> list[str]:
     """The command that Kubeflow's runtime of torchtune makes from the arguments of a job."""
     settings = _words(trainer.get("args"))
-    limits = _mapping(trainer, "resourcesPerNode")
-    gpus = _mapping(limits, "limits").get("nvidia.com/gpu") or _mapping(limits, "requests").get(
-        "nvidia.com/gpu"
-    )
-    alone = str(trainer.get("numNodes", 1)) == "1" and str(gpus) == "1"
-    written = " ".join(settings)
-    adapts = "model.lora_attn_modules" in written
-    quantizes = "model.quantize_base" in written and "model.use_dora" not in written
-    method = "qlora" if quantizes else "lora" if adapts else "full"
-    name = f"{runtime['family'].replace('.', '_')}/{runtime['size'].upper()}_{method}"
-    recipe = f"{'full' if method == 'full' else 'lora'}_finetune"
-    nodes, each = str(trainer.get("numNodes", 1)), str(gpus or trainer.get("numProcPerNode") or "")
-    launcher = ["--nnodes", nodes, *(["--nproc_per_node", each] if each.isdecimal() else [])]
-    end = ALONE if alone else "_distributed"
-    config = f"{name}{ALONE if alone else ''}"
-    return ["tune", "run", *launcher, f"{recipe}{end}", "--config", config, *settings]
+    method = _method_of_torchtune(" ".join(settings))
+    nodes = str(trainer.get("numNodes", 1))
+    resources = _mapping(trainer, "resourcesPerNode")
+    limit = _mapping(resources, "limits").get("nvidia.com/gpu")
+    gpus = limit or _mapping(resources, "requests").get("nvidia.com/gpu")
+    is_alone = nodes == "1" and str(gpus) == "1"
+    recipe = "full_finetune" if method == "full" else "lora_finetune"
+    family, size = runtime["family"].replace(".", "_"), runtime["size"].upper()
+    config = f"{family}/{size}_{method}"
+    launcher = ["--nnodes", nodes]
+    processes = str(gpus or trainer.get("numProcPerNode") or "")
+    if processes.isdecimal():
+        launcher += ["--nproc_per_node", processes]
+    recipe += ALONE if is_alone else "_distributed"
+    config += ALONE if is_alone else ""
+    return ["tune", "run", *launcher, recipe, "--config", config, *settings]
+
+
+def _method_of_torchtune(settings: str) -> str:
+    """Return the method that settings of a torchtune job ask for: full, lora or qlora."""
+    if "model.quantize_base" in settings and "model.use_dora" not in settings:
+        return "qlora"
+    return "lora" if "model.lora_attn_modules" in settings else "full"
 
 
 def _of_llmaz(spec: Json) -> list[str]:
