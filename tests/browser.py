@@ -1,6 +1,4 @@
-"""A real browser on a dashboard of its own: what the tests share that need one. They run one after
-another (xdist_group).
-"""
+"""A real browser on a dashboard of its own: what the tests share that need one."""
 
 import os
 import shutil

@@ -54,13 +54,12 @@ def leave_out_samples(config, items):
 def pytest_collection_modifyitems(config, items):
     """The tests of a file run in one process, which works out once what they share.
 
-    The slowest begin first: those of a browser, which share it and mostly wait, then those of
-    pages.
+    The slowest begin first: those of a browser, which mostly wait, then those of pages.
     """
     leave_out_samples(config, items)
-    browser_tests = {item for item in items if item.get_closest_marker("xdist_group")}
+    browser_tests = {item for item in items if "browser" in item.fixturenames}
     for item in items:
-        if item not in browser_tests:
+        if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     items.sort(key=lambda item: (item not in browser_tests, item.path.parent.name != "views"))
 

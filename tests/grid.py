@@ -15,7 +15,7 @@ import pandas as pd
 FILE = Path(__file__).parent / "recorded" / "grid.parquet"
 SCENARIO = "given."  # what the columns of the scenarios begin with in the file
 SEED = 20_261_121
-TOLERANCE = 1e-12
+TOLERANCE = 1e-9
 # result -> what it is a small rest of: another result, or 1; a last place of the whole is many of
 # the rest
 WHOLES = {

@@ -55,5 +55,5 @@ def test_a_rest_may_move_by_a_last_place_of_its_whole_and_by_no_more(name):
     last_place, after = np.spacing(minuend[row]), before.copy()
     after.loc[row, name] += 8 * last_place
     assert grid.moved(before, after).empty
-    after.loc[row, name] += 1e-11 * minuend[row]
+    after.loc[row, name] += 10 * grid.TOLERANCE * minuend[row]
     assert grid.moved(before, after)[["row", "column"]].to_numpy().tolist() == [[row, name]]

@@ -26,7 +26,7 @@ USER = {"user": "nobody", "group": "nogroup", "extra_groups": []}
 XSRF = "_streamlit_xsrf"
 LARGEST_UPLOAD_BYTES = 5_000_000
 CHUNK_BYTES, PAUSE_SECONDS = 2**18, 3
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("serve")]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module", params=["as whoever runs the tests", "as an ordinary user"])

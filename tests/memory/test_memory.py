@@ -206,7 +206,7 @@ def test_more_tokens_are_so_much_more_cache(row, times):
         and (results["peak_phase"] != "load").all()
     )
     assert results["kv_cache_bytes"][1] == pytest.approx(
-        times * results["kv_cache_bytes"][0], rel=1e-12
+        times * results["kv_cache_bytes"][0], rel=1e-9
     )
 
 

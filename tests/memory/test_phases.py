@@ -78,7 +78,7 @@ def test_the_estimate_is_the_largest_phase(row):
     assume(result["problem"] == "")
     phases = phases_table(row, catalogs()).set_index(["phase", "component"])["bytes"]
     totals = phases.groupby("phase").sum()
-    assert totals.max() == pytest.approx(result["allocated_peak_bytes"], rel=1e-12)
+    assert totals.max() == pytest.approx(result["allocated_peak_bytes"], rel=1e-9)
     assert totals[result["peak_phase"]] == totals.max()
     assert [phases[result["peak_phase"], name] for name in PARTS] == pytest.approx(
         [result[name] for name in PARTS]

@@ -172,7 +172,7 @@ def test_candidates_in_parts_are_those_at_once(catalogs, monkeypatch):
     assert len(parts.classes) == len(at_once.classes) > 0
     for name in ("usd", "seconds", "hours"):
         one, other = (np.sort(getattr(each.candidates, name)) for each in (at_once, parts))
-        assert one == pytest.approx(other, rel=1e-12)
+        assert one == pytest.approx(other, rel=1e-9)
     _recent_results(catalogs).cache_clear()
 
 

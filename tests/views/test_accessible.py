@@ -7,7 +7,7 @@ from browser import drawn, missing, settled
 
 from views.session.tabs import TABS
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.long
 PLAN = (
     "",
     "?goal=serve&people=20&model=qwen3-32b",
@@ -59,31 +59,22 @@ def page_of(browser, address, place, **context):
     return page
 
 
-def test_names_have_no_marks_of_markdown(browser, address):
-    page = page_of(browser, address, "")
-    page.get_by_text("Set by hand").first.click()
-    settled(page)
-    marked = page.evaluate(MARKED)
-    page.context.close()
-    assert marked == []
-
-
-def test_focus_stays_on_keep_and_pages_stay_at_their_places(browser, address):
+def test_focus_stays_on_keep_names_have_no_marks_paper_no_sidebar_and_pages_stay_at_their_places(
+    browser, address
+):
     page = page_of(browser, address, "")
     page.get_by_role("button", name="Keep this answer").focus()
     page.keyboard.press("Enter")
     settled(page)
     assert page.evaluate("document.activeElement.innerText").endswith("Kept")
+    page.get_by_text("Set by hand").first.click()
+    settled(page)
+    assert page.evaluate(MARKED) == []
     at_first = page.evaluate(PLACES)
     for name in ("Compare & bill", "Understand", "Catalog", "Plan"):
         page.get_by_role("link", name=name).first.click()
         settled(page)
         assert page.evaluate(PLACES) == at_first, name
-    page.context.close()
-
-
-def test_paper_has_no_sidebar(browser, address):
-    page = page_of(browser, address, "")
     page.emulate_media(media="print")
     page.locator('[data-testid="stSidebar"]').wait_for(state="hidden")
     assert page.locator("h1").first.is_visible()
