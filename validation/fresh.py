@@ -50,6 +50,7 @@ LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
     "sixth": "sixth sources left out",
     "seventh": "seventh sources left out",
 }
+ALL_LEFT_OUT = "all sources left out"  # the figures of all these folders in one row
 FOLDERS = tuple(LEFT_OUT)
 FIRST, STATED = "first", "stated"  # how a row is asked
 TIMES = {  # quantity -> the prefix of its range, and the result column that benchmarks print
@@ -217,7 +218,7 @@ def side_by_side(rows, catalogs):
         work=np.where(served, "inference", "training"),
         measured=fresh["quantity"],
     )
-    both = pd.concat([known, fresh], ignore_index=True)
+    both = pd.concat([known, fresh, fresh.assign(rows=ALL_LEFT_OUT)], ignore_index=True)
     both = both[both["problem"] == ""]
     both["measured"] = both["measured"].where(both["measured"].isin(SERVED), "rate or step")
     groups = both.groupby(["work", "measured", "rows"])
