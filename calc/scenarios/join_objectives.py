@@ -187,8 +187,11 @@ def rollout_tensor_parallel(
 def rollout_gpus(asked_rollout_gpus, rolls_out_apart, rolls_out, gpus, rollout_tensor_parallel):
     """GPUs that generate: those apart, by default half in whole engines; else all. [GPUs]"""
     copies = np.maximum(np.floor(gpus / 2 / rollout_tensor_parallel), 1)
-    default = np.where(rolls_out_apart > 0, copies * rollout_tensor_parallel, gpus)
-    return np.where(np.isnan(asked_rollout_gpus) & (rolls_out > 0), default, asked_rollout_gpus)
+    apart = np.where(
+        np.isnan(asked_rollout_gpus), copies * rollout_tensor_parallel, asked_rollout_gpus
+    )
+    everywhere = np.where(rolls_out > 0, gpus, np.nan)
+    return np.where(rolls_out_apart > 0, apart, everywhere)
 
 
 def training_gpus(gpus, rolls_out_apart, rollout_gpus):

@@ -208,6 +208,12 @@ def test_the_longest_answer_ends_the_rollout():
     assert one(**DPO | {"gpu": "h100-80gb-sxm"})["rollout_seconds"] == 0
 
 
+def test_engines_on_the_training_gpus_take_all_of_these_whatever_the_row_held_before():
+    eight, more = one(**GRPO), one(**GRPO, rollout_gpus=32)
+    assert (eight["rollout_gpus"], more["rollout_gpus"]) == (8, 8)
+    assert more["rollout_seconds"] == eight["rollout_seconds"]
+
+
 def test_a_rollouts_decode_step_is_near_that_of_the_same_engine_serving():
     """7B on one H100, 64 answers of 512 tokens after as many of prompt: the mean over an answer's
     steps.
