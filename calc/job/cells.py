@@ -16,6 +16,7 @@ from calc.scenarios.problems import quote_cell
 from calc.scenarios.read import number
 
 MACHINES = re.compile(r"(?:(?P<count>\d{1,9})\s*(?:[x×*]\s*|\s))?(?P<name>[^\s×*]+)")
+BETWEEN_VALUES = re.compile(r"\s*[+,;|]\s*")
 BETWEEN_DIGITS = re.compile(r"(?<=\d),(?=\d)")  # a comma that groups digits: 1,000,000
 MOST_MACHINES = 512
 PERCENTILES = ("first_token_percentile", "token_percentile")
@@ -105,8 +106,8 @@ def cell_value(column: Input, value: Any, default: Any = None) -> Any:
 
 
 def cell_values(name: str, value: Any) -> list:
-    """Return the values that fix a scenario column: one, a list, or several joined by +."""
-    several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
+    """Return the values that fix a scenario column: one, a list, or several in a text."""
+    several = BETWEEN_VALUES.split(value) if isinstance(value, str) and name in SEVERAL else value
     several = several if isinstance(several, list | tuple) else [several]
     column = inputs_by_name()[name]
     is_list_of_choices = len(several) > 1 and column.kind == "choice"
@@ -116,11 +117,11 @@ def cell_values(name: str, value: Any) -> list:
 
 
 def cell_ids(name: str, value: Any, ids: Sequence[str], default: Sequence[str] = ()) -> list[str]:
-    """Return ids that are joined by + or in a list. Raise JobError for an unknown one.
+    """Return the ids of a list or of a text with + or , between. Raise JobError for an unknown one.
 
     The error suggests a similar id, else those in `default`.
     """
-    parts = value.split("+") if isinstance(value, str) else list(value)
+    parts = BETWEEN_VALUES.split(value) if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in parts if not blank(word)))
     for word in words or [value] * (len(parts) > 1):  # a + alone names nothing
         if word not in ids:
@@ -144,7 +145,7 @@ def check_ids(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
 def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
     """Counts of cards or instance types by id: of 8 x a100-80gb-sxm + 2 x p5.48xlarge."""
     counts: dict[str, int] = {}
-    for part in text.lower().split("+"):
+    for part in BETWEEN_VALUES.split(text.lower()):
         read = MACHINES.fullmatch(part.strip())
         name, count = (read["name"], int(read["count"] or 1)) if read else ("", 0)
         if name not in ids:
