@@ -22,7 +22,7 @@ TITLE = {
     "inference": "Where the memory goes while serving",
 }
 UNIT = {"training": "sequence", "inference": "request"}
-AXIS = {"training": "Concurrent sequences", "inference": "Requests in flight"}
+AXIS = {"training": "Micro-batch, sequences", "inference": "Requests in flight"}
 USE = "Use these settings in Plan"
 TWO_SIZES = "7B beside 13B: AdamW in mixed precision and in 16 bits, LoRA over int8"
 LARGEST = {"training": "Largest batch on one GPU", "inference": "Most requests on one GPU"}
