@@ -189,10 +189,12 @@ def _machine_lines(row: Row) -> Iterator[str]:
         yield f"Host memory: {host_memory} of RAM{where} for offloading and loading"
     card = "none is named"
     if row["gpu"]:
-        card = (
-            f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows "
+        shows = (
             f"{size(row['memory_bytes'])} of the run on a card with memory to spare"
+            if is_missing(row["kv_pool_bytes"])
+            else "what the engine takes, however little the run needs"
         )
+        card = f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows {shows}"
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
 
 

@@ -143,12 +143,17 @@ def setting(row: Row, catalogs: Catalogs) -> str:
         if not is_missing(row.get(name)) and row[name] != defaults.get(name)
     ]
     parts += [_fill(UNUSUAL[name], row[name]) for name in unusual]
-    parts += (
-        [choice("implementation", software, catalogs)]
-        if software != "transformers" or not trains
-        else []
-    )
-    return " · ".join(filter(None, parts))
+    return " · ".join(filter(None, [*parts, _software(row, catalogs)]))
+
+
+def _software(row: Row, catalogs: Catalogs) -> str:
+    """Return the training software, empty for Transformers; for a service its engine."""
+    software = row["implementation"]
+    if row["work"] == "training":
+        return "" if software == "transformers" else choice("implementation", software, catalogs)
+    if software in catalogs.serving_engines.index and row.get("inference_engine"):
+        return spoken("inference_engine", row["inference_engine"])
+    return choice("implementation", software, catalogs)
 
 
 def _method(row: Row, catalogs: Catalogs) -> str:

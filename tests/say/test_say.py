@@ -95,10 +95,10 @@ def test_what_changes_the_memory_is_in_the_line():
 
 def test_every_column_that_may_change_the_memory_is_tried_and_the_line_is_in_words_of_the_field():
     """Place, price, pace and length of the run do not; an encoder's and an expert's columns are not
-    of these models.
+    of these models, and engines on the training GPUs take all of them.
     """
     elsewhere = set(recorded("cases/settings.json")["elsewhere"])
-    elsewhere |= {"decoder_tokens", "expert_parallel"}
+    elsewhere |= {"decoder_tokens", "expert_parallel", "rollout_gpus"}
     assert {name for others in OTHERS.values() for name in others} == {*BY_NAME} - elsewhere
     line = setting(estimate(TRAINED, catalogs(), solve=False), catalogs())
     assert line.startswith(
@@ -110,3 +110,5 @@ def test_every_column_that_may_change_the_memory_is_tried_and_the_line_is_in_wor
         "bf16 · 2 replicas · 16 sequences on each of 4,096 tokens · prompt 2,048 · tensor "
         "parallel 4 · vLLM"
     )
+    other = setting(estimate(SERVED | {"inference_engine": "sglang"}, catalogs()), catalogs())
+    assert other.endswith("SGLang")

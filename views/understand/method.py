@@ -201,14 +201,20 @@ def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
     low, high, shown, shown_low, shown_high = (
         row[name] / GIB for name in ("needed_low_bytes", "needed_high_bytes", *NVIDIA_SMI_MEMORY)
     )
-    st.markdown(
-        f"Plan for {range_text(low, high)} that must fit: the 5th to the 95th percentile. On a "
-        f"card with memory to spare, nvidia-smi shows {gib(shown)} "
+    in_nvidia_smi = (
+        f"On a card with memory to spare, nvidia-smi shows {gib(shown)} "
         f"({range_text(shown_low, shown_high)}), because the allocator also caches blocks that it "
-        f"has used. The ranges cover what no formula knows: how the allocator cuts segments, what "
-        f"kernels allocate inside one call, and versions of drivers and libraries. The basis of "
-        f"the figure is {row['memory_basis']}. The range is wider if a figure is derived from "
-        f"source alone, and twice as wide beyond all that was simulated or published."
+        f"has used."
+        if is_missing(row["kv_pool_bytes"])
+        else "In nvidia-smi stands all that the engine takes, however little the run needs."
+    )
+    st.markdown(
+        f"Plan for {range_text(low, high)} that must fit: the 5th to the 95th percentile. "
+        f"{in_nvidia_smi} The ranges cover what no formula knows: how the allocator cuts "
+        f"segments, what kernels allocate inside one call, and versions of drivers and "
+        f"libraries. The basis of the figure is {row['memory_basis']}. The range is wider if a "
+        f"figure is derived from source alone, and twice as wide beyond all that was simulated "
+        f"or published."
     )
     software = catalogs.implementations.loc[row["implementation"]]
     st.caption(

@@ -148,7 +148,8 @@ def _assumptions(
     items += _per_node(run, lines)
     named = [tool for tool in run["source_tool"].split("+") if tool in tools()]
     engine = next((tool for tool in named if not tools()[tool].launches), "")
-    if "implementation" in defaults and run["implementation"] == "vllm" and engine:
+    is_stand_in = "implementation" in defaults and run["implementation"] == "vllm"
+    if is_stand_in and engine and not run["inference_engine"]:
         items.append(OWN_MEMORY.format(tools()[engine].name))
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
         items.append(NO_CARD)
