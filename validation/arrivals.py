@@ -20,7 +20,7 @@ import pandas as pd
 from calc import load_catalogs
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, memory, walk
-from calc.rules.notes import CERTAIN_LOAD
+from calc.rules.remarks_on_rows import CERTAIN_LOAD
 
 HERE = Path(__file__).parent
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -37,7 +37,7 @@ LENGTHS = np.geomspace(1 / 30, 64, 80)  # of prompts, over their mean: where pre
 def tables(scenarios, catalogs):
     """All columns of scenarios of serving, percentiles too."""
     part = next(parts(scenarios.assign(work="inference", implementation="vllm"), catalogs))
-    assert part.problems.sound.all(), part.problems.text[0]
+    assert part.problems.sound.all(), part.problems.remarks[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         return walk(memory(part.table), AFTER_MEMORY, PERCENTILES)
 

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from calc import load_catalogs
-from calc.memory.memory_basis import DERIVED, GROUNDS
+from calc.memory.memory_basis import DERIVED
 from calc.memory.overhead import SCALE
+from calc.say.remarks.memory import GROUNDS
 from validation.compare import RAN, RANGED_BYTES, RESULTS, verdicts
 
 DERIVED_GROUNDS = tuple(list(GROUNDS)[DERIVED:])

@@ -20,6 +20,7 @@ from calc.charts.accuracy import by_source
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, TIME, memory, walk
 from calc.evaluate import Columns
+from calc.say.remarks.text import remarks_text
 from calc.scenarios.inputs import BY_NAME
 
 DATA = Path(__file__).parent / "data"
@@ -155,7 +156,7 @@ def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Columns, np.ndarray]:
     for part in parts(scenarios, catalogs):
         with np.errstate(divide="ignore", invalid="ignore"):
             timed = walk(memory(part.table), AFTER_MEMORY[: AFTER_MEMORY.index(TIME[-1]) + 1])
-        problems[part.rows] = part.problems.text
+        problems[part.rows] = [*map(remarks_text, part.problems.remarks)]
         for name, values in timed.items():
             if isinstance(values, np.ndarray) and values.ndim == 1:
                 table.setdefault(name, np.full(len(scenarios), np.nan))[part.rows] = values

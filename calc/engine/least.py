@@ -2,27 +2,24 @@
 
 import numpy as np
 
-from calc.catalogs.load import Catalogs
 from calc.engine.stages import MEMORY, walk
 from calc.evaluate import Columns, evaluate_all
 from calc.memory import states
-from calc.scenarios.lookups import words_of
+from calc.remarks import remark
 from calc.scenarios.problems import Problems
 from calc.table import Table
-from calc.units import GIB
 
 COLUMNS = ("weights_bytes", "gradients_bytes", "optimizer_bytes", "memory_low_bytes")
 
 
-def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
+def least(table: Table, problems: Problems) -> Columns:
     """The bounds of every row that is refused for its model alone; `problem` names the bound."""
-    refused = words_of(catalogs, "models", "refused")[table["model_row"]]
-    rows = np.flatnonzero(
-        np.broadcast_to(table["total_parameters"] > 0, table["rows"]) & (problems.text == refused)
-    )
-    if not len(rows):
+    is_counted = np.broadcast_to(table["total_parameters"] > 0, table["rows"])
+    candidates = np.flatnonzero(is_counted & ~problems.sound)
+    rows = [row for row in candidates if problems.remarks[row].code == "refused-model"]
+    if not rows:
         return {}
-    refused_rows = walk(table.take(rows), MEMORY[:1])
+    refused_rows = walk(table.take(np.array(rows)), MEMORY[:1])
     evaluate_all(FORMULAS, refused_rows)
     parts = [refused_rows[f"least_{name}"] for name in COLUMNS[:-1]]
     lower = {name: np.full(table["rows"], np.nan) for name in COLUMNS}
@@ -30,9 +27,10 @@ def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
         lower[name][rows] = values
     trained = np.broadcast_to(refused_rows["trains"] * (1 - refused_rows["adapts"]) > 0, len(rows))
     for row, trains in zip(rows, trained, strict=True):
-        what = "Weights, gradients and optimizer state" if trains else "Weights"
-        problems.text[row] += (
-            f" {what} take at least {lower['memory_low_bytes'][row] / GIB:,.1f} GiB on each GPU."
+        why = dict(problems.remarks[row].facts)["why"]
+        least_bytes = lower["memory_low_bytes"][row]
+        problems.remarks[row] = remark(
+            "refused-model-bound", why=why, trains=bool(trains), least_bytes=least_bytes
         )
     return lower
 

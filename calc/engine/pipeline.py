@@ -17,12 +17,14 @@ from calc.engine.results import Results
 from calc.engine.stages import AFTER_MEMORY, NAMES, RESTING_ON_TIME, STAGES, memory, walk
 from calc.evaluate import Columns
 from calc.memory.fit import FITS
-from calc.memory.memory_basis import BASES
 from calc.memory.moments import MOMENTS
+from calc.remarks import Remark, remark
 from calc.rules import objectives, placement
 from calc.rules.layouts import RULES, refuse
-from calc.rules.notes import notes
+from calc.rules.remarks_on_rows import remarks_on_rows
 from calc.rules.support import support
+from calc.say.remarks.memory import BASES
+from calc.say.remarks.text import note_column, text_column
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.scenarios.lookups import work_of
 from calc.scenarios.problems import Problems
@@ -210,10 +212,10 @@ def _results_of_part(
         name: place_rows(values, sound, rows)
         for name, values in _sound_results(sound, table, problems, catalogs, solve, wanted).items()
     }
-    for name, values in least(part.table, problems, catalogs).items():
+    for name, values in least(part.table, problems).items():
         results[name] = np.where(np.isnan(values), results.get(name, np.nan), values)
-    codes, sentences = pd.factorize(problems.text)
-    return inputs | counts | results | {"problem": Words(codes, sentences)}
+    problem = text_column(Words(*pd.factorize(problems.remarks)))
+    return inputs | counts | results | {"problem": problem}
 
 
 def _solved_alone(part: Part) -> Columns:
@@ -237,7 +239,8 @@ def _sound_results(
     table = memory(table)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(table, AFTER_MEMORY, wanted)
-    runs, note, timed = support(table, catalogs)
+    runs, support_remarks, timed = support(table, catalogs)
+    note = note_column(remarks_on_rows(table, support_remarks, catalogs))
     results = _figures(table, solve)
     untimed: Columns = {}
     if not timed.all():
@@ -246,7 +249,7 @@ def _sound_results(
     obtainable = classes_on(
         "on-demand", table["instance_row"], table["ends"] > 0, table["instances_needed"], catalogs
     )
-    results |= {"runs": runs, "note": notes(table, note, catalogs), "obtainable": obtainable}
+    results |= {"runs": runs, "note": note, "obtainable": obtainable}
     results |= untimed | basis(table | untimed, runs, catalogs)._asdict()
     return _refuse_rows(results, sound, table, problems, catalogs)
 
@@ -260,8 +263,10 @@ def _refuse_rows(
     """
     covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
     fresh = Problems(len(sound))
-    fresh.add(~covered, lambda row: not_covered(table, row, catalogs))
     if not covered.all():
+        uncovered = np.flatnonzero(~covered)
+        remarks = [not_covered(table, row, catalogs) for row in uncovered.tolist()]
+        fresh.note(uncovered, np.array(remarks, dtype=object))
         results = {name: clear_rows(values, ~covered) for name, values in results.items()}
     refuse(placement.RULES, table, fresh)
     misplaced = ~fresh.sound
@@ -270,7 +275,7 @@ def _refuse_rows(
             name: clear_rows(results[name], misplaced) for name in results if name in OF_THE_BILL
         }
         results = results | of_bill
-        problems.text[sound[misplaced]] = fresh.text[misplaced]
+        problems.remarks[sound[misplaced]] = fresh.remarks[misplaced]
     return results
 
 
@@ -293,15 +298,10 @@ def _finite(values: np.ndarray | Words) -> np.ndarray | Words:
     return values if isinstance(values, Words) else np.where(np.isinf(values), np.nan, values)
 
 
-def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:
-    """Return a sentence that says why the memory of a row is not known."""
+def not_covered(table: Columns, row: int, catalogs: Catalogs) -> Remark:
+    """Return the remark that says why the memory of a row is not known."""
     kinds = [*catalogs.blocks, *(f"any {kind}" for kind in KINDS)]
     stack_kind = np.broadcast_to(table["stack_kind"][0], table["rows"])[row]
-    lora = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
-    choices = ", ".join(
-        f"{name} {table[name].in_row(row)}" for name in ("precision", "attention", "recompute")
-    )
-    return (
-        f"Blocks of kind {kinds[int(stack_kind)]} were not measured with {choices}{lora}; choose "
-        f"another precision, attention or recompute."
-    )
+    choices = {name: table[name].in_row(row) for name in ("precision", "attention", "recompute")}
+    adapts = bool(np.broadcast_to(table["adapts"], table["rows"])[row])
+    return remark("blocks-not-measured", kind=kinds[int(stack_kind)], **choices, adapts=adapts)

@@ -95,7 +95,7 @@ class Explanation(NamedTuple):
     """The peak, all moments, the formulas by component, the columns they read, a block's sizes."""
 
     phase: str
-    says: str
+    moment: str
     moments: pd.DataFrame
     formulas: pd.DataFrame
     facts: pd.DataFrame
@@ -129,7 +129,7 @@ def explain(
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
     return Explanation(
         phase=moment.phase,
-        says=moment.says,
+        moment=moment.name,
         moments=_moments(moments, table),
         formulas=pd.DataFrame(chains),
         facts=pd.DataFrame([fact(name, table, catalogs) for name in facts]),
@@ -138,7 +138,7 @@ def explain(
 
 
 def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
-    """Every moment in order: phase, the column of its working memory, description, bytes."""
+    """Every moment in order: phase, the column of its working memory, name, bytes."""
     rows = []
     for number in happening(table, work_of(table)):
         moment = moments[number]
@@ -146,7 +146,7 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
             {
                 "phase": moment.phase,
                 "formula": moment.parts.get("working_bytes", "stored_weights_bytes"),
-                "says": moment.says,
+                "moment": moment.name,
                 "bytes": float(np.ravel(table["moment_bytes"][number])[0]),
             }
         )

@@ -36,7 +36,7 @@ FORMS = ([slice(None)], [slice(6), slice(3, 9), slice(6, 12), slice(12, 18)])
 SINGULAR = 1e-12  # as much smaller than the largest singular value is none
 ZERO_GRAD = Moment(
     "zero_grad",
-    "What stays between steps.",
+    "between-steps",
     {"weights_bytes": "stored_weights_bytes", "optimizer_bytes": "resident_optimizer_bytes"},
 )
 STOPS = {

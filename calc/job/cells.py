@@ -10,6 +10,7 @@ import numpy as np
 from calc.evaluate import Row
 from calc.job.columns import SEVERAL
 from calc.mappings import Cells
+from calc.say.remarks.inputs import allowed_values
 from calc.scenarios.inputs import Input, inputs_by_name
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import quote_cell
@@ -100,7 +101,8 @@ def cell_value(column: Input, value: Any, default: Any = None) -> Any:
     amount = number(BETWEEN_DIGITS.sub("", str(value)))
     if not column.allows(np.array(amount)):
         raise JobError(
-            f"{column.name} '{quote_cell(value)}' is not {column.range_words}", "correct that cell"
+            f"{column.name} '{quote_cell(value)}' is not {allowed_values(column)}",
+            "correct that cell",
         )
     return amount
 

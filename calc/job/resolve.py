@@ -46,6 +46,7 @@ from calc.job.software import (
     usual_software,
 )
 from calc.mappings import Cells
+from calc.say.remarks.text import remark_text
 from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
@@ -365,4 +366,4 @@ def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
         for text in fixed.get("private_prices", ()):
             private_prices(text, row_numbers(catalogs, "instances"))
     except PrivatePriceError as error:
-        raise JobError(str(error)) from None
+        raise JobError(remark_text(error.remark)) from None

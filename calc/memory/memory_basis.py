@@ -48,62 +48,52 @@ def _offloads(trains, offloads_activations, offloads_optimizer, offloads_weights
 # memory), DDP and tensor parallel; torchtitan under both, with pipelines, context and expert
 # parallel (validation/data); not adapters on experts (peft, tuners/lora/layer.py).
 GROUNDS: dict[str, Callable] = {
-    "simulated: storage by storage": lambda implementation_simulated: implementation_simulated > 0,
-    "simulated here: the blocks of its class, read off on this machine": _simulated_here,
-    "measured nearby: published runs of this software": _measured_software,
-    "measured nearby: published runs of quantized weights": _quantized_serving,
-    "derived from source: this software": _derived_software,
-    "derived from source: compiled blocks": lambda trains, compiles: trains * compiles > 0,
-    "derived from source: 8-bit products": lambda trains, compute_bytes_each: (
+    "simulated": lambda implementation_simulated: implementation_simulated > 0,
+    "simulated-here": _simulated_here,
+    "measured-software": _measured_software,
+    "measured-quantized-weights": _quantized_serving,
+    "derived-software": _derived_software,
+    "derived-compiled-blocks": lambda trains, compiles: trains * compiles > 0,
+    "derived-8-bit-products": lambda trains, compute_bytes_each: (
         trains * (compute_bytes_each == 1) > 0
     ),
-    "derived from source: a divided master copy": lambda trains, partitions_master: (
-        trains * partitions_master > 0
-    ),
-    "derived from source: trained experts": lambda trains, stack_adapts_experts: (
+    "derived-divided-master-copy": lambda trains, partitions_master: trains * partitions_master > 0,
+    "derived-trained-experts": lambda trains, stack_adapts_experts: (
         (trains > 0) & np.any(stack_adapts_experts, axis=0)
     ),
-    "derived from source: this kind of layer": lambda stack_layers, stack_block_unlike: np.any(
+    "derived-kind-of-layer": lambda stack_layers, stack_block_unlike: np.any(
         (stack_layers > 0) & stack_block_unlike, axis=0
     ),
-    "derived from source: tensor parallel beside sharding": _tensor_parallel_beside_sharding,
-    "derived from source: context parallel": _context_parallel_not_simulated,
-    "derived from source: expert parallel": _expert_parallel_not_simulated,
-    "derived from source: pipeline stages": lambda pipeline_parallel, trains, simulates_pipeline: (
+    "derived-tensor-beside-shards": _tensor_parallel_beside_sharding,
+    "derived-context-parallel": _context_parallel_not_simulated,
+    "derived-expert-parallel": _expert_parallel_not_simulated,
+    "derived-pipeline-stages": lambda pipeline_parallel, trains, simulates_pipeline: (
         (pipeline_parallel > 1) & ~(trains * simulates_pipeline > 0)
     ),
-    "derived from source: CPU offload": _offloads,
-    "derived from source: modules trained whole": lambda saved_parameters: saved_parameters > 0,
-    "derived from source: a vision tower": lambda tower_tokens: tower_tokens > 0,
-    "extrapolated: blocks of this kind": lambda blocks_unknown: blocks_unknown > 0,
-    "extrapolated: a type not covered, by its sizes": lambda sized: sized > 1,
-    "lower bound: parts of the model left out": lambda leaves_parts_out: leaves_parts_out > 0,
+    "derived-offload": _offloads,
+    "derived-modules-trained-whole": lambda saved_parameters: saved_parameters > 0,
+    "derived-vision-tower": lambda tower_tokens: tower_tokens > 0,
+    "extrapolated-blocks": lambda blocks_unknown: blocks_unknown > 0,
+    "extrapolated-type": lambda sized: sized > 1,
+    "lower-bound": lambda leaves_parts_out: leaves_parts_out > 0,
 }
 AXES: dict[str, Callable] = {
     "": lambda trains: trains >= 0,
-    "its tokens per sequence": lambda sequence_tokens, context_parallel, known_tokens, is_engine: (
+    "sequence-tokens": lambda sequence_tokens, context_parallel, known_tokens, is_engine: (
         (sequence_tokens / context_parallel > known_tokens) & (is_engine == 0)
     ),
-    "its concurrent sequences": lambda batch, known_sequences, is_engine: (
+    "concurrent-sequences": lambda batch, known_sequences, is_engine: (
         (batch > known_sequences) & (is_engine == 0)
     ),
-    "its GPUs": lambda training_gpus, known_gpus: training_gpus > known_gpus,
-    "its tensor parallel degree": lambda tensor_parallel, known_tensor_parallel: (
+    "gpus": lambda training_gpus, known_gpus: training_gpus > known_gpus,
+    "tensor-parallel": lambda tensor_parallel, known_tensor_parallel: (
         tensor_parallel > known_tensor_parallel
     ),
-    "its pipeline stages": lambda pipeline_parallel, known_pipeline_stages: (
+    "pipeline-stages": lambda pipeline_parallel, known_pipeline_stages: (
         pipeline_parallel > known_pipeline_stages
     ),
 }
-DERIVED = list(GROUNDS).index("derived from source: this software")
-BASES = np.array(
-    [
-        ground + (f"; extrapolated in {axis}, the range doubled" if axis else "")
-        for ground in GROUNDS
-        for axis in AXES
-    ],
-    dtype=object,
-)
+DERIVED = list(GROUNDS).index("derived-software")
 
 
 def _last_that_holds(conditions: Iterable[Callable], columns: Columns) -> np.ndarray:
@@ -149,7 +139,7 @@ def beyond_axis(**columns):
 
 
 def memory_basis(memory_ground, beyond_axis):
-    """Basis of the memory figure and its extrapolated axis, as a number into BASES."""
+    """Basis of the memory figure and its extrapolated axis: ground · axes + axis."""
     return memory_ground * len(AXES) + beyond_axis
 
 

@@ -23,21 +23,21 @@ class Moment(NamedTuple):
     """A moment of a phase. `parts` names the column of each component that is not always alive."""
 
     phase: str
-    says: str
+    name: str
     parts: dict[str, str]
 
 
-def _moment(phase: str, says: str, weights: str = "stored_weights", **parts: str) -> Moment:
+def _moment(phase: str, name: str, weights: str = "stored_weights", **parts: str) -> Moment:
     """Return a moment whose components are the columns of these names."""
     parts = {"weights": weights, **parts}
     return Moment(
         phase,
-        says,
+        name,
         {f"{component}_bytes": f"{column}_bytes" for component, column in parts.items()},
     )
 
 
-def _in_block(name: str, says: str) -> Moment:
+def _in_block(name: str) -> Moment:
     """Return a moment inside one block of the backward pass. Its columns cover several places."""
     parts = {
         "gradients": "place_gradients",
@@ -46,7 +46,7 @@ def _in_block(name: str, says: str) -> Moment:
     }
     return _moment(
         "backward",
-        f"The backward pass inside one block, {says}.",
+        f"block-{name}",
         **STATES | {"other_models": "passed_models"},
         **parts,
     )
@@ -64,13 +64,13 @@ AT_HEAD = STATES | {
 QUIET = STATES | {"other_models": "standing_models"}
 SAVED = AT_HEAD | {"activations": "saved_activations"}
 ENCODED = {"kv_cache": "prefill_cache"}
-LOAD = _moment("load", "The model on the GPU before anything runs.", working="load_working")
+LOAD = _moment("load", "load", working="load_working")
 MOMENTS = {  # components and the columns that hold them, all in bytes
     "training": (
         LOAD,
         _moment(
             "rollout",
-            "Answers are generated, beside what of training stays on the card.",
+            "rollout",
             weights="rollout_weights",
             optimizer="rollout_optimizer",
             other_models="rollout_models",
@@ -79,32 +79,32 @@ MOMENTS = {  # components and the columns that hold them, all in bytes
         ),
         _moment(
             "log-probs",
-            "Answers and references are scored without gradient.",
+            "log-probs",
             **QUIET | {"activations": "quiet_activations", "logits": "quiet_logits"},
         ),
         _moment(
             "forward",
-            "The head's forward pass: everything saved, logits upcast.",
+            "head-forward",
             **SAVED | {"logits": "forward_logits", "working": "forward_working"},
         ),
         _moment(
             "backward",
-            "The loss's gradient: everything saved and the logits' gradients.",
+            "loss-gradient",
             **SAVED | {"logits": "backward_logits", "working": "backward_working"},
         ),
         _moment(
             "backward",
-            "The head's own gradient, beside that of earlier micro-batches.",
+            "head-gradient",
             **SAVED | {"logits": "head_logits", "working": "head_working"},
         ),
         _moment(
             "backward",
-            "The reduction of the head's gradient, the blocks' activations still there.",
+            "head-reduction",
             **AT_HEAD | {"activations": "head_reduction_activations", "working": "head_reduction"},
         ),
         _moment(
             "backward",
-            "The embedding's gradient, built dense, and FSDP's last reduction.",
+            "embedding-gradient",
             **STATES
             | {
                 "gradients": "end_gradients",
@@ -114,29 +114,29 @@ MOMENTS = {  # components and the columns that hold them, all in bytes
         ),
         _moment(
             "step",
-            "The optimizer's step: all gradients and the step's temporaries.",
+            "optimizer-step",
             **STATES | {"gradients": "step_gradients", "working": "step_working"},
         ),
-        _in_block("products", "at its widest products"),
-        _in_block("attention", "at attention's worst moment"),
-        _in_block("gradients", "once it has all its gradients"),
-        _in_block("reduction", "while its gradients are reduced"),
+        _in_block("products"),
+        _in_block("attention"),
+        _in_block("gradients"),
+        _in_block("reduction"),
     ),
     "inference": (
         LOAD,
         _moment(
             "prefill",
-            "The prompt passes through the widest block.",
+            "prompt-block",
             **ENCODED | {"activations": "prefill_activations", "working": "dequantized"},
         ),
         _moment(
             "prefill",
-            "The prompt's logits: of its last token, or of all.",
+            "prompt-logits",
             **ENCODED | {"activations": "prefill_hidden", "logits": "prefill_logits"},
         ),
         _moment(
             "decode",
-            "One token per sequence on the full cache.",
+            "decode",
             kv_cache="decode_cache",
             logits="decode_logits",
             working="decode_working",

@@ -90,41 +90,42 @@ def untiled_shard_elements(
 
 RULES = (
     Rule(
+        "fraction-not-joined",
         lambda instance_gpu_fraction, gpus: (instance_gpu_fraction < 1) & (gpus > 1),
-        (
-            "{instance} is a fraction of a card, and fractions cannot be joined; take 1 GPU or "
-            "whole cards."
-        ),
+        ("instance",),
     ),
     Rule(
+        "tensor-parallel-exceeds-island",
         lambda tensor_parallel, island_gpus, instance_gpus: (
             (tensor_parallel > island_gpus) & ~np.isnan(instance_gpus)
         ),
-        "Tensor parallel {tensor_parallel:.0f} leaves the {island_gpus:.0f} GPUs that "
-        "{instance} joins; take at most "
-        "{island_gpus:.0f}, and pipeline or data parallel between instances.",
+        ("tensor_parallel", "island_gpus", "instance"),
     ),
     Rule(
+        "network-too-slow",
         lambda spans_instances, slow_to_join: (spans_instances > 0) & slow_to_join,
-        "{instance} has no EFA of 100 Gbit/s or more, which work over several instances needs; "
-        "take at most {instance_gpus:.0f} GPUs or a type with it.",
+        ("instance", "instance_gpus"),
     ),
     Rule(
+        "host-memory-exceeded",
         lambda host_memory_needed_bytes, usable_host_ratio, instance_memory_bytes: (
             host_memory_needed_bytes > usable_host_ratio * instance_memory_bytes
         ),
-        "Offloading takes {need:.0f} GiB of CPU memory on each {instance}, which has {has:.0f}; "
-        "offload less, shard over more GPUs or take an instance with more.",
+        ("instance",),
         {
             "need": lambda host_memory_needed_bytes: host_memory_needed_bytes / GIB,
             "has": lambda instance_memory_bytes: instance_memory_bytes / GIB,
         },
     ),
     Rule(
+        "expert-not-whole-tiles",
         lambda untiled_shard_elements: untiled_shard_elements > 0,
-        "{implementation} fails with {model} in {precision} on a card without fp8: a GPU's "
-        "{untiled_shard_elements:g} columns of an expert "
-        "are not whole tiles of its kernel ({serving_marlin_expert_tile:.0f}); take another "
-        "precision, or other GPUs to a replica.",
+        (
+            "implementation",
+            "model",
+            "precision",
+            "untiled_shard_elements",
+            "serving_marlin_expert_tile",
+        ),
     ),
 )

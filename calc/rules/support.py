@@ -13,6 +13,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
+from calc.remarks import remark
 from calc.rules.support_rules import (
     BOUNDS,
     CHOICES,
@@ -35,23 +36,22 @@ REFUSED = VERDICTS.index("refuses")
 
 
 class Support(NamedTuple):
-    """The word of `runs`, the note, and whether the times are known, for each row."""
+    """The word of `runs`, the remarks, and whether the times are known, for each row."""
 
     runs: Words
-    note: Words
+    remarks: Words
     timed: np.ndarray
 
 
 def support(table: Columns, catalogs: Catalogs) -> Support:
-    """The verdict and the note of every row of a resolved table."""
+    """The verdict and the remarks of every row of a resolved table."""
     small, copies = distinct_rows(table, catalogs)
     applies = applying(small, catalogs)
     codes = _worst(applies, small, catalogs)
-    numbers, notes = pd.factorize(_notes(applies, codes, small, catalogs))
-    notes = np.asarray(notes, dtype=object)
+    numbers, remarks = pd.factorize(_remarks(applies, codes, small, catalogs))
     return Support(
         Words(codes[copies], WORDS),
-        Words(numbers[copies], notes),
+        Words(numbers[copies], remarks),
         _has_speed(applies, catalogs)[copies],
     )
 
@@ -107,36 +107,31 @@ def _has_loading_rule(applies: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     return np.any(applies[rules_of(catalogs).what == "loading"], axis=0)
 
 
-def _notes(
+def _remarks(
     applies: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs
 ) -> np.ndarray:
-    """Return each row's sentences of the rules that apply, worst first; empty without a card."""
+    """Return each row's remarks of the rules that apply, worst first; empty without a card."""
     rules = rules_of(catalogs)
     rows = small["rows"]
     speaks = _speaking(applies, small, catalogs)
     is_unknown_format = np.broadcast_to(_lacks_format_rule(small, catalogs), rows)
     loads = _has_loading_rule(applies, catalogs)
     names = catalogs.implementations["name"].to_dict()
-    notes = np.full(rows, "", dtype=object)
+    remarks_by_row = np.full(rows, "", dtype=object)
     for row in np.flatnonzero(codes < len(RUNS)).tolist():
-        sentences = [*rules.sentences[rules.order[speaks[rules.order, row]]]]
+        remarks = [*rules.remarks[rules.order[speaks[rules.order, row]]]]
         software = names[small["implementation"].in_row(row)]
         if not loads[row]:
-            sentences.append(
-                f"Whether {software} loads on this card is not known: no rule names it; "
-                f"choose an NVIDIA card that is named."
-            )
+            remarks.append(remark("loading-unknown", software=software))
         if is_unknown_format[row]:
-            sentences.append(
-                f"Whether {software} takes {small['precision'].in_row(row)} was not read; "
-                f"nothing is known against it."
-            )
-        notes[row] = " ".join(dict.fromkeys(sentences))
-    return notes
+            precision = small["precision"].in_row(row)
+            remarks.append(remark("format-unknown", software=software, precision=precision))
+        remarks_by_row[row] = tuple(dict.fromkeys(remarks))
+    return remarks_by_row
 
 
 def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """Return which rules have their sentence in a row's note. Shape: (rules, rows).
+    """Return which rules have their remark on a row. Shape: (rules, rows).
 
     These are the worst on each choice. If the software does not load at all, only the rules on
     loading are named, and a cache that follows a refused precision adds nothing.
@@ -146,7 +141,7 @@ def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.nda
     worst = {
         what: worth[rules.what == what].max(axis=0, initial=0) for what in dict.fromkeys(rules.what)
     }
-    speaks = applies & (rules.sentences != "")[:, None]
+    speaks = applies & (rules.remarks != "")[:, None]
     speaks &= worth == np.array([worst[what] for what in rules.what])
     speaks &= (rules.what == "loading")[:, None] | (worst["loading"] < REFUSED)
     follows = (worst["precision"] == REFUSED) & small["kv_precision"].are("")

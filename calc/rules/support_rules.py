@@ -16,6 +16,7 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.references import DIVIDED, DIVISIONS
 from calc.catalogs.tables import capability_number
 from calc.evaluate import Columns
+from calc.remarks import Remark, remark
 from calc.scenarios.lookups import words_of, work_of
 from calc.table import Words, word
 
@@ -54,7 +55,7 @@ class Rules(NamedTuple):
     named: np.ndarray  # whether the rule names its software
     untimed: np.ndarray  # whether no time is known where it applies
     order: np.ndarray  # the numbers of the rules: worst first, then in the order of WHATS
-    sentences: np.ndarray  # the sentence of the note where it applies; may be empty
+    remarks: np.ndarray  # the remark on rows to which it applies; may be empty
     about: dict[str, np.ndarray]  # what -> the rules about it
     # Column -> the index of each word, the rules that match it.
     members: dict[str, tuple[dict[str, int], np.ndarray]]
@@ -84,7 +85,7 @@ def rules_of(catalogs: Catalogs) -> Rules:
         named=(frame["software"] != "any").to_numpy(),
         untimed=(verdict == "refuses") | (verdict == "emulated") & has_no_speed,
         order=np.lexsort((place_of_what, -worth)),
-        sentences=np.array([_sentence(rule) for rule in frame.to_dict("records")], dtype=object),
+        remarks=np.array([_remark(rule) for rule in frame.to_dict("records")], dtype=object),
         about={topic: np.flatnonzero(what == topic) for topic in WHATS},
         members=members,
     )
@@ -119,13 +120,11 @@ def rules_matching(rules: Rules, name: str, words: Words) -> np.ndarray:
     return members[:, words.mapped(lambda name: indices.get(name, len(indices)))]
 
 
-def _sentence(rule: dict) -> str:
+def _remark(rule: dict) -> Remark | str:
     """Return a rule's effect and what to install or choose; "" if the rule only informs."""
     if rule["verdict"] == "runs" and not (rule["needs"] or rule["instead"]):
         return ""
-    cures = [f"install {rule['needs']}"] if rule["needs"] else []
-    cures += [f"choose {rule['instead']}"] if rule["instead"] else []
-    return f"{rule['effect']}; {', or '.join(cures)}."
+    return remark("support", **{name: rule[name] for name in ("effect", "needs", "instead")})
 
 
 def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:

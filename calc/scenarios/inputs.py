@@ -10,11 +10,6 @@ from calc.columns import ASSUMPTIONS, ENTRIES
 from calc.mappings import Json
 
 HUGE = 1e15
-KINDS = {
-    "count": "a whole number from 1",
-    "number": "a number above 0",
-    "amount": "a number from 0",
-}
 
 
 @dataclass(frozen=True)
@@ -35,16 +30,6 @@ class Input:
         return (
             above & (values <= self.most) & ((self.kind != "count") | (values == np.floor(values)))
         )
-
-    @property
-    def range_words(self) -> str:
-        """The numbers that the column takes, in words."""
-        from_least = f"a number from {self.least:.10g}" if self.least else KINDS[self.kind]
-        if self.most >= HUGE:
-            return f"{from_least} up to {self.most:.0e}"
-        if self.kind == "amount":
-            return f"{from_least} to {self.most:.10g}"
-        return f"{from_least}, at most {self.most:.10g}"
 
 
 def _input(name: str, entry: Json) -> Input:

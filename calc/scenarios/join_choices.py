@@ -17,7 +17,7 @@ from calc.scenarios.lookups import (
     word_rows,
     words_of,
 )
-from calc.scenarios.problems import Problems, quote_cell
+from calc.scenarios.problems import Problems
 from calc.scenarios.stack_numbers import ADAPTED, PROJECTIONS, block_rows, derived_blocks
 from calc.table import Words, where, word
 
@@ -144,27 +144,9 @@ def able(work, trains, adapts, precision, implementation, catalogs, problems):
         names=("adapts", "trains", "serves"),
     )
     allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
-    problems.add(
-        ~allowed & trains & ~adapts,
-        lambda row: (
-            f"precision {precision.in_row(row)} cannot train all weights; choose tuning "
-            f"lora, or train in bf16-mixed."
-        ),
-    )
-    problems.add(
-        ~allowed & trains & adapts,
-        lambda row: (
-            f"precision {precision.in_row(row)} does not go with LoRA; use bf16, fp8, int8, "
-            f"nf4 or nf4-dq for the frozen base."
-        ),
-    )
-    problems.add(
-        ~allowed & ~trains,
-        lambda row: (
-            f"precision {precision.in_row(row)} is a way to train; serve in bf16, fp8, int8 "
-            f"or a 4-bit format."
-        ),
-    )
+    problems.add(~allowed & trains & ~adapts, "precision-not-for-full", precision=precision)
+    problems.add(~allowed & trains & adapts, "precision-not-for-lora", precision=precision)
+    problems.add(~allowed & ~trains, "precision-not-for-serving", precision=precision)
     does = columns_of(
         catalogs,
         "implementations",
@@ -173,10 +155,9 @@ def able(work, trains, adapts, precision, implementation, catalogs, problems):
     )
     problems.add(
         ~(trains & (does["trains"] > 0) | ~trains & (does["serves"] > 0)),
-        lambda row: (
-            f"implementation {implementation.in_row(row)} does not do {work.in_row(row)}; "
-            f"choose transformers."
-        ),
+        "work-not-done",
+        implementation=implementation,
+        work=work,
     )
     return {}
 
@@ -301,10 +282,8 @@ def adapts_matrices(lora_targets, adapts, served_adapters, problems):
     problems.add(
         ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS))
         & (adapts + served_adapters > 0),
-        lambda row: (
-            f"lora_targets '{quote_cell(lora_targets.in_row(row))}' is not known; use attention, "
-            f"all-linear, or projections such as q+v."
-        ),
+        "lora-targets-unknown",
+        lora_targets=lora_targets,
     )
     return np.stack(
         [lora_targets.are(lambda word, name=name: name in _targets(word)) for name in ADAPTED]

@@ -62,10 +62,7 @@ def scale_elements(model_row, precision, catalogs):
 def refused_models(model_row, catalogs, problems):
     """No column: refuses a model that the catalog refuses."""
     refused = words_of(catalogs, "models", "refused")
-    problems.add(
-        (refused != "")[model_row],
-        lambda row: str(refused[model_row[row if len(model_row) > 1 else 0]]),
-    )
+    problems.add((refused != "")[model_row], "refused-model", why=Words(model_row, refused))
     return {}
 
 

@@ -16,13 +16,8 @@ SUPERVISED = "sft"
 
 def objective_numbers(objective, trains, catalogs, problems):
     """Join the numbers of the objective. A served model has none and takes the first entry's."""
-    problems.add(
-        (trains == 0) & ~objective.are(SUPERVISED),
-        lambda row: (
-            f"objective {objective.in_row(row)} is a way to train; leave it empty where a "
-            f"model serves."
-        ),
-    )
+    serves_objective = (trains == 0) & ~objective.are(SUPERVISED)
+    problems.add(serves_objective, "objective-in-serving", objective=objective)
     return columns_of(catalogs, "objectives", word_rows(catalogs, "objectives", objective).clip(0))
 
 
@@ -47,10 +42,10 @@ def log_probability_numbers(
     earlier_row = rows_of_release(catalogs, "log_probabilities", entry, word("0"))
     problems.add(
         (trains > 0) & (row < 0) & ~objective.are(SUPERVISED),
-        lambda number: (
-            f"{implementation.in_row(number)} has no {objective.in_row(number)} in the catalog; "
-            f"choose {_software_of(catalogs, objective.in_row(number))}."
-        ),
+        "objective-not-in-software",
+        implementation=implementation,
+        objective=objective,
+        software=lambda number: _software_of(catalogs, objective.in_row(number)),
     )
     fuses = numbers_of(catalogs, "log_probabilities", "fuses_head")[row] > 0
     counts = (
@@ -224,7 +219,7 @@ def other_models(value_model, reward_model, trains_value, rolls_out, model_row, 
     for name, words in (("value_model", value_model), ("reward_model", reward_model)):
         rows[name] = word_rows(catalogs, "models", words)
         unknown = (rows[name] < 0) & ~words.are("") & ~words.are("none")
-        problems.add(unknown, f"{name} names no model of the catalog; name one, or none.")
+        problems.add(unknown, "other-model-unknown", column=name)
     value = np.where(value_model.are(""), model_row, rows["value_model"])
     value = np.where(trains_value > 0, value, -1)
     reward = np.where(rolls_out > 0, rows["reward_model"], -1)

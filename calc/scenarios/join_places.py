@@ -6,7 +6,6 @@ from calc.columns import SECTIONS
 from calc.scenarios.hardware import band_ratios, place_numbers, price_rows, prices_of
 from calc.scenarios.lookups import columns_of, find, similar, words_of
 from calc.scenarios.private_prices import join_private_prices
-from calc.scenarios.problems import quote_cell
 from calc.table import Words, where, word_pairs
 
 
@@ -17,11 +16,10 @@ def place(instance, asked_gpu, catalogs, problems):
     gpu = where(row >= 0, of_instance, asked_gpu)
     problems.add(
         ~asked_gpu.are("") & (row >= 0) & ~_same(asked_gpu, of_instance),
-        lambda number: (
-            f"instance {instance.in_row(number)} has the card {gpu.in_row(number)}, not "
-            f"{asked_gpu.in_row(number)}; "
-            "leave gpu empty or name that one."
-        ),
+        "another-card",
+        instance=instance,
+        gpu=gpu,
+        asked_gpu=asked_gpu,
     )
     return {"gpu": gpu} | place_numbers(catalogs, find(catalogs, "gpus", gpu, problems, "gpu"), row)
 
@@ -36,11 +34,9 @@ def price(instance, region, private_prices, catalogs, problems):
     _, regions = price_rows(catalogs)
     problems.add(
         ~region.are(regions.__contains__),
-        lambda row: (
-            f"region '{quote_cell(region.in_row(row))}' has no GPU prices in the catalog; choose "
-            f"one such as "
-            f"{similar(region.in_row(row), regions) or 'us-east-1'}."
-        ),
+        "region-without-prices",
+        region=region,
+        similar_regions=lambda row: similar(region.in_row(row), regions),
     )
     row = prices_of(catalogs, instance, region)
     made = columns_of(

@@ -8,7 +8,7 @@ import numpy as np
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, Row
-from calc.scenarios.problems import Problems, quote_cell
+from calc.scenarios.problems import Problems
 from calc.table import Words
 
 TRAINING, SERVING = "training", "inference"
@@ -80,18 +80,14 @@ def find(
     rows = word_rows(catalogs, name, words)
     ids = row_numbers(catalogs, name)
     names = getattr(catalogs, name).get("name", ())
-
-    def unknown(row: int) -> str:
-        word = words.in_row(row)
-        close = similar(word, ids, names)
-        suggested = close or ", ".join(list(ids)[:6])
-        choice = f"choose one such as {suggested}"
-        if "/" in word and column.endswith("model"):
-            choice = f"paste its config.json, or its address, huggingface.co/{quote_cell(word)}"
-            choice += f"; models with a like name are {close}" if close else ""
-        return f"{column} '{quote_cell(word)}' is not in the catalog; {choice}."
-
-    problems.add((rows < 0) & ~words.are(""), unknown)
+    problems.add(
+        (rows < 0) & ~words.are(""),
+        "not-in-catalog",
+        column=column,
+        word=words,
+        similar_ids=lambda row: similar(words.in_row(row), ids, names),
+        first_ids=", ".join(list(ids)[:6]),
+    )
     return rows
 
 

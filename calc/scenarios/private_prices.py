@@ -6,15 +6,20 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.mappings import Cells
+from calc.remarks import Remark, remark
 from calc.scenarios.inputs import HUGE
 from calc.scenarios.lookups import row_numbers, similar
-from calc.scenarios.problems import Problems, quote_cell
+from calc.scenarios.problems import Problems
 from calc.scenarios.read import number
 from calc.table import Words, word_pairs
 
 
 class PrivatePriceError(ValueError):
-    """A text is no list of private prices; the message says what to write."""
+    """A text is no list of private prices; `remark` says why."""
+
+    def __init__(self, found: Remark) -> None:
+        super().__init__(found.code)
+        self.remark = found
 
 
 def private_prices(text: str, types: Iterable[str]) -> dict[str, float]:
@@ -23,25 +28,24 @@ def private_prices(text: str, types: Iterable[str]) -> dict[str, float]:
     for pair in filter(None, (part.strip() for part in text.split(";"))):
         instance, _, usd = (part.strip() for part in pair.partition("="))
         if instance not in types:
+            similar_types = similar(instance, types)
             raise PrivatePriceError(
-                f"private_prices names '{quote_cell(instance)}'; write an instance such as "
-                f"{similar(instance, types) or 'p5.48xlarge'}=40.1."
+                remark("private-instance-unknown", instance=instance, similar_types=similar_types)
             )
         if not 0 < number(usd) <= HUGE:
             raise PrivatePriceError(
-                f"private_prices has '{quote_cell(usd)}' for {instance}; write USD per hour "
-                f"above 0, as {instance}=40.1."
+                remark("private-price-not-positive", instance=instance, cell=usd)
             )
         prices[instance] = number(usd)
     return prices
 
 
-def _readable(text: str, catalogs: Catalogs) -> tuple[dict[str, float], str]:
+def _readable(text: str, catalogs: Catalogs) -> tuple[dict[str, float], Remark | None]:
     """The prices of a text and what is wrong with it, which leaves no prices."""
     try:
-        return private_prices(text, row_numbers(catalogs, "instances")), ""
+        return private_prices(text, row_numbers(catalogs, "instances")), None
     except PrivatePriceError as error:
-        return {}, str(error)
+        return {}, error.remark
 
 
 def join_private_prices(
@@ -50,7 +54,8 @@ def join_private_prices(
     """The private price of each row's instance, NaN if it has none. [USD per hour]"""
     codes, pairs = word_pairs(texts, instances)
     read = {text: _readable(text, catalogs) for text in texts.vocabulary}
-    problems.add(texts.are(lambda text: read[text][1]), lambda row: read[texts.in_row(row)][1])
+    rows = problems.fresh(texts.are(lambda text: read[text][1] is not None))
+    problems.note(rows, np.array([read[texts.in_row(row)][1] for row in rows], dtype=object))
     return np.array([read[text][0].get(instance, np.nan) for text, instance in pairs])[codes]
 
 

@@ -98,8 +98,8 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     # The row of a job without a plan keeps its problem when read again.
     if "problem" in frame.columns:
         earlier = _read_words(Input("problem", "text"), frame["problem"], problems)
-        problems.add(unnamed & ~earlier.are(""), earlier.in_row)
-    problems.add(unnamed, "No model is named; write the id of a model of the catalog.")
+        problems.add(unnamed & ~earlier.are(""), "earlier-problem", problem=earlier)
+    problems.add(unnamed, "no-model")
     return {
         f"asked_{name}" if name in ASKED_COLUMNS else name: values
         for name, values in inputs.items()
@@ -166,10 +166,10 @@ def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
     if is_choice:
         problems.add(
             ~words.are(lambda text: text in column.choices or text == column.default),
-            lambda row: (
-                f"{column.name} '{quote_cell(words.in_row(row))}' is not known; use "
-                f"{' or '.join(column.choices)}."
-            ),
+            "not-a-choice",
+            column=column.name,
+            word=words,
+            choices=column.choices,
         )
     return words
 
@@ -184,13 +184,7 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
         values = texts.mapped(number)
         blank = texts.are("")
     wrong = ~blank & ~column.allows(values)
-    problems.add(
-        wrong,
-        lambda row: (
-            f"{column.name} '{quote_cell(cells.iloc[row])}' is not {column.range_words}; correct "
-            f"that cell."
-        ),
-    )
+    problems.add(wrong, "not-in-range", column=column, cell=lambda row: str(cells.iloc[row]))
     default = np.nan if column.default is None else float(str(column.default))
     return np.where(blank | wrong, default, values)
 

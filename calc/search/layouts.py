@@ -21,6 +21,7 @@ from calc.engine.stages import MEMORY, TIME, makes, walk
 from calc.job.cells import JobError
 from calc.job.job import Job
 from calc.job.resolve import MOST_WAYS, bounded_by
+from calc.say.remarks.text import remark_text
 from calc.scenarios.join_objectives import SUPERVISED
 from calc.scenarios.lookups import cells_by_id, row_numbers, words_of
 from calc.scenarios.problems import Problems
@@ -175,7 +176,7 @@ def _sides(
     problems = Problems(1)
     table = resolved_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
     if not problems.sound[0]:
-        raise JobError(str(problems.text[0]))
+        raise JobError(remark_text(problems.remarks[0]))
     table = walk(table, MEMORY[:1]) | {"prefix_prompt_tokens": np.zeros(1)}  # none in training
     walk(table, tuple(stage for stage in TIME if "step_tokens" in makes((stage,))))
     return float(np.ravel(table["step_tokens"])[0])

@@ -23,6 +23,7 @@ from calc.job.columns import LIMITS
 from calc.job.job import Job
 from calc.layout_place_table import ONE, PAIR, LayoutPlaceTable
 from calc.memory.fit import VERDICT
+from calc.say.remarks.text import remark_text
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search.batch_for_rate import with_batches
@@ -189,7 +190,7 @@ def _with_reason(
     memory_bytes = by_pair(pair_table, "memory_bytes")[pairs]
     if np.isnan(memory_bytes).all():
         layout = int(by_pair(pair_table, "row_number")[pairs[0]])
-        return result._replace(problem=not_covered(table, layout, catalogs))
+        return result._replace(problem=remark_text(not_covered(table, layout, catalogs)))
     return result._replace(smallest_bytes=float(np.nanmin(memory_bytes)))
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.job.job import Job
+from calc.say.remarks.text import remark_text
 from calc.scenarios.problems import Problems
 from calc.search.candidates import Candidates
 from calc.search.grid import Grid, join_grids
@@ -50,7 +51,7 @@ class GridMember(NamedTuple):
         """Return the problem of its first layout if no layout is sound; else an empty text."""
         if not len(self.layout_numbers) or problems.sound[self.layout_numbers].any():
             return ""
-        return str(problems.text[self.layout_numbers[0]])
+        return remark_text(problems.remarks[self.layout_numbers[0]])
 
     def own_candidates(self, candidates: Candidates) -> Candidates:
         """Return candidates in the order of its own pairs, with the numbers of its own grid."""

@@ -41,7 +41,7 @@ def test_the_moment_shown_is_that_of_the_peak_and_the_blocks_are_of_the_catalog(
     row, explained = case
     assert explained.phase == row["peak_phase"]
     assert explained.moments["bytes"].max() == pytest.approx(row["allocated_peak_bytes"], rel=1e-9)
-    assert explained.says in set(explained.moments["says"])
+    assert explained.moment in set(explained.moments["moment"])
     assert len(explained.blocks) > 0
     assert set(explained.blocks["block"]) <= set(catalogs.blocks)
 

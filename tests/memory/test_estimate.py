@@ -12,7 +12,8 @@ from examples import MODELS, PARTS, answered, catalogs, many, one, recorded
 from calc import estimate, estimate_distinct
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.memory import fit
-from calc.memory.memory_basis import AXES, BASES, GROUNDS
+from calc.memory.memory_basis import AXES, GROUNDS
+from calc.say.remarks.memory import BASES
 from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
 # Column -> default in training, in inference; null: empty.

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.say.remarks.inputs import allowed_values
 from calc.scenarios.inputs import BY_NAME, INPUTS
 from calc.scenarios.problems import TableError
 from calc.scenarios.read import cross, known_inputs
@@ -50,7 +51,7 @@ def test_what_is_no_number_is_refused_in_every_column_of_numbers(cell):
     problems = estimate(rows, catalogs())["problem"]
     for name, problem in zip(counts, problems, strict=True):
         assert problem.startswith(f"{name} '{cell[:57]}")
-        assert problem.endswith(f"is not {BY_NAME[name].range_words}; correct that cell.")
+        assert problem.endswith(f"is not {allowed_values(BY_NAME[name])}; correct that cell.")
 
 
 def test_a_count_may_be_written_in_many_ways_and_an_empty_cell_takes_the_default():

@@ -13,7 +13,7 @@ from calc.engine.one_scenario import one_scenario_with_times
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
-from calc.rules.notes import resting_sentences, rests_on_runs
+from calc.rules.remarks_on_rows import calibration_remark, rests_on_runs
 from calc.say.answer import rented_words, why
 from calc.say.job import machines_of_job
 from calc.say.numbers import (
@@ -29,6 +29,7 @@ from calc.say.numbers import (
 )
 from calc.say.place import short_card
 from calc.say.problem import as_heading, heading_and_rest
+from calc.say.remarks.text import remarks_text
 from calc.say.sessions import turns_found
 from calc.say.speed import service_pace
 from calc.say.verdict import verdict
@@ -137,7 +138,7 @@ def calibration_words(row: Row, catalogs: Catalogs) -> str:
     if not len(catalogs.readings) or not row["memory_bytes"] > 0:
         return ""
     which = int(rests_on_runs(one_scenario_with_times(scenario_of(row), catalogs)).item())
-    return as_heading(resting_sentences(catalogs)[which - 1]) if which else ""
+    return as_heading(remarks_text(calibration_remark(which, catalogs)))
 
 
 def _starting(row: Row) -> str:

@@ -26,6 +26,7 @@ from calc.memory.moments import components_of
 from calc.plan.bill import billed
 from calc.plan.figures import needed_parts
 from calc.say.job import job_sentence
+from calc.say.moments import MOMENTS
 from calc.say.numbers import duration, gib, is_missing, percent
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
@@ -72,7 +73,7 @@ def _memory(plan: Present, catalogs: Catalogs) -> None:
     why = explain(plan.scenario, catalogs, panel.number_text)
     st.markdown(
         f"The largest moment of the {why.phase} phase: "
-        f"{panel.prose(why.says).split('. ')[0].removesuffix('.')}. Each part shows its "
+        f"{MOMENTS[why.moment]}. Each part shows its "
         "formula in the columns it reads, then today's numbers, then the source of each column."
     )
 

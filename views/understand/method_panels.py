@@ -9,6 +9,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.explain.bill_formulas import THE_OTHERS
 from calc.explain.traced_columns import plain_number
+from calc.say.moments import MOMENTS
 from calc.say.numbers import count, duration, gib, usd
 from calc.units import GIB
 from views.shared.sources import with_links
@@ -103,7 +104,7 @@ def moments(rows: pd.DataFrame) -> None:
             {
                 "Phase": f"**{row['phase']}**" if place == peak else row["phase"],
                 "Allocated": gib(row["bytes"] / GIB),
-                "What is alive": prose(row["says"]),
+                "What is alive": MOMENTS[row["moment"]],
             }
             for place, row in rows.iterrows()
         ],

@@ -1,0 +1,1 @@
+"""The words of remarks on a single row, which `estimate` calls at its very end."""
