@@ -109,17 +109,17 @@ class Stage:
 
 
 STAGES = (
-    Stage("model values", model_values),
+    Stage("model-values", model_values),
     Stage("counts", counts, serving_traits, as_run),
     Stage("layout", layout, shards, *likeness.OF_MEMORY),
     Stage("blocks", adapters, block_sizes, block_activations, shared=True),
-    Stage("vision tower", tower),
-    Stage("outside the blocks", outside_blocks, work=TRAINING),
-    Stage("place in a pipeline", pipeline_ends, each_place=True),
-    Stage("weights and states", weights, states, each_place=True),
+    Stage("vision-tower", tower),
+    Stage("outside-blocks", outside_blocks, work=TRAINING),
+    Stage("pipeline-place", pipeline_ends, each_place=True),
+    Stage("weights-and-states", weights, states, each_place=True),
     Stage("log-probabilities", log_probabilities, work=TRAINING, each_place=True),
     Stage(
-        "a training step",
+        "training-step",
         waiting_gradients,
         saved_tensors,
         loss,
@@ -132,19 +132,17 @@ STAGES = (
         work=TRAINING,
         each_place=True,
     ),
-    Stage("other models and rollout", other_models, rollout_engine, work=TRAINING, each_place=True),
-    Stage(
-        "a request", kv_cache, serving_engine, serving_working_set, work=SERVING, each_place=True
-    ),
+    Stage("other-models-and-rollout", other_models, rollout_engine, work=TRAINING, each_place=True),
+    Stage("request", kv_cache, serving_engine, serving_working_set, work=SERVING, each_place=True),
     Stage("peak", peak, components, each_place=True),
     Stage("overhead", memory_basis, overhead, each_place=True),
     Stage("verdict", serving_share, fit, kv_pool),
-    Stage("runs of one's own", *likeness.OF_TIME),
+    Stage("own-runs", *likeness.OF_TIME),
     Stage("conversations", conversations),
     Stage("rates", step_sequences, flops, traffic, rates, collectives),
-    Stage("time of a step", training, rollout, objective_step, work=TRAINING),
+    Stage("step-time", training, rollout, objective_step, work=TRAINING),
     Stage(
-        "time of a request",
+        "request-time",
         cache_slots,
         experts,
         decode_fixed,
@@ -156,7 +154,7 @@ STAGES = (
         work=SERVING,
     ),
     Stage("ranges", spread, ranges),
-    Stage("random arrivals", arrivals, waits, percentiles, work=SERVING, on_demand=True),
+    Stage("random-arrivals", arrivals, waits, percentiles, work=SERVING, on_demand=True),
     Stage("machines", machines),
     Stage("start", starts),
     Stage("price", prices),
@@ -168,7 +166,7 @@ NAMES = tuple(stage.name for stage in STAGES)
 MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]
 PLACES = tuple(stage for stage in MEMORY if stage.each_place)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
-TIME = STAGES[NAMES.index("runs of one's own") : NAMES.index("machines")]
+TIME = STAGES[NAMES.index("own-runs") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
 # The rate of turns at given hits, from which the hits of conversations follow.
 HITS = "conversation_hit_ratio"
@@ -209,7 +207,7 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     return frozenset([*own, *(formula.__name__ for formula in resting(own, later))])
 
 
-RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])
+RESTING_ON_TIME = resting_on(STAGES[NAMES.index("step-time") : NAMES.index("machines")])
 # Columns that are made while the moments of memory are walked through.
 ON_THE_WAY = {
     "stages_before",

@@ -14,7 +14,7 @@ from calc.cost.offers import price_of
 from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all, formulas_of
-from calc.explain.derivation import chain, fact
+from calc.explain.derivation import CHOICES, chain, fact
 from calc.explain.traced_columns import columns_to_trace, plain_number
 from calc.mappings import Cells
 from calc.units import YEAR_MONTHS
@@ -113,6 +113,6 @@ def _origin(name: str, market: str, bill: Cells, catalogs: Catalogs) -> dict[str
     if name in STAGE_FORMULAS:
         return {
             "from": f"{STAGE_FORMULAS[name].__module__.replace('.', '/')}.py",
-            "source": "from the choices",
+            "source": CHOICES,
         }
     return {"from": "calc/cost/markets.py", "source": ""} if name in TERM_COLUMNS else {}

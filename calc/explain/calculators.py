@@ -26,13 +26,10 @@ GB = 10**9
 RANGE = "range_bytes"
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 WITHOUT: dict[str, Row] = {  # what a system counts instead of what it does not know
-    "on one GPU": {"gpus": 1.0, "sharding": "none", **dict.fromkeys(PARALLEL, 1.0)},
-    "with every activation kept": {"recompute": "none"},
+    "one-gpu": {"gpus": 1.0, "sharding": "none", **dict.fromkeys(PARALLEL, 1.0)},
+    "no-recompute": {"recompute": "none"},
 }
-INSTEAD = {
-    **dict.fromkeys(("sharding", *PARALLEL), "on one GPU"),
-    "recompute": "with every activation kept",
-}
+INSTEAD = {**dict.fromkeys(("sharding", *PARALLEL), "one-gpu"), "recompute": "no-recompute"}
 
 
 class System(NamedTuple):
@@ -53,6 +50,16 @@ class System(NamedTuple):
     ] = {}  # formats that are not estimated here, each with what is to be said of it
 
 
+class Lack(NamedTuple):
+    """The choices that a calculator does not know, and what it counts instead (WITHOUT).
+
+    If it counts nothing instead, it has no figure.
+    """
+
+    choices: tuple[tuple[str, str], ...]
+    instead: tuple[str, ...] = ()
+
+
 FILE = Path(__file__).with_suffix(".yaml")
 SYSTEMS = [
     System(letter, **entry | {"formula": formula_of(entry["formula"])})
@@ -60,12 +67,12 @@ SYSTEMS = [
 ]
 
 
-def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
+def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], Lack | None]:
     """Return the components by one calculator, NaN if it cannot express the scenario. [B]
 
-    The second value says why not; it is empty otherwise. RANGE is how far the total may be off to
+    The second value says what it lacks, if anything. RANGE is how far the total may be off to
     either side, if the calculator states that. If the calculator only lacks the layout or the
-    recompute, the figures are those without it, and the text says so.
+    recompute, the figures are those without it.
     """
     read = system.choices | (system.training_choices if scenario["trains"] else {})
     unknown = {
@@ -79,28 +86,25 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
         if scenario[column] > 1 and column not in system.degrees
     }
     instead = {INSTEAD[column] for column in unknown if column in INSTEAD}
-    counted = scenario | {
-        name: value for words in instead for name, value in WITHOUT[words].items()
-    }
+    counted = scenario | {name: value for code in instead for name, value in WITHOUT[code].items()}
     numbers = {column: values.get(counted[column], np.nan) for column, values in read.items()}
     values = worked_out(
         system.formula, {**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get
     )
     result = {name: value for name, value in values.items() if name in (*COMPONENTS, RANGE)}
     if not unknown:
-        return result, ""
-    lacks = " and no ".join(f"{name.replace('_', ' ')} {value}" for name, value in unknown.items())
-    problem = f"System {system.letter.upper()} knows no {lacks}"
+        return result, None
+    choices = tuple(unknown.items())
     if unknown.keys() <= INSTEAD.keys():
-        return result, f"{problem}: this is the same {', '.join(sorted(instead))}."
-    return dict.fromkeys(result, np.nan), f"{problem}."
+        return result, Lack(choices, tuple(sorted(instead)))
+    return dict.fromkeys(result, np.nan), Lack(choices)
 
 
 def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     """Our estimate of what must fit and that of each calculator, a row each, with its range.
 
-    A system that cannot express the scenario has NaN, or the same on one GPU, and the reason in
-    `problem`; a component that it leaves out is 0. `warns`: what its own text says of such a model.
+    A system that cannot express the scenario has NaN, or the same on one GPU, and what it lacks in
+    `lack`; a component that it leaves out is 0. `warns`: what its own text says of such a model.
     """
     scenario = _scenario_of(ours, catalogs)
     has_experts = scenario["active_parameters"] < scenario["parameters"]
@@ -108,7 +112,7 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     rows = [own_row]
     for system in SYSTEMS:
         for precision, title, leaves_out in _formats_of(system, scenario["precision"], catalogs):
-            components, problem = parts_by(system, scenario | {"precision": precision})
+            components, lack = parts_by(system, scenario | {"precision": precision})
             range_bytes = components.pop(RANGE, np.nan)
             total = sum(components.values())
             is_other_format = precision != scenario["precision"]
@@ -122,7 +126,7 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
                 "title": title,
                 "rule": system.rule,
                 "leaves_out": leaves_out,
-                "problem": problem,
+                "lack": lack,
                 "fits": "",
                 "warns": system.warns if has_experts else "",
             }
@@ -144,9 +148,10 @@ def _scenario_of(ours: Row, catalogs: Catalogs) -> Row:
 def _row_of_ours(ours: Row) -> Row:
     """Our estimate as a row of the comparison; the overhead is what is not allocated."""
     names = ("work", "fits", "gpu_memory_bytes", "needed_bytes", "needed_low_bytes")
-    row = {name: ours[name] for name in (*names, "needed_high_bytes", "problem", *ALLOCATED)}
+    row = {name: ours[name] for name in (*names, "needed_high_bytes", *ALLOCATED)}
     row["overhead_bytes"] = ours["needed_bytes"] - sum(ours[name] for name in ALLOCATED)
-    return row | {"system": "ours", "title": "Headroom", "rule": "", "leaves_out": "", "warns": ""}
+    texts = dict.fromkeys(("rule", "leaves_out", "warns"), "")
+    return row | texts | {"system": "ours", "title": "Headroom", "lack": None}
 
 
 def _formats_of(

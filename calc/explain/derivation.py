@@ -80,6 +80,7 @@ RULE_COLUMNS = (
     "checked_on",
     "confidence",
 )
+CHOICES = "choices"  # the source of a column that follows from the choices of the scenario
 ENDINGS = (
     ("_bytes_per_token", "B per token"),
     ("_bytes_each", "B per element"),
@@ -119,7 +120,7 @@ def explain(
         top = moment.parts.get(component, component)
         if top in PASSING:
             nothing = TracedColumn(0.0)
-            rows = [_row(component, "Nothing at this moment.", nothing, nothing, written)]
+            rows = [_row(component, "", nothing, nothing, written)]
         else:
             elsewhere = {*EXPLAINED, *SHARED} - {component, top}
             rows = chain([top], elsewhere, traced, place, facts, written)
@@ -256,7 +257,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
         if used:
             return (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", ""))
-        return (file, "from the choices")
+        return (file, CHOICES)
     # The inputs that the step of the join that makes this column reads.
     read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())}
     for choice, catalog in (CATALOG_OF | LIST_OF | {"model_kind": "model_kinds"}).items():
@@ -278,7 +279,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
     if "model_row" in read:
         return entry_source("parameters", "models", table["model"].in_row(0), catalogs)
-    return "calc/scenarios/join.py", "from the choices"
+    return "calc/scenarios/join.py", CHOICES
 
 
 def entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.engine.stages import TIME
 from calc.evaluate import Columns
-from calc.explain.derivation import chain, entry_source, fact
+from calc.explain.derivation import CHOICES, chain, entry_source, fact
 from calc.explain.traced_columns import columns_to_trace, plain_number
 from calc.mappings import Cells
 from calc.scenarios.inputs import BY_NAME
@@ -86,7 +86,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> dict[str, str]:
         return {"from": place, "source": source}
     if name in STAGE_FORMULAS and name not in BY_NAME:
         file = f"{STAGE_FORMULAS[name].__module__.replace('.', '/')}.py"
-        return {"from": file, "source": "from the choices"}
+        return {"from": file, "source": CHOICES}
     return {}
 
 

@@ -34,9 +34,10 @@ TEXTS = (
     "published_precision",
     "extended_by",
     "tower_block",
-    "note",
-    "note_with_images",
-    "training_note",
+    "caveat",
+    "training_caveat",
+    "remark",
+    "left_out",
     "source",
     "checked_on",
     "notes",
@@ -94,9 +95,10 @@ MODEL_COLUMNS = (
     "patches_per_image_token",
     "usual_image_tokens",
     "largest_image_tokens",
-    "note",
-    "note_with_images",
-    "training_note",
+    "caveat",
+    "training_caveat",
+    "remark",
+    "left_out",
     "source",
     "checked_on",
     "notes",
@@ -304,8 +306,6 @@ def describe_model(entry: Json, traits_by_family: Mapping[str, Json]) -> tuple[S
     model["active_parameters"] = model["parameters"] - idle
     model["expert_share_ratio"] = sum(count for count, _ in of_experts) / model["parameters"]
     model["leaves_out"] = int(bool(model.get("left_out")))
-    model["note"], model["note_with_images"] = note_of(model), note_with_images(model)
-    model["training_note"] = model["training_caveat"]
     return model, stacks
 
 
@@ -328,32 +328,6 @@ def total_alone(entry: Json) -> Sizes:
         f"of weights in 16 bits."
     )
     return {**ABSENT, **counts, **entry, "refused": f"{entry['name']}: {unknown}; {counted}"}
-
-
-def note_with_images(model: Json) -> str:
-    """Return sentences on what an estimate leaves out although it counts the model's tower."""
-    sentences = [model["caveat"], model.get("remark", "")]
-    if model["usual_image_tokens"] and not model.get("tower_block"):
-        left_out = (
-            "In transformers what its vision tower keeps and needs while it runs is not held; "
-            "its weights and their states are."
-        )
-        sentences.insert(0, left_out)
-    return " ".join(filter(None, sentences))
-
-
-def note_of(model: Json) -> str:
-    """Sentences on what an estimate leaves out, and how the config differs from its family."""
-    sentences = [model["caveat"], model.get("remark", "")]
-    if model.get("left_out"):
-        count = model["left_out_parameters"]
-        size = "whose parameters are not counted"
-        if count:
-            ratio = count / (model["parameters"] + count)
-            size = f"{count:,.0f} parameters, {ratio:.1%} of all"
-        cure = " images_per_sequence counts it." if model["usual_image_tokens"] else ""
-        sentences.insert(0, f"Left out: {model['left_out']}, {size}.{cure}")
-    return " ".join(filter(None, sentences))
 
 
 def model_table(

@@ -1,12 +1,14 @@
 """Remarks on each row: its model, release, missing price, context, load and your own runs."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Columns
+from calc.evaluate import Columns, Row
 from calc.remarks import Remark, remark
 from calc.rules.contexts import context_remarks
 from calc.scenarios.lookups import words_of
@@ -60,14 +62,41 @@ def _where_by_code(condition: np.ndarray, codes: np.ndarray, remarks: list) -> W
     return Words(np.where(condition, codes, len(remarks)), vocabulary)
 
 
-def _of_model(table: Columns, catalogs: Catalogs) -> tuple[Words, Words]:
-    """Return the notes on each row's model, which differ if its tower is loaded or it trains."""
-    without = words_of(catalogs, "models", "note")
-    with_images = words_of(catalogs, "models", "note_with_images")
-    row = table["model_row"] + len(without) * (table["tower_parameters"] > 0)
-    of_training = np.append(words_of(catalogs, "models", "training_note"), "")
-    training_row = np.where(table["trains"] > 0, table["model_row"], len(of_training) - 1)
-    return Words(row, np.concatenate([without, with_images])), Words(training_row, of_training)
+def _of_model(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
+    """Yield what an estimate of each row's model leaves out, and how its config is unusual."""
+    row = table["model_row"]
+    parts, tower = _model_parts(catalogs)
+    loads_tower = table["tower_parameters"] > 0
+    yield Words(row + len(parts) * loads_tower, np.concatenate([parts, tower]))
+    yield Words(row, words_of(catalogs, "models", "caveat"))
+    yield Words(row, words_of(catalogs, "models", "remark"))
+    of_training = np.append(words_of(catalogs, "models", "training_caveat"), "")
+    yield Words(np.where(table["trains"] > 0, row, len(of_training) - 1), of_training)
+
+
+@cached_per_catalogs("models")
+def _model_parts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+    """Return the remarks on the parts of each model: without its tower, and with it loaded.
+
+    The last entry of each is for an unknown model, which has no remark.
+    """
+    without, with_tower = [], []
+    for model in catalogs.models.to_dict("records"):
+        without.append(left_out_remark(model))
+        lacks_block = model["usual_image_tokens"] > 0 and not model["tower_block"]
+        with_tower.append(remark("tower-not-held") if lacks_block else "")
+    return np.array([*without, ""], dtype=object), np.array([*with_tower, ""], dtype=object)
+
+
+def left_out_remark(model: Row) -> Remark | str:
+    """Return the remark on parts of a model that are not counted; "" if all are."""
+    if not model["left_out"]:
+        return ""
+    takes_images = model["usual_image_tokens"] > 0
+    count = model["left_out_parameters"]
+    share = count / (model["parameters"] + count) if count > 0 else None
+    facts = {"parts": model["left_out"], "parameters": count, "share": share}
+    return remark("parts-left-out", **facts, takes_images=takes_images)
 
 
 def _of_release(table: Columns, catalogs: Catalogs) -> Words:

@@ -17,7 +17,7 @@ from calc.catalogs.model_types import families_with_types, model_types_of
 from calc.catalogs.rooms import FOLDER, path_of
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import read_config
-from calc.models.huggingface.not_covered import refusal
+from calc.models.huggingface.not_covered import uncovered_type
 from calc.models.huggingface.values import FLAGS, SWITCHES
 
 RECORDED = Path(__file__).parents[1] / "recorded"
@@ -44,8 +44,9 @@ def test_fields_that_change_nothing_say_nothing_and_a_type_in_lower_case_is_not_
     }
     assert read_config({**LLAMA, **more}, "it", CATALOGS) == plain
     model_types = replace(CATALOGS.model_types, types={**TYPES, "newllama": TYPES["llama"]})
-    assert "did you mean" not in refusal({}, "newllama", model_types)
-    assert "did you mean newllama?" in refusal({}, "NewLlama", model_types)
+    assert not uncovered_type({}, "newllama", model_types).meant
+    error = uncovered_type({}, "NewLlama", model_types).error()
+    assert "did you mean newllama?" in str(error)
 
 
 def test_a_class_fills_in_what_its_family_has():
@@ -62,7 +63,7 @@ def test_a_class_fills_in_what_its_family_has():
 @pytest.mark.parametrize(("config", "named"), recorded("cases/model_types.json")["not_read"])
 def test_a_field_that_is_not_read_is_named_in_the_note(config, named):
     models, _ = model_table({"it": read_config(config, "it", CATALOGS)}, CATALOGS.families)
-    note = models.loc["it", "note"]
+    note = models.loc["it", "remark"]
     assert "Its config also sets " in note
     assert named in note
 
@@ -107,7 +108,7 @@ def test_a_new_family_of_an_existing_kind_is_one_entry(tmp_path):
         "dense": math.inf,
         "dense-windowed": 8,
     }
-    assert models.loc["it", "note"] == ""
+    assert models.loc["it", "remark"] == ""
     row = estimate(
         {"model": "it", "gpu": "h200-sxm", "precision": "bf16"}, add_models(catalogs, {"it": entry})
     )

@@ -7,6 +7,7 @@ import pytest
 from examples import recorded
 
 from calc.explain.calculators import GB, RANGE, SYSTEMS, parts_by, slips
+from calc.say.calculators import lack_text
 from calc.units import GIB
 
 MODELS = recorded("cases/origins.json")["models"]
@@ -70,12 +71,11 @@ def test_a_checkpoints_c_divides_by_zero_stage_and_d_has_a_range():
 def test_what_a_system_cannot_express_is_said(row, letters, words):
     scenario = {**PLAIN, **LLAMA_3_8B, "trained_parameters": LLAMA_3_8B["parameters"], **row}
     for system in SYSTEMS:
-        parts, problem = parts_by(system, scenario)
-        assert (problem == "") == (system.letter not in letters)
-        assert words in problem or problem == ""
-        assert np.isnan(sum(parts.values())) == (
-            problem != "" and "this is the same" not in problem
-        )
+        parts, lack = parts_by(system, scenario)
+        text = lack_text({"system": system.letter, "lack": lack})
+        assert (text == "") == (system.letter not in letters)
+        assert words in text or text == ""
+        assert np.isnan(sum(parts.values())) == (lack is not None and not lack.instead)
 
 
 def test_what_lacks_only_the_layout_is_counted_on_one_gpu():
@@ -88,9 +88,10 @@ def test_what_lacks_only_the_layout_is_counted_on_one_gpu():
         "recompute": "selective-ops",
     }
     for system in SYSTEMS:
-        parts, problem = parts_by(system, spread)
+        parts, lack = parts_by(system, spread)
+        text = lack_text({"system": system.letter, "lack": lack})
         assert parts == parts_by(system, scenario)[0]
-        assert problem.endswith("this is the same on one GPU, with every activation kept.")
+        assert text.endswith("this is the same on one GPU, with every activation kept.")
 
 
 def test_b_divides_a_pipeline_and_d_counts_int8_and_int4():

@@ -6,18 +6,17 @@ import pytest
 from test_house import LEVEL, ROOT, module_of, name_of, python_files, room_of, tree_of
 
 # Rooms below say that still form sentences, and how many: the count can only fall.
-SENTENCES_LEFT = {
-    "catalogs": 61,
-    "cost": 17,
-    "engine": 10,
-    "explain": 12,
-    "models": 53,
-    "plan": 3,
-    "speed": 4,
-}
+SENTENCES_LEFT = {"catalogs": 20, "cost": 17, "explain": 2, "models": 33, "plan": 3, "speed": 4}
 BELOW_SAY = tuple(
     room for room in LEVEL if LEVEL[room] > LEVEL["say"] and not room.startswith("say.")
 )
+# An error says in its own words which entry is wrong and what to do. Besides what is raised in
+# place, these functions raise with the words they are given, and these files form those words.
+RAISING = {"_refuse", "Fault", "must_divide", "whole_number"}
+ERROR_WORDS = {
+    "calc/catalogs/faults.py": "what a violation of a schema means",
+    "calc/catalogs/strict_yaml.py": "what YAML would read otherwise than it is written",
+}
 DESCRIPTIONS = ROOT / "calc" / "catalogs" / "schemas"  # of fields: docstrings for editors
 SENTENCE_SPACES = 2
 IDS = {"serving in 16 bits", "full in 8 bits"}  # ids of tasks in the catalog of number formats
@@ -49,9 +48,10 @@ READ_IN_BOTH = {"calc/files/words", "catalogs/edited/vocabulary.yaml"}
 
 
 def raised_strings(tree):
-    """Nodes inside a raise, an assert's message or an error's constructor."""
+    """Nodes inside a raise, an assert's message, or a call of a function that raises."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Raise | ast.Assert):
+        is_call = isinstance(node, ast.Call) and getattr(node.func, "id", "") in RAISING
+        if is_call or isinstance(node, ast.Raise | ast.Assert):
             yield from ast.walk(node)
 
 
@@ -155,7 +155,9 @@ def test_no_room_below_say_forms_more_sentences_than_before(room):
     found = [
         (name_of(path), text)
         for path in python_files("calc")
-        if room_of(module_of(path)) == room and not path.is_relative_to(DESCRIPTIONS)
+        if room_of(module_of(path)) == room
+        and not path.is_relative_to(DESCRIPTIONS)
+        and name_of(path) not in ERROR_WORDS
         for text in sentences(path)
     ]
     assert len(found) == SENTENCES_LEFT.get(room, 0), found

@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 from examples import catalogs, entries, recorded
 
+from calc import add_models
 from calc.catalogs.strict_yaml import read_strictly
 from calc.models.architecture import ADAPTER_COLUMNS, model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
+from calc.say.weights import publisher_words
 from validation.config_defaults import config_defaults
 
 RECORDED = Path(__file__).parents[1] / "recorded"
@@ -103,7 +105,8 @@ def test_a_config_makes_the_model_of_the_catalog():
         "max_position",
     ]
     about += [
-        "note",
+        "remark",
+        "left_out",
         "stored_precision",
         "published_precision",
         "extended_tokens",
@@ -170,3 +173,9 @@ def test_six_sizes_by_hand_make_a_llama():
     ]
     with pytest.raises(ConfigError, match="not a multiple"):
         custom_entry(**sizes, kv_heads=7, name="mine", catalogs=CATALOGS)
+
+
+def test_narrow_weights_that_the_models_own_file_holds_need_not_be_made():
+    config = LLAMA | {"quantization_config": {"quant_method": "fp8"}}
+    catalogs = add_models(CATALOGS, {"own": read_config(config, "own", CATALOGS)})
+    assert publisher_words(catalogs, "own", "fp8") == "its 8-bit weights are the original"

@@ -15,7 +15,8 @@ from calc import add_models, estimate
 from calc.__main__ import main
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, read_config, read_config_text
-from calc.say.weights import publisher_words
+from calc.rules.remarks_on_rows import left_out_remark
+from calc.say.remarks.text import remarks_text
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 CATALOGS = catalogs()
@@ -42,6 +43,12 @@ def read(config):
     return entry, models.loc["it"]
 
 
+def note_on(model):
+    """The note on a row of the table of models whose tower is not loaded."""
+    texts = [remarks_text(left_out_remark(model)), model["caveat"], model["remark"]]
+    return " ".join(filter(None, texts))
+
+
 @pytest.mark.parametrize("file", ["wrappers", "classes"])
 def test_a_text_part_or_a_class_without_the_usual_head_counts_as_its_class(file):
     cases = recorded(f"{file}.jsonl")
@@ -59,7 +66,7 @@ def test_towers_left_out_count_as_in_their_class_as_in_the_catalog_or_are_said_n
     for case in recorded("towers.jsonl"):
         entry, model = read(case["config"])
         assert entry["left_out_parameters"] == case["left_out"], case["config"]["model_type"]
-        assert f"{case['left_out']:,} parameters" in model["note"]
+        assert f"{case['left_out']:,} parameters" in note_on(model)
     config = json.loads((RECORDED / "configs/gemma-3-4b.json").read_text("utf-8"))
     assert (
         read(config)[1]["left_out_parameters"]
@@ -72,7 +79,7 @@ def test_towers_left_out_count_as_in_their_class_as_in_the_catalog_or_are_said_n
         "vision_config": {"depth": "deep"},
     }
     assert (
-        read(config)[1]["note"]
+        note_on(read(config)[1])
         == "Left out: its vision tower and the projector, whose parameters are not counted."
     )
     config = {
@@ -81,7 +88,7 @@ def test_towers_left_out_count_as_in_their_class_as_in_the_catalog_or_are_said_n
         "audio_config": {},
         "vision_config": {},
     }
-    assert "its vision and audio part, whose" in read(config)[1]["note"]
+    assert "its vision and audio part, whose" in note_on(read(config)[1])
 
 
 def test_a_class_counts_as_its_row_and_what_the_note_says_is_left_out():
@@ -205,7 +212,7 @@ def test_text_parts_beside_the_others_and_inside_a_thinker_are_found_and_keep_th
 
 @pytest.mark.parametrize(("more", "words"), recorded("cases/models_parts.json")["notes"])
 def test_what_is_not_counted_is_said(more, words):
-    note = read({**LLAMA, **more})[1]["note"]
+    note = note_on(read({**LLAMA, **more})[1])
     assert words.replace("names", "name") in note
     assert bool(note) == bool(words)
 
@@ -278,7 +285,7 @@ def test_the_indexer_of_sparse_attention_and_windows_of_later_families():
     assert read(glm)[1]["parameters"] - read(plain)[1]["parameters"] == 731_008_512
     shared = read({**glm, "indexer_types": ["full"] * 39 + ["shared"] * 39})[1]
     assert read(glm)[1]["parameters"] - shared["parameters"] == 731_008_512 / 2
-    assert "indexer" in models["note"]["deepseek-v3.2"]
+    assert "indexer" in note_on(models.loc["deepseek-v3.2"])
     sizes = {**LLAMA, "num_hidden_layers": 8, "sliding_window": 16}
     of_each = [{"kind": "dense", "layers": 2}, {"kind": "dense-windowed", "layers": 6}]
     for kind in ("olmo3", "cohere2", "exaone4", "cwm"):
@@ -293,11 +300,10 @@ def test_the_indexer_of_sparse_attention_and_windows_of_later_families():
 @pytest.mark.parametrize(("config", "name"), recorded("cases/models_parts.json")["one_sided"])
 def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered(config, name):
     published = json.loads((RECORDED / f"configs/{config}.json").read_text("utf-8"))
-    assert (
-        f"Its architectures name {name}, which is not covered"
-        in read({**published, "architectures": [name]})[1]["note"]
+    assert f"Its architectures name {name}, which is not covered" in note_on(
+        read({**published, "architectures": [name]})[1]
     )
-    assert "architectures" not in read({**published, "architectures": None})[1]["note"]
+    assert "architectures" not in note_on(read({**published, "architectures": None})[1])
 
 
 def test_one_side_or_a_decoder_alone_is_counted_served_and_trained():
@@ -324,7 +330,7 @@ def test_one_side_or_a_decoder_alone_is_counted_served_and_trained():
     published = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
     entry = read({**published, "architectures": ["CLIPForImageClassification"], "num_labels": 5})
     assert entry[1]["kind"] == "vision"
-    assert entry[1]["note"] == ""
+    assert note_on(entry[1]) == ""
     assert entry[1]["parameters"] == 87456000 + 5 * 769
 
 
@@ -392,9 +398,3 @@ def test_layers_that_share_a_block_keep_each_their_own_and_weigh_once(tuning, we
         "trained_parameters": 16 * (4 * 128 + 2 * 192),
     }
     assert twelve[weights_once] - one[weights_once] == 11 * block[weights_once]
-
-
-def test_narrow_weights_that_the_models_own_file_holds_need_not_be_made():
-    config = LLAMA | {"quantization_config": {"quant_method": "fp8"}}
-    catalogs = add_models(CATALOGS, {"own": read_config(config, "own", CATALOGS)})
-    assert publisher_words(catalogs, "own", "fp8") == "its 8-bit weights are the original"

@@ -8,6 +8,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.explain.bill_formulas import THE_OTHERS
+from calc.explain.derivation import CHOICES
 from calc.explain.traced_columns import plain_number
 from calc.say.moments import MOMENTS
 from calc.say.numbers import count, duration, gib, usd
@@ -16,7 +17,7 @@ from views.shared.sources import with_links
 from views.shared.tables import columns_of, grid, text_table
 from views.shared.texts import texts_beside
 
-NO_SOURCE = ("", "chosen", "from the choices")
+NO_SOURCE = {"": "", "chosen": "chosen", CHOICES: "from the choices"}
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens", "s": " s"}
 TEXTS = texts_beside(__file__)["method"]
 VECTORS = TEXTS["vectors"]
@@ -63,7 +64,7 @@ def _fact_line(row: Row) -> dict[str, str]:
         "Meaning": row["means"],
         "Today": value_text(row["column"], row["value"], row["unit"]),
         "From": row["from"],
-        "Source": source if source in NO_SOURCE else with_links(source),
+        "Source": NO_SOURCE[source] if source in NO_SOURCE else with_links(source),
     }
 
 
@@ -150,7 +151,8 @@ def _lines(row: Row) -> str:
         if not result.startswith(text)  # a number alone, which the result repeats
     ]
     equation = "\n    = ".join([*sides, result])
-    return f"# {prose(row['says'])}\n{name} = {equation}"
+    says = prose(row["says"]) or "Nothing at this moment."
+    return f"# {says}\n{name} = {equation}"
 
 
 def time_title(row: pd.Series) -> str:

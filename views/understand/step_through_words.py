@@ -7,6 +7,7 @@ from calc.charts.walk import line_name, with_article
 from calc.evaluate import Row
 from calc.explain.calculators import GB
 from calc.explain.step_through import MOST_MISS, Figures
+from calc.say.calculators import lack_text
 from calc.say.numbers import gib, is_missing, parameter_count, percent, three_digits, with_noun
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, model_size, name_of, spoken
@@ -277,7 +278,7 @@ def system(row: Row) -> dict[str, str]:
         "GiB per GPU": "–" if is_missing(total) else in_gib,
         "As it prints it": "–" if is_missing(total) or row["system"] == "ours" else in_gb,
         "Its rule": row["rule"] or "–",
-        "Remarks": " ".join(filter(None, (row["problem"], row["warns"], row["leaves_out"])))
+        "Remarks": " ".join(filter(None, (lack_text(row), row["warns"], row["leaves_out"])))
         or "This estimate.",
     }
 

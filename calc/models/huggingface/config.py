@@ -10,7 +10,7 @@ from calc.mappings import Cells, Json
 from calc.models.huggingface.config_parts import TextPart, left_out, text_part
 from calc.models.huggingface.entries import config_entry, pair_entry, vision_side
 from calc.models.huggingface.images import image_sizes
-from calc.models.huggingface.not_covered import read_documents, refusal, total_entry
+from calc.models.huggingface.not_covered import read_documents, total_entry, uncovered_type
 from calc.models.huggingface.read_fields import ReadFields, sentence_of_unread, unread_fields
 from calc.models.huggingface.remarks import decoder_alone, named_class, own_code
 from calc.models.huggingface.sketch import counted_parameters, largest_part, sized_parts
@@ -90,17 +90,17 @@ def _about(config, part, name, model_id):
 
 def _plain_model(config, part, model_id, catalogs, index):
     """A type that is not covered: the plain model of its sizes, else its index's total."""
-    why = refusal(part.config, part.model_type, catalogs.model_types)
+    uncovered = uncovered_type(part.config, part.model_type, catalogs.model_types)
     entry = (
         None
-        if "did you mean" in why
+        if uncovered.meant
         else largest_part(part, catalogs, lambda inner: read_config(inner, "it", catalogs))
     )
     total = total_entry(config, part.model_type, index, model_id, catalogs.model_types.not_covered)
     if not entry:
         if total:
             return total
-        raise ConfigError(why)
+        raise uncovered.error()
     if total:
         layers = entry.get("layers") or entry["encoder_layers"] + entry["decoder_layers"]
         entry |= {
@@ -109,10 +109,9 @@ def _plain_model(config, part, model_id, catalogs, index):
             "sized": 0,
         }
     counted = "its index counts its parameters" if total else "no count"
-    why = why.partition("; the nearest")[0]
     remark = (
-        f"M{why[1:]}; it is estimated as a plain {entry['model_type']} of its sizes, by their "
-        f"usual names: {counted}."
+        f"M{uncovered.reason[1:]}; it is estimated as a plain {entry['model_type']} of its sizes, "
+        f"by their usual names: {counted}."
     )
     remark = " ".join(filter(None, (remark, entry.get("remark"))))
     return {**entry, **_about(config, part, entry["model_type"], model_id), "remark": remark}

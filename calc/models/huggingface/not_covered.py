@@ -6,7 +6,7 @@ The index of its weights counts them.
 import json
 from collections.abc import Collection
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from calc.mappings import Cells, Json
 from calc.models.huggingface.type_rules import ModelTypes
@@ -82,24 +82,40 @@ def _total_parameters(config: Cells, index: Cells) -> int:
     return int(stored // width) if width and isinstance(stored, int) and 0 < stored < 1e15 else 0
 
 
-def refusal(config: Cells, model_type: str, model_types: ModelTypes) -> str:
-    """The reason for a refusal in one sentence, without the model's name."""
+class UncoveredType(NamedTuple):
+    """A model_type that is not covered: why, and the covered type that is meant or nearest."""
+
+    model_type: str
+    why: str = ""
+    meant: str = ""
+    nearest: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The reason, without a cure."""
+        reason = f"model_type {short_value(self.model_type)} is not covered"
+        return f"{reason}: {self.why}" if self.why else reason
+
+    def error(self) -> ConfigError:
+        """Return the error that refuses the type."""
+        if self.meant:
+            return ConfigError(
+                f"{self.reason}; did you mean {self.meant}? Write it in small letters."
+            )
+        return ConfigError(f"{self.reason}; the nearest that is covered is {self.nearest}.")
+
+
+def uncovered_type(config: Cells, model_type: str, model_types: ModelTypes) -> UncoveredType:
+    """Return why a type is not covered, and the type that is."""
     lower = model_type.lower()
     covered = model_types.covered()
     if lower != model_type and lower in covered:
-        return (
-            f"model_type {short_value(model_type)} is not covered; did you mean {lower}? Write "
-            f"it in small letters."
-        )
+        return UncoveredType(model_type, meant=lower)
     begins = (
         why for begun, why in model_types.not_covered_begins.items() if lower.startswith(begun)
     )
     why = model_types.not_covered.get(lower) or next(begins, "")
-    nearest = _nearest(config, lower, covered, model_types)
-    return (
-        f"model_type {short_value(model_type)} is not covered{': ' * bool(why)}{why}; the "
-        f"nearest that is covered is {nearest}."
-    )
+    return UncoveredType(model_type, why, nearest=_nearest(config, lower, covered, model_types))
 
 
 def _nearest(config: Cells, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:

@@ -9,6 +9,14 @@ def _refused_model_bound(why: str, trains: bool, least_bytes: float) -> str:
     return f"{why} {what} take at least {least_bytes / GIB:,.1f} GiB on each GPU."
 
 
+def _parts_left_out(parts: str, parameters: float, share: float | None, takes_images: bool) -> str:
+    size = "whose parameters are not counted"
+    if share is not None:
+        size = f"{parameters:,.0f} parameters, {share:.1%} of all"
+    cure = " images_per_sequence counts it." if takes_images else ""
+    return f"Left out: {parts}, {size}.{cure}"
+
+
 def _blocks_not_measured(
     kind: str, precision: str, attention: str, recompute: str, adapts: bool
 ) -> str:
@@ -23,5 +31,10 @@ def _blocks_not_measured(
 MODELS: Sentences = {
     "refused-model": "{why}",
     "refused-model-bound": _refused_model_bound,
+    "parts-left-out": _parts_left_out,
+    "tower-not-held": (
+        "In transformers what its vision tower keeps and needs while it runs is not held; its "
+        "weights and their states are."
+    ),
     "blocks-not-measured": _blocks_not_measured,
 }
