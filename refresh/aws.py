@@ -56,53 +56,8 @@ def fetch(session, scope, kept, progress, open_url):
     """AWS's answers about the scope. Raises RefreshError. `open_url` opens the public files, which
     have the rest.
     """
-    meter = Meter(progress)
-    opened = public.patient(meter.counted(open_url))
-    start = Answers(sources=SOURCES | capacity.SOURCES)
-
-    def client(service, region="us-east-1"):
-        return session.client(service, region_name=region, config=MANNERS)
-
     try:
-        everywhere = _opted_in(client("ec2"))
-        opted_in = [region for region in scope.regions if region in everywhere]
-        for region in opted_in:
-            read_shapes(client("ec2", region), region, scope, start)
-        wanted = {
-            instance for instance in scope.instances | set(start.shapes) if scope.wants(instance)
-        }
-        _read_advice(scope, start, opened)
-        meter.announce(
-            [
-                offer_files.URL.format(service="AmazonSageMaker", region=place)
-                for place in kept.missing(scope.regions)
-            ],
-            open_url,
-        )
-        pricing, denied = client("pricing"), []
-
-        def read_region(region, of_region, part):
-            read_on_demand(pricing, region, wanted, of_region, part)
-            if region in opted_in:
-                read_spot(client("ec2", region), region, sorted(wanted), part)
-            else:
-                part.note(
-                    f"{region} is not switched on in this account: its spot prices stay as "
-                    f"they were"
-                )
-            try:
-                if not denied:
-                    read_plans(client("savingsplans"), region, sorted(wanted), of_region, part)
-            except (ClientError, BotoCoreError) as error:
-                denied.append(error)
-                part.note(NOT_READ.format(error))
-            if region in opted_in:
-                read_ebs(pricing, region, part)
-                capacity.fetch(session, region, of_region, part)
-            offer_files.fetch(region, of_region, part, opened)
-
-        answers = kept.read(scope, read_region, progress)
-        capacity.fetch_scores(session, opted_in, scope, start)
+        return _fetch(session, scope, kept, progress, open_url)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "an error")
         raise RefreshError(
@@ -112,8 +67,74 @@ def fetch(session, scope, kept, progress, open_url):
         raise RefreshError(
             f"AWS could not be asked ({error}); check the network and the credentials."
         ) from error
+
+
+def _fetch(session, scope, kept, progress, open_url):
+    """AWS's answers about the scope. Raises the errors of botocore."""
+    meter = Meter(progress)
+    opened = public.patient(meter.counted(open_url))
+    start = Answers(sources=SOURCES | capacity.SOURCES)
+    everywhere = _opted_in(_client(session, "ec2"))
+    opted_in = [region for region in scope.regions if region in everywhere]
+    for region in opted_in:
+        read_shapes(_client(session, "ec2", region), region, scope, start)
+    instances = {name for name in scope.instances | set(start.shapes) if scope.wants(name)}
+    _read_advice(scope, start, opened)
+    offers_of_sagemaker = [
+        offer_files.URL.format(service="AmazonSageMaker", region=region)
+        for region in kept.missing(scope.regions)
+    ]
+    meter.announce(offers_of_sagemaker, open_url)
+    reader = RegionReader(session, instances, opted_in, opened)
+    answers = kept.read(scope, reader.read, progress)
+    capacity.fetch_scores(session, opted_in, scope, start)
     answers.absorb(start)
     return answers
+
+
+def _client(session, service, region="us-east-1"):
+    """A client of one service in one region."""
+    return session.client(service, region_name=region, config=MANNERS)
+
+
+class RegionReader:
+    """Reads the prices and the capacity of one region after another."""
+
+    def __init__(self, session, instances, opted_in, open_url):
+        self.session = session
+        self.instances = instances
+        self.opted_in = opted_in
+        self.open_url = open_url
+        self.pricing = _client(session, "pricing")
+        self.denies_plans = False
+
+    def read(self, region, of_region, part):
+        """Put the answers about a region into `part`."""
+        is_on = region in self.opted_in
+        read_on_demand(self.pricing, region, self.instances, of_region, part)
+        if is_on:
+            ec2 = _client(self.session, "ec2", region)
+            read_spot(ec2, region, sorted(self.instances), part)
+        else:
+            part.note(
+                f"{region} is not switched on in this account: its spot prices stay as they were"
+            )
+        self._read_plans(region, of_region, part)
+        if is_on:
+            read_ebs(self.pricing, region, part)
+            capacity.fetch(self.session, region, of_region, part)
+        offer_files.fetch(region, of_region, part, self.open_url)
+
+    def _read_plans(self, region, of_region, part):
+        """Read the savings plans, unless AWS has denied them in an earlier region."""
+        if self.denies_plans:
+            return
+        try:
+            plans = _client(self.session, "savingsplans")
+            read_plans(plans, region, sorted(self.instances), of_region, part)
+        except (ClientError, BotoCoreError) as error:
+            self.denies_plans = True
+            part.note(NOT_READ.format(error))
 
 
 def _read_advice(scope, answers, open_url):

@@ -70,48 +70,52 @@ def read_blocks(client, region, instance, answers, today):
     prices = []
     for hours in BLOCK_HOURS:
         row = {"signal": "block", "region": region, "of": instance}
-        request = {"InstanceType": instance, "InstanceCount": 1, "CapacityDurationHours": hours}
-        request |= {"StartDateRange": today, "EndDateRange": today + LOOK_AHEAD}
         try:
-            offers = items(
-                client, "describe_capacity_block_offerings", "CapacityBlockOfferings", **request
-            )
+            offers = _block_offers(client, region, instance, hours, today)
         except (ClientError, BotoCoreError) as error:
             if _code(error) == "InvalidParameterValue":  # not sold in blocks there
                 return
-            answers.signals.append(
-                {**row, "hours": hours, "answer": "refused", "error": _code(error)}
-            )
+            refusal = {"hours": hours, "answer": "refused", "error": _code(error)}
+            answers.signals.append(row | refusal)
             continue
-        offers = [
-            offer
-            for offer in offers
-            if offer.get("CurrencyCode", "USD") == "USD"
-            and not is_local(offer["AvailabilityZone"], region)
-        ]
-        if not offers:
-            answers.signals.append({**row, "hours": hours, "answer": "none"})
-            continue
-        first = min(offers, key=lambda offer: (offer["StartDate"], _usd_per_hour(offer)))
         prices += map(_usd_per_hour, offers)
-        figures = {
-            "zone": first["AvailabilityZone"],
-            "starts_on": first["StartDate"].date().isoformat(),
-        }
-        figures |= {
-            "hours": round(_hours(first), 2),
-            "usd_per_hour": round(_usd_per_hour(first), 4),
-        }
-        answers.signals.append({**row, "answer": "yes", **figures})
+        nothing = {"hours": hours, "answer": "none"}
+        answers.signals.append(row | (_earliest(offers) if offers else nothing))
     if prices:
-        answers.put(
-            "capacity_block",
-            instance,
-            region,
-            BLOCKS,
-            usd_per_hour=round(min(prices), 4),
-            basis="offered",
-        )
+        least = round(min(prices), 4)
+        answers.put("capacity_block", instance, region, BLOCKS, usd_per_hour=least, basis="offered")
+
+
+def _block_offers(client, region, instance, hours, today):
+    """The offers of a block of so many hours in USD, outside of local zones."""
+    offers = items(
+        client,
+        "describe_capacity_block_offerings",
+        "CapacityBlockOfferings",
+        InstanceType=instance,
+        InstanceCount=1,
+        CapacityDurationHours=hours,
+        StartDateRange=today,
+        EndDateRange=today + LOOK_AHEAD,
+    )
+    return [
+        offer
+        for offer in offers
+        if offer.get("CurrencyCode", "USD") == "USD"
+        and not is_local(offer["AvailabilityZone"], region)
+    ]
+
+
+def _earliest(offers):
+    """The signal of the earliest offer; of several, of the cheapest."""
+    first = min(offers, key=lambda offer: (offer["StartDate"], _usd_per_hour(offer)))
+    return {
+        "answer": "yes",
+        "zone": first["AvailabilityZone"],
+        "starts_on": first["StartDate"].date().isoformat(),
+        "hours": round(_hours(first), 2),
+        "usd_per_hour": round(_usd_per_hour(first), 4),
+    }
 
 
 def _hours(offer):

@@ -30,14 +30,7 @@ def shape_of(answer, cards):
     mebibytes = gpus[0].get("MemoryInfo", {}).get("SizeInMiB", 0)
     gpu, form = cards.get((gpus[0].get("Name"), mebibytes), (None, ""))
     if gpu is None:
-        name = f"{gpus[0].get('Manufacturer', '')} {gpus[0].get('Name')}"
-        facts = [name for name in required_fields(Gpu) if name not in CARD_FACTS]
-        card = f"ec2_name {gpus[0].get('Name')}, ec2_memory_mib {mebibytes}"
-        return None, (
-            f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold: "
-            f"to use it, add the card there ({card}, and from its data sheet "
-            f"{', '.join((*facts, *CARD_FIGURES))}) and run this again"
-        )
+        return None, _unknown_card(instance, gpus[0], mebibytes)
     count = sum(kind.get("Count") or kind.get("LogicalGpuCount") or 1 for kind in gpus)
     joined = count > 1 and form.startswith(SXM)
     entry = {
@@ -59,6 +52,18 @@ def shape_of(answer, cards):
         "current": True,
     }
     return {name: value for name, value in entry.items() if value is not None}, ""
+
+
+def _unknown_card(instance, card, mebibytes):
+    """What to add to the catalog for a card that it does not hold."""
+    name = f"{card.get('Manufacturer', '')} {card.get('Name')}"
+    facts = [field for field in required_fields(Gpu) if field not in CARD_FACTS]
+    entry = f"ec2_name {card.get('Name')}, ec2_memory_mib {mebibytes}"
+    return (
+        f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold: to use "
+        f"it, add the card there ({entry}, and from its data sheet "
+        f"{', '.join((*facts, *CARD_FIGURES))}) and run this again"
+    )
 
 
 def _network(info):

@@ -93,38 +93,49 @@ def set_state(
     `follows` is the state that the person who sets it saw, or None if the plan had no state yet.
     `texts`: team, budget, note.
     """
-    allowed = FOLLOWS[follows.state] if follows else (PROPOSED,)
-    if state not in allowed:
-        before = follows.state if follows else "not proposed yet"
-        raise ShelfError(
-            f"{one_line(name)} is {before}; it can become {' or '.join(allowed)}, not {state}."
-        )
+    _check_follows(name, state, follows)
+    set_by = one_line(set_by)
     words = {field: one_line(texts.get(field, "")) for field in LONGEST_OF}
-    _check(one_line(set_by), words)
+    _check(set_by, words)
     row = State(
         uuid4().hex,
         name,
         state,
-        one_line(set_by),
+        set_by,
         datetime.now(UTC).isoformat(),
         version,
         follows=follows.id if follows else FIRST,
         **words,
     )
     create_table(run, TABLE)
+    _add(run, row)
+    return row
+
+
+def _add(run: Run, row: State) -> None:
+    """Write a state; raise ShelfError that names who was faster, if somebody was."""
     try:
         run(ADD, row._asdict())
     except ShelfBusyError:
         raise
     except ShelfError:
-        present = newest_states(run).get(name)
-        if present is None or present.id == (follows.id if follows else FIRST):
+        present = newest_states(run).get(row.name)
+        if present is None or present.id == row.follows:
             raise
         raise ShelfError(
-            f"{present.set_by} has set {one_line(name)} to {present.state} meanwhile; look at it, "
-            f"and decide again."
+            f"{present.set_by} has set {one_line(row.name)} to {present.state} meanwhile; look at "
+            f"it, and decide again."
         ) from None
-    return row
+
+
+def _check_follows(name: str, state: str, follows: State | None) -> None:
+    """Raise ShelfError if a state cannot come after the one that a plan has."""
+    allowed = FOLLOWS[follows.state] if follows else (PROPOSED,)
+    if state not in allowed:
+        before = follows.state if follows else "not proposed yet"
+        raise ShelfError(
+            f"{one_line(name)} is {before}; it can become {' or '.join(allowed)}, not {state}."
+        )
 
 
 def _check(set_by: str, words: dict[str, str]) -> None:

@@ -176,27 +176,19 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         for name in FILES
     }
     entries = _entries_by_catalog(documents)
-    of_families = families_with_types(entries["families"], entries["model_types"])
-    families = families_of(of_families, documents["families"]["traits"], entries["blocks"])
-    model_types = model_types_of(documents["model_types"], families)
-    check_families(entries["models"], entries["heads"], families)
-    models, stacks = model_table(entries["models"], families)
-    regions = documents["prices"]["regions"]
+    of_models = _model_catalogs(documents, entries)
+    models, regions = of_models["models"], documents["prices"]["regions"]
     tables = _plain_tables(entries)
     instances = instance_table(entries["instances"], tables["gpus"])
     check_ranges(entries["assumptions"], label_of("assumptions"))
-    check_references(entries, models, stacks, **tables)
+    check_references(entries, models, of_models["stacks"], **tables)
     check_support(entries["support"], sorted(set(instances["family"])), **tables)
     readings, left_out = _own_readings(folder, digest, facts)
     prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
+    history = read_history(folder, digest)
+    capacity = read_document(folder, "capacity", digest)["capacity"]
     return Catalogs(
-        models=models,
-        stacks=stacks,
-        families=families,
-        model_types=model_types,
-        config_defaults=defaults_with_types(entries["config_defaults"], entries["model_types"]),
-        blocks=entries["blocks"] | entries["software_blocks"],
-        heads=entries["heads"],
+        **of_models,
         **tables,
         readings=reading_table(readings),
         left_out=left_out,
@@ -204,18 +196,33 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
-        price_history=history_table(
-            read_history(folder, digest), instances, documents["prices"]["sources"]
-        ),
+        price_history=history_table(history, instances, documents["prices"]["sources"]),
         storage_and_traffic=storage_table(entries["storage_and_traffic"], regions),
         endpoints=endpoint_table(entries["endpoints"], models, regions),
-        capacity=capacity_table(read_document(folder, "capacity", digest)["capacity"]),
+        capacity=capacity_table(capacity),
         about=_about(documents),
         version=digest.hexdigest()[:10],
         facts_version=facts.hexdigest()[:8],
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),
         read_on=today or date.today().isoformat(),
     )
+
+
+def _model_catalogs(documents: Json, entries: Json) -> Json:
+    """Return the catalogs of models and of what they are made of, by their name in `Catalogs`."""
+    of_families = families_with_types(entries["families"], entries["model_types"])
+    families = families_of(of_families, documents["families"]["traits"], entries["blocks"])
+    check_families(entries["models"], entries["heads"], families)
+    models, stacks = model_table(entries["models"], families)
+    return {
+        "models": models,
+        "stacks": stacks,
+        "families": families,
+        "model_types": model_types_of(documents["model_types"], families),
+        "config_defaults": defaults_with_types(entries["config_defaults"], entries["model_types"]),
+        "blocks": entries["blocks"] | entries["software_blocks"],
+        "heads": entries["heads"],
+    }
 
 
 def _entries_by_catalog(documents: Json) -> Json:

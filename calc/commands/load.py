@@ -53,24 +53,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--growth", type=float, default=0.0, metavar="PERCENT", help=growth)
     most = "instances that there are or may be; says in which month they are full"
     parser.add_argument("--most", type=float, metavar="INSTANCES", help=most)
-    volumes = "also write the cost over the tokens of a month, own machines and per token, as CSV"
-    parser.add_argument("--volumes", metavar="FILE", help=volumes)
-    bought = "USD of one instance that is bought, a line of --volumes over 36 months"
-    parser.add_argument("--bought", type=float, metavar="USD", help=bought)
-    zero = "run nothing in hours without load"
-    parser.add_argument("--to-zero", action="store_true", help=zero)
-    lend = "also write the free hours of machines that stay on, as machines of schedule, as CSV"
-    parser.add_argument("--lend", metavar="FILE", help=lend)
-    begin = "the first day of --lend (default: today)"
-    parser.add_argument("--begin", metavar="DAY", default="", help=begin)
-    days = f"days of --lend, at most {MOST_POOLS} (default: 7)"
-    parser.add_argument("--days", type=int, metavar="DAYS", default=7, help=days)
     turns = "turns of a conversation (default: the plan's); what the prefix cache still has of them"
     parser.add_argument("--turns", type=int, metavar="TURNS", help=turns)
     think = "mean seconds between an answer and the next prompt (default: the plan's)"
     parser.add_argument("--think", type=float, metavar="SECONDS", help=think)
     variation = "standard deviation of that time over its mean (default: the plan's)"
     parser.add_argument("--think-variation", type=float, metavar="RATIO", help=variation)
+    zero = "run nothing in hours without load"
+    parser.add_argument("--to-zero", action="store_true", help=zero)
+    _add_files(parser)
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of further files that `load` writes."""
+    volumes = "also write the cost over the tokens of a month, own machines and per token, as CSV"
+    parser.add_argument("--volumes", metavar="FILE", help=volumes)
+    bought = "USD of one instance that is bought, a line of --volumes over 36 months"
+    parser.add_argument("--bought", type=float, metavar="USD", help=bought)
+    lend = "also write the free hours of machines that stay on, as machines of schedule, as CSV"
+    parser.add_argument("--lend", metavar="FILE", help=lend)
+    begin = "the first day of --lend (default: today)"
+    parser.add_argument("--begin", metavar="DAY", default="", help=begin)
+    days = f"days of --lend, at most {MOST_POOLS} (default: 7)"
+    parser.add_argument("--days", type=int, metavar="DAYS", default=7, help=days)
     caches = "also write hit rate, time to first token and cost over the size of the cache, as CSV"
     parser.add_argument("--caches", metavar="FILE", help=caches)
 

@@ -33,6 +33,10 @@ from calc.versions import formulas_version
 
 CHUNK_ROWS = 60_000
 ANSWER_SECONDS, RETRIES = 10, 2
+WORKERS_LOST = (
+    "{} has no results (every worker that took it was lost, most likely for want of memory; give "
+    "workers more, or cut the file)."
+)
 MISSING = (
     "--cluster needs the package distributed, which is not installed: make .venv/ready-cluster."
 )
@@ -130,11 +134,7 @@ def _on_cluster(
                 try:
                     yield future.result()
                 except KilledWorker:
-                    lost = (
-                        "every worker that took it was lost, most likely for want of memory; "
-                        "give workers more, or cut the file"
-                    )
-                    yield Outcome(fault=f"{sources[future.key]} has no results ({lost}).")
+                    yield Outcome(fault=WORKERS_LOST.format(sources[future.key]))
         except CancelledError:
             raise TableError(
                 f"The scheduler at {address} was lost; start it again, and the run into a "

@@ -17,6 +17,7 @@ from calc.evaluate import evaluate_all, formulas_of
 from calc.explain.derivation import CHOICES, chain, fact
 from calc.explain.traced_columns import columns_to_trace, plain_number
 from calc.mappings import Cells
+from calc.table import Table
 from calc.units import YEAR_MONTHS
 
 # Formulas that run for one market, after the stages.
@@ -58,13 +59,7 @@ def explain_bill(
 
     `written(name, value)` writes a number.
     """
-    table = one_scenario_with_times(dict(scenario), catalogs)
-    table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
-    table |= {name: np.array([float(bill[name])]) for name in ("instances", "resting_instances")}
-    table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])
-    table["period_months"] = np.array([float(YEAR_MONTHS)])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        evaluate_all(TERMS.values(), table)
+    table = _table_with_terms(scenario, market, bill, catalogs)
     of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
     commits = table["committed_years"] + table["block_hours"] > 0
     figures = ["usd", "period_usd", *(OF_TERMS if commits else ()), *of_tokens]
@@ -88,6 +83,18 @@ def explain_bill(
         fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts
     ]
     return BillExplanation(pd.DataFrame(rows), pd.DataFrame(origins))
+
+
+def _table_with_terms(scenario: Cells, market: str, bill: Cells, catalogs: Catalogs) -> Table:
+    """The columns of a scenario with the terms of its market and the figures of its bill."""
+    table = one_scenario_with_times(dict(scenario), catalogs)
+    table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
+    table |= {name: np.array([float(bill[name])]) for name in ("instances", "resting_instances")}
+    table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])
+    table["period_months"] = np.array([float(YEAR_MONTHS)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        evaluate_all(TERMS.values(), table)
+    return table
 
 
 def _origin(name: str, market: str, bill: Cells, catalogs: Catalogs) -> dict[str, str]:

@@ -119,9 +119,9 @@ def cell_values(name: str, value: Any) -> list:
 
 
 def cell_ids(name: str, value: Any, ids: Sequence[str], default: Sequence[str] = ()) -> list[str]:
-    """Return the ids of a list or of a text with + or , between. Raise JobError for an unknown one.
+    """Return the ids of a list or of a text with + or , between.
 
-    The error suggests a similar id, else those in `default`.
+    Raise JobError for an unknown one. The error suggests a similar id, else those in `default`.
     """
     parts = BETWEEN_VALUES.split(value) if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in parts if not blank(word)))

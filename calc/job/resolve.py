@@ -79,12 +79,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     _images(columns, fixed, cells, catalogs)
     _tuning(columns, fixed, cells)
     _private(fixed, catalogs)
-    settings = math.prod(
-        len(values) for name, values in fixed.items() if name not in ("instance", "gpu")
-    )
-    bounded_by(settings, MOST_SETTINGS, fixed)
-    for name, table in CATALOGED.items():
-        check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
+    _check_settings(fixed, catalogs)
     assumed = _assumptions(cells, catalogs)
     work, model = columns["work"], columns["model"]
     default_software = usual_software(work, model, catalogs, columns["goal"], generating)
@@ -93,7 +88,6 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     if work == "inference" and stored:
         fixed.setdefault("precision", [stored])  # a file that is quantized is served as it is
     used = fixed.get("implementation", [software])
-    of_software = cells_by_id(catalogs, "implementations", "context_parallel")
     return Job(
         **columns,
         fixed=fixed,
@@ -108,9 +102,25 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
         divides_experts=divides_experts(columns, fixed, used, catalogs),
         rolls_out=generating,
         answer_tokens_each=each,
-        divides_sequences=all(of_software[name] > 0 for name in used),
+        divides_sequences=_divide_sequences(used, catalogs),
         compiles_blocks=compiles_blocks(columns, used, catalogs),
     )
+
+
+def _divide_sequences(software: list[str], catalogs: Catalogs) -> bool:
+    """Return whether all of this software has context parallel."""
+    context_parallel = cells_by_id(catalogs, "implementations", "context_parallel")
+    return all(context_parallel[name] > 0 for name in software)
+
+
+def _check_settings(fixed: dict[str, list], catalogs: Catalogs) -> None:
+    """Refuse settings by hand with too many combinations, and ids that no catalog has."""
+    settings = math.prod(
+        len(values) for name, values in fixed.items() if name not in ("instance", "gpu")
+    )
+    bounded_by(settings, MOST_SETTINGS, fixed)
+    for name, table in CATALOGED.items():
+        check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
 
 
 def _assumptions(cells: Cells, catalogs: Catalogs) -> Row:

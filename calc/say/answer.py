@@ -111,22 +111,15 @@ def _of_first(
     is_placed: bool,
 ) -> list[str]:
     """The first answer: out of how many, what the next costs, and what ties with it."""
-    row, others = reasons.row, reasons.possible
-    how = arrangement(row, catalogs)
-    where = place(row)
-    is_only = "only" in reasons.codes
-    many = "" if is_only else f" of {others:,} options that run, fit and meet the limits"
-    only = ", the only option that runs, fits and meets the limits" if is_only else ""
+    where = f": {arrangement(reasons.row, catalogs)} on {place(reasons.row)}" if is_placed else ""
     title = joined_titles([TITLES[name] for name in reasons.names])
-    parts = [f"{title}{many}{only}{f': {how} on {where}' if is_placed else ''}"]
-    if reasons.next is not None and "next" in reasons.codes:
-        other = place(reasons.next)
-        other = other if other != where else arrangement(reasons.next, catalogs)
-        slower = f"{three_digits(reasons.next['seconds'] / row['seconds'])} times as long"
-        cost = (
-            f"takes {slower}" if job.have else f"costs {_against(reasons.next['usd'], row['usd'])}"
-        )
-        parts.append(f"the next, {other}, {cost}")
+    if "only" in reasons.codes:
+        rank = f"{title}, the only option that runs, fits and meets the limits"
+    else:
+        rank = f"{title} of {reasons.possible:,} options that run, fit and meet the limits"
+    parts = [f"{rank}{where}"]
+    if "next" in reasons.codes:
+        parts += _next_option(reasons, job, catalogs)
     close = {name: ratio for name, ratio in near.items() if ratio <= NEAR_RATIO}
     parts += [_alike(close)] if close else []
     if reasons.older is not None and "older-price" in reasons.codes:
@@ -144,6 +137,18 @@ def _of_first(
             f"allow"
         )
     return parts
+
+
+def _next_option(reasons: Reasons, job: Job, catalogs: Catalogs) -> list[str]:
+    """Return what the next option costs; on your own machines, how much longer it takes."""
+    row, other = reasons.row, reasons.next
+    if other is None:
+        return []
+    name = place(other) if place(other) != place(row) else arrangement(other, catalogs)
+    if job.have:
+        times = three_digits(other["seconds"] / row["seconds"])
+        return [f"the next, {name}, takes {times} times as long"]
+    return [f"the next, {name}, costs {_against(other['usd'], row['usd'])}"]
 
 
 def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:

@@ -55,6 +55,9 @@ POOL_COLUMNS = (
     "usd",
 )
 NEXT_COLUMNS = ("pool", "instance", "placed_runs", "usd", "how")
+POOLS_FULL = (
+    "{}: the pools are full between its start and its deadline; add machines, or move the deadline."
+)
 HEURISTIC = (
     "placed run by run where each is cheapest, without a proof: a better plan may exist; `make "
     "schedule` installs what proves one"
@@ -168,46 +171,46 @@ def _left_out(runs: int) -> str:
 
 def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -> pd.DataFrame:
     """A row for each run: its place and time, or why it has none."""
-    of_run = {one.way.run: one for one in placed}
-
-    def row(number: int, run: Occurrence) -> Row:
-        head = {
-            "run": run.name,
-            **{name: str(run.job.get(name) or "") for name in OWNERSHIP},
-            "model": run.job["model"],
-            "starts": run.starts,
-            "deadline": run.deadline,
-            "priority": run.priority,
-        }
-        if number not in of_run:
-            full = (
-                f"{run.name}: the pools are full between its start and its deadline; add "
-                f"machines, or move the deadline."
-            )
-            return head | {"begins": pd.NaT, "ends": pd.NaT, "problem": problems.get(number, full)}
-        one = of_run[number]
-        pool = problem.pools[one.way.pool]
-        times = {
-            name: problem.begins + pd.Timedelta(minutes=minute)
-            for name, minute in (("begins", one.start), ("ends", one.end))
-        }
-        where = {
-            "pool": pool.name,
-            "instance": pool.instance,
-            "region": pool.region,
-            "market": pool.market,
-        }
-        return (
-            head
-            | times
-            | where
-            | {"instances": one.way.instances, "usd": one.way.usd, "problem": ""}
-        )
-
-    rows = pd.DataFrame(
-        [row(number, run) for number, run in enumerate(problem.runs)], columns=list(COLUMNS)
+    placed_runs = {one.way.run: one for one in placed}
+    rows = []
+    for number, run in enumerate(problem.runs):
+        if number in placed_runs:
+            outcome = _place_and_time(placed_runs[number], problem)
+        else:
+            why = problems.get(number, POOLS_FULL.format(run.name))
+            outcome = {"begins": pd.NaT, "ends": pd.NaT, "problem": why}
+        rows.append(_facts_of_run(run) | outcome)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).sort_values(
+        ["begins", "run"], na_position="last", ignore_index=True
     )
-    return rows.sort_values(["begins", "run"], na_position="last", ignore_index=True)
+
+
+def _facts_of_run(run: Occurrence) -> Row:
+    """The cells of a run that do not depend on where it is placed."""
+    return {
+        "run": run.name,
+        **{name: str(run.job.get(name) or "") for name in OWNERSHIP},
+        "model": run.job["model"],
+        "starts": run.starts,
+        "deadline": run.deadline,
+        "priority": run.priority,
+    }
+
+
+def _place_and_time(one: Placed, problem: Problem) -> Row:
+    """The cells of a run that say where and when it runs, and what it costs."""
+    pool = problem.pools[one.way.pool]
+    return {
+        "begins": problem.begins + pd.Timedelta(minutes=one.start),
+        "ends": problem.begins + pd.Timedelta(minutes=one.end),
+        "pool": pool.name,
+        "instance": pool.instance,
+        "region": pool.region,
+        "market": pool.market,
+        "instances": one.way.instances,
+        "usd": one.way.usd,
+        "problem": "",
+    }
 
 
 def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
