@@ -200,13 +200,13 @@ def _finish(options, answers, merged, kept, today):
     """Print notes, changes and doubts; write the catalogs if nothing forbids it."""
     for line in (*(f"Note: {note}." for note in answers.notes), *merged.changes):
         print(line)
-    seen = "; ".join(
+    outliers = "; ".join(
         f"{LABELS.get(market, market)} {len(prices)}"
         for market, prices in answers.prices.items()
         if prices
     )
-    print(f"Prices seen: {seen or 'none'}. Changes: {len(merged.changes)}.")
-    if not seen:
+    print(f"Prices seen: {outliers or 'none'}. Changes: {len(merged.changes)}.")
+    if not outliers:
         raise RefreshError("AWS gave no price at all; check the regions and families.")
     for entry in sorted(set(options.accept) - {doubt.entry for doubt in merged.doubts}):
         print(f"Note: --accept {entry} accepts nothing, since nothing is doubted there.")

@@ -196,17 +196,17 @@ def _new_outlier(market, key, before, after, instances):
         usd for (other, _), usd in per_gpu.items() if family_of(other) == family_of(instance)
     ]
     if of_type:
-        usd, known, whose = new_usd, of_type, "of the same type elsewhere"
+        usd, typical_usd, whose = new_usd, of_type, "of the same type elsewhere"
     else:
         usd = new_usd / _gpus(instances[instance])
-        known, whose = of_family, "per GPU of its family"
+        typical_usd, whose = of_family, "per GPU of its family"
         if not of_family and len(per_gpu) >= FEWEST_PRICES:
-            known, whose = list(per_gpu.values()), "per GPU of all"
-    if known and not min(known) / LEAP_RATIO <= usd <= max(known) * LEAP_RATIO:
+            typical_usd, whose = list(per_gpu.values()), "per GPU of all"
+    if typical_usd and not min(typical_usd) / LEAP_RATIO <= usd <= max(typical_usd) * LEAP_RATIO:
         yield Doubt(
             entry_of(market, *key),
             f"{LABELS[market]} {' '.join(key)} is new at {new_usd:g}, far from the prices {whose} "
-            f"({min(known):g} to {max(known):g})",
+            f"({min(typical_usd):g} to {max(typical_usd):g})",
         )
 
 

@@ -27,16 +27,25 @@ def changed_prices(before, after, last_rows, markets, today):
         for market in markets:
             old = before.get(key, {}).get(market)
             new = after.get(key, {}).get(market)
-            if old == new:
-                continue
-            last = last_rows.get((*key, market), (None, ""))[0]
-            for price in (old, new):
-                if price and price.get("basis") != ESTIMATED and price["usd_per_hour"] != last:
-                    last = price["usd_per_hour"]
-                    rows.append((*key, market, last, price["as_of"], price["source"]))
-            if new is None and last is not None:
-                rows.append((*key, market, "", today, old["source"]))
-    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+            if old != new:
+                last_usd = last_rows.get((*key, market), (None, ""))[0]
+                rows += [
+                    dict(zip(COLUMNS, (*key, market, *cells), strict=True))
+                    for cells in _changes_of_price(old, new, last_usd, today)
+                ]
+    return rows
+
+
+def _changes_of_price(old, new, last_usd, today):
+    """(USD, day, source) of each price to add; USD is empty for one that is no longer sold."""
+    cells = []
+    for price in (old, new):
+        if price and price.get("basis") != ESTIMATED and price["usd_per_hour"] != last_usd:
+            last_usd = price["usd_per_hour"]
+            cells.append((last_usd, price["as_of"], price["source"]))
+    if new is None and last_usd is not None:
+        cells.append(("", today, old["source"]))
+    return cells
 
 
 def text_of(folder, rows, today):

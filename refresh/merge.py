@@ -191,8 +191,8 @@ def _tidy(documents, sources, remembered, today):
     }
     prices["regions"] = dict(sorted(prices["regions"].items()))
     for document, name in ((prices, "prices"), (instances, "instances")):
-        used = set(_sources(document[name])) | (remembered if name == "prices" else set())
-        set_sources(document, sources, used, today)
+        sources_in_use = set(_sources(document[name])) | (remembered if name == "prices" else set())
+        set_sources(document, sources, sources_in_use, today)
 
 
 def _sources(entry):

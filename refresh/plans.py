@@ -38,14 +38,17 @@ def versions(answers, open_url):
     """Region -> address of its file of plans; empty, and noted, if the list cannot be read."""
     try:
         with open_url(INDEX_URL, timeout=60) as answer:
-            listed = {
+            versions_by_region = {
                 region["regionCode"]: region["versionUrl"]
                 for region in json.load(answer)["regions"]
             }
     except (OSError, HTTPException, ValueError, LookupError, TypeError) as error:
         answers.fail(NOT_READ.format(f"their list: {error}"), error)
         return {}
-    return {region: HOST + url.replace("index.json", "index.csv") for region, url in listed.items()}
+    return {
+        region: HOST + url.replace("index.json", "index.csv")
+        for region, url in versions_by_region.items()
+    }
 
 
 def read(region, addresses, scope, answers, open_url):

@@ -53,21 +53,21 @@ def _merge(merged, entry, by_region, figures, today):
             merged.changes.append(
                 f"{label}: {f'{old[figure]:g} -> {new:g}' if old else f'new, {new:g}'}"
             )
-    kept = {key: value for key, value in figures.items() if key != "source"}
-    by_region[region] = {**kept, "as_of": today, "source": figures["source"]}
+    numbers = {key: value for key, value in figures.items() if key != "source"}
+    by_region[region] = {**numbers, "as_of": today, "source": figures["source"]}
 
 
 def _tidy(document, catalog, sources, today):
     """Sort the entries, drop empty ones and unused sources, and set the day of the check."""
-    is_flat, used = catalog == "endpoints", set()
+    is_flat, sources_in_use = catalog == "endpoints", set()
     for name, entry in document[catalog].items():
         prices = dict(sorted((entry if is_flat else entry["prices"]).items()))
-        used |= {price["source"] for price in prices.values()}
+        sources_in_use |= {price["source"] for price in prices.values()}
         document[catalog][name] = prices if is_flat else {**entry, "prices": prices}
     document[catalog] = dict(
         sorted((name, entry) for name, entry in document[catalog].items() if entry)
     )
-    set_sources(document, sources, used, today)
+    set_sources(document, sources, sources_in_use, today)
 
 
 def set_sources(document, sources, used, today):
@@ -85,7 +85,7 @@ def _merge_signals(document, signals, today):
         return row["signal"], row["region"], row["of"]
 
     answered = {question(row) for row in signals}
-    kept = [row for row in document["capacity"] if question(row) not in answered]
-    rows = [*kept, *({**row, "as_of": today} for row in signals)]
+    unanswered = [row for row in document["capacity"] if question(row) not in answered]
+    rows = [*unanswered, *({**row, "as_of": today} for row in signals)]
     document["capacity"] = sorted(rows, key=lambda row: (*question(row), row.get("hours", 0)))
     document["checked_on"] = today if signals else document["checked_on"]

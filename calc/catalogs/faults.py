@@ -70,10 +70,10 @@ def _missing_field(error: Any) -> Fault:
 def _missing_beside(error: Any) -> Fault:
     """Return the fault of a field that is missing although another field requires it."""
     field, missing = next(
-        (field, needed)
+        (field, required)
         for field, all_needed in error.validator_value.items()
-        for needed in all_needed
-        if field in error.instance and needed not in error.instance
+        for required in all_needed
+        if field in error.instance and required not in error.instance
     )
     cure = _addition(error.schema["properties"][missing])
     return Fault(f"this field is missing beside {field}", cure, missing)

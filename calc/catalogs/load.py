@@ -357,10 +357,10 @@ def read_again(folder: Path = FOLDER) -> None:
     """Read the catalogs of BESIDE again. Raises CatalogError, and then changes nothing."""
     for name in BESIDE:
         read_document(folder, name)
-    for read in READERS:
-        read.cache_clear()
-    for read in READERS:
-        read()
+    for reader in READERS:
+        reader.cache_clear()
+    for reader in READERS:
+        reader()
 
 
 def entries_of(document: Json, name: str, file: str = "") -> Json:

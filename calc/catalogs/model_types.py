@@ -150,19 +150,19 @@ def _model_type(name, entries, layouts, families):
 
 def _unread(entry, layouts):
     """Fields that change nothing, from the layouts and the entry itself."""
-    named = entry.get("layout", ())
+    layout_fields = entry.get("layout", ())
     of_layouts = [
         _unread(layouts[layout], layouts)
-        for layout in ([named] if isinstance(named, str) else named)
+        for layout in ([layout_fields] if isinstance(layout_fields, str) else layout_fields)
     ]
     return (*sum(of_layouts, ()), *entry.get("unread", ()))
 
 
 def _fields(entry, inherited, layouts, path):
     """Our fields with their names in configs: inherited, from layouts, and from the entry."""
-    named = entry.get("layout", [])
+    layout_fields = entry.get("layout", [])
     fields = dict(inherited)
-    for layout in [named] if isinstance(named, str) else named:
+    for layout in [layout_fields] if isinstance(layout_fields, str) else layout_fields:
         check_reference(layout, layouts, FILE, (*path, "layout"), "layout")
         fields |= _fields(layouts[layout], {}, layouts, ("layouts", layout))
     for name in entry.get("without", ()):
@@ -184,17 +184,17 @@ def _family(name, entries, families):
 
 def _with_rules(entry, path, rules):
     """The entry with the names of its rules replaced by functions, and its expressions read."""
-    made = {}
+    with_rules = {}
     for key in rules.keys() & entry.keys():
         if isinstance(entry[key], str) and rules[key] is not None:
             check_reference(entry[key], rules[key], FILE, (*path, key), "rule")
-            made[key] = rules[key][entry[key]]
+            with_rules[key] = rules[key][entry[key]]
         else:
             try:
-                made[key] = formula_of(entry[key])
+                with_rules[key] = formula_of(entry[key])
             except ValueError as error:
                 raise CatalogError(
                     f"{place_of_fault(FILE, (*path, key))}: {error}; correct it as the top "
                     f"of the file says."
                 ) from None
-    return {**entry, **made}
+    return {**entry, **with_rules}

@@ -120,13 +120,13 @@ def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
 
 def _request(text: str, columns: Columns | None, catalogs: Catalogs) -> Request:
     """The request that a tool was given; refuse a column that does not exist."""
-    named = {name: value for name, value in (columns or {}).items() if not is_missing(value)}
-    for name in named.keys() - (names := inputs_by_name() | JOB_BY_NAME).keys():
+    cells = {name: value for name, value in (columns or {}).items() if not is_missing(value)}
+    for name in cells.keys() - (names := inputs_by_name() | JOB_BY_NAME).keys():
         raise TableError(
             f"There is no column '{quote_cell(name)}'; use "
             f"{similar(name, names) or 'the words instead'}."
         )
-    return request_of([(PASTED, text.encode())] if text.strip() else [], catalogs, named)
+    return request_of([(PASTED, text.encode())] if text.strip() else [], catalogs, cells)
 
 
 def _bill(row: Row) -> str:

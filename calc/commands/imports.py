@@ -90,9 +90,8 @@ def content_of(name: str) -> bytes:
         )
     try:
         with path.open("rb") as stream:
-            return stream.read((MOST_BYTES if may_be_data(name) else LARGEST_BYTES) + 1)
+            most_bytes = MOST_BYTES if may_be_data(name) else LARGEST_BYTES
+            return stream.read(most_bytes + 1)  # one more, so that a larger file is seen
     except (OSError, ValueError) as error:
-        raise ConfigProblem(
-            f"{name or 'a file without a name'}: "
-            f"{getattr(error, 'strerror', None) or error}; check the path."
-        ) from None
+        file, why = name or "a file without a name", getattr(error, "strerror", None) or error
+        raise ConfigProblem(f"{file}: {why}; check the path.") from None

@@ -90,34 +90,34 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         raise TableError("--growth is a percentage from above -100 to 1000.")
     rows = records(plan_rows(options.plan, catalogs))
     services = [row for row in rows if not row["problem"] and not ends_of(row)]
-    named = [row for row in services if options.scenario in ("", row["scenario"])]
-    if not named:
+    matching_services = [row for row in services if options.scenario in ("", row["scenario"])]
+    if not matching_services:
         whose = f"no service '{options.scenario}'" if options.scenario else "no service"
         raise TableError(
             f"{options.plan} has {whose} with an estimate; a run has no load of a day."
         )
-    if not named[0]["instance"]:
-        raise TableError(f"{named[0]['scenario']} names no instance; name one.")
+    if not matching_services[0]["instance"]:
+        raise TableError(f"{matching_services[0]['scenario']} names no instance; name one.")
     trace = trace_of_file(options.trace) if options.trace else None
-    row = named[0]
+    row = matching_services[0]
     load = Load(_hours(trace, options.curve, options.week), options.growth / 100, options.users)
     day = load_day(row, load, catalogs, options.to_zero, options.most)
     with replacing_stream(options.output) as target:
         write_csv(day.table, target)
-    said = [trace_sentence(trace)] if trace else []
-    said += [*day_sentences(day, load, options.most), hours_sentence(row)]
-    said.append(lending_sentence(day, row))
+    sentences = [trace_sentence(trace)] if trace else []
+    sentences += [*day_sentences(day, load, options.most), hours_sentence(row)]
+    sentences.append(lending_sentence(day, row))
     if options.lend:
         _lend(day, row, options)
     if options.turns is not None or row["turns"] > 1:
-        said += _conversations(row, options, catalogs)
+        sentences += _conversations(row, options, catalogs)
     if options.volumes:
         purchase = Purchase(options.bought) if options.bought else None
         table = over_volume(row, catalogs, purchase)
         with replacing_stream(options.volumes) as target:
             write_csv(table, target)
-        said += crossing_sentences(crossings(table))
-    for sentence in filter(None, said):
+        sentences += crossing_sentences(crossings(table))
+    for sentence in filter(None, sentences):
         print(sentence, file=sys.stderr)
     return 0
 

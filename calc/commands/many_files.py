@@ -190,12 +190,12 @@ def release_here() -> str:
 
 
 @lru_cache(1)
-def _shared_catalogs(path: str, wanted: str) -> Catalogs:
+def _shared_catalogs(path: str, release: str) -> Catalogs:
     """The catalogs that the client wrote to a shared folder; refuse those of another release."""
-    if release_here() != wanted:
+    if release_here() != release:
         raise TableError(
             f"The worker on {socket.gethostname()} has {release_here()}, the client "
-            f"{wanted}; install the same release there."
+            f"{release}; install the same release there."
         )
     try:
         with read(path) as stream:

@@ -96,9 +96,9 @@ def _run_in_log(log: str, text: str, catalogs: Catalogs) -> ImportedRun | None:
     """The run of the command that a log prints; None without one that names its model."""
     command = command_in_log(text)
     cards = cards_of_log(text, logged_figures(text).get("card"), catalogs)
-    said = {"gpu": cards[0]} if cards else {}
+    card_in_log = {"gpu": cards[0]} if cards else {}
     try:
-        run = import_run([(log, command.encode())], catalogs, "", said) if command else None
+        run = import_run([(log, command.encode())], catalogs, "", card_in_log) if command else None
     except ConfigProblem:  # a command of no tool that is read
         return None
     return None if run is None or run.lacks_model else run
@@ -135,12 +135,12 @@ def _changes(explanation: OomExplanation, catalogs: Catalogs) -> list[str]:
     for stays, title in MACHINES.items():
         if not stays and not explanation.wants_a_machine:
             continue
-        listed = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
+        largest_changes = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
         effects = [
             f"- {change['change']}: {effect(change, row, catalogs, lacking_bytes > 0)}"
-            for change in listed
+            for change in largest_changes
         ]
-        lines += ["", f"## {title}", "", *effects] if listed else []
+        lines += ["", f"## {title}", "", *effects] if largest_changes else []
     return lines
 
 

@@ -202,7 +202,11 @@ def _phases(row: Row, catalogs: Catalogs) -> Iterator[str]:
     """Yield the memory of each phase of a step that generates answers or scores them."""
     if row["work"] != "training" or row["objective"] in ("", SUPERVISED):
         return
-    phases = {name: held for name, held in allocated_by_phase(row, catalogs).items() if held}
+    phases = {
+        name: phase_bytes
+        for name, phase_bytes in allocated_by_phase(row, catalogs).items()
+        if phase_bytes
+    }
     if len(phases) > 1:
         yield f"Phases: {', '.join(f'{name} {size(phases[name])}' for name in phases)} allocated"
 
@@ -227,8 +231,8 @@ def _choice_lines(result: RequestAnswer, request: Request) -> Iterator[str]:
     """The choices that the words leave, each with its own answer."""
     if not result.job or result.job.get("have"):
         return
-    said = request.reading
-    if choices := named_choices(result.job, request.columns, said.words, request.catalogs):
+    reading = request.reading
+    if choices := named_choices(result.job, request.columns, reading.words, request.catalogs):
         yield f"Compared: {named_choices_words(choices, request.catalogs)}"
 
 
@@ -310,12 +314,12 @@ def _changes(result: RequestAnswer, catalogs: Catalogs) -> list[str]:
 
 def _reading_of_words(request: Request, job: Cells) -> list[str]:
     """The three lines of a text in plain words; none where columns alone were given."""
-    said = request.reading
-    read = [
+    reading = request.reading
+    items = [
         meaning if words in request.columns else f"{words} ({meaning})"
         for words, meaning in request.read.items()
     ]
     defaults = assumed_values(job, request) if job else []
-    assumed = list(dict.fromkeys([*said.assumed, *defaults]))
+    assumed = list(dict.fromkeys([*reading.assumed, *defaults]))
     open_words = [question.words for question in request.questions if question.words]
-    return reading_lines(read, assumed, [*said.not_counted, *open_words], "text")
+    return reading_lines(items, assumed, [*reading.not_counted, *open_words], "text")

@@ -115,10 +115,10 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         return 0
     answer, path = read_off(config, model_id, catalogs)
     with replacing_stream(options.output) as target:
-        read = answer["blocks"]
+        blocks = answer["blocks"]
         target.write(
-            f"{model_id}: {read['parameters']:,} parameters, {len(read['kinds'])} kinds of "
-            f"block, read off in {read['seconds']:.0f} s "
+            f"{model_id}: {blocks['parameters']:,} parameters, {len(blocks['kinds'])} kinds of "
+            f"block, read off in {blocks['seconds']:.0f} s "
         )
         target.write(
             f"with transformers {answer['transformers']}.\nWritten to {path}; rows and the "

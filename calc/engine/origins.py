@@ -57,7 +57,7 @@ class Origins:
     def _keys(self, read: frozenset[str]) -> set[str]:
         """Follow columns back to those that decide them."""
         keys = set()
-        seen = set(read)
+        columns_seen = set(read)
         waiting = list(read)
         while waiting:
             name = waiting.pop()
@@ -65,8 +65,8 @@ class Origins:
             if origins is None or (len(origins) > 1 and not self._has_several_axes(name)):
                 keys.add(name)
             else:
-                waiting += origins - seen
-                seen |= origins
+                waiting += origins - columns_seen
+                columns_seen |= origins
         return keys
 
     def _has_several_axes(self, name: str) -> bool:

@@ -94,8 +94,8 @@ def _obtainable(frame: pd.DataFrame, results: pd.DataFrame, catalogs: Catalogs) 
     """Return how hard the machines of rows that name their market are to get there."""
     words = results["obtainable"].astype(object).to_numpy(copy=True)
     sold = (frame["market"].isin(MARKETS) & (results["problem"] == "")).to_numpy()
-    named = [name for name in ("market", "have") if name in frame]
-    rows = results.assign(**{name: frame[name].to_numpy() for name in named})[sold]
+    columns_of_row = [name for name in ("market", "have") if name in frame]
+    rows = results.assign(**{name: frame[name].to_numpy() for name in columns_of_row})[sold]
     words[sold] = classes_of(rows, rows["instances_needed"], catalogs)
     return words
 
@@ -136,13 +136,13 @@ def estimate_distinct(
 
 def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
     """The first row of each distinct scenario, and each row's scenario; None if few repeat."""
-    named = [
+    input_columns = [
         name
         for name in (*inputs_by_name(), "problem")
         if name in frame.columns and name != "scenario"
     ]
     repeated = (
-        Table({name: frame[name] for name in named}, len(frame)).distinct(named)
+        Table({name: frame[name] for name in input_columns}, len(frame)).distinct(input_columns)
         if len(frame) >= FEWEST_SCENARIOS
         else None
     )

@@ -110,8 +110,8 @@ class Results:
         """A column of words; its categories are the words that occur, in alphabetical order."""
         codes = self.codes[name]
         vocabulary = list(self.words[name])
-        used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(vocabulary)))
-        by_name = sorted(used.tolist(), key=vocabulary.__getitem__)
+        codes_used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(vocabulary)))
+        by_name = sorted(codes_used.tolist(), key=vocabulary.__getitem__)
         renumbered = np.zeros(len(vocabulary), dtype=np.int16 if len(by_name) < 2**15 else np.int32)
         renumbered[by_name] = np.arange(len(by_name))
         categories = pd.Index([vocabulary[code] for code in by_name], dtype=object)

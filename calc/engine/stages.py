@@ -190,8 +190,8 @@ NOTHING = np.zeros(1)
 def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages read from outside."""
     formulas = [formula for stage in stages for formula in stage.formulas]
-    read = {name for formula in formulas for name in parameters_of(formula)}
-    return frozenset(read - {formula.__name__ for formula in formulas})
+    parameters = {name for formula in formulas for name in parameters_of(formula)}
+    return frozenset(parameters - {formula.__name__ for formula in formulas})
 
 
 def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:

@@ -75,9 +75,9 @@ def explain_bill(
     rows: list[dict] = []
     facts: dict[str, bool] = {}
     for figure, names in [*((name, [name]) for name in figures), (THE_OTHERS, others)]:
-        known = {row["formula"] for row in rows}
+        formulas_before = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain(names, known, columns, (), facts, written, FORMULAS)
+            steps = chain(names, formulas_before, columns, (), facts, written, FORMULAS)
         rows += [{"component": figure, "step": step, **row} for step, row in enumerate(steps)]
     origins = [
         fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts

@@ -74,10 +74,10 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], Lack | No
     either side, if the calculator states that. If the calculator only lacks the layout or the
     recompute, the figures are those without it.
     """
-    read = system.choices | (system.training_choices if scenario["trains"] else {})
+    choices_read = system.choices | (system.training_choices if scenario["trains"] else {})
     unknown = {
         column: str(scenario[column])
-        for column, numbers in read.items()
+        for column, numbers in choices_read.items()
         if scenario[column] not in numbers
     }
     unknown |= {
@@ -87,7 +87,9 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], Lack | No
     }
     instead = {INSTEAD[column] for column in unknown if column in INSTEAD}
     counted = scenario | {name: value for code in instead for name, value in WITHOUT[code].items()}
-    numbers = {column: values.get(counted[column], np.nan) for column, values in read.items()}
+    numbers = {
+        column: values.get(counted[column], np.nan) for column, values in choices_read.items()
+    }
     values = worked_out(
         system.formula, {**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get
     )

@@ -176,15 +176,15 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
         if formula is None or not all(parameter in traced for parameter in parameters_of(formula)):
             facts[name] = True
             continue
-        made = evaluate(formula, traced)
-        made = made if isinstance(made, TracedColumn) else TracedColumn(made)
+        value = evaluate(formula, traced)
+        value = value if isinstance(value, TracedColumn) else TracedColumn(value)
         if place and name.startswith(
             ("place_", "products_", "attention_", "gradients_", "reduction_")
         ):
-            made = at_place(made, place)
-        shown = live(made)
-        rows.append(_row(name, _says(formula), made, shown, written))
-        waiting = columns_of_formula(shown) + waiting
+            value = at_place(value, place)
+        live_value = live(value)
+        rows.append(_row(name, _says(formula), value, live_value, written))
+        waiting = columns_of_formula(live_value) + waiting
     return rows
 
 
@@ -254,17 +254,20 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
     if name in FORMULAS:
         formula = FORMULAS[name]
         file = f"{formula.__module__.replace('.', '/')}.py"
-        used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
-        if used:
-            return (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", ""))
+        catalogs_of_coefficients = [
+            COEFFICIENTS[column] for column in parameters_of(formula) if column in COEFFICIENTS
+        ]
+        if catalogs_of_coefficients:
+            catalog = catalogs_of_coefficients[0]
+            return f"{file} with {label_of(catalog)}", catalogs.about[catalog].get("source", "")
         return (file, CHOICES)
     # The inputs that the step of the join that makes this column reads.
-    read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())}
+    inputs = {column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())}
     for choice, catalog in (CATALOG_OF | LIST_OF | {"model_kind": "model_kinds"}).items():
         frame = getattr(catalogs, catalog)
         entry = table[choice].in_row(0)
         if (
-            choice not in read | {"model_kind"}
+            choice not in inputs | {"model_kind"}
             or name.removeprefix(PREFIXES.get(choice, "")) not in frame.columns
         ):
             continue
@@ -275,9 +278,9 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         return f"{label_of('choices')}, {catalog}, {entry}", catalogs.about["choices"]["source"]
     if name in catalogs.overheads.index:
         return f"{label_of('overheads')}, {name}", catalogs.overheads.at[name, "source"]
-    if "implementation" in read:
+    if "implementation" in inputs:
         return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
-    if "model_row" in read:
+    if "model_row" in inputs:
         return entry_source("parameters", "models", table["model"].in_row(0), catalogs)
     return "calc/scenarios/join.py", CHOICES
 

@@ -154,10 +154,10 @@ def _points_of(
     spread = np.arange(CHECKED_POINTS) ** 2
     end_lengths = np.hstack([first, first + (last - first + 3) // 4, last])
     checked_lengths = first + (last - first) * spread // spread[-1]
-    taken = np.tile(np.repeat(end_batches, LENGTHS), (len(pieces), 1))
+    batches = np.tile(np.repeat(end_batches, LENGTHS), (len(pieces), 1))
     checked = rng.integers(least, most, (CHECKED_POINTS, len(pieces)), endpoint=True).T
     numbers = np.hstack([np.tile(end_lengths, len(end_batches)), checked_lengths])
-    return np.hstack([taken, checked]), bounds.lengths[numbers]
+    return np.hstack([batches, checked]), bounds.lengths[numbers]
 
 
 def with_point(scenarios: pd.DataFrame, batch: Any, tokens: Any) -> pd.DataFrame:

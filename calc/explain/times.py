@@ -57,9 +57,9 @@ def explain_times(
     for top in EXPLAINED[work_of(table)]:
         if not np.isfinite(table[top]).all():
             continue
-        seen = {row["formula"] for row in rows}
+        formulas_before = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain([top], seen, traced, (), facts, written, FORMULAS)
+            steps = chain([top], formulas_before, traced, (), facts, written, FORMULAS)
         rows += [{"component": top, "step": step, **row} for step, row in enumerate(steps)]
     origins = [fact(name, table, catalogs) | _origin(name, table, catalogs) for name in facts]
     return TimeExplanation(pd.DataFrame(rows), pd.DataFrame(origins))

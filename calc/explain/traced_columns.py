@@ -106,9 +106,9 @@ def live(node: Any) -> Any:
     if _all(node, 0):
         return 0
     if node.op in ("where", "select", "maximum", "minimum"):
-        taken = _branch(node.op, parts)
-        if taken is not None:
-            return live(taken)
+        branch = _branch(node.op, parts)
+        if branch is not None:
+            return live(branch)
     if node.op in ("add", "subtract") and _all(parts[1], 0):
         return live(parts[0])
     if node.op in ("multiply", "divide") and _all(parts[1], 1):

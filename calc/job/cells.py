@@ -125,7 +125,8 @@ def cell_ids(name: str, value: Any, ids: Sequence[str], default: Sequence[str] =
     """
     parts = BETWEEN_VALUES.split(value) if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in parts if not blank(word)))
-    for word in words or [value] * (len(parts) > 1):  # a + alone names nothing
+    names_nothing = len(parts) > 1 and not words  # a + alone
+    for word in [value] if names_nothing else words:
         if word not in ids:
             raise JobError(
                 f"{name} '{quote_cell(word)}' is not known",
@@ -148,8 +149,8 @@ def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
     """Counts of cards or instance types by id: of 8 x a100-80gb-sxm + 2 x p5.48xlarge."""
     counts: dict[str, int] = {}
     for part in BETWEEN_VALUES.split(text.lower()):
-        read = MACHINES.fullmatch(part.strip())
-        name, count = (read["name"], int(read["count"] or 1)) if read else ("", 0)
+        match = MACHINES.fullmatch(part.strip())
+        name, count = (match["name"], int(match["count"] or 1)) if match else ("", 0)
         if name not in ids:
             near = similar(name, ids) or "a100-80gb-sxm"
             raise JobError(

@@ -147,9 +147,9 @@ def is_read(name: str, fields: Row) -> bool:
         return fields["goal"] == "tune"
     if name == "run_tokens":
         return fields["goal"] == "train"
-    return name not in (*INFERENCE_ONLY, *OF_SERVING) and (
-        name not in LORA_ONLY or method_of(fields) != "full"
-    )
+    if name in LORA_ONLY:
+        return method_of(fields) != "full"
+    return name not in (*INFERENCE_ONLY, *OF_SERVING)
 
 
 def tokens_of_run(fields: Row) -> float:

@@ -87,7 +87,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     stored = cells_by_id(catalogs, "models", "stored_precision")[model]
     if work == "inference" and stored:
         fixed.setdefault("precision", [stored])  # a file that is quantized is served as it is
-    used = fixed.get("implementation", [software])
+    all_software = fixed.get("implementation", [software])
     return Job(
         **columns,
         fixed=fixed,
@@ -98,12 +98,12 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
         formats=usual_formats(catalogs, model),
         narrow_formats={bits: narrow_formats(catalogs, model, bits) for bits in (8, 4)},
         generates=generates(model, catalogs),
-        divides_matrices=all(divides_matrices(name, catalogs) for name in used),
-        divides_experts=divides_experts(columns, fixed, used, catalogs),
+        divides_matrices=all(divides_matrices(name, catalogs) for name in all_software),
+        divides_experts=divides_experts(columns, fixed, all_software, catalogs),
         rolls_out=generating,
         answer_tokens_each=each,
-        divides_sequences=_divide_sequences(used, catalogs),
-        compiles_blocks=compiles_blocks(columns, used, catalogs),
+        divides_sequences=_divide_sequences(all_software, catalogs),
+        compiles_blocks=compiles_blocks(columns, all_software, catalogs),
     )
 
 

@@ -78,12 +78,12 @@ def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:
     context = int(job["sequence_tokens"])
     answer = fixed.get("completion_tokens", [None])[0]
     is_usual = "sequence_tokens" not in cells
-    asked = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))
-    prompt = int(asked or job["example_tokens"] or 0)
+    prompt_cell = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))
+    prompt = int(prompt_cell or job["example_tokens"] or 0)
     if answer and is_usual:
         prompt = prompt or max(context - int(answer), context // 2)
         context = int(prompt + answer)
-    elif answer and not asked:
+    elif answer and not prompt_cell:
         prompt = context - int(answer)
     elif not 0 < prompt < context:
         prompt = context // 2

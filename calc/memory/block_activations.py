@@ -140,14 +140,14 @@ def stack_products_bytes_per_token(
     two of its published runs; validation/data/parallel/tp.csv.
     """
     split = (sequence_split > 1) * 1.0
-    kept = np.where(
+    kept_bytes = np.where(
         split > 0,
         linear_forms("selective_ops", keeps_products, divided=False) / tensor_parallel,
         linear_forms("selective_ops", keeps_products),
     )
     width = activation_bytes_each * stack_hidden
     scattered = split * width * ((1 - 1 / sequence_split) + 2 / sequence_split)
-    return kept + scattered - compiles * width
+    return kept_bytes + scattered - compiles * width
 
 
 def stack_kept_bytes_per_token(
@@ -166,20 +166,22 @@ def stack_kept_bytes_per_token(
     section 5.
     """
     without_core = np.minimum(linear_forms("core", drops_attention), stack_saved_bytes_per_token)
-    kept = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
-    kept = np.where(
+    kept_bytes = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
+    kept_bytes = np.where(
         keeps_products > 0,
         np.minimum(stack_products_bytes_per_token, stack_saved_bytes_per_token),
-        kept,
+        kept_bytes,
     )
-    return np.where(keeps_input > 0, stack_checkpoint_bytes_per_token, kept)
+    return np.where(keeps_input > 0, stack_checkpoint_bytes_per_token, kept_bytes)
 
 
 def _worst(linear_forms, attention, trains, keeps_all):
     """The worst of the backward pass, with all kept or after a second forward pass."""
-    kept = linear_forms.worst(f"backward{attention}", trains * (keeps_all > 0))
+    worst_kept = linear_forms.worst(f"backward{attention}", trains * (keeps_all > 0))
     return np.where(
-        keeps_all > 0, kept, linear_forms.worst(f"recomputed{attention}", trains * (keeps_all == 0))
+        keeps_all > 0,
+        worst_kept,
+        linear_forms.worst(f"recomputed{attention}", trains * (keeps_all == 0)),
     )
 
 

@@ -171,8 +171,8 @@ def pooled_bytes_per_token(
     SGLang, server_args.py, swa_full_tokens_ratio.
     """
     slides = np.isfinite(stack_window_tokens) & (stack_layers_here > 0)
-    held = np.where(slides, serving_window_pool_ratio, 1.0)
-    token_bytes = np.sum(stack_layers_here * stack_cached_bytes_per_token * held, axis=0)
+    pool_ratio = np.where(slides, serving_window_pool_ratio, 1.0)
+    token_bytes = np.sum(stack_layers_here * stack_cached_bytes_per_token * pool_ratio, axis=0)
     return token_bytes * np.any(slides, axis=0) * (serving_window_pool_ratio > 0)
 
 

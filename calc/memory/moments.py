@@ -210,10 +210,10 @@ def _largest_place(parts: Row, total: np.ndarray) -> tuple[Row, np.ndarray]:
     """Components and total at each row's largest place; the leading axes are the places."""
     flat = total.reshape(-1, total.shape[-1])
     place = np.argmax(flat, axis=0)[None]
-    chosen = {
+    largest_parts = {
         name: np.take_along_axis(
             np.broadcast_to(values, total.shape).reshape(flat.shape), place, axis=0
         )[0]
         for name, values in parts.items()
     }
-    return chosen, np.take_along_axis(flat, place, axis=0)[0]
+    return largest_parts, np.take_along_axis(flat, place, axis=0)[0]

@@ -251,8 +251,8 @@ def uncounted_sizes(entry: Json, sizes: Sizes) -> list[str]:
         return 0 < sizes[name] < math.inf and is_whole
 
     towers = NEEDED["tower"] if sizes.get("tower_block") or sizes["usual_image_tokens"] else ()
-    needed = (*NEEDED["any"], *NEEDED[sizes["kind"]], *towers)
-    missing = [names for names in needed if not any(map(is_known, names.split("|")))]
+    needed_sizes = (*NEEDED["any"], *NEEDED[sizes["kind"]], *towers)
+    missing = [names for names in needed_sizes if not any(map(is_known, names.split("|")))]
     impossible = [
         name
         for name, value in entry.items()

@@ -73,8 +73,8 @@ LAYER_KIND_FIELDS = {
 
 def visible(text: str, most: int = LONGEST_NAME) -> str:
     """Return a text on one line, with hidden and look-alike letters written as escapes."""
-    shown = "".join(map(_visible_letter, unicodedata.normalize("NFC", text)))
-    return " ".join(shown.split())[:most]
+    letters = "".join(map(_visible_letter, unicodedata.normalize("NFC", text)))
+    return " ".join(letters.split())[:most]
 
 
 def _visible_letter(letter: str) -> str:
@@ -103,11 +103,11 @@ def free_id(text: str, taken: Container[str]) -> str:
 def foreign_entry(model_id: str, entry: Json) -> Json:
     """Return what an entry may say of a foreign model; fields that it may not set are left out."""
     checked = {name: _valid_value(name, value) for name, value in entry.items()}
-    given = {name: value for name, value in checked.items() if value is not None}
-    if not any(str(value).startswith(SIMULATED_BLOCK) for value in given.values()):
-        given.pop("simulated_here", None)  # its figures rest on no simulation of this machine
+    fields = {name: value for name, value in checked.items() if value is not None}
+    if not any(str(value).startswith(SIMULATED_BLOCK) for value in fields.values()):
+        fields.pop("simulated_here", None)  # its figures rest on no simulation of this machine
     name = UNSAFE.sub("", visible(str(entry.get("name") or model_id).removesuffix(MARK)))
-    return {**given, "name": f"{name}{MARK}"}
+    return {**fields, "name": f"{name}{MARK}"}
 
 
 def left_out_fields(entry: Json) -> list[str]:

@@ -1,7 +1,7 @@
 """The stacks of a model: groups of identical blocks, each group with its own sizes."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -58,30 +58,41 @@ def mixer_sizes(sizes: Sizes) -> Sizes:
 def layer_kind(kind: str, sizes: Sizes) -> Sizes:
     """The sizes that distinguish a kind of layer, such as dense, moe-windowed or none-linear."""
     network, *ways = kind.split("-")
-    trait, lacks = NETWORKS[network]
-    of_kind: Sizes = {"stack": kind, "block": sizes[trait], **lacks} | ({} if ways else MIXER)
+    _, lacks = NETWORKS[network]
+    of_kind: Sizes = {"stack": kind, "block": _block_of(network, ways, sizes), **lacks}
+    if not ways:
+        of_kind |= MIXER
     for way in ways:
         of_kind |= WAYS[way]
+    if "windowed" not in ways:
+        of_kind["window_tokens"] = math.inf
+    return of_kind
+
+
+def _block_of(network: str, ways: Sequence[str], sizes: Sizes) -> str:
+    """The block of the catalog that a kind of layer has; "" if none was read off for it."""
+    special = [way for way in ("shared", "sparse") if way in ways]
+    if special:
+        return sizes[f"{special[0]}_block"] if network == "dense" and len(special) == 1 else ""
     if "linear" in ways:
-        of_kind["block"] = sizes["linear_moe_block" if network == "moe" else "linear_block"]
-    for way in {"shared", "sparse"} & {*ways}:
-        of_kind["block"] = (
-            sizes[f"{way}_block"]
-            if network == "dense" and not {"shared", "sparse"} <= {*ways}
-            else ""
-        )
-    return of_kind if "windowed" in ways else {**of_kind, "window_tokens": math.inf}
+        return sizes["linear_moe_block" if network == "moe" else "linear_block"]
+    trait, _ = NETWORKS[network]
+    return sizes[trait]
 
 
 def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """One stack per kind of layer, with its own sizes."""
     alike = [{"kind": "moe" if sizes["experts"] else "dense", "layers": sizes["layers"]}]
-    for listed in sizes["layer_kinds"] or alike:
-        values = {"value_head_dim": listed["head_dim"]} if "head_dim" in listed else {}
+    for layer_kind_entry in sizes["layer_kinds"] or alike:
+        values = (
+            {"value_head_dim": layer_kind_entry["head_dim"]}
+            if "head_dim" in layer_kind_entry
+            else {}
+        )
         yield (
-            layer_kind(listed["kind"], sizes)
+            layer_kind(layer_kind_entry["kind"], sizes)
             | values
-            | {name: value for name, value in listed.items() if name != "kind"}
+            | {name: value for name, value in layer_kind_entry.items() if name != "kind"}
         )
 
 

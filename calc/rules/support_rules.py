@@ -108,10 +108,10 @@ def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
     Shape of the second: (rules, words + 1). The last index stands for any other word.
     """
     vocabulary = sorted({name for words in lists for name in words})
-    matching = [
-        [not words or name in words for name in vocabulary] + [not words] for words in lists
-    ]
-    return {name: index for index, name in enumerate(vocabulary)}, np.array(matching, dtype=bool)
+    matches = np.zeros((len(lists), len(vocabulary) + 1), dtype=bool)
+    for rule, words in enumerate(lists):
+        matches[rule] = [not words or name in words for name in vocabulary] + [not words]
+    return {name: index for index, name in enumerate(vocabulary)}, matches
 
 
 def rules_matching(rules: Rules, name: str, words: Words) -> np.ndarray:
@@ -158,8 +158,8 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
         applies &= np.isnan(rules.above[name]) | (sizes > rules.above[name])
     applies &= ~rules.latent | latent[model]
     for topic in rules.about.values():
-        about, named = applies[topic], rules.named[topic, None]
-        applies[topic] = about & (named | ~np.any(about & named, axis=0))
+        about, names_software = applies[topic], rules.named[topic, None]
+        applies[topic] = about & (names_software | ~np.any(about & names_software, axis=0))
     return applies
 
 
@@ -210,12 +210,14 @@ def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """Number the cards and the instances; those that no rule distinguishes share a number."""
     capability, arm_card, arm = _hosts(catalogs)
     card = catalogs.gpus.index.get_indexer(catalogs.instances["gpu"])
-    named = {
+    families_in_rules = {
         name
         for values in catalogs.support["values"][catalogs.support["what"] == "host"]
         for name in values
     }
-    family = catalogs.instances["family"].where(catalogs.instances["family"].isin(named), "")
+    family = catalogs.instances["family"].where(
+        catalogs.instances["family"].isin(families_in_rules), ""
+    )
     of_cards = zip(
         np.nan_to_num(capability).tolist(),
         arm_card.tolist(),
@@ -256,11 +258,11 @@ def model_traits(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def model_kinds(catalogs: Catalogs) -> np.ndarray:
     """Number the models; those that no rule distinguishes share a number."""
     size, latent, model_type = model_traits(catalogs)
-    named = {name for types in catalogs.support["model_types"] for name in types}
+    types_in_rules = {name for types in catalogs.support["model_types"] for name in types}
     kinds = [
         bounds_passed(catalogs, "head_size", size),
         latent,
-        [name if name in named else "" for name in model_type],
+        [name if name in types_in_rules else "" for name in model_type],
     ]
     return pd.factorize(pd.MultiIndex.from_arrays(kinds))[0]
 

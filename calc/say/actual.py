@@ -68,12 +68,12 @@ def plan_sentence(row: Row) -> str:
         planned = "" if row["planned_usd"] else ", and nothing was planned for these days"
         return f"{row['plan']}: no line of the bill belongs to it{planned}."
     paid = f"{row['plan']}: {billed_usd(row['actual_usd'])} paid"
-    found = f" (matched {BASIS_WORDS[row['basis']]})" if row["basis"] else ""
+    basis = f" (matched {BASIS_WORDS[row['basis']]})" if row["basis"] else ""
     if is_missing(row["ratio"]):
         has_none = is_missing(row["planned_usd"])
         why = "the plan has no price" if has_none else "nothing was planned for these days"
-        return f"{paid}{found}; {why}."
-    of_plan = f"{billed_usd(row['planned_usd'])} planned, {_change_words(row['ratio'])}{found}"
+        return f"{paid}{basis}; {why}."
+    of_plan = f"{billed_usd(row['planned_usd'])} planned, {_change_words(row['ratio'])}{basis}"
     causes = list(_causes(row))
     if row["cause"] == NOT_SPLIT:
         causes = ["the bill has no hours, so its causes are not known"]

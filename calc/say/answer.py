@@ -341,10 +341,10 @@ def rented_words(rented: Rented | None) -> str:
 def _alike(ratios: Mapping[str, float]) -> str:
     """The types that cost nearly the same: 5 other types within 10 %: too close to rank."""
     names = list(ratios)
-    listed = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
+    first_names = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
     most = max(max(ratios.values()) - 1, 0.01)
     types = with_noun(len(names), "other type")
-    return f"{types} within {percent(most)} ({listed}): too close to rank"
+    return f"{types} within {percent(most)} ({first_names}): too close to rank"
 
 
 def _against(cost: float, least: float) -> str:

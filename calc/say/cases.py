@@ -45,10 +45,10 @@ def summands(values: Sequence[float]) -> tuple[list[str], str]:
 
     A missing amount is empty; without any, so is the sum.
     """
-    known, digits = [value for value in values if not is_missing(value)], _digits(values)
+    amounts, digits = [value for value in values if not is_missing(value)], _digits(values)
     texts = ["" if is_missing(value) else f"${value:,.{digits}f}" for value in values]
-    total = sum(round(value, digits) for value in known)
-    return texts, f"${total:,.{digits}f}" if known else ""
+    total = sum(round(value, digits) for value in amounts)
+    return texts, f"${total:,.{digits}f}" if amounts else ""
 
 
 def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
@@ -57,9 +57,9 @@ def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
     A missing value is empty; without any, so is the sum.
     """
     texts = ["" if is_missing(value) else gpu_hours_text(value) for value in values]
-    shown = [float(text.replace(",", "")) for text in texts if text]
-    total = f"{sum(shown):,.3f}".rstrip("0").rstrip(".")
-    return texts, total if shown else ""
+    summands_of_hour = [float(text.replace(",", "")) for text in texts if text]
+    total = f"{sum(summands_of_hour):,.3f}".rstrip("0").rstrip(".")
+    return texts, total if summands_of_hour else ""
 
 
 def _ends(low_usd: float, high_usd: float, amounts: Sequence[float]) -> tuple[str, str]:
@@ -73,5 +73,5 @@ def _digits(values: Sequence[float]) -> int:
 
     They have cents if one of them is below $10 and the sum below $100.
     """
-    known = [abs(value) for value in values if not is_missing(value)]
-    return 2 if known and min(known) < CENTS_BELOW_USD and sum(known) < WHOLE_FROM_USD else 0
+    amounts = [abs(value) for value in values if not is_missing(value)]
+    return 2 if amounts and min(amounts) < CENTS_BELOW_USD and sum(amounts) < WHOLE_FROM_USD else 0

@@ -271,8 +271,8 @@ def _allowed_machines(job: Cells, catalogs: Catalogs) -> str:
     cards = [short_card(gpu, catalogs) for gpu in gpus]
     if not instance_words or not cards:
         return _any_of(instance_words or cards)
-    known = catalogs.instances.index.intersection(instances)
-    if catalogs.instances["gpu"][known].isin(gpus).all():
+    instances_in_catalog = catalogs.instances.index.intersection(instances)
+    if catalogs.instances["gpu"][instances_in_catalog].isin(gpus).all():
         return _any_of(instance_words)
     return f"{_any_of(instance_words)} with {_any_of(cards)}"
 

@@ -23,11 +23,13 @@ SOLD = {"on-demand": "on demand", "capacity-block": "in a Capacity Block"}
 
 def neuron_sentences(rows: pd.DataFrame) -> list[str]:
     """Return what is known of a plan on Neuron: memory, published rates and cost, and gaps."""
-    needed = float(rows["needed_gib"].iloc[0])
+    needed_gib = float(rows["needed_gib"].iloc[0])
     alone = rows[rows["instances_least"] == 1].sort_values("memory_gib", kind="stable")
     least = alone["instance"].iloc[0] if len(alone) else ""
     holds = f"{least} is the smallest instance that holds it" if least else "no instance holds it"
-    memory = f"The model itself needs {three_digits(needed)} GiB, working memory left out; {holds}."
+    memory = (
+        f"The model itself needs {three_digits(needed_gib)} GiB, working memory left out; {holds}."
+    )
     rated = [row for row in records(rows) if not is_missing(row["rate_tokens_per_second"])]
     rates = [_rate(row) for row in rated] or [
         "AWS publishes no rate for this model and work, so there is no time and no price."

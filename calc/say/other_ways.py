@@ -14,8 +14,8 @@ from calc.studies.alternatives import Alternatives
 
 def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
     """Say the alternatives: For comparison, a one-year commitment costs $1,560 a month."""
-    listed = "; ".join(_ways(ways, row, catalogs))
-    return f" For comparison, {listed}." if listed else ""
+    ways_text = "; ".join(_ways(ways, row, catalogs))
+    return f" For comparison, {ways_text}." if ways_text else ""
 
 
 def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:

@@ -116,9 +116,11 @@ def instances_in_words(names: Sequence[str], catalogs: Catalogs) -> list[str]:
     what it leaves out.
     """
     every = list(catalogs.instances.index)
-    known = set(names) & set(every)
-    if len(known) == len(names) and 2 * len(known) > len(every) > len(known):
-        without = _families([name for name in every if name not in known], every)
+    instances_in_catalog = set(names) & set(every)
+    if len(instances_in_catalog) == len(names) and 2 * len(instances_in_catalog) > len(every) > len(
+        instances_in_catalog
+    ):
+        without = _families([name for name in every if name not in instances_in_catalog], every)
         return [f"any instance except {' and '.join(without)}"]
     whole = _families(names, every)
     return [name if name in names else f"{name} instances" for name in whole]

@@ -23,7 +23,9 @@ def reading_lines(
 
 def _list_words(items: Sequence[str]) -> str:
     """Items joined by semicolons; of many the first, and how many more."""
-    shown = [item if len(item) <= LONGEST_ITEM else f"{item[:LONGEST_ITEM]}..." for item in items]
-    more = len(shown) - MOST_ITEMS
-    text = "; ".join(shown[:MOST_ITEMS])
+    short_items = [
+        item if len(item) <= LONGEST_ITEM else f"{item[:LONGEST_ITEM]}..." for item in items
+    ]
+    more = len(short_items) - MOST_ITEMS
+    text = "; ".join(short_items[:MOST_ITEMS])
     return (f"{text}; and {more} more" if more > 0 else text).rstrip(".")

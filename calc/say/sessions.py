@@ -22,17 +22,17 @@ def turns_found(row: Row) -> str:
     """Return 62 % of later turns find their conversation in the cache; empty without turns."""
     if row["work"] == "training" or not row["turns"] > 1:
         return ""
-    found = percent(row["conversation_hit_ratio"])
-    return f"{found} of later turns find their conversation in the cache"
+    hit_percent = percent(row["conversation_hit_ratio"])
+    return f"{hit_percent} of later turns find their conversation in the cache"
 
 
 def turns_sentence(row: Row) -> str:
     """Return how many turns of a row find their conversation; empty for single requests."""
     if not turns_found(row) or is_missing(row["kv_pool_tokens"]):
         return ""
-    found = percent(row["conversation_hit_ratio"])
+    hit_percent = percent(row["conversation_hit_ratio"])
     return (
-        f"{found} of the turns after the first find their conversation in a prefix cache of "
+        f"{hit_percent} of the turns after the first find their conversation in a prefix cache of "
         f"{row['kv_pool_tokens']:,.0f} tokens on each replica, and do not compute it again."
     )
 

@@ -22,9 +22,9 @@ def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
     others = [way for way in outs if way.kind != "limits" or set(way.value) != {"usd_most"}]
     if not others:
         return ""
-    named = [f"{way_words(way, catalogs)} for {_usd(way)}" for way in others[:MOST]]
-    listed = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-    return f" Instead: {listed}."
+    options = [f"{way_words(way, catalogs)} for {_usd(way)}" for way in others[:MOST]]
+    options_text = " or ".join(filter(None, (", ".join(options[:-1]), options[-1])))
+    return f" Instead: {options_text}."
 
 
 def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:

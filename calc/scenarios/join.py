@@ -57,18 +57,18 @@ def _starts(catalogs):
 
 def _ranges_of_time(trains, generates, catalogs):
     """The corners and boxes of published runs, from which the ranges of time are made."""
-    made: Columns = {}
+    columns: Columns = {}
     for end in ("low", "high"):
-        made[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[
+        columns[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[
             :-1, None
         ]
         training = numbers_of(catalogs, "time_boxes", f"training_{end}")[:-1, None]
         inference = numbers_of(catalogs, "time_boxes", f"inference_{end}")[:-1, None]
         encoding = numbers_of(catalogs, "time_boxes", f"encoding_{end}")[:-1, None]
-        made[f"box_{end}"] = np.where(
+        columns[f"box_{end}"] = np.where(
             trains > 0, training, np.where(generates > 0, inference, encoding)
         )
-    return made
+    return columns
 
 
 STEPS: tuple[Callable, ...] = (
@@ -96,8 +96,8 @@ def join(
 ) -> Table:
     """The table that formulas read. Shape: (rows,); stack columns: (stacks, rows)."""
     table = Table(inputs, inputs["rows"])
-    for _, made in _make_columns(table, catalogs, problems, steps):
-        table |= made
+    for _, columns in _make_columns(table, catalogs, problems, steps):
+        table |= columns
     return table
 
 
@@ -107,9 +107,9 @@ def joined_of(
     """The columns that the step of each joined column reads; the columns of several axes."""
     table = Table(known_inputs({"work": "training", "model": catalogs.models.index[0]}), 1)
     made_of: dict[str, frozenset[str]] = {}
-    for step, made in _make_columns(table, catalogs, Problems(1), steps):
-        table |= made
-        made_of |= dict.fromkeys(made, frozenset(parameters_of(step)) - NO_COLUMNS)
+    for step, columns in _make_columns(table, catalogs, Problems(1), steps):
+        table |= columns
+        made_of |= dict.fromkeys(columns, frozenset(parameters_of(step)) - NO_COLUMNS)
     return made_of, frozenset(name for name in made_of if getattr(table[name], "ndim", 1) > 1)
 
 
@@ -119,10 +119,7 @@ def _make_columns(
     """Each step with its columns; the caller adds them to the table before the next step."""
     others: Row = {"catalogs": catalogs, "problems": problems}
     for step in steps:
-        made = step(
-            **{
-                name: others[name] if name in others else table[name]
-                for name in parameters_of(step)
-            }
-        )
-        yield step, made if isinstance(made, dict) else {step.__name__: made}
+        names = parameters_of(step)
+        arguments = {name: others[name] if name in others else table[name] for name in names}
+        columns = step(**arguments)
+        yield step, columns if isinstance(columns, dict) else {step.__name__: columns}

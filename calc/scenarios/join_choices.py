@@ -83,16 +83,16 @@ def running_implementation(implementation, tensor_parallel, pipeline_parallel, c
 def implementation_numbers(running_implementation, inference_engine, catalogs):
     """The numbers of the software: in training, in serving, and of the engine it runs."""
     software = _row(catalogs, "implementations", running_implementation)
-    made = columns_of(catalogs, "implementations", software, "implementation_")
+    numbers = columns_of(catalogs, "implementations", software, "implementation_")
     engine = _row_of_same_name(catalogs, "implementations", "engines")[software]
     serving = np.where(
-        made["implementation_reserves_share"] > 0,
+        numbers["implementation_reserves_share"] > 0,
         _row(catalogs, "serving_engines", inference_engine),
         -1,
     )
-    made |= columns_of(catalogs, "engines", engine, "engine_")
-    made |= columns_of(catalogs, "serving_engines", serving, "serving_", missing=0.0)
-    return made | {"engine_is_assumed": assumed_entries(catalogs, "engines")[engine]}
+    numbers |= columns_of(catalogs, "engines", engine, "engine_")
+    numbers |= columns_of(catalogs, "serving_engines", serving, "serving_", missing=0.0)
+    return numbers | {"engine_is_assumed": assumed_entries(catalogs, "engines")[engine]}
 
 
 def computes_all_scores(attention, implementation_eager, catalogs):
@@ -105,8 +105,8 @@ def computes_all_scores(attention, implementation_eager, catalogs):
 
 def named_kernel_numbers(attention, catalogs):
     """Indicators of the attention kernel that a row names; all 0 if the software chooses."""
-    made = _entry_numbers(catalogs, "attention", attention)
-    return {name: values for name, values in made.items() if name.startswith("names_")}
+    numbers = _entry_numbers(catalogs, "attention", attention)
+    return {name: values for name, values in numbers.items() if name.startswith("names_")}
 
 
 def stored_form(
@@ -199,9 +199,9 @@ def kernel_numbers(precision, catalogs):
         _row(catalogs, "precisions", precision)
     ]
     neutral = ("decode_widens_from", "host_ratio")
-    made = columns_of(catalogs, "kernels", row, "kernel_", without=neutral, missing=0.0)
-    made |= columns_of(catalogs, "kernels", row, "kernel_", names=neutral, missing=1.0)
-    return made | {"kernel_is_assumed": assumed_entries(catalogs, "kernels")[row]}
+    numbers = columns_of(catalogs, "kernels", row, "kernel_", without=neutral, missing=0.0)
+    numbers |= columns_of(catalogs, "kernels", row, "kernel_", names=neutral, missing=1.0)
+    return numbers | {"kernel_is_assumed": assumed_entries(catalogs, "kernels")[row]}
 
 
 def loss(
@@ -218,9 +218,9 @@ def loss(
 
 def loss_numbers(loss, catalogs):
     """The numbers of the loss: whether it is fused with the head, and bytes per logit."""
-    made = _entry_numbers(catalogs, "loss", loss)
+    numbers = _entry_numbers(catalogs, "loss", loss)
     return {
-        name if name == "fuses_loss" else f"loss_{name}": values for name, values in made.items()
+        name if name == "fuses_loss" else f"loss_{name}": values for name, values in numbers.items()
     }
 
 
@@ -314,8 +314,8 @@ def _row_of_same_name(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
 @cached_per_catalogs("precisions")
 def _forms_of(catalogs: Catalogs, name: str) -> np.ndarray:
     """The row of the precision that each entry names in a column; by default its own."""
-    named = catalog_rows(catalogs, "precisions", catalogs.precisions[name])
-    return np.where(named >= 0, named, np.arange(len(named)))
+    form_rows = catalog_rows(catalogs, "precisions", catalogs.precisions[name])
+    return np.where(form_rows >= 0, form_rows, np.arange(len(form_rows)))
 
 
 @cached_per_catalogs("precisions")

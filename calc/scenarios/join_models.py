@@ -15,7 +15,7 @@ from calc.scenarios.stack_numbers import (
 from calc.table import Words, where
 
 # Numbers of a model joined as model_<name>.
-SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(model_values))
+SET_BY_SCENARIO = frozenset(formula.__name__ for formula in formulas_of(model_values))
 LONGEST = "longest_sequence_tokens"
 
 
@@ -69,17 +69,19 @@ def refused_models(model_row, catalogs, problems):
 def model_numbers(model_row, catalogs):
     """The numbers of the model and its kind; as model_<name> if a scenario may change them."""
     numbers = columns_of(catalogs, "models", model_row, without=(LONGEST,))
-    made = {
-        f"model_{name}" if name in SETTLED_ANEW else name: values
+    columns = {
+        f"model_{name}" if name in SET_BY_SCENARIO else name: values
         for name, values in numbers.items()
     }
-    made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))
-    made["extended_by"] = Words(model_row, words_of(catalogs, "models", "extended_by"))
+    columns["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))
+    columns["extended_by"] = Words(model_row, words_of(catalogs, "models", "extended_by"))
     kinds = {
         name: kind_numbers(catalogs, name)[model_row]
         for name in numbers_in(catalogs, "model_kinds")
     }
-    return made | kinds | {"tower_kind": block_rows(catalogs, "models", "tower_block")[model_row]}
+    return (
+        columns | kinds | {"tower_kind": block_rows(catalogs, "models", "tower_block")[model_row]}
+    )
 
 
 def longest_sequence_tokens(model_row, catalogs):
@@ -96,11 +98,11 @@ def stacks(model_row, catalogs):
     # Row of each stack in the catalog of stacks; -1 if a model has fewer.
     row = np.where(order < counts, stack.first_stack[model_row] + order, -1)
     names = [name for name in numbers_in(catalogs, "stacks") if not name.startswith("adapter_")]
-    made = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in names}
-    made |= {
+    columns = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in names}
+    columns |= {
         f"stack_adapter_{way}_width": adapter_widths(catalogs, way)[:, row] for way in ("in", "out")
     }
-    return made | {
+    return columns | {
         "stack_side": stack.side[row],
         "stack_family_kind": stack.block[row],
         "stack_kind_alone": stack.kind[row],

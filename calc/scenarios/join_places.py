@@ -39,13 +39,13 @@ def price(instance, region, private_prices, catalogs, problems):
         similar_regions=lambda row: similar(region.in_row(row), regions),
     )
     row = prices_of(catalogs, instance, region)
-    made = columns_of(
+    columns = columns_of(
         catalogs, "prices", row, names=("on_demand_usd_per_hour", "spot_usd_per_hour")
     )
-    made |= {name: Words(row, words_of(catalogs, "prices", name)) for name in SECTIONS["prices"]}
+    columns |= {name: Words(row, words_of(catalogs, "prices", name)) for name in SECTIONS["prices"]}
     private = join_private_prices(private_prices, instance, catalogs, problems)
-    made["private_usd_per_hour"] = np.where(row >= 0, private, np.nan)
-    return made | {"band_interruption_ratio": band_ratios(catalogs)[row]}
+    columns["private_usd_per_hour"] = np.where(row >= 0, private, np.nan)
+    return columns | {"band_interruption_ratio": band_ratios(catalogs)[row]}
 
 
 def _same(first: Words, second: Words) -> np.ndarray:

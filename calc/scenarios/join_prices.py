@@ -20,8 +20,8 @@ def release_numbers(implementation, software_release, catalogs):
         [earlier_release(software, release, catalogs) for software, release in pairs],
         dtype=np.int64,
     )[codes]
-    named = {"names_release": (~software_release.are("")).astype(float)}
-    return columns_of(catalogs, "earlier_releases", row, "release_") | named
+    indicators = {"names_release": (~software_release.are("")).astype(float)}
+    return columns_of(catalogs, "earlier_releases", row, "release_") | indicators
 
 
 def listed_storage_usd_per_gib_month(region, catalogs):
@@ -50,6 +50,6 @@ def _s3(catalogs: Catalogs) -> dict[str, float]:
 @cached_per_catalogs("endpoints")
 def _endpoints(catalogs: Catalogs) -> dict[tuple[str, str], tuple[float, ...]]:
     """The prices of a token by model and region."""
-    listed: pd.DataFrame = catalogs.endpoints
-    prices = zip(*(listed[name] for name in ENDPOINT), strict=True)
-    return dict(zip(zip(listed["model"], listed["region"], strict=True), prices, strict=True))
+    endpoints: pd.DataFrame = catalogs.endpoints
+    prices = zip(*(endpoints[name] for name in ENDPOINT), strict=True)
+    return dict(zip(zip(endpoints["model"], endpoints["region"], strict=True), prices, strict=True))

@@ -52,15 +52,15 @@ def run_readings(trains, model_row, implementation, precision, catalogs):
 def _set_ups_and_errors(catalogs: Catalogs) -> Columns:
     """Set-up of each run, and its error ln(measured / estimated) in its quantity; NaN in others."""
     table = catalogs.readings
-    made: Columns = {
+    columns: Columns = {
         f"run_{name}": table[name].to_numpy(dtype=float)[:, None] for name in likeness.NUMBERS
     }
-    made["run_gpu_row"] = _rows_of(table["gpu"], "gpus", catalogs)
+    columns["run_gpu_row"] = _rows_of(table["gpu"], "gpus", catalogs)
     errors = np.log(table["ratio"].to_numpy(dtype=float))
     for quantity in QUANTITIES:
         is_measured = (table["quantity"] == quantity).to_numpy()
-        made[f"{quantity}_run_error"] = np.where(is_measured, errors, np.nan)[:, None]
-    return made
+        columns[f"{quantity}_run_error"] = np.where(is_measured, errors, np.nan)[:, None]
+    return columns
 
 
 def _rows_of(names, catalog, catalogs):

@@ -94,9 +94,9 @@ def find(
 def similar(word: str, ids: Iterable[str], names: Iterable[str] = ()) -> str:
     """Up to three ids that contain the word, in the id or the name on screen, or resemble it."""
     typed = str(word).lower().rstrip("/").rpartition("/")[2]
-    named = {one for one, name in zip(ids, names, strict=False) if typed in name.lower()}
+    ids_by_name = {one for one, name in zip(ids, names, strict=False) if typed in name.lower()}
     matches = sorted(
-        (one for one in ids if typed in one or one in named),
+        (one for one in ids if typed in one or one in ids_by_name),
         key=lambda one: (typed not in one, not one.startswith(typed), one),
     )
     return ", ".join((matches or get_close_matches(typed[:60], list(ids), n=3, cutoff=0.5))[:3])
@@ -113,9 +113,9 @@ def columns_of(
 ) -> Columns:
     """Columns of numbers of a catalog, all or the named ones; `missing` if the row is -1."""
     candidates = numbers_in(catalogs, name) if names is None else names
-    wanted = tuple(column for column in candidates if column not in without)
-    values = _block(catalogs, name, wanted, missing).take(rows, axis=1)
-    return {prefix + column: row for column, row in zip(wanted, values, strict=True)}
+    column_names = tuple(column for column in candidates if column not in without)
+    values = _block(catalogs, name, column_names, missing).take(rows, axis=1)
+    return {prefix + column: row for column, row in zip(column_names, values, strict=True)}
 
 
 @cached_per_catalogs()

@@ -53,10 +53,14 @@ def join_private_prices(
 ) -> np.ndarray:
     """The private price of each row's instance, NaN if it has none. [USD per hour]"""
     codes, pairs = word_pairs(texts, instances)
-    read = {text: _readable(text, catalogs) for text in texts.vocabulary}
-    rows = problems.fresh(texts.are(lambda text: read[text][1] is not None))
-    problems.note(rows, np.array([read[texts.in_row(row)][1] for row in rows], dtype=object))
-    return np.array([read[text][0].get(instance, np.nan) for text, instance in pairs])[codes]
+    prices_by_text = {text: _readable(text, catalogs) for text in texts.vocabulary}
+    rows = problems.fresh(texts.are(lambda text: prices_by_text[text][1] is not None))
+    problems.note(
+        rows, np.array([prices_by_text[texts.in_row(row)][1] for row in rows], dtype=object)
+    )
+    return np.array([prices_by_text[text][0].get(instance, np.nan) for text, instance in pairs])[
+        codes
+    ]
 
 
 def paid_prices(

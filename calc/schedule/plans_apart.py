@@ -28,16 +28,16 @@ class PlansApart(NamedTuple):
 
 def plans_apart(jobs: pd.DataFrame, catalogs: Catalogs) -> PlansApart | None:
     """Return the cheapest plans of all runs, paid by use; None if a run has none."""
-    known: dict[str, tuple[float, Row]] = {}
+    plans_by_name: dict[str, tuple[float, Row]] = {}
     usd = 0.0
     for run in runs_of(jobs):
         key = repr((run.job, run.deadline - run.starts))
-        if key not in known:
+        if key not in plans_by_name:
             if (plan := _cheapest(run, catalogs)) is None:
                 return None
-            known[key] = plan
-        usd += known[key][0]
-    return PlansApart(usd, [row for _, row in known.values()])
+            plans_by_name[key] = plan
+        usd += plans_by_name[key][0]
+    return PlansApart(usd, [row for _, row in plans_by_name.values()])
 
 
 def _cheapest(run: Occurrence, catalogs: Catalogs) -> tuple[float, Row] | None:

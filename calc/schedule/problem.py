@@ -66,8 +66,8 @@ def problem_of(
             name = quota_for(instance["family"], catalogs, pool.market == "spot").name
             quotas.setdefault((pool.region, name), {})[place] = int(instance["vcpus"])
     capacities += [
-        Capacity(int(min(pools[place].quota_vcpus or 0 for place in taken)), taken)
-        for taken in quotas.values()
+        Capacity(int(min(pools[place].quota_vcpus or 0 for place in quota)), quota)
+        for quota in quotas.values()
     ]
     return Problem(runs, pools, ways, windows, capacities, begins)
 

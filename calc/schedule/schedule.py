@@ -146,19 +146,19 @@ def _schedule(
 def how_good(usd: float, least_usd: float, left_out: int) -> str:
     """Say how good a plan is: its gap to the bound, and what no proof covers."""
     if not least_usd >= 0:
-        found = "no bound was found in time: a better plan may exist, by how much is not known"
+        quality = "no bound was found in time: a better plan may exist, by how much is not known"
     elif usd - least_usd >= 0.01:
         gap = (
             f"at most {100 * (usd / least_usd - 1):.1f} % above the least possible"
             if least_usd
             else ""
         )
-        found = gap or f"at most ${usd:,.0f} above the least possible"
+        quality = gap or f"at most ${usd:,.0f} above the least possible"
     elif left_out:
-        found = "no cheaper plan was found for the runs that have a place"
+        quality = "no cheaper plan was found for the runs that have a place"
     else:
-        found = "proven: on the machines listed, no plan costs less"
-    return found + _left_out(left_out)
+        quality = "proven: on the machines listed, no plan costs less"
+    return quality + _left_out(left_out)
 
 
 def _left_out(runs: int) -> str:
@@ -219,7 +219,7 @@ def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
     rows = []
     for place, pool in enumerate(problem.pools):
         mine = [one for one in placed if one.way.pool == place]
-        used = sum(one.way.instances * one.way.minutes for one in mine) / HOUR_MINUTES
+        used_hours = sum(one.way.instances * one.way.minutes for one in mine) / HOUR_MINUTES
         count = (
             peak(mine, problem.capacities[place])
             if pool.usd or pool.by_the_hour
@@ -228,7 +228,18 @@ def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
         span = (
             min(pool.ends or last, last) - max(pool.starts or problem.begins, problem.begins)
         ) / pd.Timedelta(hours=1)
-        paid = used if pool.by_the_hour else count * max(0.0, span)
+        paid = used_hours if pool.by_the_hour else count * max(0.0, span)
         usd = sum(one.way.usd for one in mine) + pool.usd * count
-        rows.append((pool.name, pool.instance, count, pool.instances, used, paid, paid - used, usd))
+        rows.append(
+            (
+                pool.name,
+                pool.instance,
+                count,
+                pool.instances,
+                used_hours,
+                paid,
+                paid - used_hours,
+                usd,
+            )
+        )
     return pd.DataFrame(rows, columns=list(POOL_COLUMNS))

@@ -20,11 +20,11 @@ from calc.engine.pipeline import COLUMNS
 from calc.engine.stages import FORMULAS, STAGES, TURNS_AT_HITS
 from calc.models import architecture
 from calc.scenarios import read
-from calc.scenarios.join_models import SETTLED_ANEW
+from calc.scenarios.join_models import SET_BY_SCENARIO
 
 # Columns of models, as the joined table has them.
 JOINED_AS = {
-    "model_": SETTLED_ANEW,
+    "model_": SET_BY_SCENARIO,
     "stack_": architecture.STACK_COLUMNS,
 }
 # What a formula's docstring says in brackets -> how its name ends.

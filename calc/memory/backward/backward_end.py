@@ -158,8 +158,8 @@ def stage_reduction_gradients_bytes(
         accumulated_gradients_bytes * first_chunk_ratio
         + full_gradients_bytes / gradient_shards * (1 - first_chunk_ratio)
     )
-    made = np.where(chunks_in_turn > 0, first, accumulated_gradients_bytes)
-    return np.stack(np.broadcast_arrays(last, first, made))
+    gradients_bytes = np.where(chunks_in_turn > 0, first, accumulated_gradients_bytes)
+    return np.stack(np.broadcast_arrays(last, first, gradients_bytes))
 
 
 def stage_waiting_bytes(
@@ -175,13 +175,13 @@ def stage_waiting_bytes(
     They are those of the earlier chunks, none, and all but this micro-batch's. Shape: (3, rows), or
     (rows,) with the third alone if FSDP reduces nothing at the end.
     """
-    kept = np.sum(stack_kept_microbatch_bytes, axis=0) * (pipeline_parallel > 1)
-    others = kept * np.maximum(
+    microbatch_bytes = np.sum(stack_kept_microbatch_bytes, axis=0) * (pipeline_parallel > 1)
+    others = microbatch_bytes * np.maximum(
         waiting_microbatches[2] - 1 / stage_chunks, 0
     )  # a step of one micro-batch has no third turn
     if not np.any(reduces_at_end):
         return others
-    before = kept * (stage_chunks - 1) / stage_chunks * round_microbatches
+    before = microbatch_bytes * (stage_chunks - 1) / stage_chunks * round_microbatches
     return np.where(reduces_at_end > 0, np.stack(np.broadcast_arrays(before, 0.0, others)), others)
 
 
@@ -292,5 +292,5 @@ def end_working_bytes(
     stage_buffers_bytes,
 ):
     """Working memory at the end of the backward pass. [B]"""
-    made = np.where(fsdp_active > 0, fsdp_end_bytes, embedding_gradient_bytes)
-    return made + bucket_bytes + placeholder_gradients_bytes + stage_buffers_bytes
+    gradient_bytes = np.where(fsdp_active > 0, fsdp_end_bytes, embedding_gradient_bytes)
+    return gradient_bytes + bucket_bytes + placeholder_gradients_bytes + stage_buffers_bytes

@@ -120,12 +120,12 @@ def attention_activations_bytes(
     place_kept_bytes, stack_attention_peak_bytes_per_token, stack_tokens, outside_backward_bytes
 ):
     """Activations at the largest moment of attention, if the block has attention. [B]"""
-    kept = (
+    activations_bytes = (
         place_kept_bytes
         + stack_attention_peak_bytes_per_token * stack_tokens
         + outside_backward_bytes
     )
-    return (stack_attention_peak_bytes_per_token > 0) * kept
+    return (stack_attention_peak_bytes_per_token > 0) * activations_bytes
 
 
 def stack_made_at_attention_here(
@@ -154,8 +154,10 @@ def attention_working_bytes(
     stack_attention_peak_bytes_per_token,
 ):
     """Working memory at the largest moment of attention, if the block has attention. [B]"""
-    made = new_gradient_bytes_each * stack_made_at_attention_here * keeps_new_gradients
-    return (stack_attention_peak_bytes_per_token > 0) * (place_buffers_bytes + made)
+    new_gradients_bytes = (
+        new_gradient_bytes_each * stack_made_at_attention_here * keeps_new_gradients
+    )
+    return (stack_attention_peak_bytes_per_token > 0) * (place_buffers_bytes + new_gradients_bytes)
 
 
 def stack_norm_backward_bytes(

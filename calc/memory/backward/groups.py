@@ -14,7 +14,7 @@ def stage_parameters_here(blocks_parameters_here, outside_parameters_here):
 
 
 def stack_trained_here(stack_block_parameters_here, trained_ratio):
-    """Trained parameters of one block. [elements]"""
+    """Trained parameters of one block on this GPU. [elements]"""
     return stack_block_parameters_here * trained_ratio
 
 

@@ -75,8 +75,8 @@ def chunk_tokens(logits_tokens, outputs, hidden):
 
     Source: liger_kernel/ops/fused_linear_cross_entropy.py of Liger 0.8.5.
     """
-    wanted = np.maximum(np.ceil(logits_tokens / np.maximum(np.ceil(outputs / hidden), 1)), 1)
-    return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
+    target_tokens = np.maximum(np.ceil(logits_tokens / np.maximum(np.ceil(outputs / hidden), 1)), 1)
+    return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(target_tokens)))
 
 
 def fused_loss_bytes(

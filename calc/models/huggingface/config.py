@@ -69,8 +69,8 @@ def _check_text_code(config: ReadFields, part: TextPart, model_types: Any) -> No
     """Raise ConfigError for a text part whose own code transformers need not agree with."""
     if part.outer is None or not part.config.get("auto_map"):
         return
-    known = model_types.parts.get(config["model_type"])
-    if not (known and known.text):
+    parts = model_types.parts.get(config["model_type"])
+    if not (parts and parts.text):
         raise ConfigError(
             f"model_type {short_value(config['model_type'])} is not covered: its "
             f"{part.model_type} brings code of its own, which may not be that of transformers; "

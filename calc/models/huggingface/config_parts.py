@@ -106,7 +106,7 @@ def _instead(config):
 def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells]:
     """Return the parts of a config besides its text: those that it has, and those of its class."""
     filled = defaults.get(str(outer.get("model_type")), {}).get("sub_configs", ())
-    named = [
+    part_names = [
         *PARTS,
         *filled,
         *(
@@ -117,7 +117,7 @@ def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells
     ]
     configs = {
         name: outer.get(name)
-        for name in dict.fromkeys(named)
+        for name in dict.fromkeys(part_names)
         if name not in (*TEXT_PARTS, "quantization_config")
     }
     return {
@@ -133,23 +133,24 @@ def left_out(
     """The other parts of a config in words, and their count; 0 if unknown. [parameters]"""
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
     siblings = parts_beside(outer, defaults)
-    named, outer = [*siblings], {**outer, **siblings}
-    if not named:
+    part_names, outer = [*siblings], {**outer, **siblings}
+    if not part_names:
         return ("its vision or audio tower", 0) if parts.projector else ("", 0)
-    words = named_parts(named)
-    several = "s" if len(named) > 1 else ""
+    words = named_parts(part_names)
+    several = "s" if len(part_names) > 1 else ""
     towers = [
-        parts.audio_tower if several and name == "audio_config" else parts.tower for name in named
+        parts.audio_tower if several and name == "audio_config" else parts.tower
+        for name in part_names
     ]
     if (
         parts.projector is None
-        or not {*named} <= PARTS.keys()
+        or not {*part_names} <= PARTS.keys()
         or (several and not parts.audio_tower)
     ):
         return f"its {words} part", 0
     counts = [
         _tower_parameters(outer, name, tower, hidden, model_types, defaults)
-        for name, tower in zip(named, towers, strict=True)
+        for name, tower in zip(part_names, towers, strict=True)
     ]
     return f"its {words} tower{several} and the projector{several}", sum(counts) if all(
         counts

@@ -107,8 +107,10 @@ def _derived_sizes(rule, config, values):
     """
     if callable(rule):
         return rule(config, values)
-    known = {"config": config, **values}
-    sizes = worked_out(rule, lambda name: known[name] if name in known else config.get(name))
+    values_by_name = {"config": config, **values}
+    sizes = worked_out(
+        rule, lambda name: values_by_name[name] if name in values_by_name else config.get(name)
+    )
     return {name: _whole_size(name, size) for name, size in sizes.items() if size is not None}
 
 

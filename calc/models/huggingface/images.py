@@ -27,13 +27,13 @@ def image_sizes(outer: Cells, model_types: ModelTypes, defaults: Mapping[str, Ce
     try:
         kind, fields = tower_of(outer, part, default_kind, model_types, defaults)
         tower = model_types.towers[kind]
-        named = (
+        tower_fields = (
             {name.removeprefix("vt_"): value for name, value in fields.items()}
             | vars(tower)
             | {"around": outer}
         )
         sizes = {"tower_block": tower.block} | worked_out(
-            {**model_types.tower_sizes, **tower.sizes}, named.get
+            {**model_types.tower_sizes, **tower.sizes}, tower_fields.get
         )
     except (LookupError, TypeError, ValueError, ArithmeticError):
         return {}

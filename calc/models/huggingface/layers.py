@@ -87,10 +87,13 @@ def _by_layer(
     """
 
     def value_of(index: int) -> Any:
-        known = {**values, "index": index, "layers": layers}
+        values_by_name = {**values, "index": index, "layers": layers}
         if kinds:
-            known["kind"] = kinds[index]
-        return worked_out(formula, lambda name: known[name] if name in known else config.get(name))
+            values_by_name["kind"] = kinds[index]
+        return worked_out(
+            formula,
+            lambda name: values_by_name[name] if name in values_by_name else config.get(name),
+        )
 
     return [value_of(index) for index in range(layers)]
 

@@ -74,11 +74,11 @@ def _total_parameters(config: Cells, index: Cells) -> int:
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]
     if any(part.get("quantization_config") or part.get("compression_config") for part in parts):
         return 0
-    named = [
+    dtypes = [
         str(part.get("dtype") or part.get("torch_dtype") or "").removeprefix("torch.")
         for part in parts
     ]
-    width = next((DTYPE_BYTES[name] for name in named if name in DTYPE_BYTES), 0)
+    width = next((DTYPE_BYTES[name] for name in dtypes if name in DTYPE_BYTES), 0)
     return int(stored // width) if width and isinstance(stored, int) and 0 < stored < 1e15 else 0
 
 

@@ -44,11 +44,11 @@ def unread_fields(
 
     `harmless` holds names or patterns of fields that change nothing.
     """
-    read: set[str] = set().union(*(config.read for config in configs))
+    fields_read: set[str] = set().union(*(config.read for config in configs))
     unread = set()
     for config in configs:
         for name, value in config.items():
-            if value and value != defaults.get(name) and name not in read:
+            if value and value != defaults.get(name) and name not in fields_read:
                 unread.add(name)
     return sorted(
         name for name in unread if not any(fnmatchcase(name, pattern) for pattern in harmless)
@@ -61,8 +61,8 @@ def sentence_of_unread(names: Sequence[str]) -> str:
         return ""
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     *first, last = [*map(short_value, names[:MOST_NAMED]), *more]
-    listed = f"{', '.join(first)} and {last}" if first else last
+    fields = f"{', '.join(first)} and {last}" if first else last
     return (
-        f"Its config also sets {listed}, which {'is' if len(names) == 1 else 'are'} not read: "
+        f"Its config also sets {fields}, which {'is' if len(names) == 1 else 'are'} not read: "
         f"what that changes is not in the estimate."
     )

@@ -146,9 +146,9 @@ def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -
         return None
     counts = {name: counted_parameters(entry, catalogs) for name, entry in entries.items()}
     leads = "" in entries and (of_text or writes(part.config, of_text, catalogs.model_types))
-    chosen = "" if leads else max(counts, key=lambda name: counts[name])
-    entry = entries[chosen]
-    others = {name or "other": count for name, count in counts.items() if name != chosen}
+    part_name = "" if leads else max(counts, key=lambda name: counts[name])
+    entry = entries[part_name]
+    others = {name or "other": count for name, count in counts.items() if name != part_name}
     others |= beside_parameters(outer, catalogs.model_types)
     unknown = [name for name in siblings if name not in entries]
     if not others and not unknown:

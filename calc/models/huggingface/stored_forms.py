@@ -22,12 +22,12 @@ def stored_precision(config: Cells, catalogs: Any) -> tuple[str, str]:
     if isinstance(stored, Mapping):
         method = _lower(stored, "quant_method") or ("modelopt" if "quant_algo" in stored else "")
         forms = FORMS[method](stored) if method in FORMS else (method,)
-    known: dict[str, str] = {
+    precision_by_form: dict[str, str] = {
         form: precision
         for precision, names in catalogs.precisions["stored_as"].items()
         for form in names
     }
-    precision = next((known[form] for form in forms if form in known), "")
+    precision = next((precision_by_form[form] for form in forms if form in precision_by_form), "")
     unknown = (
         f"Its quantization_config ({short_value(method or 'of an unknown form')}) is not "
         f"covered: choose a precision."

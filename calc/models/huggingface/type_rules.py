@@ -41,8 +41,8 @@ class ModelType:
     def rule_fields(self) -> set[str]:
         """Fields of a config that its window and its expressions by layer may read."""
         expressions = filter(None, (self.windowed_layers, self.dense_layers, self.mixed_layers))
-        named = {name for one in expressions for name in one.names}
-        return named | {"mlp_layer_types", self.window, self.window_switch, self.window_before} - {
+        fields = {name for one in expressions for name in one.names}
+        return fields | {"mlp_layer_types", self.window, self.window_switch, self.window_before} - {
             ""
         }
 

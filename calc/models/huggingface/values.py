@@ -128,20 +128,20 @@ def values_of(
     """
     values = defaults_of(model_type, class_defaults, all_defaults)
     for ours, theirs in model_type.fields.items():
-        named = [name for name in theirs.split() if name in config]
-        if not named:
+        fields = [name for name in theirs.split() if name in config]
+        if not fields:
             continue
-        filled = [name for name in named if config[name] is not None]
+        filled = [name for name in fields if config[name] is not None]
         if (
             ours in EXPERTS
             and model_type.optional_experts
-            and not any(config[name] for name in named)
+            and not any(config[name] for name in fields)
         ):
             continue
         if not filled and ours in MAY_BE_NULL:
             values.pop(ours, None)
         elif filled or ours in SWITCHES:
-            name = (filled or named)[0]
+            name = (filled or fields)[0]
             values[ours] = _value(ours, config[name], name)
     return values
 

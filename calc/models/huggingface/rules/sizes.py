@@ -64,13 +64,16 @@ def minimax_m3_sizes(config, _values):
 def gemma3n_sizes(config, values):
     """The largest inner width of the layers; blocks were read off with four streams."""
     widths = config.get("intermediate_size")
-    listed = widths if isinstance(widths, list) and widths else [widths]
+    width_by_layer = widths if isinstance(widths, list) and widths else [widths]
     unread = (
         {}
         if values.get("residual_streams") == STREAMS_READ
         else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
     )
-    return {"ffn": max(whole_number(width, 1, "intermediate_size") for width in listed), **unread}
+    return {
+        "ffn": max(whole_number(width, 1, "intermediate_size") for width in width_by_layer),
+        **unread,
+    }
 
 
 def nemotron_sizes(config, values):
