@@ -42,7 +42,7 @@ class FieldLayout(Entry, kw_only=True):
     unread: Filled[Text] | None = None
 
 
-class ModelType(Entry, kw_only=True):
+class ModelType(FieldLayout, kw_only=True):
     """Rules for reading the config of one model_type."""
 
     like: Annotated[Text | None, hint("another type")] = None
@@ -50,23 +50,6 @@ class ModelType(Entry, kw_only=True):
     traits: Annotated[
         FilledMap[str, Any] | None, hint("traits of families.yaml, for example {head_norm: 1}")
     ] = None
-    layout: Annotated[
-        Text | Filled[Text] | None, hint("one layout or several, for example [grouped, experts]")
-    ] = None
-    without: Filled[Text] | None = None
-    fields: (
-        FilledMap[
-            SnakeName,
-            Annotated[
-                Text,
-                hint(
-                    "the names that configs have for it, the first filled one first, for example "
-                    "n_layer num_hidden_layers"
-                ),
-            ],
-        ]
-        | None
-    ) = None
     usual: FilledMap[str, int] | None = None
     sets: FilledMap[str, float] | None = None
     may_be_left_out: Filled[Text] | None = None
@@ -104,7 +87,6 @@ class ModelType(Entry, kw_only=True):
         dict[str, Filled[bool | float | str]] | None,
         hint("field of the config -> the values that are covered"),
     ] = None
-    unread: Filled[Text] | None = None
 
 
 class SeveralParts(Entry, kw_only=True):

@@ -28,112 +28,78 @@ class SageMakerRule(Entry, kw_only=True):
     types: FilledSet[str]
 
 
-class OnDemand(Entry, kw_only=True):
+UsdPerHour = Annotated[
+    Positive,
+    hint(
+        "USD per instance-hour, more than 0, for example 1.006; leave the market out where there "
+        "is no price"
+    ),
+]
+
+
+class DatedFact(Entry, kw_only=True):
+    """What a source says on a day."""
+
+    as_of: Day
+    source: SourceKeys
+
+
+class Price(DatedFact, kw_only=True):
+    """A price of one market."""
+
+    usd_per_hour: UsdPerHour
+
+
+class OnDemand(Price, kw_only=True):
     """The On-Demand price."""
 
-    usd_per_hour: Annotated[
-        Positive,
-        hint(
-            "USD per instance-hour, more than 0, for example 1.006; leave the market out where "
-            "there is no price"
-        ),
-    ]
     basis: Literal["published", "derived", "assumed"]
-    as_of: Day
-    source: SourceKeys
 
 
-class Spot(Entry, kw_only=True):
+class Spot(Price, kw_only=True):
     """The Spot price over the zones of a region."""
 
-    usd_per_hour: Annotated[
-        Positive,
-        hint(
-            "USD per instance-hour, more than 0, for example 1.006; leave the market out where "
-            "there is no price"
-        ),
-    ]
-    low_usd_per_hour: Annotated[
-        Positive | None,
-        hint(
-            "USD per instance-hour, more than 0, for example 1.006; leave the market out where "
-            "there is no price"
-        ),
-    ] = None
-    high_usd_per_hour: Annotated[
-        Positive | None,
-        hint(
-            "USD per instance-hour, more than 0, for example 1.006; leave the market out where "
-            "there is no price"
-        ),
-    ] = None
+    low_usd_per_hour: UsdPerHour | None = None
+    high_usd_per_hour: UsdPerHour | None = None
     zones: Annotated[Count | None, hint("zones seen")] = None
     basis: Literal["observed", "estimated"]
-    as_of: Day
-    source: SourceKeys
 
 
-class SpotNewest(Entry, kw_only=True):
+class SpotNewest(Price, kw_only=True):
     """The newest Spot price."""
 
-    usd_per_hour: Annotated[
-        Positive,
-        hint(
-            "USD per instance-hour, more than 0, for example 1.006; leave the market out where "
-            "there is no price"
-        ),
-    ]
-    as_of: Day
-    source: SourceKeys
 
-
-class Interruption(Entry, kw_only=True):
+class Interruption(DatedFact, kw_only=True):
     """The band of the Spot interruption rate."""
 
     band: Literal["<5%", "5-10%", "10-15%", "15-20%", ">20%"]
-    as_of: Day
-    source: SourceKeys
 
 
-class CapacityBlock(Entry, kw_only=True):
+class CapacityBlock(Price, kw_only=True):
     """The price of a capacity block."""
 
-    usd_per_hour: Annotated[
-        Positive,
-        hint(
-            "USD per instance-hour, more than 0, for example 1.006; leave the market out where "
-            "there is no price"
-        ),
-    ]
     basis: Literal["published", "offered"]
-    as_of: Day
-    source: SourceKeys
 
 
-class SageMakerTraining(Entry, kw_only=True):
+class SageMakerTraining(Price, kw_only=True):
     """The price of SageMaker training."""
 
-    usd_per_hour: Annotated[
-        Positive,
-        hint(
-            "USD per instance-hour, more than 0, for example 1.006; leave the market out where "
-            "there is no price"
-        ),
-    ]
     basis: Literal["published"]
-    as_of: Day
-    source: SourceKeys
 
 
-class Commitment(Entry, kw_only=True):
+class Commitment(DatedFact, kw_only=True):
     """A price that a commitment of one or three years lowers."""
 
     usd_per_hour: Annotated[
         Positive, hint("effective USD per instance-hour, upfront spread over the term")
     ]
     basis: Literal["published"]
-    as_of: Day
-    source: SourceKeys
+
+
+PriceOfTerm = Annotated[
+    Commitment | None,
+    hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
+]
 
 
 class InstancePrices(Entry, kw_only=True):
@@ -146,78 +112,24 @@ class InstancePrices(Entry, kw_only=True):
     capacity_block: CapacityBlock | None = None
     sagemaker_training: SageMakerTraining | None = None
     sagemaker_hosting: SageMakerTraining | None = None
-    compute_plan_1y_no_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    compute_plan_1y_partial_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    compute_plan_1y_all_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    compute_plan_3y_no_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    compute_plan_3y_partial_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    compute_plan_3y_all_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    instance_plan_1y_no_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    instance_plan_1y_partial_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    instance_plan_1y_all_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    instance_plan_3y_no_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    instance_plan_3y_partial_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    instance_plan_3y_all_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    reserved_1y_no_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    reserved_1y_partial_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    reserved_1y_all_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    reserved_3y_no_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    reserved_3y_partial_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
-    reserved_3y_all_upfront: Annotated[
-        Commitment | None,
-        hint("a commitment by kind, years and payment, for example reserved_1y_no_upfront"),
-    ] = None
+    compute_plan_1y_no_upfront: PriceOfTerm = None
+    compute_plan_1y_partial_upfront: PriceOfTerm = None
+    compute_plan_1y_all_upfront: PriceOfTerm = None
+    compute_plan_3y_no_upfront: PriceOfTerm = None
+    compute_plan_3y_partial_upfront: PriceOfTerm = None
+    compute_plan_3y_all_upfront: PriceOfTerm = None
+    instance_plan_1y_no_upfront: PriceOfTerm = None
+    instance_plan_1y_partial_upfront: PriceOfTerm = None
+    instance_plan_1y_all_upfront: PriceOfTerm = None
+    instance_plan_3y_no_upfront: PriceOfTerm = None
+    instance_plan_3y_partial_upfront: PriceOfTerm = None
+    instance_plan_3y_all_upfront: PriceOfTerm = None
+    reserved_1y_no_upfront: PriceOfTerm = None
+    reserved_1y_partial_upfront: PriceOfTerm = None
+    reserved_1y_all_upfront: PriceOfTerm = None
+    reserved_3y_no_upfront: PriceOfTerm = None
+    reserved_3y_partial_upfront: PriceOfTerm = None
+    reserved_3y_all_upfront: PriceOfTerm = None
 
 
 class File(SourcedFile, kw_only=True):
