@@ -26,7 +26,7 @@ class RefreshError(Exception):
 
 @dataclass(frozen=True)
 class Scope:
-    """What a refresh asks for: regions, families (None: all with a GPU), instance types.
+    """The scope of a refresh: regions, families (None: all with a GPU), instance types.
 
     `instances` are the types in the catalog; `cards` are keyed by their names in EC2, `models` by
     their plain names. About capacity: the codes of quotas, the types sold in blocks, pools of types

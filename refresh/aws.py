@@ -53,8 +53,9 @@ THROTTLES = {
 
 
 def fetch(session, scope, kept, progress, open_url):
-    """AWS's answers about the scope. Raises RefreshError. `open_url` opens the public files, which
-    have the rest.
+    """Return AWS's answers about the scope. Raises RefreshError.
+
+    `open_url` opens the public files, which have the rest.
     """
     try:
         return _fetch(session, scope, kept, progress, open_url)

@@ -55,7 +55,7 @@ def shape_of(answer, cards):
 
 
 def _unknown_card(instance, card, mebibytes):
-    """What to add to the catalog for a card that it does not hold."""
+    """Say what to add to the catalog for a card that it does not hold."""
     name = f"{card.get('Manufacturer', '')} {card.get('Name')}"
     facts = [field for field in required_fields(Gpu) if field not in CARD_FACTS]
     entry = f"ec2_name {card.get('Name')}, ec2_memory_mib {mebibytes}"

@@ -27,7 +27,7 @@ class ShelfBusyError(ShelfError):
 
 
 class Plan(NamedTuple):
-    """A version of a plan: who saved it, when (UTC), its answer, and the link that brings it back.
+    """A version of a plan: who saved it, when (UTC), its answer, and its link.
 
     `usd` is the cost of the run or the month, None if no price is known. `versions` is the number
     of versions under this name.

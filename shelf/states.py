@@ -88,10 +88,10 @@ def set_state(
     follows: State | None,
     **texts: str,
 ) -> State:
-    """Add a state of a plan and return it. Raise ShelfError if it is not allowed or came too late.
+    """Add a state of a plan and return it.
 
-    `follows` is the state that the person who sets it saw, or None if the plan had no state yet.
-    `texts`: team, budget, note.
+    Raise ShelfError if it is not allowed or came too late. `follows` is the state that the person
+    who sets it saw, or None if the plan had no state yet. `texts`: team, budget, note.
     """
     _check_follows(name, state, follows)
     set_by = one_line(set_by)

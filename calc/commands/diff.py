@@ -42,7 +42,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 def _markdown(
     before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str], catalogs: Catalogs
 ) -> str:
-    """Both plans, row by row of the same name; rows that only one of them has are named."""
+    """Return both plans row by row, matched by name, and the names that only one of them has."""
     first = {row["scenario"]: row for row in records(before)}
     second = {row["scenario"]: row for row in records(after)}
     same = len(first.keys() & second.keys())

@@ -252,7 +252,7 @@ def _start_up(subject: Subject) -> str:
 
 
 def _block(subject: Subject) -> str:
-    """For how long a block is booked, which sizes hold the instances, and the hours unused."""
+    """Say how long a block is booked, which sizes hold the instances, and the hours unused."""
     row = subject.reasons.row
     days = with_noun(round(row["billed_hours"] / DAY_HOURS / row["attempts"]), "day")
     sizes = sizes_sold(row["market"], subject.catalogs)

@@ -25,7 +25,7 @@ NO_ENDPOINT = (
 
 
 def crossing_sentences(found: Mapping[str, float]) -> list[str]:
-    """From how many generated tokens of a month each way costs less than the endpoint."""
+    """Return from how many generated tokens a month on each way beats the endpoint."""
     if not found:
         return [NO_ENDPOINT]
     lines = [

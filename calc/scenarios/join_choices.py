@@ -135,7 +135,7 @@ def stored_form(
 
 
 def able(work, trains, adapts, precision, implementation, catalogs, problems):
-    """No column: refuses a precision or software that cannot do the row's work."""
+    """Refuse a precision or software that cannot do the row's work; makes no column."""
     trains, adapts = trains > 0, adapts > 0
     can = columns_of(
         catalogs,

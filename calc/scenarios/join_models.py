@@ -60,7 +60,7 @@ def scale_elements(model_row, precision, catalogs):
 
 
 def refused_models(model_row, catalogs, problems):
-    """No column: refuses a model that the catalog refuses."""
+    """Refuse a model that the catalog refuses; makes no column."""
     refused = words_of(catalogs, "models", "refused")
     problems.add((refused != "")[model_row], "refused-model", why=Words(model_row, refused))
     return {}

@@ -38,7 +38,7 @@ UsdPerHour = Annotated[
 
 
 class DatedFact(Entry, kw_only=True):
-    """What a source says on a day."""
+    """A fact that a source states on a day."""
 
     as_of: Day
     source: SourceKeys

@@ -54,7 +54,7 @@ def hy_v4_sizes(config, values):
 
 
 def minimax_m3_sizes(config, _values):
-    """Only layers of sparse attention have an indexer."""
+    """The number of layers with an indexer, which are those of sparse attention."""
     flags = (config.get("sparse_attention_config") or {}).get("sparse_attention_freq")
     kinds = config.get("layer_types") or flags or []
     indexed = sum(kind in (1, "minimax_m3_sparse") for kind in kinds)
