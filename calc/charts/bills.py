@@ -10,8 +10,8 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.cases import case_ratios
 from calc.plan.figures import figures
-from calc.say.cases import FACTORS, with_range
-from calc.say.numbers import billed_usd, duration, gib, is_missing, span
+from calc.say.cases import FACTORS, Money, summands, with_range
+from calc.say.numbers import duration, gib, is_missing, span
 from calc.say.setting import name_of
 from calc.say.speed import pace_seconds, pace_unit
 from calc.units import GIB
@@ -27,7 +27,8 @@ TITLES = {
 }
 PACES = ("token", "batch", "sound")  # of services, by what they serve
 LINE_BREAK, LONGEST_LINE = "\n", 24  # in a label, characters
-Point = tuple[float, float, float, str]  # value, low and high end, and the value in words
+Point = tuple[float, float, float]  # value, low and high end
+NOTHING: Point = (float("nan"),) * 3
 
 
 def measures(rows: Sequence[Row], catalogs: Catalogs) -> list[str]:
@@ -36,7 +37,7 @@ def measures(rows: Sequence[Row], catalogs: Catalogs) -> list[str]:
 
 
 def answers_table(
-    rows: Sequence[Row], ticked: Sequence[int], measure: str, catalogs: Catalogs
+    rows: Sequence[Row], ticked: Sequence[int], measure: str, money: Money, catalogs: Catalogs
 ) -> pd.DataFrame:
     """Return a bar for each answer that has the measure.
 
@@ -47,14 +48,14 @@ def answers_table(
     table = []
     for place, row in enumerate(rows):
         if _has(row, measure, catalogs):
+            point = _point(row, measure, catalogs)
+            text = _text(row, measure, point, money)
             model = name_of("model", row["model"], catalogs)
             parts = [row["scenario"]]
             if several and model not in row["scenario"]:
                 parts.insert(0, model)
             label = LINE_BREAK.join(line for part in parts for line in _lines(part))
-            table.append(
-                (" · ".join(parts), label, place, *_point(row, measure, catalogs), place in ticked)
-            )
+            table.append((" · ".join(parts), label, place, *point, text, place in ticked))
     names = ["name", "label", "rank", "value", "low", "high", "text", "is_ticked"]
     return pd.DataFrame(table, columns=names)
 
@@ -68,9 +69,10 @@ def _lines(name: str) -> list[str]:
     return [line.removeprefix("· ").removesuffix(" ·") for line in lines]
 
 
-def moves_table(moved: pd.DataFrame, bill_usd: pd.Series) -> pd.DataFrame:
+def moves_table(moved: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.DataFrame:
     """Return the bars of a tornado: label, rank, low, high, base, low_text, high_text."""
     base_usd = float(bill_usd.sum())
+    base = summands(bill_usd.tolist(), money)[1]
     return pd.DataFrame(
         {
             "label": [FACTORS[name] for name in moved["factor"]],
@@ -78,15 +80,15 @@ def moves_table(moved: pd.DataFrame, bill_usd: pd.Series) -> pd.DataFrame:
             "low": moved["low_usd"],
             "high": moved["high_usd"],
             "base": base_usd,
-            "low_text": [_unless(usd, base_usd) for usd in moved["low_usd"]],
-            "high_text": [_unless(usd, base_usd) for usd in moved["high_usd"]],
+            "low_text": [_unless(usd, base, money) for usd in moved["low_usd"]],
+            "high_text": [_unless(usd, base, money) for usd in moved["high_usd"]],
         }
     )
 
 
-def _unless(usd: float, base_usd: float) -> str:
-    """An end of a bar in words; empty if it is the base."""
-    return "" if billed_usd(usd) == billed_usd(base_usd) else billed_usd(usd)
+def _unless(usd: float, base: str, money: Money) -> str:
+    """An end of a bar in words; empty if it reads as the base does."""
+    return "" if money(usd) == base else money(usd)
 
 
 def _has(row: Row, measure: str, catalogs: Catalogs) -> bool:
@@ -96,22 +98,30 @@ def _has(row: Row, measure: str, catalogs: Catalogs) -> bool:
 
 def _point(row: Row, measure: str, catalogs: Catalogs) -> Point:
     """The measure of a row with its range."""
-    nothing = (float("nan"),) * 3 + ("",)
     if measure == "memory":
         low = row["needed_low_bytes"] / GIB
         high = row["needed_high_bytes"] / GIB
-        needed = row["needed_bytes"] / GIB
-        return needed, low, high, f"{gib(needed)} of {gib(row['gpu_memory_bytes'] / GIB)}"
+        return row["needed_bytes"] / GIB, low, high
     if measure in ("once", "month"):
         if (measure == "once") != bool(row["is_once"]) or is_missing(row["usd"]):
-            return nothing
+            return NOTHING
         usd = row["once_usd"] if row["is_once"] else row["monthly_usd"]
         low, high = (usd * ratio for ratio in case_ratios(row))
-        return usd, low, high, with_range(usd, low, high)
+        return usd, low, high
     if measure == "hours" and ends_of(row):
         numbers = figures(row)
-        return row["hours"], numbers.low_hours, numbers.high_hours, span(row["hours"])
+        return row["hours"], numbers.low_hours, numbers.high_hours
     if measure in PACES and not ends_of(row) and pace_unit(row, catalogs) == measure:
         seconds = pace_seconds(row, catalogs)
-        return seconds, seconds, seconds, "" if is_missing(seconds) else duration(seconds)
-    return nothing
+        return seconds, seconds, seconds
+    return NOTHING
+
+
+def _text(row: Row, measure: str, point: Point, money: Money) -> str:
+    """A measure of a row in words: $46 ($38 to $112); 29.3 GiB of 40.0 GiB; 2.1 h; 44 ms."""
+    value, low, high = point
+    if measure == "memory":
+        return f"{gib(value)} of {gib(row['gpu_memory_bytes'] / GIB)}"
+    if measure in ("once", "month"):
+        return with_range(value, low, high, money)
+    return span(value) if measure == "hours" else duration(value)

@@ -1,11 +1,12 @@
 """Words for the three cases of a bill, for the causes of a change, and sums that add up."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
 from calc.plan.cases import ASKED_DISCOUNT, Cases
-from calc.say.numbers import billed_usd, gpu_hours_text, is_missing, percent
+from calc.say.numbers import gpu_hours_text, is_missing, percent
 
 FACTORS = {
     "hours": "Time of the runs",
@@ -23,16 +24,45 @@ CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others of a sma
 WHOLE_FROM_USD = 100  # a sum of which nobody counts the cents
 
 
-def range_words(cases: Cases, amounts: Sequence[float]) -> str:
-    """Return $31 to $95, base $34: the sum of the bill's `amounts`, and ends in its rounding."""
-    base = summands(amounts)[1]
-    low, high = _ends(cases.low, cases.high, amounts)
+@dataclass(frozen=True)
+class Money:
+    """Writes all amounts of a screen in one rounding, so that the same amount reads the same."""
+
+    digits: int  # after the point
+
+    def __call__(self, usd: float) -> str:
+        """Return an amount in words: $3.36, $49, −$1,500, under $1."""
+        if is_missing(usd):
+            return "no price"
+        if 0 < abs(usd) < 0.5 and not self.digits:
+            return "under $1"
+        return f"{'−' if usd < 0 else ''}${abs(usd):,.{self.digits}f}"
+
+    def change(self, before_usd: float, after_usd: float) -> float:
+        """Return the difference of two amounts as they are written. [USD]"""
+        return round(after_usd, self.digits) - round(before_usd, self.digits)
+
+
+def money_of(amounts: Sequence[float], total_usd: float) -> Money:
+    """Return how amounts and their total are written.
+
+    They have cents if one of them is below $10 and the total below $100.
+    """
+    known = [abs(usd) for usd in amounts if not is_missing(usd)]
+    has_cents = known and min(known) < CENTS_BELOW_USD and total_usd < WHOLE_FROM_USD
+    return Money(2 if has_cents else 0)
+
+
+def range_words(cases: Cases, amounts: Sequence[float], money: Money) -> str:
+    """Return $31 to $95, base $34: the sum of the bill's `amounts`, and the ends of its range."""
+    base = summands(amounts, money)[1]
+    low, high = money(cases.low), money(cases.high)
     return base if low == base == high else f"{low} to {high}, base {base}"
 
 
-def with_range(usd: float, low_usd: float, high_usd: float) -> str:
-    """Return $46 ($38 to $112): an amount of a bill, and the ends of its range in its rounding."""
-    return f"{billed_usd(usd)} ({' to '.join(_ends(low_usd, high_usd, [usd]))})"
+def with_range(usd: float, low_usd: float, high_usd: float, money: Money) -> str:
+    """Return $46 ($38 to $112): an amount of a bill, and the ends of its range."""
+    return f"{money(usd)} ({money(low_usd)} to {money(high_usd)})"
 
 
 def small_amounts(table: pd.DataFrame) -> list[str]:
@@ -40,15 +70,17 @@ def small_amounts(table: pd.DataFrame) -> list[str]:
     return [name for name in table if table[name].max() < CENTS_BELOW_USD]
 
 
-def summands(values: Sequence[float]) -> tuple[list[str], str]:
+def summands(values: Sequence[float], money: Money | None = None) -> tuple[list[str], str]:
     """Return amounts and their sum in one rounding, so that what is shown adds up.
 
-    A missing amount is empty; without any, so is the sum.
+    `money`: the rounding of their screen, by default their own. A missing amount is empty; without
+    any, so is the sum.
     """
-    amounts, digits = [value for value in values if not is_missing(value)], _digits(values)
-    texts = ["" if is_missing(value) else f"${value:,.{digits}f}" for value in values]
-    total = sum(round(value, digits) for value in amounts)
-    return texts, f"${total:,.{digits}f}" if amounts else ""
+    known = [value for value in values if not is_missing(value)]
+    money = money or money_of(known, sum(known))
+    texts = ["" if is_missing(value) else money(value) for value in values]
+    total = sum(round(value, money.digits) for value in known)
+    return texts, money(total) if known else ""
 
 
 def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
@@ -57,21 +89,6 @@ def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
     A missing value is empty; without any, so is the sum.
     """
     texts = ["" if is_missing(value) else gpu_hours_text(value) for value in values]
-    summands_of_hour = [float(text.replace(",", "")) for text in texts if text]
-    total = f"{sum(summands_of_hour):,.3f}".rstrip("0").rstrip(".")
-    return texts, total if summands_of_hour else ""
-
-
-def _ends(low_usd: float, high_usd: float, amounts: Sequence[float]) -> tuple[str, str]:
-    """Return the ends of a range in the rounding of the amounts inside it."""
-    digits = _digits(amounts)
-    return f"${low_usd:,.{digits}f}", f"${high_usd:,.{digits}f}"
-
-
-def _digits(values: Sequence[float]) -> int:
-    """Return the digits after the point that all amounts of a sum have.
-
-    They have cents if one of them is below $10 and the sum below $100.
-    """
-    amounts = [abs(value) for value in values if not is_missing(value)]
-    return 2 if amounts and min(amounts) < CENTS_BELOW_USD and sum(amounts) < WHOLE_FROM_USD else 0
+    shown = [float(text.replace(",", "")) for text in texts if text]
+    total = f"{sum(shown):,.3f}".rstrip("0").rstrip(".")
+    return texts, total if shown else ""

@@ -8,6 +8,7 @@ from pages import address, loose, opened, page_text, run, title, turned
 
 from calc.plan.plan_bill import answers_by_job
 from calc.say.answer_name import answer_name, other_work
+from calc.say.cases import Money
 from views.compare_and_bill.answers import COPY, DOWN, PLAN, REMOVE, RENAME, UP
 from views.compare_and_bill.differences import in_a_line
 
@@ -149,7 +150,7 @@ def test_other_work_is_named_in_bold(catalogs):
     assert other_work(full, full | {"step_tokens": 4 * full["step_tokens"]}, catalogs)[
         0
     ].startswith("takes ")
-    assert "<b>trains adapters only</b>" in in_a_line(full, lora, catalogs)
+    assert "<b>trains adapters only</b>" in in_a_line(full, lora, Money(0), catalogs)
     assert [answer_name(row, catalogs) for row in (full, lora)] == [
         "Full · p5.4xlarge",
         "LoRA · p5.4xlarge",

@@ -13,7 +13,7 @@ from calc.files.link.short import BROKEN, NAME, expand, shorten
 from calc.plan.cases import Cases, case_ratios, cases, load_ratios, moves, time_ratios
 from calc.plan.figures import records
 from calc.plan.plan_bill import plan_bill
-from calc.say.cases import hour_summands, range_words, summands, with_range
+from calc.say.cases import Money, hour_summands, money_of, range_words, summands, with_range
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096"
 RUN = f"plain~market~on-demand~{COMMON}~train_tokens~150000000~plan_months~1"
@@ -50,11 +50,15 @@ def test_the_base_case_is_the_bill_and_lies_between_low_and_high(bill):
     assert dearer.high == pytest.approx(1.25 * found.high)
     assert (dearer.low, dearer.base) == (found.low, found.base)
     amounts = bill["year_usd"].tolist()
-    assert range_words(found, amounts).endswith(f", base {summands(amounts)[1]}")
+    assert range_words(found, amounts, Money(0)).endswith(
+        f", base {summands(amounts, Money(0))[1]}"
+    )
     odd = [1_000.4, 1_000.4, 1_000.4]  # shown, they add up to 3,000, not to 3,001
-    assert range_words(Cases(1.0, 5.0, 9.0), odd) == "$1 to $9, base $3,000"
-    assert range_words(Cases(21.5, 35, 61.5), [2.5, 32.5]) == "$21.50 to $61.50, base $35.00"
-    assert [with_range(12, 9.81, 25), with_range(3.2, 2.5, 12)] == [
+    assert range_words(Cases(1.0, 5.0, 9.0), odd, Money(0)) == "$1 to $9, base $3,000"
+    assert (
+        range_words(Cases(21.5, 35, 61.5), [2.5, 32.5], Money(2)) == "$21.50 to $61.50, base $35.00"
+    )
+    assert [with_range(12, 9.81, 25, Money(0)), with_range(3.2, 2.5, 12, Money(2))] == [
         "$12 ($10 to $25)",
         "$3.20 ($2.50 to $12.00)",
     ]
@@ -79,7 +83,7 @@ def test_each_factor_moves_the_bill_around_its_base_and_the_largest_comes_first(
     assert (table["high_usd"] >= base * 0.9999).all()
     spans = table["high_usd"] - table["low_usd"]
     assert spans.is_monotonic_decreasing
-    drawn = moves_table(table, bill["year_usd"])
+    drawn = moves_table(table, bill["year_usd"], Money(0))
     assert drawn["base"].to_list() == pytest.approx([base] * len(table))
 
 
@@ -88,15 +92,23 @@ def test_charts_hold_every_answer_that_has_the_measure(bill):
     assert measures(rows, catalogs()) == ["once", "month", "hours", "token", "memory"] or measures(
         rows, catalogs()
     ) == [*("month", "hours", "token", "memory")]
-    memory = answers_table(rows, [0], "memory", catalogs())
+    memory = answers_table(rows, [0], "memory", Money(0), catalogs())
     assert memory["label"].to_list() == ["Llama 3.1 8B\na", "Llama 3.1 8B\nb"]
-    alone = answers_table(rows[:1], [0], "memory", catalogs())
+    alone = answers_table(rows[:1], [0], "memory", Money(0), catalogs())
     assert alone["label"].to_list() == ["a"]
     long = [row | {"scenario": "Pure bf16 with Adafactor · g6e.xlarge"} for row in rows[:1]]
-    lines = answers_table(long, [0], "memory", catalogs())["label"].iloc[0]
+    lines = answers_table(long, [0], "memory", Money(0), catalogs())["label"].iloc[0]
     assert lines == "Pure bf16 with Adafactor\ng6e.xlarge"  # all of it, in lines that fit
     assert memory["is_ticked"].to_list() == [True, False]
     assert (memory["low"] <= memory["high"]).all()
+
+
+def test_one_rounding_serves_all_amounts_of_a_screen():
+    small, large = money_of([6.61, 46.38], 52.99), money_of([6.61, 2455.1], 29_619)
+    assert [small(6.61), small(46.38), small(0.3)] == ["$6.61", "$46.38", "$0.30"]
+    assert [large(6.61), large(2455.1), large(0.3)] == ["$7", "$2,455", "under $1"]
+    assert summands([6.61, 65.08], large) == (["$7", "$65"], "$72")
+    assert large.change(46.38, 37.72) == -8  # as $46 and $38 read, though −$8.66 is nearer
 
 
 @pytest.mark.parametrize("write", [summands, hour_summands])

@@ -7,7 +7,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.plan_bill import JobAnswers
-from calc.say.numbers import billed_usd, is_missing, with_noun
+from calc.say.cases import Money
+from calc.say.numbers import is_missing, with_noun
 from calc.say.setting import arrangement
 from calc.say.verdict import memory_of
 from views.charts.tank import tank_html
@@ -30,9 +31,11 @@ LONGEST_NAME = 60
 RENAMED = "renamed"  # the place whose name is asked for
 
 
-def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -> None:
+def answers_of(
+    job: JobAnswers, rows: list[Row], money: Money, ink: Ink, catalogs: Catalogs
+) -> None:
     """The job and its answers, a row each; one that is not kept has neither tick nor menu."""
-    st.header(f"{plain(job.job)} {faint(plain(_about(job, rows)))}", anchor=False)
+    st.header(f"{plain(job.job)} {faint(plain(_about(job, rows, money)))}", anchor=False)
     for place in job.places:
         row = rows[place]
         band = st.container(key=f"{'ticked' if place == job.ticked else 'other'}_{place}")
@@ -44,17 +47,17 @@ def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -
                 st.error(plain(row_words.on_screen(row["problem"])), icon=":material/block:")
             else:
                 ticked = rows[job.ticked] if len(job.places) > 1 else None
-                st.html(_figures(row, ticked, ink, catalogs))
+                st.html(_figures(row, ticked, money, ink, catalogs))
         with menu:
             _menu(row, place, job)
 
 
-def _about(job: JobAnswers, rows: list[Row]) -> str:
+def _about(job: JobAnswers, rows: list[Row], money: Money) -> str:
     """Return how often a job is paid, and its answers: once · 3 answers, $34 to $54."""
     ticked = rows[job.ticked]
     often = "once" if ticked["is_once"] else "every month"
     priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
-    span = f", {billed_usd(min(priced))} to {billed_usd(max(priced))}" if len(priced) > 1 else ""
+    span = f", {money(min(priced))} to {money(max(priced))}" if len(priced) > 1 else ""
     if len(job.places) > 1:
         return f"{often} · {with_noun(len(job.places), 'answer')}{span}"
     return often
@@ -72,13 +75,13 @@ def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
     st.checkbox(label, key=key, on_change=kept_answers.tick, args=(place, job.places), wrap=True)
 
 
-def _figures(row: Row, ticked: Row | None, ink: Ink, catalogs: Catalogs) -> str:
+def _figures(row: Row, ticked: Row | None, money: Money, ink: Ink, catalogs: Catalogs) -> str:
     """HTML: memory, of its card, cost, time, and the difference from the job's ticked answer.
 
     `ticked` is None where the job has a single answer.
     """
     tank = tank_html(row, ink, row_words.tank_alt(row))
-    cost = "yours" if row["have"] else escape(billed_usd(row["usd"]))
+    cost = "yours" if row["have"] else escape(money(row["usd"]))
     cells = [
         (
             f"Memory, of its card: {escape(row_words.verdict(row))}",
@@ -90,7 +93,7 @@ def _figures(row: Row, ticked: Row | None, ink: Ink, catalogs: Catalogs) -> str:
     ]
     if ticked:
         is_billed = row is ticked or ticked["problem"]
-        against = "the one in the bill" if is_billed else in_a_line(ticked, row, catalogs)
+        against = "the one in the bill" if is_billed else in_a_line(ticked, row, money, catalogs)
         cells.append(("Against the ticked one", against, "2 1 260px"))
     gray = f"color:{ink.faint};font-size:0.81rem;margin-bottom:3px"
     parts = [

@@ -54,7 +54,7 @@ def answer_charts(every: ComparedAnswers, ink: Ink, catalogs: Catalogs) -> None:
     with st.grid(abreast, min_column_width=CHART_WIDTH, key="answer_charts"):
         panes = [screen(name) for name in names]
     for name, pane in zip(names, panes, strict=True):
-        table = answers_table(every.records, every.ticked, name, catalogs)
+        table = answers_table(every.records, every.ticked, name, every.money, catalogs)
         values = "; ".join(table["name"] + " " + table["text"])
         alt = f"{TITLES[name]} of {with_noun(len(table), 'answer')}: {values}"
         lines = 1 + table["label"].str.count(LINE_BREAK).max()

@@ -39,7 +39,7 @@ def draw(title: DeltaGenerator) -> None:
         return
     every = compared_answers(catalogs)
     bill = with_gpu_hours(every.rows.iloc[every.ticked], catalogs)
-    title.title(plain(the_bill.heading(bill)), anchor=False)
+    title.title(plain(the_bill.heading(bill, every.money)), anchor=False)
     title.markdown(_count_words(every) if kept_answers.entries() else NOTHING_KEPT)
     if not kept_answers.entries() and every.records[0]["have"]:
         st.markdown(plain(pay.renting(present(catalogs), catalogs)))
@@ -47,23 +47,25 @@ def draw(title: DeltaGenerator) -> None:
     if is_wall():
         answer_charts(every, ink, catalogs)
     for job in every.jobs:
-        answers.answers_of(job, every.records, ink, catalogs)
+        answers.answers_of(job, every.records, every.money, ink, catalogs)
     dialog("Rename the answer", answers.RENAMED, answers.rename)
     if not is_wall():
         answer_charts(every, ink, catalogs)
     left, right = (screen("bill"), screen("moves")) if is_wall() else halves(BILL_WIDTH)
     with left:
-        the_bill.draw(bill, every.ticked if kept_answers.entries() else [])
+        the_bill.draw(bill, every.ticked if kept_answers.entries() else [], every.money)
         moves.decision()
     with right:
-        moves.moves_of(bill, ink, catalogs)
+        moves.moves_of(bill, every.money, ink, catalogs)
         in_bill = [every.records[place] for place in every.ticked]
-        signing.cheaper(in_bill, catalogs)
-        signing.not_in_it(in_bill, catalogs)
+        signing.cheaper(in_bill, every.money, catalogs)
+        signing.not_in_it(in_bill, every.money, catalogs)
     if len(every.records) >= FEWEST:
         label = "What differs, and every figure side by side"
         expander(
-            label, "side_by_side_open", lambda: side_by_side(every.rows, every.records, catalogs)
+            label,
+            "side_by_side_open",
+            lambda: side_by_side(every.rows, every.records, every.money, catalogs),
         )
 
 

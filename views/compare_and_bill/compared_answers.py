@@ -12,6 +12,7 @@ from calc.plan.bill import billed
 from calc.plan.figures import records
 from calc.plan.plan_bill import JobAnswers, answers_by_job, plan_bill
 from calc.say.answer_name import answer_name
+from calc.say.cases import Money, money_of
 from calc.say.job import short_job
 from calc.say.numbers import is_missing
 from views.session import kept_answers
@@ -33,6 +34,11 @@ class ComparedAnswers(NamedTuple):
     def ticked(self) -> list[int]:
         """The places of the answers in the bill."""
         return [job.ticked for job in self.jobs]
+
+    @property
+    def money(self) -> Money:
+        """Return how all amounts are written, beside the bill of a year."""
+        return money_of(self.rows["usd"].tolist(), self.rows["year_usd"].iloc[self.ticked].sum())
 
 
 def budget_period() -> str:

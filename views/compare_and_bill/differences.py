@@ -14,11 +14,10 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.memory.moments import components_of
 from calc.say.answer_name import other_work
+from calc.say.cases import Money
 from calc.say.change import cause_in_words
 from calc.say.differences import choices
 from calc.say.numbers import (
-    about,
-    billed_usd,
     duration,
     gib,
     is_missing,
@@ -58,15 +57,15 @@ among their factors by the logarithmic mean (Ang 2005), so that the parts sum to
 largest is named. All answers are estimated with today's catalogs."""
 
 
-def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
+def in_a_line(first: Row, other: Row, money: Money, catalogs: Catalogs) -> str:
     """HTML: +$5, 26 min less: trains adapters only, 2.4 times the tokens a second."""
     result = differences(first, other)
-    money = result.get("usd")
+    cost = result.get("usd")
     longer = 0.0 if bool(ends_of(first)) != bool(ends_of(other)) else pace_change(first, other)
     changes = (
         []
-        if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO
-        else [with_sign(money.change, about)]
+        if cost is None or is_missing(cost.change) or abs(cost.ratio) < SAME_RATIO
+        else [_change_words(money.change(first["usd"], other["usd"]), money)]
     )
     changes += (
         [_time(longer, first, catalogs)] if abs(longer) > SAME_RATIO * first["seconds"] else []
@@ -78,6 +77,11 @@ def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
             None, (", ".join(changes) or "the same cost and time", ", ".join(filter(None, causes)))
         )
     )
+
+
+def _change_words(change_usd: float, money: Money) -> str:
+    """The difference of two costs as they are written: −$8; the same cost."""
+    return with_sign(change_usd, money) if change_usd else "the same cost"
 
 
 def _time(longer_seconds: float, first: Row, catalogs: Catalogs) -> str:
@@ -105,7 +109,7 @@ def _cause_of_money(
     return _cause(cause, first, other, catalogs) if cause else ""
 
 
-def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> None:
+def side_by_side(rows: pd.DataFrame, records: list[Row], money: Money, catalogs: Catalogs) -> None:
     """Six answers at most: what differs, the causes, every figure, and what is the same in all."""
     places = _places_to_show(records)
     shown = [records[place] for place in places]
@@ -120,7 +124,7 @@ def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> 
             )
     figures = [
         {"": label, **dict(zip(names, cells, strict=True))}
-        for label, cells in _figures(shown, catalogs)
+        for label, cells in _figures(shown, money, catalogs)
     ]
     text_table(figures, "Memory by component, money and time of each answer")
     st.markdown("The same in all of them")
@@ -238,14 +242,14 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
     return "another price"
 
 
-def _figures(rows: list[Row], catalogs: Catalogs) -> list[tuple[str, list[str]]]:
+def _figures(rows: list[Row], money: Money, catalogs: Catalogs) -> list[tuple[str, list[str]]]:
     """Label and a cell per row: memory by component, cost, speed; no empty lines."""
     table = [
         ("What must fit, per GPU", [gib(row["needed_bytes"] / GIB) for row in rows]),
         ("With cached memory, per GPU", [gib(row["memory_bytes"] / GIB) for row in rows]),
         *[_component_line(name, rows) for name in _components_of_any(rows)],
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
-        ("Cost", [_money(row) for row in rows]),
+        ("Cost", [_cost(row, money) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
         ("Speed", [_speed(row, catalogs) for row in rows]),
         ("First token", [_first_token(row, catalogs) for row in rows]),
@@ -273,11 +277,11 @@ def _component_line(name: str, rows: list[Row]) -> tuple[str, list[str]]:
     return f"{mark} {COMPONENT_LABELS[name]}", cells
 
 
-def _money(row: Row) -> str:
+def _cost(row: Row, money: Money) -> str:
     """Return what it costs, and over what time."""
     if is_missing(row["usd"]):
         return "no price"
-    return f"{billed_usd(row['usd'])}{own_terms(row)}" + (
+    return f"{money(row['usd'])}{own_terms(row)}" + (
         f" in {span(row['hours'])}" if ends_of(row) else " a month"
     )
 

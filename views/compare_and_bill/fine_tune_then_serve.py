@@ -20,7 +20,7 @@ from calc.plan.fine_tune_then_serve import (
     by_month,
 )
 from calc.say import fine_tune_then_serve as tuned_words
-from calc.say.cases import small_amounts
+from calc.say.cases import money_of, small_amounts
 from calc.say.job import job_sentence, short_job
 from calc.say.numbers import is_missing, usd
 from calc.say.problem import problem_text
@@ -89,7 +89,8 @@ def draw(title: DeltaGenerator) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        the_bill.draw(with_gpu_hours(plan.bill, catalogs), [])
+        money = money_of(plan.bill["usd"].tolist(), plan.bill["year_usd"].sum())
+        the_bill.draw(with_gpu_hours(plan.bill, catalogs), [], money)
     with right:
         _chart(plan)
     _months(plan)

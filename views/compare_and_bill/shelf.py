@@ -23,7 +23,7 @@ from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
 from shelf.states import State
 from views.compare_and_bill import shelf_states, the_bill
-from views.compare_and_bill.compared_answers import DECISION
+from views.compare_and_bill.compared_answers import DECISION, compared_answers
 from views.session import address, kept_answers
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
@@ -163,7 +163,7 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
     others = ""
     what = f"{job_sentence(options.job, catalogs)} {answer}."
     if kept_answers.entries() and len(bill := first_month(kept_answers.rows(catalogs))):
-        answer = the_bill.heading(bill)
+        answer = the_bill.heading(bill, compared_answers(catalogs).money)
         money = {"usd": bill["month_usd"].sum()}
         what = f"The bill of {with_noun(len(bill), 'kept answer')}: {answer}."
         usual = bill["job"].iloc[0]

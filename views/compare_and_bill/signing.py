@@ -8,7 +8,8 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
-from calc.say.numbers import billed_usd, day_text, is_missing, usd
+from calc.say.cases import Money
+from calc.say.numbers import day_text, is_missing
 from calc.say.setting import name_of
 from calc.units import MEAN_MONTH_HOURS
 from views.shared.elements import points
@@ -18,7 +19,7 @@ from views.shared.tables import text_table
 NOTHING_COUNTED = "Storage, traffic, tax, support and the time of people"
 
 
-def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
+def cheaper(rows: list[Row], money: Money, catalogs: Catalogs) -> None:
     """For each answer in the bill what costs less when one signs, and what that binds to."""
     st.header("Cheaper if you sign", anchor=False)
     tables = [
@@ -29,27 +30,23 @@ def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
     offered = [(row, table, worth_signing(table, row["market"])) for row, table in tables]
     offered = [(row, table, signed) for row, table, signed in offered if len(signed) > 1]
     for row, table, signed in offered:
-        text_table(_lines(row, signed), f"What may be signed for: {row['scenario']}, {row['job']}")
-        st.caption(plain(" ".join([*_binds(signed), *_spot(row, table)])))
+        lines = [_line(row, line, money) for line in signed.to_dict("records")]
+        text_table(lines, f"What may be signed for: {row['scenario']}, {row['job']}")
+        st.caption(plain(" ".join([*_binds(signed), *_spot(row, table, money)])))
     if not offered:
         st.markdown(
             "Nothing that you could sign for costs less. Other ways to pay has every price."
         )
 
 
-def _lines(row: Row, signed: pd.DataFrame) -> list[dict[str, str]]:
-    """Return On-Demand first, then each commitment that costs less."""
-    return [_line(row, line) for line in signed.to_dict("records")]
-
-
-def _line(row: Row, line: Row) -> dict[str, str]:
+def _line(row: Row, line: Row, money: Money) -> dict[str, str]:
     """One way to pay for a row: its price, what is signed for, and when that breaks even."""
     day = day_text(line["as_of"][:10]) or line["basis"]
     committed = line["committed_usd"]
     return {
         plain(f"For {row['scenario']} ({row['job']})"): f"{MARKETS[line['market']].title}, {day}",
-        "Once" if ends_of(row) else "A month": plain(billed_usd(line["usd"])),
-        "You sign for": "nothing" if is_missing(committed) else plain(billed_usd(committed)),
+        "Once" if ends_of(row) else "A month": plain(money(line["usd"])),
+        "You sign for": "nothing" if is_missing(committed) else plain(money(committed)),
         "Breaks even from": _breaks_even(line),
     }
 
@@ -67,7 +64,7 @@ def _binds(signed: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(MARKETS[market].binds for market in signed["market"].iloc[1:]))
 
 
-def _spot(row: Row, table: pd.DataFrame) -> list[str]:
+def _spot(row: Row, table: pd.DataFrame, money: Money) -> list[str]:
     """Return the cost on Spot for comparison, if its price is known."""
     spot = table[(table["market"] == "spot") & table["usd"].notna()]
     if row["market"] == "spot" or not len(spot):
@@ -75,19 +72,19 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
     cost = float(spot["usd"].iloc[0])
     return [
         (
-            f"Spot is {'cheaper' if cost < row['usd'] else 'no cheaper'} here: {usd(cost)}, and "
+            f"Spot is {'cheaper' if cost < row['usd'] else 'no cheaper'} here: {money(cost)}, and "
             f"capacity is not promised."
         )
     ]
 
 
-def not_in_it(rows: list[Row], catalogs: Catalogs) -> None:
+def not_in_it(rows: list[Row], money: Money, catalogs: Catalogs) -> None:
     """Draw what is not counted, with the cost of a further attempt and of a spare instance."""
     st.header("Not in the bill", anchor=False)
     parts = [
-        f"Another attempt at {_name(row, catalogs)}: {billed_usd(attempt_usd(row))}"
+        f"Another attempt at {_name(row, catalogs)}: {money(attempt_usd(row))}"
         if ends_of(row)
-        else f"A spare instance for {_name(row, catalogs)}: {billed_usd(spare_usd(row))} a month"
+        else f"A spare instance for {_name(row, catalogs)}: {money(spare_usd(row))} a month"
         for row in rows
         if not is_missing(row["usd"])
     ]

@@ -12,8 +12,8 @@ from calc.mappings import Arguments
 from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
-from calc.say.cases import HOW_CASES, hour_summands, range_words, summands
-from calc.say.numbers import about, billed_usd, gpu_hours_text, is_missing, percent, with_noun
+from calc.say.cases import HOW_CASES, Money, hour_summands, range_words, summands
+from calc.say.numbers import gpu_hours_text, is_missing, percent, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import (
     BUDGET_FOR,
@@ -39,22 +39,22 @@ every month of its term, whether it is used or not. To commit to a base load and
 On-Demand, keep the service twice, each with its own hours and copies."""
 
 
-def heading(bill: pd.DataFrame) -> str:
+def heading(bill: pd.DataFrame, money: Money) -> str:
     """The sum of the bill, as in its last line: $49 once, and $1,359 a month."""
     if (bill["have"] != "").all():
         return "Nothing to pay: the machines are yours"
     sums = {
-        words: summands(bill[name].tolist())[1]
+        words: summands(bill[name].tolist(), money)[1]
         for name, words in (("once_usd", "once"), ("monthly_usd", "a month"))
     }
     known = (f"{total} {words}" for words, total in sums.items() if total)
     return ", and ".join(known) or "No price is known"
 
 
-def draw(bill: pd.DataFrame, places: list[int]) -> None:
+def draw(bill: pd.DataFrame, places: list[int], money: Money) -> None:
     """The lines and their sum; `places` are those of the kept answers, none without any."""
     st.header("The bill", anchor=False)
-    text_table(lines(bill), "The bill by answer")
+    text_table(lines(bill, money), "The bill by answer")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _discount(records(bill))
         look: Arguments = {
@@ -66,10 +66,10 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
         budget = st.number_input("Budget, $", 0.01, value=None, key=BUDGET_USD, **look, **SESSION)
         budget_period()  # sets the one that is chosen first
         period = select("For", PERIODS, BUDGET_FOR, width=170)
-    cases_of(bill, f"{period}_usd")
+    cases_of(bill, f"{period}_usd", money)
     if budget:
         against = against_budget(bill, budget, period)
-        st.progress(min(1.0, max(0.0, against.used_ratio)), plain(_against(against)))
+        st.progress(min(1.0, max(0.0, against.used_ratio)), plain(_against(against, money)))
     if unpriced := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
         st.caption(
             f"{with_noun(unpriced, 'answer')} without a price "
@@ -79,18 +79,20 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
         expander("How often, for how long", "planned", lambda: _plan_fields(records(bill), places))
 
 
-def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[str, str]]:
+def lines(
+    bill: pd.DataFrame, money: Money, write: Callable[[str], str] = plain
+) -> list[dict[str, str]]:
     """Return a line for each answer and one for their sum, rounded so that they add up.
 
     `bill` is a table of with_gpu_hours; `write` escapes texts.
     """
     names_job = "job" in bill and bill["job"].nunique() > 1
-    amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
+    amounts = {label: summands(bill[name].tolist(), money) for name, label in COLUMNS.items()}
     once_hours, all_once = hour_summands(bill["once_gpu_hours"].tolist())
     month_hours, all_of_month = hour_summands(bill["monthly_gpu_hours"].tolist())
     result, sums = [], {"": "**Together**"}
     for place, row in enumerate(records(bill)):
-        line = {"": write(_what(row, names_job))}
+        line = {"": write(_what(row, money, names_job))}
         for label, (texts, _) in amounts.items():
             line[label] = write(texts[place])
         line[HOURS] = _hours(once_hours[place], month_hours[place])
@@ -117,12 +119,12 @@ def _hours(once: str, monthly: str) -> str:
     return ", ".join(f"{hours} {when}" for when, hours in words.items() if hours)
 
 
-def _what(row: Row, names_job: bool) -> str:
+def _what(row: Row, money: Money, names_job: bool) -> str:
     """Return the line of a row: Full · p5.48xlarge, 1 run, $9 of it for starting.
 
     Among several jobs each names its own at the end.
     """
-    starting = f"{about(row['start_usd'])} of it for starting" if row["start_usd"] > 0 else ""
+    starting = f"{money(row['start_usd'])} of it for starting" if row["start_usd"] > 0 else ""
     phrase = MARKETS[row["market"]].phrase
     market = "" if row["market"] == "on-demand" or phrase in row["scenario"] else phrase
     parts = (
@@ -174,26 +176,27 @@ def _take_discount() -> None:
     kept_answers.take_discount(st.session_state["bill_discount"])
 
 
-def said_of(bill: pd.DataFrame) -> list[str]:
+def said_of(bill: pd.DataFrame, money: Money) -> list[str]:
     """The decision, the bill as a range, and the budget, as a report says them."""
     state = st.session_state
     period = budget_period()
     column = f"{period}_usd"
     found = cases(bill, column, state.get(CONTINGENCY) or 0.0)
     said = [f"Decision: {state.get(DECISION) or 'none yet'}"]
-    said.append(f"{PERIODS[period]}: {range_words(found, bill[column].tolist())}. {HOW_CASES}")
+    range_text = range_words(found, bill[column].tolist(), money)
+    said.append(f"{PERIODS[period]}: {range_text}. {HOW_CASES}")
     if budget := state.get(BUDGET_USD):
         against = against_budget(bill, budget, period)
-        said.append(f"Budget {billed_usd(budget)}: {_against(against)}")
+        said.append(f"Budget {money(budget)}: {_against(against, money)}")
     return said
 
 
-def _against(against: AgainstBudget) -> str:
+def _against(against: AgainstBudget, money: Money) -> str:
     """The bill beside the budget: 82 % of the budget; $3,652 left."""
     left = against.left_usd
     return (
         f"{percent(against.used_ratio)} of the budget; "
-        f"{billed_usd(abs(left))} {'left' if left >= 0 else 'over it'}."
+        f"{money(abs(left))} {'left' if left >= 0 else 'over it'}."
     )
 
 

@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.bills import TITLES, answers_table, measures
 from calc.evaluate import Row
 from calc.plan.budgets import with_gpu_hours
-from calc.say.numbers import billed_usd
+from calc.say.cases import Money
 from calc.say.paid import gpu_hours_of
 from calc.say.setting import arrangement, setting
 from calc.say.verdict import memory_of
@@ -25,10 +25,10 @@ def markdown(
 ) -> str:
     """The minutes; `said` are the decision, the cases and the budget in sentences."""
     bill = every.rows.iloc[every.ticked]
-    lines = [f"## {the_bill.heading(bill)}", ""]
+    lines = [f"## {the_bill.heading(bill, every.money)}", ""]
     if said:
         lines.append(f"**{said[0]}**\n")
-    lines += _table(HEADS, [_answer(row, catalogs) for row in every.records])
+    lines += _table(HEADS, [_answer(row, every.money, catalogs) for row in every.records])
     lines += ["", "### The bill", ""]
     lines += _table(the_bill.HEADS, _bill(every, catalogs))
     lines.append("")
@@ -44,11 +44,13 @@ def html(
 ) -> str:
     """The report in one file, with a bar for every measure of every answer."""
     bill = every.rows.iloc[every.ticked]
-    title = the_bill.heading(bill)
+    title = the_bill.heading(bill, every.money)
     parts = [f"<h1>{escape(title)}</h1>"]
     if said:
         parts.append(f"<p><b>{escape(said[0])}</b></p>")
-    parts.append(table_of(HEADS, [_escaped(_answer(row, catalogs)) for row in every.records]))
+    parts.append(
+        table_of(HEADS, [_escaped(_answer(row, every.money, catalogs)) for row in every.records])
+    )
     for name in measures(every.records, catalogs):
         parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name, catalogs)]
     bill_rows = [_escaped([cell.strip("*") for cell in row]) for row in _bill(every, catalogs)]
@@ -68,12 +70,12 @@ def _escaped(cells: Iterable[str]) -> list[str]:
     return [escape(cell) for cell in cells]
 
 
-def _answer(row: Row, catalogs: Catalogs) -> list[str]:
+def _answer(row: Row, money: Money, catalogs: Catalogs) -> list[str]:
     """The cells of a kept answer; for a refused one, the reason."""
     ticked = "yes" if row["in_bill"] == "yes" else ""
     if row["problem"]:
         return [ticked, row["job"], row["scenario"], row["problem"], "", "", ""]
-    cost = "yours" if row["have"] else billed_usd(row["usd"])
+    cost = "yours" if row["have"] else money(row["usd"])
     figures = (cost, pace(row, catalogs), gpu_hours_of(row), memory_of(row))
     return [ticked, row["job"], row["scenario"], *figures]
 
@@ -88,12 +90,12 @@ def _set(row: Row, catalogs: Catalogs) -> str:
 def _bill(every: ComparedAnswers, catalogs: Catalogs) -> list[list[str]]:
     """The lines of the bill and their sum."""
     bill = with_gpu_hours(every.rows.iloc[every.ticked], catalogs)
-    return [[*line.values()] for line in the_bill.lines(bill, str)]
+    return [[*line.values()] for line in the_bill.lines(bill, every.money, str)]
 
 
 def _bars(every: ComparedAnswers, measure: str, catalogs: Catalogs) -> str:
     """A measure of the answers as bars that print and need no script."""
-    table = answers_table(every.records, every.ticked, measure, catalogs)
+    table = answers_table(every.records, every.ticked, measure, every.money, catalogs)
     rows = [
         [
             escape(row["name"]),
