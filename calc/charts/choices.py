@@ -58,7 +58,10 @@ def choices_table(
     mark = _marks(table, cells, is_own, measure, plan)
     doubts = pd.Series([_doubt(cell) for cell in cells])
     doubt_or_mark = mark.where((doubts == "") | is_own, doubts)
-    summary = _join_texts(table["text"], table["detail"], table["machine_line"], doubt_or_mark)
+    own_doubts = doubts.where(is_own, "")
+    summary = _join_texts(
+        table["text"], table["detail"], table["machine_line"], own_doubts, doubt_or_mark
+    )
     summary = summary.where(table["text"] != NO_PLAN, NO_PLAN + ": " + table["why"])
     names = table["row"] + (", " + table["column"]).where(table["column"] != "", "")
     return table.assign(

@@ -39,6 +39,8 @@ MACHINES = {
 WHAT_HELPS = "What helps there, the gentlest first"
 ENGINE_OPTIONS = "With options of the engine, on the machine you have"
 NOTHING_FITS = "No change that was tried makes it fit: take a smaller model, LoRA or more GPUs."
+NOTHING_SAVES = "No change to this plan that was tried saves money or memory worth naming."
+NOTHING_MEETS = "No change to this plan that was tried meets every limit."
 TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05
 
@@ -147,6 +149,18 @@ def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> st
         f"{effects} "
         f"{OTHER_WORK[row['work']]}.{f' {quality[0].upper()}{quality[1:]}.' if quality else ''}"
     )
+
+
+def nothing_helps(row: Row) -> str:
+    """Return what was tried in vain: to make a row fit, to meet its limits, or to save."""
+    if row["fits"] not in HOLDS:
+        return NOTHING_FITS
+    return NOTHING_MEETS if row["missed_limits"] else NOTHING_SAVES
+
+
+def meets_limits(change: Row, row: Row, catalogs: Catalogs) -> str:
+    """Return that a change meets the limits which the nearest plan exceeds, and its effect."""
+    return f"The change to {change['change']} meets the limits: {effect(change, row, catalogs)}"
 
 
 def effect_on_bill(change: Row, ends: bool) -> str:

@@ -133,13 +133,26 @@ def decision(
         alike = [one for one in cells if one.qualifies and one.plan and costs_alike(one.plan, best)]
         if len(alike) == 1 and _is_own(alike[0], job, plan):
             return f"The plan is the cheapest of these at {about(plan['usd'])}."
-        same = f"No choice costs less than the plan, {about(plan['usd'])}."
+        least_usd = min(one.plan["usd"] for one in alike if one.plan)
+        is_shown_less = least_usd < plan["usd"] and about(least_usd) != about(plan["usd"])
+        over = f"over {percent(TIE_RATIO)} " if is_shown_less else ""
+        same = f"No choice costs {over}less than the plan, {about(plan['usd'])}."
         return f"{same} {_fastest_of(alike, plan, catalogs)}".strip()
     cost = f"{_cost(best, catalogs)}, {percent(saved)} less than the plan"
-    text = f"{cost}{_time_change(best.plan, plan)}."
+    text = f"{cost}{_time_change(best.plan, plan)}{_tied_words(cells, best)}."
     if is_plan(best.column, job, plan):
         return text
     return f"{text} {_without_column_change(cells, job, plan, catalogs)}".strip()
+
+
+def _tied_words(cells: Sequence[Cell], best: Cell) -> str:
+    """Return how many other choices cost no more than the cheapest one, but for a tie."""
+    tied = [one for one in cells if one.qualifies and one.plan and costs_alike(one.plan, best)]
+    if len(tied) == 1:
+        return ""
+    verb = "costs" if len(tied) == 2 else "cost"
+    others = with_noun(len(tied) - 1, "other choice")
+    return f"; {others} {verb} as much within {percent(TIE_RATIO)}"
 
 
 def _less_and_more(cells: Sequence[Cell], job: Cells, plan: Cells, catalogs: Catalogs) -> str:

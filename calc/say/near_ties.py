@@ -3,6 +3,7 @@
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
+from calc.job.columns import TIE_RATIO
 from calc.plan.figures import figures
 from calc.say.numbers import about, is_missing, percent
 from calc.say.other_ways import tuned_words, untimed_words
@@ -26,6 +27,10 @@ COUNTS = (
     "Ten",
     "Eleven",
     "Twelve",
+)
+TIED = (
+    f"Costs within {100 * (TIE_RATIO - 1):g} % are a tie: the easiest to get comes first, then the "
+    f"fastest."
 )
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
@@ -57,6 +62,8 @@ def how_sure(
         parts = [f"Time is known to ± {_known_to(first)}."]
     if types.close > len(types.rows):
         parts.insert(0, f"{COUNTS[len(types.rows)]} of them are here.")
+    if cheaper := [row for row in types.rows[1:] if row["usd"] < first["usd"]]:
+        parts += dict.fromkeys(_why_behind(row, first) for row in cheaper)
     if types.next is not None and types.close == 1:
         parts.append(
             f"The next type, {place(types.next)}, costs "
@@ -75,6 +82,15 @@ def how_sure(
         words = tuned_words(ways.tuned_row, first, catalogs)
         parts.append(f"{words[:1].upper()}{words[1:]}.")
     return " ".join(parts) + untimed_words(types.cheapest_without_time)
+
+
+def _why_behind(cheaper: Row, first: Row) -> str:
+    """Return why a type that costs less than the first answer is behind it."""
+    if first["usd"] <= TIE_RATIO * cheaper["usd"]:
+        return TIED
+    agreed = cheaper["obtainable"] == "by-agreement" != first["obtainable"]
+    why = "AWS rents so many by agreement alone" if agreed else "its price is older"
+    return f"{place(cheaper)} costs less, but {why}."
 
 
 def ordinal(number: int) -> str:

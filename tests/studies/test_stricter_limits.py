@@ -12,7 +12,7 @@ from calc.answers.full_answer import full_answer as options
 from calc.say import limits as limit_words
 from calc.say.answer import titles
 from calc.say.cards import card_line, in_bits_line, owned_cards
-from calc.say.near_ties import how_sure
+from calc.say.near_ties import TIED, how_sure
 from calc.studies.alternatives import Alternatives
 from calc.studies.limits_cost import Relaxed
 from calc.studies.near_ties import NearTies
@@ -76,6 +76,11 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
         how_sure(types, LoadLimit(6, np.nan), Alternatives(), catalogs)
         == "The answer also takes 6 requests in flight."
     )
+    tied, dear = least | {"usd": least["usd"] / 1.004}, least | {"usd": least["usd"] / 1.2}
+    assert TIED in how_sure(NearTies([least, tied], 2, None), None, Alternatives(), catalogs)
+    behind = how_sure(NearTies([least, dear], 2, None), None, Alternatives(), catalogs)
+    assert "costs less, but its price is older." in behind
+    assert TIED not in behind
     many = NearTies([least] * 6, 7, None)
     assert how_sure(many, None, Alternatives(), catalogs).startswith("Six of them are here.")
     assert (

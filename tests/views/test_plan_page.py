@@ -25,6 +25,7 @@ from pages import (
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.files.csv import tables as csv_tables
+from calc.say.change import NOTHING_FITS, NOTHING_MEETS, NOTHING_SAVES, nothing_helps
 from calc.say.numbers import about, span, spoken_span, three_digits
 from calc.units import GIB
 from views.plan import changes, limits
@@ -232,6 +233,16 @@ def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(s
     assert "misses" in board(app)
     (by_hand,) = cards(opened(v="3", batch="2", **STATES["nothing within the limits"]))
     assert by_hand.startswith("As you set it")
+
+
+def test_beside_a_limit_that_is_exceeded_stands_the_change_that_meets_it():
+    job = {"goal": "tune", "method": "lora", "model": "mistral-7b-v0.3", "usd_most": "5"}
+    app = opened(v="3", **job, examples="20000", example_tokens="800", epochs="2")
+    first = next(one.label for one in app.button if (one.key or "").startswith("take_"))
+    assert f"The change to {first} meets the limits: $" in app.warning[0].value.replace("\\", "")
+    assert nothing_helps({"fits": "yes", "missed_limits": "usd_most"}) == NOTHING_MEETS
+    assert nothing_helps({"fits": "yes", "missed_limits": ""}) == NOTHING_SAVES
+    assert nothing_helps({"fits": "no", "missed_limits": ""}) == NOTHING_FITS
 
 
 @pytest.mark.sample(3)

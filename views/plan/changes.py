@@ -10,7 +10,7 @@ from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
-from calc.say.change import NOTHING_FITS, effect
+from calc.say.change import effect, nothing_helps
 from calc.say.numbers import day_text, with_noun
 from calc.search.row_status import scenario_of
 from views.session import job_state
@@ -24,22 +24,23 @@ MOST_SHOWN = 2
 MOST_NAMED = 2  # in the heading of a closed group
 COMPARED = ("precision", "optimizer", "tuning", "kv_precision")  # shown by Compare choices
 PRICED_ELSEWHERE = ("market", "region")  # by the line of what the limits cost
-NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
 
 
-def panel(row: Row, market: str, job: Row, catalogs: Catalogs) -> None:
-    """The useful changes within the job's limits; for a refused row, its own remedy."""
+def panel(row: Row, market: str, job: Row, catalogs: Catalogs) -> Row | None:
+    """Draw the useful changes within the job's limits, and return the first of them."""
     if row["problem"] and not row["fits"]:
-        return
+        return None
     fits = row["fits"] in HOLDS
     st.header("What to change" if fits else "What would make it fit", anchor=False)
     tried = changes(row, market, job, catalogs)
     if not len(tried):
-        st.markdown(NOTHING_SAVES if fits else NOTHING_FITS)
-        return
+        st.markdown(nothing_helps(row))
+        return None
     shown = tried.index.isin(_first(tried, fits))
     lines(tried[shown], row, market, catalogs)
     others(tried[~shown], row, market, catalogs, is_all=not shown.any())
+    first: Row = (tried[shown] if shown.any() else tried).iloc[0].to_dict()
+    return first
 
 
 def changes(

@@ -4,10 +4,12 @@ from datetime import date
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.lengths import shorter_context
+from calc.say.change import meets_limits
 from calc.say.job import job_sentence
 from views.plan.keep import keep
 from views.session import address, is_phone, kept_answers, opened_plan, questions
@@ -21,8 +23,8 @@ from views.shared.theme import Ink
 from views.sidebar import sidebar
 
 
-def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Draw the title; if no option meets every limit, also what to do."""
+def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> DeltaGenerator:
+    """Draw the title, and what to do if no option meets every limit; return the latter's place."""
     options = plan.options
     with st.container(gap="xxsmall", key="heading"):
         with st.container(
@@ -34,27 +36,42 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
                 keep(plan)
         st.markdown(plain(job_sentence(options.job, catalogs)))
         sidebar.edit_job(lambda: keep(plan, "secondary"), catalogs)
-        if parts := [
-            _part(text, warns, ink)
-            for text, warns in words.small_line(options, catalogs, date.today(), plan.row)
-        ]:
-            st.markdown(f":small[{' · '.join(parts)}]")
-        if words.calibration_words(plan.row, catalogs):
-            button(
-                "Take the calibration off",
-                rest_on,
-                {},
-                icon="undo",
-                type="tertiary",
-                key="calibration_off",
-            )
-    if options.problem and (cure := words.cure(options, catalogs)):
-        st.warning(plain(words.unbroken(cure)), icon=":material/block:")
+        _small_line(plan, ink, catalogs)
+    place = st.empty()
+    cure(place, plan, None, catalogs)
     if options.obstacle and options.resolved:
         tokens = shorter_context(options.resolved, catalogs)
         if tokens:
             take = partial(questions.take_context, tokens, catalogs)
             button(f"Take {tokens:,} tokens of context", take, key="shorter_context")
+    return place
+
+
+def _small_line(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """Draw what the answer rests on, and the button that takes a calibration off."""
+    facts = words.small_line(plan.options, catalogs, date.today(), plan.row)
+    if facts:
+        parts = [_part(text, warns, ink) for text, warns in facts]
+        st.markdown(f":small[{' · '.join(parts)}]")
+    if words.calibration_words(plan.row, catalogs):
+        button(
+            "Take the calibration off",
+            rest_on,
+            {},
+            icon="undo",
+            type="tertiary",
+            key="calibration_off",
+        )
+
+
+def cure(place: DeltaGenerator, plan: Present, change: Row | None, catalogs: Catalogs) -> None:
+    """Draw what to do if no option meets every limit, with a change to the plan that meets them."""
+    options = plan.options
+    parts = [words.cure(options, catalogs)] if options.problem else []
+    if change and plan.row["missed_limits"]:
+        parts.append(meets_limits(change, plan.row, catalogs))
+    if text := " ".join(filter(None, parts)):
+        place.warning(plain(words.unbroken(text)), icon=":material/block:")
 
 
 def _part(text: str, warns: bool, ink: Ink) -> str:

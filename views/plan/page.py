@@ -25,7 +25,7 @@ cards = answer_cards.cards_of(plan, catalogs)
 sidebar.sidebar(catalogs)
 first_visit.introduction()
 heading.since_then(plan.options.rows[0], catalogs)
-heading.heading(plan, ink, catalogs)
+cure_place = heading.heading(plan, ink, catalogs)
 answer_cards.cards(cards, plan, ink, catalogs)
 limits.limits(plan, cards, catalogs)
 if is_answered and not has_machines:
@@ -38,5 +38,6 @@ if is_answered:
         memory(plan.row, plan.options.board, ink, catalogs, is_narrow=beside)
     if not has_machines:  # what is changed is weighed by its cost
         with right:
-            changes.panel(plan.row, plan.market, plan.job, catalogs)
+            change = changes.panel(plan.row, plan.market, plan.job, catalogs)
+        heading.cure(cure_place, plan, change, catalogs)
     launch_kit.panel(plan, catalogs)
