@@ -1,5 +1,6 @@
 """Offline work in what its model reads: images, hours of sound, or tokens."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,16 @@ def sound_seconds(model: str, catalogs: Catalogs) -> float:
 def tokens_of_image(model: str, catalogs: Catalogs) -> float:
     """Return the tokens of an image that a generator reads with its prompt; 0 if it sees none."""
     return float(np.nan_to_num(catalogs.models["usual_image_tokens"][model]))
+
+
+def tokens_of_images(
+    images: float, image_tokens: float | None, model: str, catalogs: Catalogs
+) -> int:
+    """Return the tokens that the images of a request take of its prompt.
+
+    `image_tokens`: of one image, by default those of its model.
+    """
+    return math.ceil(images * (image_tokens or tokens_of_image(model, catalogs)))
 
 
 def takes_images(model: str, catalogs: Catalogs) -> bool:

@@ -170,6 +170,7 @@ def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         yield f"Serve {model}"
         yield _load(job)
     yield _lengths(job, catalogs)
+    yield _images(job)
     yield turns_words(job, catalogs)
     if (peak := number_in(job, "peak_to_mean")) > 1:
         yield f"{amount(peak)} times the mean load at the peak"
@@ -182,8 +183,9 @@ def _serving_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
 def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     what = offline_words(job, name_of("model", job.get("model", ""), catalogs), catalogs)
     through = tokens_through(job, catalogs)
-    yield f"{what} ({amount(through)} through the model)" if through else what
+    yield f"{what} ({amount(through, 3)} through the model)" if through else what
     yield f"{requests_in_all(job, catalogs)}{_lengths(job, catalogs)}"
+    yield _images(job)
     yield turns_words(job, catalogs)
 
 
@@ -209,6 +211,15 @@ def _lengths(job: Cells, catalogs: Catalogs) -> str:
     answer = number_in(job, "answer_tokens") or context - prompt
     split = context > 1 and prompt and answer and is_generator(job, catalogs)
     return context_words(job) + (f" ({amount(prompt)} in, {amount(answer)} out)" if split else "")
+
+
+def _images(job: Cells) -> str:
+    """Say the images of a request: 2 images in each; empty for a training."""
+    images = listed(job.get("images_per_sequence"))
+    if job.get("work") != "inference" or len(images) != 1 or not float(images[0]) > 0:
+        return ""
+    number = float(images[0])
+    return f"{amount(number)} image{'' if number == 1 else 's'} in each"
 
 
 def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:
@@ -335,6 +346,7 @@ def _columns_by_hand(job: Cells, catalogs: Catalogs) -> dict[str, list[str]]:
         *CHOICES_IN_PARTS,
         *(ROLLOUT if _rolls_out(job) else ()),
         *(MACHINE if _sets_machine(job) else ()),
+        *(["images_per_sequence"] if _images(job) else ()),
     }
     values = {name: _readable(name, job) for name in FIXABLE if name not in in_other_parts}
     return {

@@ -163,6 +163,11 @@ def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_
     run(app.selectbox(key="model").set_value("llama-3.1-8b"))
     assert app.session_state["sequence_tokens"] == 4096
     assert "learned positions" not in messages_of(app)
+    unasked = opened(v="3", goal="serve", model="whisper-large-v3", tokens_total="1000 hours")
+    assert unasked.session_state["prompt_tokens"] == 224
+    assert "learned positions" not in messages_of(unasked)
+    asked = opened(v="3", goal="serve", model="whisper-large-v3", prompt_tokens="1024")
+    assert "used: prompt 224, not 1,024" in messages_of(asked)
 
 
 def test_a_model_is_found_by_its_repository_and_the_newest_of_a_size_first():
@@ -184,8 +189,8 @@ def test_a_model_is_found_by_its_repository_and_the_newest_of_a_size_first():
 def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     app = opened(goal="serve", model=model)
     assert job_line(app).startswith("Serve ")
-    assert used in messages_of(app)
-    assert not app.warning  # the link did not name them
+    assert used not in messages_of(app)  # nobody asked for another one
+    assert not app.warning
     named = opened(goal="serve", model=model, prompt_tokens="1024", answer_tokens="512")
     assert any(used in warning.value for warning in named.warning)
 

@@ -69,19 +69,18 @@ def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
     )
     cells = (
         PLANS.transform_filter("isValid(datum.value)")
-        .mark_rect(cornerRadius=5, opacity=SHADE, cursor="pointer")
+        .mark_rect(cornerRadius=5, opacity=SHADE, cursor="pointer", tooltip=_tooltip())
         .encode(
             **place,
             color=alt.condition("datum.qualifies", shade, alt.value(ink.faint)),
-            tooltip=_tooltip(),
             description=WORDS,
         )
         .add_params(_pick())
     )
     empty = (
         PLANS.transform_filter("!isValid(datum.value)")
-        .mark_rect(cornerRadius=5, color=ink.track, opacity=0.6)
-        .encode(**place, tooltip=_tooltip(), description=WORDS)
+        .mark_rect(cornerRadius=5, color=ink.track, opacity=0.6, tooltip=_tooltip())
+        .encode(**place, description=WORDS)
     )
     present = (
         PLANS.transform_filter("datum.mark == 'plan'")
@@ -135,18 +134,12 @@ def line(ink: Ink) -> Spec:
         priced.mark_line(color=BLUE, strokeWidth=2, opacity=BEHIND_TEXT, aria=False).encode(
             x=x, y=y
         ),
-        priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer")
-        .encode(x=x, y=y, color=color, tooltip=_tooltip(), description=WORDS)
+        priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer", tooltip=_tooltip())
+        .encode(x=x, y=y, color=color, description=WORDS)
         .add_params(_pick()),
         PLANS.transform_filter("!isValid(datum.value)")
-        .mark_text(color=ink.text, fontSize=SIZE - 1)
-        .encode(
-            x=x,
-            y=alt.value(alt.ExprRef(LOWEST)),
-            text="text:N",
-            tooltip=_tooltip(),
-            description=WORDS,
-        ),
+        .mark_text(color=ink.text, fontSize=SIZE - 1, tooltip=_tooltip())
+        .encode(x=x, y=alt.value(alt.ExprRef(LOWEST)), text="text:N", description=WORDS),
         *(
             _text(ink, -16, fontSize=SIZE, fontWeight=600, opacity=opacity, priced=True).encode(
                 x=x, y=y, text=f"{name}:N"
@@ -180,8 +173,10 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
         limit=BESIDE_TICK,
     ).transform_calculate(lines=TWO_LINES if is_narrow else "datum.summary")
     layers = [
-        PLANS.mark_bar(height=18 * lines, cornerRadius=3, cursor="pointer", opacity=0.55)
-        .encode(x=x, y=y, color=color, tooltip=_tooltip(), description=WORDS)
+        PLANS.mark_bar(
+            height=18 * lines, cornerRadius=3, cursor="pointer", opacity=0.55, tooltip=_tooltip()
+        )
+        .encode(x=x, y=y, color=color, description=WORDS)
         .add_params(_pick()),
         text.encode(x=alt.value(28), y=y, text="lines:N"),
         _ticks(ink, alt.value(13), y),
@@ -254,16 +249,15 @@ def _ticks(ink: Ink, x: Any, y: Any, hidden: str = "false", inwards: int = 0) ->
     ).encode(x=x, y=y, color=fill, tooltip=tip, description=words)
 
 
-def _tooltip() -> list[alt.Tooltip]:
-    """The tooltip of a cell."""
-    names = {
-        "row": " ",
-        "column": " ",
-        "text": "Value",
-        "machine": "On",
-        "layout": "Layout",
-        "detail": "Time or cost",
-        "why": "Problem",
-        "quality": "Quality",
+def _tooltip() -> alt.ExprRef:
+    """The facts that a cell has, under its name; `none` is no column, so its line is left out."""
+    lines = {
+        "title": "datum.row + (datum.column ? ', ' + datum.column : '')",
+        "Value": "datum.text",
+        "On": "datum.machine || datum.none",
+        "Layout": "datum.layout || datum.none",
+        "Time or cost": "datum.detail || datum.none",
+        "Problem": "datum.why || datum.none",
+        "Quality": "datum.quality || datum.none",
     }
-    return [alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()]
+    return alt.ExprRef(f"{{{', '.join(f'{title!r}: {fact}' for title, fact in lines.items())}}}")

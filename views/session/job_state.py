@@ -35,6 +35,7 @@ from calc.job.resolve import usable_choices
 from calc.job.rollouts import OF_ROLLOUTS, rolls_out
 from calc.job.software import generates
 from calc.mappings import Cells
+from calc.say.gave_way import LENGTHS, no_images, not_possible, shortened_lengths, unknown_model
 from calc.scenarios.inputs import ASSUMED
 from calc.table import is_missing
 from views.session import extra_state
@@ -53,7 +54,6 @@ FIRST_VISIT = {
 AUTO: Row = {name: [] if name in COMPARED else None for name in BY_HAND}
 # Where the session holds each value, and its widget's key.
 KEYS = SimpleNamespace(**{name: name for name in (*JOB, *BY_HAND)})
-LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
 class Note(NamedTuple):
@@ -133,6 +133,7 @@ def start(choices: Row) -> None:
         extra_state.put(name, _widget_value(name, choices.get(name, value)))
     for name in choices.keys() & ASSUMED.keys():
         extra_state.put(name, _widget_value(name, choices[name]))
+    st.session_state["started"] = (st.session_state[KEYS.model], frozenset(choices))
 
 
 def choose(**choices: Any) -> None:
@@ -250,9 +251,7 @@ def settle(catalogs: Catalogs) -> list[Note]:
     _restore()
     notes = []
     if state["model"] not in catalogs.models.index:
-        sentence = (
-            f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used."
-        )
+        sentence = unknown_model(state["model"], str(FIRST_VISIT["model"]))
         notes.append(Note(sentence, (KEYS.model,)))
         state["model"] = FIRST_VISIT["model"]
     notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
@@ -307,14 +306,19 @@ def _fit_lengths(catalogs: Catalogs) -> list[Note]:
     state["shortened"] = {name: pair for name, pair in result.items() if pair[1] < pair[0]}
     for name, (_, fitted) in result.items():
         state[name] = fitted
-    used = ", ".join(
-        f"{LENGTHS.get(name, 'context')} {fitted:,}, not {wanted:,}"
-        for name, (wanted, fitted) in state["shortened"].items()
-    )
-    if not used:
+    told = {
+        name: pair for name, pair in state["shortened"].items() if not _is_assumed(name, pair[0])
+    }
+    if not told:
         return []
-    sentence = f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."
-    return [Note(sentence, tuple(state["shortened"]))]
+    return [Note(shortened_lengths(entry["name"], longest, told), tuple(told))]
+
+
+def _is_assumed(name: str, wanted: Any) -> bool:
+    """Return whether nobody has asked for a length: it is the default, since the job began."""
+    state = st.session_state
+    model, given = state.get("started", (None, ()))
+    return state["model"] == model and name not in given and wanted == FIRST_VISIT[name]
 
 
 def _fit_images(catalogs: Catalogs) -> list[Note]:
@@ -325,8 +329,7 @@ def _fit_images(catalogs: Catalogs) -> list[Note]:
     asked_for = state.get(KEYS.images_per_sequence)
     to_auto(KEYS.images_per_sequence, KEYS.image_tokens)
     if asked_for:
-        model = catalogs.models["name"][state["model"]]
-        sentence = f"{model} takes no images or sounds; none are counted."
+        sentence = no_images(catalogs.models["name"][state["model"]])
         return [Note(sentence, (KEYS.images_per_sequence,))]
     return []
 
@@ -344,8 +347,4 @@ def _keep_possible(name: str, values: list[str]) -> list[Note]:
         return []
     parked[name] = lost
     state[name] = [value for value in state[name] if value in values]
-    instead = ", ".join(state[name]) or "the usual one"
-    return [
-        Note(f"{name} {value} is not possible for this work; {instead} is used instead.", (name,))
-        for value in lost
-    ]
+    return [Note(not_possible(name, value, state[name]), (name,)) for value in lost]

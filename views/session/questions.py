@@ -11,10 +11,11 @@ from calc.evaluate import Row
 from calc.job.cells import JobError, machines_of
 from calc.job.fields import is_offline
 from calc.job.lengths import prompt_of_mean_turn, split_context
-from calc.job.measure import IMAGES, SOUND, TOKENS, measure
+from calc.job.measure import IMAGES, SOUND, TOKENS, measure, tokens_of_images
 from calc.job.software import generates
 from calc.rules.layouts import least_prompt_tokens
 from views.session import first_run, job_state
+from views.session.job_state import KEYS
 
 MY_GPUS, FIRST_MACHINES = "mine", "8 x h100-80gb-sxm"
 # Field: what it begins with.
@@ -140,6 +141,15 @@ def take_turns(turns: int, catalogs: Catalogs) -> None:
     if prompt < least_prompt_tokens(turns, answer, 0):
         mean_prompt = prompt_of_mean_turn(turns, answer)
         job_state.choose(context_tokens=None, prompt_tokens=mean_prompt, answer_tokens=answer)
+
+
+def take_images(catalogs: Catalogs) -> None:
+    """Callback: the number of images has changed; a prompt that is too short grows by them."""
+    state = st.session_state
+    images, each = state[KEYS.images_per_sequence] or 0, state.get(KEYS.image_tokens)
+    prompt, answer = lengths(catalogs)
+    if prompt < (least := tokens_of_images(images, each, state[KEYS.model], catalogs)):
+        job_state.choose(context_tokens=None, prompt_tokens=least, answer_tokens=answer)
 
 
 def machines(catalogs: Catalogs) -> Kinds:

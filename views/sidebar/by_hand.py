@@ -20,15 +20,14 @@ from views.sidebar.fields import choice, instance_names
 from views.sidebar.served import conversation
 
 TEXT = TEXTS["by_hand"]
+IMAGE_FIELDS = (KEYS.images_per_sequence, KEYS.image_tokens)  # which a service asks above
 
 
 def group(fields: Row, by_hand: Row, catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
-    by_hand = {
-        name: values
-        for name, values in by_hand.items()
-        if name not in (*ASKED_ABOVE, KEYS.objective)
-    }
+    asked = {*ASKED_ABOVE, KEYS.objective}
+    asked |= {*IMAGE_FIELDS} if work_of(fields) == "inference" else set()
+    by_hand = {name: values for name, values in by_hand.items() if name not in asked}
     pane = st.expander("Set by hand", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
@@ -65,7 +64,7 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
     is_single = work == "inference" and questions.turns() == 1
     if is_single and generates(fields["model"], catalogs):
         conversation(catalogs)  # which stands with the load once it has several turns
-    if takes_images(fields["model"], catalogs):
+    if work == "training" and takes_images(fields["model"], catalogs):
         field(KEYS.images_per_sequence, chosen, catalogs)
         usual_tokens = catalogs.models["usual_image_tokens"][fields["model"]]
         field(KEYS.image_tokens, {**chosen, KEYS.image_tokens: usual_tokens}, catalogs)

@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.words.numbers import read_amount
 from calc.job.columns import PUBLISHED, usual_limits_seconds
-from calc.job.measure import IMAGES, SOUND, counts_images, measure
+from calc.job.measure import IMAGES, SOUND, counts_images, measure, takes_images
 from calc.job.software import generates
 from calc.plan.sessions import MOST_TURNS
 from calc.say.numbers import exact_amount, with_noun
@@ -19,6 +19,7 @@ from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.shared.elements import select
 from views.shared.markdown import plain
+from views.sidebar.by_hand_fields import field
 from views.sidebar.fields import (
     NO_LIMIT,
     count_field,
@@ -28,7 +29,12 @@ from views.sidebar.fields import (
     written_count,
 )
 
-SHARES = {"": "the mean", "50": "half", "90": "90 of 100", "99": "99 of 100"}  # of the requests
+SHARES = {  # of the requests, which meet the limits
+    "": "the mean of the requests",
+    "50": "half of the requests",
+    "90": "90 of 100 requests",
+    "99": "99 of 100 requests",
+}
 LOADS = {
     KEYS.people: "People",
     KEYS.users: "Requests in flight",
@@ -54,6 +60,8 @@ def load(fields: Row, catalogs: Catalogs) -> None:
             number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
         lengths(catalogs)
+    if takes_images(fields["model"], catalogs):
+        _images(fields, catalogs)
     if questions.turns() > 1 and generates(fields["model"], catalogs):
         conversation(catalogs)
     if measured != KEYS.tokens_total:
@@ -131,7 +139,22 @@ def _shares(fields: Row) -> None:
         job_state.choose(first_token_percentile=percentile, token_percentile=percentile)
 
     state = questions.widget_of("limits_hold_for", fields[KEYS.first_token_percentile], choose)
-    st.select_slider("Limits are for", list(SHARES), format_func=SHARES.__getitem__, **state)
+    select("Limits are for", SHARES, **state, persist_state=None)
+
+
+def _images(fields: Row, catalogs: Catalogs) -> None:
+    """The images in a request and the tokens of each, which are part of its prompt."""
+    usual_tokens = catalogs.models["usual_image_tokens"][fields["model"]]
+    chosen = {**present(catalogs).row, KEYS.image_tokens: usual_tokens}
+    with row():
+        number(
+            "Images in a request",
+            KEYS.images_per_sequence,
+            "none",
+            step=1.0,
+            on_change=partial(questions.take_images, catalogs),
+        )
+        field(KEYS.image_tokens, chosen, catalogs)
 
 
 def _weights(fields: Row, catalogs: Catalogs) -> dict[str, str]:
