@@ -3,7 +3,6 @@
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.job.columns import TIE_RATIO
 from calc.plan.figures import figures
 from calc.say.numbers import about, is_missing, percent
 from calc.say.other_ways import tuned_words, untimed_words
@@ -28,10 +27,7 @@ COUNTS = (
     "Eleven",
     "Twelve",
 )
-TIED = (
-    f"Costs within {100 * (TIE_RATIO - 1):g} % are a tie: the easiest to get comes first, then the "
-    f"fastest."
-)
+TIED = "Costs within {} are a tie: the easiest to get comes first, then the fastest."
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -63,7 +59,7 @@ def how_sure(
     if types.close > len(types.rows):
         parts.insert(0, f"{COUNTS[len(types.rows)]} of them are here.")
     if cheaper := [row for row in types.rows[1:] if row["usd"] < first["usd"]]:
-        parts += dict.fromkeys(_why_behind(row, first) for row in cheaper)
+        parts += dict.fromkeys(_why_behind(row, first, types.tie_ratio) for row in cheaper)
     if types.next is not None and types.close == 1:
         parts.append(
             f"The next type, {place(types.next)}, costs "
@@ -84,10 +80,10 @@ def how_sure(
     return " ".join(parts) + untimed_words(types.cheapest_without_time)
 
 
-def _why_behind(cheaper: Row, first: Row) -> str:
+def _why_behind(cheaper: Row, first: Row, tie_ratio: float) -> str:
     """Return why a type that costs less than the first answer is behind it."""
-    if first["usd"] <= TIE_RATIO * cheaper["usd"]:
-        return TIED
+    if first["usd"] <= tie_ratio * cheaper["usd"]:
+        return TIED.format(percent(tie_ratio - 1))
     agreed = cheaper["obtainable"] == "by-agreement" != first["obtainable"]
     why = "AWS rents so many by agreement alone" if agreed else "its price is older"
     return f"{place(cheaper)} costs less, but {why}."

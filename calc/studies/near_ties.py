@@ -16,20 +16,22 @@ FEWEST, MOST = 2, 6
 class NearTies(NamedTuple):
     """The rows of the short board, the number of types within 10 %, and the next row beyond.
 
-    `untimed`: the cheapest row of unknown speed that costs less than all of them.
+    `cheapest_without_time`: the cheapest row of unknown speed that costs less than all of them.
+    `tie_ratio`: the ratio of two costs within which the job counts them as equal.
     """
 
     rows: list[Row]
     close: int
     next: Row | None
     cheapest_without_time: Row | None = None
+    tie_ratio: float = 1.0
 
 
 def near_ties(options: Options) -> NearTies:
     """Return the first answer and the types within 10 % of its cost, two to six rows."""
     board = options.board
     sound = qualifies(board)
-    if options.obstacle or not sound.any():
+    if options.obstacle or options.resolved is None or not sound.any():
         return NearTies(
             records(board[board["usd"].notna() | (board.index == 0)].head(FEWEST)), 0, None
         )
@@ -42,4 +44,5 @@ def near_ties(options: Options) -> NearTies:
         int(near),
         rest[0] if rest else None,
         cheapest_without_time(board, options.resolved),
+        options.resolved.judged["tie_ratio"],
     )

@@ -15,7 +15,7 @@ from calc.say.cards import card_line, in_bits_line, owned_cards
 from calc.say.near_ties import TIED, how_sure
 from calc.studies.alternatives import Alternatives
 from calc.studies.limits_cost import Relaxed
-from calc.studies.near_ties import NearTies
+from calc.studies.near_ties import NearTies, near_ties
 from calc.studies.own_machines import own_machines
 from calc.studies.stricter_limits import LoadLimit, load_limit, stricter_limits, stricter_speeds
 
@@ -77,10 +77,12 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
         == "The answer also takes 6 requests in flight."
     )
     tied, dear = least | {"usd": least["usd"] / 1.004}, least | {"usd": least["usd"] / 1.2}
-    assert TIED in how_sure(NearTies([least, tied], 2, None), None, Alternatives(), catalogs)
-    behind = how_sure(NearTies([least, dear], 2, None), None, Alternatives(), catalogs)
+    assert near_ties(answered).tie_ratio == 1.01
+    beside = NearTies([least, tied], 2, None, tie_ratio=1.01)
+    assert TIED.format("1 %") in how_sure(beside, None, Alternatives(), catalogs)
+    behind = how_sure(beside._replace(rows=[least, dear]), None, Alternatives(), catalogs)
     assert "costs less, but its price is older." in behind
-    assert TIED not in behind
+    assert "tie" not in behind
     many = NearTies([least] * 6, 7, None)
     assert how_sure(many, None, Alternatives(), catalogs).startswith("Six of them are here.")
     assert (
