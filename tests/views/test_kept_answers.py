@@ -4,7 +4,7 @@ link.
 
 import pandas as pd
 import pytest
-from pages import address, opened, run, turned, with_share
+from pages import address, opened, pasted, run, turned, with_share
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate
@@ -51,6 +51,13 @@ def test_each_change_can_be_undone_looking_is_no_change_and_a_change_after_undo_
     assert not with_share(app).button(key="redo").disabled
     run(app.text_input(key="examples_written").set_value("3000"))
     assert app.button(key="redo").disabled
+
+
+def test_a_pasted_link_without_answers_leaves_those_that_are_kept():
+    app = opened(kept=KEPT)
+    run(pasted(app, "https://planner.example/?v=3&goal=tune&model=gpt2&method=full"))
+    assert address(app)["model"] == ["gpt2"]
+    assert len(address(app)["kept"]) == len(KEPT)
 
 
 def test_taking_makes_it_the_plan_and_undo_brings_the_plan_back():

@@ -298,9 +298,9 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
         _card_rules(ink, rows),
         line.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
         line.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
-        *_card_names(ink, rows),
-        *_cliff(ink, rows, x),
         now.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
+        *_card_names(ink, rows),  # over the dot, since few sequences have it at the left too
+        *_cliff(ink, rows, x),
     ]
     return alt.layer(*layers).properties(
         height=LINE_HEIGHT, width="container", title=_title(ink, words.slope_title)

@@ -11,7 +11,7 @@ from calc.explain.bill_formulas import THE_OTHERS
 from calc.explain.derivation import CHOICES
 from calc.explain.traced_columns import plain_number
 from calc.say.moments import MOMENTS
-from calc.say.numbers import count, duration, gib, usd
+from calc.say.numbers import billed_usd, count, duration, gib
 from calc.units import GIB
 from views.shared.sources import with_links
 from views.shared.tables import columns_of, grid, text_table
@@ -161,7 +161,7 @@ def time_title(row: pd.Series) -> str:
 
 
 def cost_title(row: pd.Series) -> str:
-    """Return the title of the cost: The bill · $84.63."""
+    """Return the title of the cost: The bill · $85."""
     value = float(row["value"][0])
     name = row["component"]
     if name not in COSTS:
@@ -171,17 +171,17 @@ def cost_title(row: pd.Series) -> str:
     elif name.endswith("even_tokens"):
         sentence = count(value)
     else:
-        sentence = usd(value)
+        sentence = billed_usd(value)
     return f"**{COSTS[name]}** · {sentence}"
 
 
 def bill(row: Row) -> str:
     """Return a sentence on what is billed."""
     period = "the run" if ends_of(row) else "a month"
+    cost = f"{billed_usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}"
     return (
-        f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Compare & bill: "
-        "hours that are billed times what all instances cost an hour. The hours follow from the "
-        "times above; their range is there too."
+        f"{cost}, as on Compare & bill: hours that are billed times what all instances cost an "
+        "hour. The hours follow from the times above; their range is there too."
     )
 
 

@@ -108,7 +108,9 @@ def _take() -> None:
 def make_plan(request: Request, text: str = "") -> str:
     """The request becomes the plan; returns what it was, what was read and what is assumed."""
     if query := link_query(text):
+        kept = st.session_state["kept"]
         address.open_link(query, session_catalogs.catalogs())
+        st.session_state["kept"] = st.session_state["kept"] or kept
         return f"{_capital(KINDS['link'])}."
     if request.columns.keys() != {"model"}:  # of a model alone nothing else is asked
         check_open(request)
