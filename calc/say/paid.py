@@ -1,8 +1,21 @@
-"""Hours that are paid, in words: those of a block beyond the run, and GPU-hours."""
+"""What is paid, in words: hours of a block beyond the run, GPU-hours, nothing to sign for."""
+
+from collections.abc import Sequence
 
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.numbers import gpu_hours_text, is_missing, span
+
+
+def nothing_to_sign(names_without_price: Sequence[str]) -> str:
+    """Return that nothing one could sign for costs less, or that its price is not known."""
+    if names_without_price:
+        names = ", ".join(names_without_price)
+        return (
+            f"No price of a commitment is known for {names}: `make prices` reads Savings Plans and "
+            f"reserved terms."
+        )
+    return "Nothing that you could sign for costs less. Other ways to pay has every price."
 
 
 def gpu_hours_of(row: Row) -> str:

@@ -277,6 +277,8 @@ def test_what_one_could_sign_for_costs_less_and_says_what_it_binds_to():
     assert all("h a month" in text for text in signed.iloc[1:, 3])
     assert "Each hour of the year is paid, used or not" in page_text(app)
     assert "A spare instance for Llama 3.1 8B, served: $" in page_text(app)
+    unlisted = page_text(opened("compare", kept=[SERVED.replace("g6e.xlarge", "g7e.2xlarge")]))
+    assert "No price of a commitment is known for served" in unlisted
     once = page_text(opened("compare", kept=[PLAIN]))
     assert "Nothing that you could sign for costs less" in once
     assert "Another attempt at Llama 3.1 8B, plain: $" in once

@@ -10,6 +10,7 @@ from calc.evaluate import Row
 from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
 from calc.say.cases import Money
 from calc.say.numbers import day_text, is_missing
+from calc.say.paid import nothing_to_sign
 from calc.say.setting import name_of
 from calc.units import MEAN_MONTH_HOURS
 from views.shared.elements import points
@@ -34,9 +35,16 @@ def cheaper(rows: list[Row], money: Money, catalogs: Catalogs) -> None:
         text_table(lines, f"What may be signed for: {row['scenario']}, {row['job']}")
         st.caption(plain(" ".join([*_binds(signed), *_spot(row, table, money)])))
     if not offered:
-        st.markdown(
-            "Nothing that you could sign for costs less. Other ways to pay has every price."
-        )
+        st.markdown(nothing_to_sign(_without_commitments(tables)))
+
+
+def _without_commitments(tables: list[tuple[Row, pd.DataFrame]]) -> list[str]:
+    """The services for which no price of a commitment is known; a run of hours needs none."""
+    return [
+        plain(row["scenario"])
+        for row, table in tables
+        if not ends_of(row) and not any(MARKETS[name].committed_years for name in table["market"])
+    ]
 
 
 def _line(row: Row, line: Row, money: Money) -> dict[str, str]:

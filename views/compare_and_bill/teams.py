@@ -16,7 +16,7 @@ from calc.plan.budgets import Budget, Use, budget_use, by_team, with_gpu_hours
 from calc.plan.figures import records
 from calc.plan.ownership import DAYS, LONGEST_OWNER, OWNERSHIP, day_of, owned_rows
 from calc.say.budgets import budget_name, use_sentence
-from calc.say.cases import summands
+from calc.say.cases import Money, summands
 from calc.say.numbers import is_missing, with_noun
 from calc.scenarios.problems import quote_cell
 from views.compare_and_bill.compare import NOTHING_TO_BILL, compared_answers
@@ -63,7 +63,7 @@ def draw(title: DeltaGenerator) -> None:
     heading_place = title.container()
     title.caption(ABOUT)
     _owners()
-    _sums(sums, bill)
+    _sums(sums, bill, compared_answers(catalogs).money)
     uses = _uses(bill, budgets) if budgets else []
     heading_place.title(plain(heading(sums, uses)), anchor=False)
     _open_budgets(catalogs)
@@ -120,10 +120,10 @@ def _save_owners(key: str) -> None:
         kept_answers.own(int(place), **texts | days)
 
 
-def _sums(sums: pd.DataFrame, bill: pd.DataFrame) -> None:
+def _sums(sums: pd.DataFrame, bill: pd.DataFrame, money: Money) -> None:
     """A line for each team, in the columns of the bill that any of them has.
 
-    Dollars are sums of what the lines of the bill show.
+    Sums are those of what the lines of the bill show.
     """
     plans = dict(iter(bill.groupby("team")))
     lines = [
@@ -131,10 +131,15 @@ def _sums(sums: pd.DataFrame, bill: pd.DataFrame) -> None:
             "Team": plain(row["team"] or NO_TEAM),
             "Plans": f"{row['plans']:.0f}",
             **{
-                label: plain(summands(plans[row["team"]][name].tolist())[1])
+                label: plain(summands(plans[row["team"]][name].tolist(), money)[1])
                 for name, label in COLUMNS.items()
             },
-            HOURS: gpu_hours_words(row["once_gpu_hours"], row["monthly_gpu_hours"]),
+            HOURS: gpu_hours_words(
+                *(
+                    plans[row["team"]][f"{often}_gpu_hours"].tolist()
+                    for often in ("once", "monthly")
+                )
+            ),
         }
         for row in records(sums)
     ]

@@ -1,6 +1,6 @@
 """The bill of the ticked answers: once, a month, 12 months; discount and budget."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +13,7 @@ from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, AgainstBudget, against_budget
 from calc.say.cases import HOW_CASES, Money, hour_summands, range_words, summands
-from calc.say.numbers import gpu_hours_text, is_missing, percent, with_noun
+from calc.say.numbers import percent, with_noun
 from calc.scenarios.private_prices import discount_percent
 from views.compare_and_bill.compared_answers import (
     BUDGET_FOR,
@@ -106,11 +106,9 @@ def lines(
     return result
 
 
-def gpu_hours_words(once: float, monthly: float) -> str:
-    """The GPU-hours of a line: 117 once, 5,840 a month; empty if neither is known."""
-    return _hours(
-        *("" if is_missing(hours) else gpu_hours_text(hours) for hours in (once, monthly))
-    )
+def gpu_hours_words(once: Sequence[float], monthly: Sequence[float]) -> str:
+    """The GPU-hours of several lines: 117 once, 5,840 a month; empty if neither is known."""
+    return _hours(hour_summands(once)[1], hour_summands(monthly)[1])
 
 
 def _hours(once: str, monthly: str) -> str:
