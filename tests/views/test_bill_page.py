@@ -13,7 +13,7 @@ from calc.answers.full_answer import full_answer as options
 from calc.plan.bill import billed, on_markets
 from calc.plan.figures import figures
 from calc.plan.run_length import over_concurrency, over_tokens
-from calc.say.numbers import about, percent
+from calc.say.numbers import billed_usd, percent
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.speed.time_basis import BASES
 from views.compare_and_bill import bill_lines, pay, prices
@@ -94,7 +94,7 @@ def test_a_run_says_what_is_paid_for_its_range_its_market_and_the_quota_that_it_
     assert dollars(total[5]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
     assert (
         title(app).replace("\\", "")
-        == f"About {about(row['usd'])} once: Train Llama 3.1 8B on 10 billion tokens"
+        == f"About {billed_usd(row['usd'])} once: Train Llama 3.1 8B on 10 billion tokens"
     )
     text = page_text(app)
     for heading in (

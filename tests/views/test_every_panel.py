@@ -182,7 +182,7 @@ def says_the_first_card(app, page, row, is_owned):
         assert where in heading
         assert "Rented, the same job costs $" in text
     elif page == "pay":
-        assert about(row["usd"]) in heading
+        assert billed_usd(row["usd"]) in heading
         assert where in text
         assert frame(app, "Cost")["Cost"].sub(row["usd"]).abs().min() == pytest.approx(
             0, abs=1e-6 * row["usd"]
@@ -211,7 +211,8 @@ def says_the_first_card(app, page, row, is_owned):
         assert heading == f"Where the {gib(needed)} on each GPU come from"
         assert (
             is_owned
-            or f"{usd(row['usd'])} {'for the run' if ends_of(row) else 'for a month'}" in text
+            or f"{billed_usd(row['usd'])} {'for the run' if ends_of(row) else 'for a month'}"
+            in text
         )
     elif page == "compare" and not is_owned:
         assert billed_usd(row["usd"]) in heading

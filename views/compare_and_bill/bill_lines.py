@@ -12,7 +12,7 @@ from calc.evaluate import Row
 from calc.plan.bill import month_generated_tokens, working_instances
 from calc.plan.figures import figures
 from calc.say.numbers import (
-    about,
+    billed_usd,
     is_missing,
     percent,
     span,
@@ -64,7 +64,7 @@ def summary(row: Row, market_line: Row) -> str:
         return (
             "The same wherever the run ends in the range of its time, since whole days are billed."
         )
-    return f"Expect {about(market_line['low_usd'])} to {about(market_line['high_usd'])}."
+    return f"Expect {billed_usd(market_line['low_usd'])} to {billed_usd(market_line['high_usd'])}."
 
 
 def _bill_table(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:

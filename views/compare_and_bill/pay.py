@@ -15,7 +15,7 @@ from calc.files.csv import tables as csv_tables
 from calc.plan import bill, break_even, run_length
 from calc.plan.bill import billed
 from calc.say.job import short_job
-from calc.say.numbers import about, is_missing, usd
+from calc.say.numbers import billed_usd, is_missing, usd
 from views.compare_and_bill import bill_lines, neuron, prices, quota, usage
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, present
@@ -163,7 +163,7 @@ def heading(row: Row, job: str, machines: str = "") -> str:
     if is_missing(row["usd"]):
         return f"No price is known: {job}"
     attempts = "once" if row["attempts"] == 1 else f"for {row['attempts']:g} attempts"
-    return f"About {about(row['usd'])} {attempts if ends_of(row) else 'a month'}: {job}"
+    return f"About {billed_usd(row['usd'])} {attempts if ends_of(row) else 'a month'}: {job}"
 
 
 def outside(row: Row, problem: str) -> str:

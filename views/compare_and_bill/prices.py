@@ -11,7 +11,7 @@ from calc.cost.markets import MARKETS, SAVINGS_PLANS
 from calc.evaluate import Row
 from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
-from calc.say.numbers import about, gib, is_missing, percent, three_digits, usd, with_noun
+from calc.say.numbers import billed_usd, gib, is_missing, percent, three_digits, usd, with_noun
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.compare_and_bill.bill_lines import TEXTS, price_day_words
 from views.session import job_state
@@ -122,7 +122,7 @@ def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
     saved = percent(1 - least["usd"] / market_line["usd"])
     note = spare if MARKETS[least["market"]].interrupted else ""
     return (
-        f"Cheapest overall: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} "
+        f"Cheapest overall: {MARKETS[least['market']].phrase}, {billed_usd(least['usd'])}, {saved} "
         f"less.{note}"
     )
 

@@ -135,10 +135,8 @@ def _sums(sums: pd.DataFrame, bill: pd.DataFrame, money: Money) -> None:
                 for name, label in COLUMNS.items()
             },
             HOURS: gpu_hours_words(
-                *(
-                    plans[row["team"]][f"{often}_gpu_hours"].tolist()
-                    for often in ("once", "monthly")
-                )
+                plans[row["team"]]["once_gpu_hours"].tolist(),
+                plans[row["team"]]["monthly_gpu_hours"].tolist(),
             ),
         }
         for row in records(sums)
