@@ -94,6 +94,7 @@ def training_rows(job, catalogs):
                 "gpus": gpus,
                 "tensor_parallel": tensor,
                 "optimizer": "adamw",
+                "attention": "flash" if native else "sdpa",
             }
             for batch in fixed.get("batch", batches):
                 choices = product(

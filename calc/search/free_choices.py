@@ -4,6 +4,7 @@ from calc.catalogs.load import Catalogs
 from calc.job.columns import FIXABLE, PUBLISHED, SHARDINGS
 from calc.job.job import Job
 from calc.job.resolve import fixed_at, tunings
+from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.lookups import cells_by_id
 from calc.scenarios.precision_traits import tried_for, with_and_without_bf16
 from calc.units import GIB
@@ -72,6 +73,9 @@ def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> di
             "precision": _served_formats(job, sixteen),
             "kv_precision": ["", "fp8"] if bits <= 8 else [""],
         }
+    # Cards without bf16 have no flash kernel: PyTorch takes another, an engine has its own.
+    takes_sdpa = not native and (trains or not job.generates)
+    free["attention"] = ["sdpa" if takes_sdpa else DEFAULTS["attention"]]
     lists = {name: fixed_at(job, name, values) for name, values in free.items()}
     lists |= {"tuning": job.fixed["tuning"]} if len(tunings(job)) > 1 else {}
     return lists | {

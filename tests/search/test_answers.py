@@ -242,6 +242,21 @@ def test_what_is_refused_never_appears(catalogs):
     )
 
 
+def test_a_card_without_a_flash_kernel_is_tried_with_the_attention_that_runs_there(catalogs):
+    """A T4 beside an L4: BERT is trained and served there by PyTorch's own attention, unless the
+    job sets another.
+    """
+    sold = {"instance": ["g4dn.xlarge", "g6.xlarge"], "model": "bert-base-uncased"}
+    train = sold | {"train_tokens": 5e7, "sequence_tokens": 512}
+    read = sold | {"work": "inference", "prompt_tokens": 512, "tokens_total": 1e9}
+    for job in (train, read):
+        board = options(job, catalogs).board.set_index("instance")
+        assert board["attention"].to_dict() == {"g4dn.xlarge": "sdpa", "g6.xlarge": "flash"}
+        assert (board["runs"] == "yes").all()
+    emulated = answer(train | {"instance": "g4dn.xlarge", "attention": "flash"}, catalogs).iloc[0]
+    assert emulated["runs"] == "emulated"
+
+
 def test_what_is_compared_has_a_row_for_each_value(catalogs):
     board = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs).board
     assert (
