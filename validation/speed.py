@@ -65,8 +65,8 @@ SET_UP = (
     "batch",
     "sequence_tokens",
 )
-# engine whose releases are the scenario's; others are asked as it, whose releases are their own
-OWN_RELEASES = "vLLM"
+# engines whose releases are the scenario's; others are asked as one, whose releases are their own
+OWN_RELEASES = ("vLLM", "transformers")
 # The engine that a row ran on, by the first word of its name; others are asked as vLLM.
 INFERENCE_ENGINES = {"SGLang": "sglang", "TensorRT-LLM": "tensorrt-llm", "NIM": "tensorrt-llm"}
 TUNED_RECIPES = "Megatron"  # whose published runs are its maker's performance recipes
@@ -106,7 +106,7 @@ def encoders():
 def _read(name, one_of, key=("row",)):
     """The rows that a scenario can say; of their keys one of so many is held out."""
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
-    rows["software_release"] = rows["engine_release"].where(rows["engine"] == OWN_RELEASES, "")
+    rows["software_release"] = rows["engine_release"].where(rows["engine"].isin(OWN_RELEASES), "")
     rows = rows[rows["left_out"] == ""].reset_index(drop=True)
     named = rows["engine"].str.split().str[0].map(INFERENCE_ENGINES).fillna("")
     rows["inference_engine"] = named.where(rows["work"] == "inference", "")

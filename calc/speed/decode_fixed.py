@@ -147,15 +147,17 @@ def decode_host_seconds(
     stack_launched_experts_seconds,
     touched_experts_ratio,
     engine_loops_experts,
+    idle_expert_launch_ratio,
     replays_decode,
 ):
     """Time in which the CPU launches one decode step's kernels; none of a replayed step. [s]
 
-    transformers before its grouped products loops over all experts of a block, chosen or not.
-    Source: modeling_mixtral.py and modeling_qwen2_moe.py of transformers 4.36 to 4.50,
-    MoeBlock.forward.
+    transformers before its grouped products loops over all experts of a block; those that no token
+    chose have no products, but their indices. Source: modeling_mixtral.py and
+    modeling_qwen2_moe.py of transformers 4.36 to 4.50, MoeBlock.forward.
     """
-    launched_ratio = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
+    idle_ratio = engine_loops_experts * (1 - touched_experts_ratio)
+    launched_ratio = touched_experts_ratio + idle_ratio * idle_expert_launch_ratio
     launches = np.sum(
         stack_layers * (launched_block_seconds + stack_launched_experts_seconds * launched_ratio),
         axis=0,

@@ -232,6 +232,19 @@ def adapter_element_passes(
     return engine_element_passes + adapted_width_ratio * added
 
 
+def merging_bytes_each(
+    adapts_experts, engine_merges_experts, release_lists_experts, adapter_bytes_each
+):
+    """Bytes moved to merge one expert weight with its adapter in one pass. [B]
+
+    Forward, the adapter's product is written, scaled and added to the weight; backward, the
+    gradient of the sum goes the same way: about six moves as wide as the adapter. Source: peft
+    0.21, tuners/lora/layer.py, ParamWrapper.get_delta_weight and _LoraParameterProxy.
+    """
+    merges = adapts_experts * engine_merges_experts * (1 - np.nan_to_num(release_lists_experts))
+    return merges * 6 * adapter_bytes_each
+
+
 def element_passes(
     adapts,
     compiles,

@@ -48,15 +48,19 @@ def training_passes(extra_forward_ratio):
 
 
 def expert_moved_bytes_each(
-    training_passes, compute_bytes_each, weight_gradient_ratio, gradient_bytes_each
+    training_passes,
+    compute_bytes_each,
+    weight_gradient_ratio,
+    gradient_bytes_each,
+    merging_bytes_each,
 ):
-    """Bytes moved for one expert weight, read in every pass, and for its gradient. [B]
+    """Bytes moved for one expert weight, read and merged in every pass, and its gradient. [B]
 
     Source: Megatron-Core, tensor_parallel/layers.py, weight gradients accumulated inside the
     product.
     """
     return (
-        training_passes * np.maximum(compute_bytes_each, 1)
+        training_passes * (np.maximum(compute_bytes_each, 1) + merging_bytes_each)
         + 2 * weight_gradient_ratio * gradient_bytes_each
     )
 

@@ -59,6 +59,7 @@ class Engine(Entry, kw_only=True):
     repeats_keys: Annotated[Flag, hint("1: grouped heads are widened before attention")]
     replays_steps: Annotated[Flag, hint("1: a decode step is one CUDA graph")]
     loops_experts: Annotated[Flag, hint("1: every expert is launched in a decode step")]
+    merges_experts: Annotated[Flag, hint("1: experts are merged with their adapters")]
     recompute_stops_early: Annotated[Flag, hint("1: recompute leaves out the last product")]
     sends_once_per_island: Annotated[Flag, hint("1: a token goes to each other node once")]
     interleaves_stages: Annotated[Flag, hint("1: pipeline stages are interleaved")]

@@ -43,6 +43,7 @@ class TimeConstants(Entry, kw_only=True):
     few_tokens: TimeConstant
     filling_outputs: TimeConstant
     fused_adapter_passes: TimeConstant
+    idle_expert_launch_ratio: TimeConstant
     kept_input_ratio: TimeConstant
     logit_passes: TimeConstant
     many_gpus: TimeConstant
