@@ -16,6 +16,12 @@ JOB_MARKETS = tuple(MARKETS)  # a commitment is ranked where the job names it, a
 TRAIN_TOKENS = 150_000_000  # 50,000 examples of 1,000 tokens, three times
 EXAMPLE_TOKENS = 1_000
 SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
+# Tokens of a step from scratch, for models with at most so many parameters: GPT-3's below a billion
+# (Brown et al. 2020, arXiv 2005.14165, table 2.1), TinyLlama's (its README), and Llama 2's from 7
+# billion on (Touvron et al. 2023, arXiv 2307.09288, table 1). The last two warm up for 2,000 steps
+# (section 2.2), so a short run is divided into as many, of STEP_TOKENS at least.
+FROM_SCRATCH_STEPS = ((1e9, 2**19), (6e9, 2**21), (float("inf"), 2**22))
+WARM_UP_STEPS = 2_000
 # Where a service sets no limit on its first token: 5 s, and longer for prompts that take longer to
 # read. A single 8-GPU machine reads a long prompt of a large model at thousands of tokens a second.
 FIRST_TOKEN_SECONDS, PROMPT_TOKENS_PER_SECOND, TOKEN_SECONDS = 5.0, 4_000, 0.1

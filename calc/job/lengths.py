@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobError, cell_values
-from calc.job.columns import CONTEXT_ANSWER_TOKENS, CONTEXT_PARTS, SEQUENCE_TOKENS, USUAL
+from calc.job.columns import (
+    CONTEXT_ANSWER_TOKENS,
+    CONTEXT_PARTS,
+    FROM_SCRATCH_STEPS,
+    SEQUENCE_TOKENS,
+    STEP_TOKENS,
+    USUAL,
+    WARM_UP_STEPS,
+)
 from calc.job.job import Job
 from calc.job.software import TRAINING
 from calc.mappings import Cells
@@ -46,6 +54,15 @@ def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> Non
         job["prompt_tokens"] = max(min(job["prompt_tokens"], most - generated), 1)
     if "sequence_tokens" not in cells:
         job["sequence_tokens"] = job["prompt_tokens"] + generated
+
+
+def from_scratch_step_tokens(parameters: float, train_tokens: float) -> float:
+    """Return the default step of a run from scratch: that of published runs of its size. [tokens]
+
+    A short run is divided into as many steps as those runs take to warm up.
+    """
+    published = next(tokens for most, tokens in FROM_SCRATCH_STEPS if parameters <= most)
+    return max(min(published, train_tokens / WARM_UP_STEPS), STEP_TOKENS)
 
 
 def split_context(context: int, answer: int = 0) -> tuple[int, int]:

@@ -33,7 +33,7 @@ from calc.job.columns import (
     usual_limits_seconds,
 )
 from calc.job.job import Job
-from calc.job.lengths import fill_lengths
+from calc.job.lengths import fill_lengths, from_scratch_step_tokens
 from calc.job.measure import counts_images, tokens_in_all, tokens_of_image
 from calc.job.rollouts import rolls_out, with_rollouts
 from calc.job.service_classes import with_class_defaults
@@ -154,6 +154,9 @@ def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:
     fill_lengths(job, cells, _longest_sequence(model, catalogs), generates(model, catalogs))
     if not generating:
         _examples(job, cells, catalogs)
+        if job["goal"] == "train" and "step_tokens" not in cells:
+            parameters = cells_by_id(catalogs, "models", "parameters")[model]
+            job["step_tokens"] = from_scratch_step_tokens(parameters, job["train_tokens"])
     _active_users(job, cells, catalogs)
     _offline_work(job, cells, catalogs)
     if not job["ends"] and job["first_token_seconds"] is None:

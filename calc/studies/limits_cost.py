@@ -12,7 +12,6 @@ from calc.job.columns import (
     ANYWHERE,
     MOST_INSTANCES,
     PUBLISHED,
-    STEP_TOKENS,
     USUAL_INSTANCES,
 )
 from calc.job.job import Job
@@ -46,9 +45,6 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
 }
 NARROWED = ("precision", "kv_precision")
 LONG_CURVE_RATIO = 0.8  # of the cost at one step, below which a second step is named too
-# Of a run from scratch: GPT-3 takes 1 to 3.2 million tokens a step from 1.3B on, Llama 3 405B 4 to
-# 16 million. Brown et al. 2020, arXiv 2005.14165, table 2.1; arXiv 2407.21783, section 3.4.1.
-FROM_SCRATCH_STEP_TOKENS = 1e6
 WIDEST = 16  # bits of a cache that has no format of its own
 LESS_LOAD = 0.9  # of the load, to see whether the load itself takes one machine more
 NARROWER: dict[str | int, tuple[int, ...]] = {PUBLISHED: (8, 4), 16: (8, 4), 8: (4,)}
@@ -168,9 +164,6 @@ def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
     twice = min(max(2 * allowed, USUAL_INSTANCES), MOST_INSTANCES)
     if twice > allowed:
         yield Relaxation("instances_most", "", {"instances_most": twice})
-    if steps_as_tuning(job):
-        larger = FROM_SCRATCH_STEP_TOKENS
-        yield Relaxation("step_tokens", larger, {"step_tokens": larger})
     if any(name in job.fixed for name in ("instance", "gpu")):
         name = "instance" if "instance" in job.fixed else "gpu"
         yield Relaxation(name, "", {"instance": None, "gpu": None})
@@ -180,11 +173,6 @@ def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
         yield Relaxation("regions", "", {"regions": ANYWHERE})
     if "on-demand" in job.markets and "spot" not in job.markets:
         yield Relaxation("markets", "spot", {"markets": "spot"})
-
-
-def steps_as_tuning(job: Job) -> bool:
-    """Return whether a run from scratch has the usual step, which is that of fine-tuning."""
-    return job.goal == "train" and job.step_tokens == STEP_TOKENS
 
 
 def _less_load(job: Job) -> Relaxation:

@@ -11,7 +11,6 @@ from calc.job.resolve import tunings
 from calc.mappings import Cells, Changes
 from calc.search.facts import Problem
 from calc.search.first_rows import first_rows
-from calc.studies.limits_cost import FROM_SCRATCH_STEP_TOKENS, steps_as_tuning
 
 FREED = 1e15  # value of a limit that never applies
 SMALLER_METHOD = {"full": "lora", "lora": "qlora"}
@@ -102,9 +101,6 @@ def _possible_changes(job: Job, problem: Problem, catalogs: Catalogs) -> Iterato
 
 def _smaller_training(job: Job) -> Iterator[PossibleChange]:
     """Yield changes that make a training run need less memory or time."""
-    if steps_as_tuning(job):
-        larger = FROM_SCRATCH_STEP_TOKENS
-        yield PossibleChange("step_tokens", larger, {"step_tokens": larger})
     smaller = SMALLER_METHOD.get(job.method) if len(tunings(job)) == 1 else None
     if smaller and job.goal != "train":
         freed = {"method": smaller, "tuning": None, "precision": None}

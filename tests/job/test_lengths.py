@@ -22,6 +22,25 @@ def test_a_context_is_prompt_and_answer(context, answer, lengths):
     assert split_context(context, answer) == lengths
 
 
+@pytest.mark.parametrize(
+    ("model", "train_tokens", "step_tokens"),
+    [
+        ("gpt2", 1e10, 2**19),  # GPT-3 below a billion parameters
+        ("tinyllama-1.1b", 1e12, 2**21),  # its own README
+        ("llama-2-70b", 2e12, 2**22),  # its paper, table 1
+        ("llama-2-70b", 2e9, 1e6),  # 2,000 steps, as many as it warms up for
+        ("llama-2-70b", 1e7, 131_072),
+    ],
+)
+def test_a_run_from_scratch_takes_the_steps_of_published_runs_of_its_size(
+    model, train_tokens, step_tokens, catalogs
+):
+    job = {"goal": "train", "model": model, "train_tokens": train_tokens}
+    assert resolve(job, catalogs).step_tokens == step_tokens
+    assert resolve(job | {"step_tokens": 65_536}, catalogs).step_tokens == 65_536
+    assert resolve(job | {"goal": "tune"}, catalogs).step_tokens == 131_072
+
+
 def test_lengths_are_cut_to_the_positions_of_the_model():
     assert fitted_lengths((4096,), 2048) == (2048,)
     assert fitted_lengths((3000, 500), 2048) == (1548, 500)

@@ -171,7 +171,7 @@ def test_every_block_of_a_board_has_a_size_that_is_sold_and_its_bill_multiplies(
     job = {"model": "llama-3.1-8b", "goal": "train", "markets": "capacity-block", **work}
     board = options(job, catalogs).board
     assert len(board) > 2
-    assert set(board["instances"]) <= {1, 2, 4, 8, 16, 32, 64}
+    assert set(board["instances"] % 64) <= {0, 1, 2, 4, 8, 16, 32}  # beside full blocks of 64
     assert (board["instances"] >= board["instances_needed"]).all()
     assert np.allclose(board["usd"], board["usd_per_hour"] * board["billed_hours"])
     paid_gpus = board["instances"] * board["gpus_paid"] / board["instances_needed"]

@@ -312,19 +312,6 @@ def test_a_service_as_shipped_says_what_tuned_flags_give(catalogs):
     assert options(job | {"engine_flags": "tuned"}, catalogs).ways.tuned_row is None
 
 
-@pytest.mark.long
-def test_a_run_from_scratch_says_what_the_steps_of_such_runs_save(catalogs):
-    job = {"goal": "train", "model": "llama-3.1-70b", "train_tokens": 1e12, "hours_most": 2160}
-    job |= {"markets": "capacity-block", "instances_most": 64}
-    answered = options(job, catalogs)
-    larger = first_row(job | {"step_tokens": 1e6}, catalogs)
-    assert first_of("step_tokens", answered.relaxed).usd == larger["usd"]
-    saved = about(answered.rows[0]["usd"] - larger["usd"])
-    assert f"1 million tokens a step −{saved}" in answered.answers["limits_cost"].iloc[0]
-    told = options(job | {"step_tokens": 262_144}, catalogs).relaxed
-    assert "step_tokens" not in {limit.name for limit in told}
-
-
 def test_what_has_no_known_speed_has_a_sentence_of_its_own_and_no_rank(catalogs):
     answered = options({"work": "inference", "model": "bge-m3", "users": 20}, catalogs)
     row, board = answered.rows[0], answered.board

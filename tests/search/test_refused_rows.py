@@ -10,9 +10,7 @@ from examples import recorded
 
 from calc import estimate
 from calc.answers.advice import advise
-from calc.answers.full_answer import full_answer as options
 from calc.job.cells import JobRow
-from calc.say.numbers import about
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.ranking import EMULATED, NEEDS_AGREEMENT
 from calc.search.rankings import ranking_of
@@ -190,18 +188,3 @@ def test_no_advice_is_refused(catalogs, scenario, place):
     )
     assert not emulated or estimate(scenario | place, catalogs, solve=False)["runs"] == "no"
     assert tried["change"].str.contains("(emulated)", regex=False).sum() == len(emulated)
-
-
-@pytest.mark.bench
-def test_a_run_from_scratch_that_misses_its_hours_is_offered_the_step_of_such_runs(catalogs):
-    """The step of fine-tuning divides over few cards; one that the job sets stays."""
-    job = {"goal": "train", "model": "llama-3.2-1b", "train_tokens": 1e12, "hours_most": 72}
-    job |= {"instance": "p5.48xlarge"}
-    refused = options(job, catalogs)
-    way = next(one for one in refused.outs if one.kind == "step_tokens")
-    assert f"1 million tokens a step for {about(way.row['usd'])}" in refused.problem
-    asked = options(job | {"step_tokens": 1e6}, catalogs)
-    assert asked.obstacle is None
-    assert asked.rows[0]["usd"] == pytest.approx(way.row["usd"])
-    own_step = options(job | {"step_tokens": 2**18}, catalogs)
-    assert "step_tokens" not in {one.kind for one in own_step.outs}

@@ -208,7 +208,8 @@ def _training_length(fields: Row, by_hand_now: Row, catalogs: Catalogs) -> None:
             number("Epochs", KEYS.epochs, "", step=1.0)
     with row():
         large_count("Context, tokens", KEYS.sequence_tokens)
-        usual_step = present(catalogs).job.get("step_tokens") if answers else STEP_TOKENS
+        is_usual = fields["goal"] == "tune" and not answers
+        usual_step = STEP_TOKENS if is_usual else present(catalogs).job.get("step_tokens")
         large_count("Tokens per step", KEYS.step_tokens, count(usual_step))
         number("Days at most", KEYS.days_most)
 
