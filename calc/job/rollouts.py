@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobError, cell_value
-from calc.job.columns import PROMPTS_PER_STEP
+from calc.job.columns import JOB_BY_NAME, PROMPTS_PER_STEP
 from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.lookups import cells_by_id
@@ -72,10 +72,14 @@ def _is_one_of(tokens: float, known: tuple[float, ...]) -> bool:
 def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:
     """Prompt and longest answer: as set, or what the context leaves; else half each. [tokens]
 
-    An example is a prompt, so that example_tokens are its tokens. A long answer lengthens a context
-    that the job does not set, and leaves the prompt half of the usual one.
+    An example is a prompt, so that example_tokens are its tokens; answer_tokens are the longest
+    answer's. A long answer lengthens a context that the job does not set, and leaves the prompt
+    half of the usual one.
     """
     context = int(job["sequence_tokens"])
+    if "answer_tokens" in cells:
+        longest = cell_value(JOB_BY_NAME["answer_tokens"], cells["answer_tokens"])
+        fixed.setdefault("completion_tokens", [longest])
     answer = fixed.get("completion_tokens", [None])[0]
     is_usual = "sequence_tokens" not in cells
     prompt_cell = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))

@@ -164,6 +164,8 @@ def _refuse_unsold(job: Job, allowed: list[str] | None, catalogs: Catalogs) -> N
             "allow another market",
         )
     market = " or ".join(MARKETS[name].phrase for name in sold)
+    if catalogs.prices[[MARKETS[name].price for name in sold]].isna().all(axis=None):
+        raise JobError(f"No price is known for any instance {market}", "allow another market")
     raise JobError(
         f"No price is known for {what} {market} in {where}",
         "allow other instances, regions or markets",

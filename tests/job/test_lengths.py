@@ -41,6 +41,16 @@ def test_a_run_from_scratch_takes_the_steps_of_published_runs_of_its_size(
     assert resolve(job | {"goal": "tune"}, catalogs).step_tokens == 131_072
 
 
+def test_answers_that_a_training_generates_take_the_tokens_of_an_answer(catalogs):
+    job = {"model": "qwen2.5-7b", "objective": "grpo", "examples": 10, "prompt_tokens": 256}
+    said = resolve(job | {"answer_tokens": 1024}, catalogs)
+    assert (said.sequence_tokens, said.fixed["completion_tokens"]) == (1280, [1024])
+    assert said.train_tokens == 10 * 8 * 1280
+    longest = resolve(job | {"answer_tokens": 1024, "completion_tokens": 2048}, catalogs)
+    assert longest.sequence_tokens == 2304
+    assert resolve(job, catalogs).sequence_tokens == 4096
+
+
 def test_lengths_are_cut_to_the_positions_of_the_model():
     assert fitted_lengths((4096,), 2048) == (2048,)
     assert fitted_lengths((3000, 500), 2048) == (1548, 500)
