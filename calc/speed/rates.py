@@ -253,16 +253,19 @@ def element_passes(
     engine_element_passes,
     adapter_element_passes,
     compile_element_ratio,
+    compile_adapter_ratio,
     encoder_element_ratio,
 ):
     """Moves of each forward output through memory: adapters add, compiling saves. [passes]
 
-    Encoders that are served have norms and activations of one kernel each, of which compiling
-    saves little more.
+    Of adapters it saves less, since their products read and write what no kernel fuses. Encoders
+    that are served have norms and activations of one kernel each, of which compiling saves little
+    more.
     """
-    eager = np.where(adapts > 0, adapter_element_passes, engine_element_passes)
+    added = np.where(adapts > 0, adapter_element_passes - engine_element_passes, 0)
     fused = np.where((trains == 0) & (generates == 0), encoder_element_ratio, 1)
-    return eager * np.minimum(fused, np.where(compiles > 0, compile_element_ratio, 1))
+    left = np.minimum(fused, np.where(compiles > 0, compile_element_ratio, 1))
+    return engine_element_passes * left + added * np.where(compiles > 0, compile_adapter_ratio, 1)
 
 
 def element_traffic_bytes(element_bytes, score_bytes, element_passes, eager_score_passes):

@@ -34,6 +34,7 @@ class TimeConstants(Entry, kw_only=True):
     attention_backward_passes: TimeConstant
     backward_passes: TimeConstant
     closed_loop_rounds: TimeConstant
+    compile_adapter_ratio: TimeConstant
     compile_launch_ratio: TimeConstant
     compiled_cast_bytes_each: TimeConstant
     eager_score_passes: TimeConstant
