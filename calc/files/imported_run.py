@@ -82,6 +82,7 @@ def import_run(
         [document for document in documents if not is_model(document[1])],
         extended,
         next(iter(models), model),
+        str((said or {}).get("objective") or ""),
     )
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
     row = estimate({"model": "", **choices}, extended, solve=False)

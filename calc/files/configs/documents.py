@@ -17,11 +17,11 @@ from calc.files.configs.inside.services import (
 )
 from calc.files.configs.inside.trees import file_form, python_of_notebook, tree_of
 from calc.files.configs.inside.units import as_script
+from calc.files.configs.own_scripts import ANY_TRAINER
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.python_text import calls_of
 from calc.files.configs.texts import flat, read_mapping, resolve_references
 from calc.files.configs.tool_commands import (
-    ANY_TRAINER,
     CONFIG,
     LAUNCH,
     Reading,

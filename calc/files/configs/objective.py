@@ -19,15 +19,24 @@ def missing_configs(texts: list[tuple[str, str]]) -> list[str]:
     return [name for name in dict.fromkeys(named) if PurePath(name).name not in given]
 
 
-def unread_trainer(name: str, file: str, missing: Sequence[str] = ()) -> ConfigProblem:
-    """The problem of a run whose trainer by preference or reward is not read.
+def unread_trainer(
+    name: str, file: str, missing: Sequence[str] = (), trainer: str = ""
+) -> ConfigProblem:
+    """The problem of a run whose trainer by preference or reward, or objective, is not read.
 
-    `missing`: the configs that its command names.
+    `missing`: the configs that its command names. `trainer`: the tool, where its files are read.
     """
     if missing:
         return ConfigProblem(
             f"{file}: it trains by preference or reward ({name}), and its settings stand in files "
             f"that are not here. Add {' and '.join(missing[:MOST_NAMED])} beside it."
+        )
+    if trainer:
+        *others, last = sorted(set(filter(None, field_catalog().objectives.values())))
+        return ConfigProblem(
+            f"{file}: it trains with {trainer} by preference or reward, or from a teacher "
+            f"({name}), in a way that is not estimated here. Set objective by hand to the one "
+            f"that is most like it: {', '.join(others)} or {last}."
         )
     *others, last = sorted({tool.trainer for tool in tools().values() if tool.trainer})
     return ConfigProblem(
@@ -51,7 +60,8 @@ def settle_objective(
         or field_catalog().telling.get(name, "")
     )
     if name and (not objective or not main.trainer or "objective" in settings.left):
-        raise unread_trainer(name, file, missing)
+        is_other = main.trainer and not objective and "objective" not in settings.left
+        raise unread_trainer(name, file, missing, main.name if is_other else "")
     if objective and main.trainer:
         settings.values |= {"objective": objective, "trainer": main.trainer}
         settings.fields |= {

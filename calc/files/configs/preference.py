@@ -25,6 +25,9 @@ MODULES, SUBCOMMANDS = ("-m", "--module"), ("trl", "swift", "megatron")
 SHELLS = ("run", "setup", "command", "args")  # fields that hold commands
 OFF = ("null", "false", "none", "", "0")
 SOURCE = re.compile(r"\b([A-Z]\w*)(?:Trainer|Config)\(")
+OF_TRL = re.compile(
+    r"^[ \t]*from trl[\w.]* import [^\n]*?\b(?!SFT)([A-Z]\w*)Trainer\b", re.MULTILINE
+)
 COMMENT = re.compile(r"(?:^|\s)#(?!SBATCH).*$", re.MULTILINE)
 
 
@@ -45,6 +48,8 @@ def _objectives(text: str, file: str) -> Iterator[str]:
     )
     yield source
     form = file_form(text, file)
+    if form == "Python" and not source:
+        yield from OF_TRL.findall(text)
     if source or form == "Python":
         return
     if form in ("command", "Makefile"):

@@ -11,25 +11,29 @@ from calc.files.configs.combined_fields import derive, machine, settle_stored_fo
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
-from calc.files.configs.folders import downloads_of, is_folder, model_in_folder, unknown_model
+from calc.files.configs.folders import downloads_of
 from calc.files.configs.here_documents import with_written_files
-from calc.files.configs.model_names import by_sizes, model_id
+from calc.files.configs.model_names import model_id
+from calc.files.configs.model_of_run import (
+    check_model_class,
+    known_model,
+    settle_folder,
+    settle_from_sizes,
+    settle_other_name,
+)
 from calc.files.configs.objective import missing_configs, settle_objective, unread_trainer
+from calc.files.configs.own_scripts import ANY_TRAINER
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.run_settings import RunSettings, settle_reading
 from calc.files.configs.texts import checked_text
-from calc.files.configs.tool_commands import ANY_TRAINER, LAUNCH, Reading
+from calc.files.configs.tool_commands import LAUNCH, Reading
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
 OTHER_MODELS = ("value_model", "reward_model")
 REWARDS = re.compile(r"[-_](?:rm|reward|reward-model|critic)(?=-|_|$)", re.I)  # of its head alone
-SIZE = "size_"  # prefix of the parts that give a size of the model
+SLURM = "slurm"
 STORED = "The checkpoint stores its weights as {}, and the engine serves them so."
-CLASS_ENDS = re.compile(r"(For[A-Z]|LMHead|Model$).*")  # of LlamaForCausalLM
-FAMILY = "named_family"  # the part of a flag that says whose shapes the sizes are
-NO_MODEL = "no model of the catalog has these sizes ({}); is it {}"
-SEVERAL = "these sizes ({}) do not say which model it is: is it {}"
 ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "note", "problem")
 
 
@@ -46,11 +50,14 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     return read_runs(documents, catalogs, model)[0]
 
 
-def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "") -> list[Run]:
+def read_runs(
+    documents: list[tuple[str, bytes]], catalogs: Any, model: str = "", objective: str = ""
+) -> list[Run]:
     """The scenario row of each run of some files (name, bytes); raises ConfigProblem.
 
     Several files are one run; one file may start several services, or leave a choice of machines.
     `model`: an id of the catalog, for files that name no model or one that the catalog lacks.
+    `objective`: said beside the files, for one that no row expresses.
     """
     if len(documents) > MOST_DOCUMENTS:
         raise ConfigProblem(
@@ -59,19 +66,19 @@ def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = ""
         )
     texts = with_written_files([(checked_text(content, file), file) for file, content in documents])
     objectives = (_named_objective(text, file) for text, file in texts)
-    objective = next((one for one in objectives if one), None)
-    missing = missing_configs(texts) if objective else []
+    named = next((one for one in objectives if one), None)
+    named = (objective, named[1]) if named and objective else named
+    missing = missing_configs(texts) if named else []
     try:
         runs = [sorted(readings, key=lambda reading: reading.rank) for readings in _runs(texts)]
-        trainers = [_main(readings) for readings in runs]
+        trainers = [_main(readings, texts) for readings in runs]
     except ConfigProblem:
-        if objective:
-            raise unread_trainer(*objective, missing) from None
+        if named:
+            raise unread_trainer(*named, missing) from None
         raise
-    named = (*objective, missing) if objective else None
     downloads = downloads_of([text for text, _ in texts])
     return [
-        _run(readings, trainer, named, catalogs, model, downloads)
+        _run(readings, trainer, (*named, missing) if named else None, catalogs, model, downloads)
         for readings, trainer in zip(runs, trainers, strict=True)
     ]
 
@@ -95,28 +102,19 @@ def _run(
         settle_reading(settings, reading, frozenset(others))
     for reading in readings:
         _defaults(settings, reading, main)
-    _settle_folder(settings, catalogs, downloads)
+    settle_folder(settings, catalogs, downloads)
     settle_stored_format(settings, catalogs)
     machine(settings, main, catalogs)
     settle_objective(settings, main, *((main.work == "training" and named) or ("", "", ())))
     _apply(settings, [rule for name in main.rules for rule in field_catalog().rules[name]], main)
     derive(settings, main, catalogs)
-    _by_sizes(settings, main, catalogs, model)
+    settle_from_sizes(settings, main, catalogs, model)
+    settle_other_name(settings, readings, catalogs)
     if model and not model_id(str(settings.values.get("model") or ""), catalogs):
         settings.values["model"] = model
-    _check_model_class(settings, catalogs)
+    check_model_class(settings, catalogs)
     row = _row(settings, main, readings, catalogs)
     return Run(row, field_lines(readings, settings, row), settings.problems)
-
-
-def _settle_folder(settings: RunSettings, catalogs: Catalogs, downloads: dict[str, str]) -> None:
-    """Take the model of a folder: what the files download there, or what it is made from."""
-    named = str(settings.values.get("model") or "")
-    if not is_folder(named) or model_id(named, catalogs):
-        return
-    beside = (str(settings.values.get(part, "")) for part in ("built_from", "tokenizer"))
-    known = next((name for name in beside if model_id(name, catalogs)), "")
-    settings.values["model"] = model_in_folder(named, downloads) or known or named
 
 
 def _named_objective(text: str, file: str) -> tuple[str, str] | None:
@@ -162,15 +160,17 @@ def _readings_beside(
         raise
 
 
-def _main(readings: list[Reading]) -> Tool:
+def _main(readings: list[Reading], texts: list[tuple[str, str]]) -> Tool:
     """The tool that trains or serves; a launcher where there is no such tool."""
     every = [reading.tool for reading in readings if reading.tool]
     chosen = [tool for tool in every if not tool.launches] or every
     files = "+".join(dict.fromkeys(reading.file for reading in readings))
-    if not chosen:
+    starts_nothing = {tool.id for tool in chosen} == {SLURM} and not any(map(_says_model, readings))
+    if not chosen or starts_nothing:
+        named = " and ".join(missing_configs(texts)[:1]) or "the trainer's config"
         raise ConfigProblem(
-            f"{files}: its launcher was read, but not what it launches; add the trainer's "
-            f"config, or name the model as --model_name_or_path."
+            f"{files}: its launcher was read, but not what it launches; add {named}, or name the "
+            f"model as --model_name_or_path."
         )
     own = [tool for tool in chosen if tool.id != ANY_TRAINER] or chosen
     others = sorted({tool.name for tool in own if not tool.launches and tool.id != own[0].id})
@@ -180,6 +180,10 @@ def _main(readings: list[Reading]) -> Tool:
             f"their files separately, without +."
         )
     return own[0]
+
+
+def _says_model(reading: Reading) -> bool:
+    return "model" in reading.parts
 
 
 def _defaults(settings: RunSettings, reading: Reading, main: Tool) -> None:
@@ -245,56 +249,6 @@ def _absent_config_decides(settings: RunSettings, rule: Rule, part: str, main: T
     return bool(settings.absent) and not is_said and rule.column != "implementation"
 
 
-def _by_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) -> None:
-    """Settle the model of a tool that gives its sizes; `instead` where no model has them."""
-    parts = {name: name.removeprefix(SIZE) for name in settings.values if name.startswith(SIZE)}
-    if "model" in settings.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
-        settings.unused |= dict.fromkeys(
-            settings.fields[name] for name in parts if name in settings.explicit
-        )
-        return
-    tokenizer = model_id(str(settings.values.get("tokenizer", "")), catalogs)
-    models, closest = by_sizes(
-        {size: settings.values[name] for name, size in parts.items()}, catalogs, tokenizer
-    )
-    unread = [
-        settings.fields.get(name, name.removeprefix(SIZE))
-        for name in settings.left
-        if name.startswith((SIZE, FAMILY))
-    ]
-    if len(models) == 1 and not unread:
-        origin = (*parts, "tokenizer") if models == [tokenizer] else tuple(parts)
-        settings.values["model"] = models[0]
-        settings.fields["model"] = main.name
-        settings.made_of["model"] = origin
-    elif not instead:
-        size_words = ", ".join(
-            f"{size} {settings.values[name]}" for name, size in sorted(parts.items())
-        )
-        doubt = (
-            SEVERAL.format(size_words, " or ".join(models))
-            if models
-            else NO_MODEL.format(size_words, closest)
-        )
-        settings.complain(f"{main.name}: {doubt}? Choose it, or add its config.json.", "model")
-
-
-def _check_model_class(settings: RunSettings, catalogs: Catalogs) -> None:
-    """Leave the model open where the class that a file loads it with is that of another type."""
-    model = model_id(str(settings.values.get("model") or ""), catalogs)
-    class_name = str(settings.values.get("model_class") or "")
-    stem = CLASS_ENDS.sub("", class_name).lower()
-    kind = str(catalogs.models["model_type"].get(model, "")).replace("_", "")
-    is_of_type = stem.startswith(("auto", kind)) or kind.startswith(stem)
-    if model and not is_of_type:
-        settings.values.pop("model")
-        settings.complain(
-            f"{settings.files['model_class']}: {class_name} does not load {model}; is it {model}? "
-            f"Choose it, or name another.",
-            "model",
-        )
-
-
 def _row(
     settings: RunSettings, main: Tool, readings: list[Reading], catalogs: Catalogs
 ) -> dict[str, str]:
@@ -307,7 +261,7 @@ def _row(
     }
     files = "+".join(dict.fromkeys(reading.file for reading in readings))
     if columns.get("model"):
-        columns["model"] = _known_model(settings, main, columns, catalogs)
+        columns["model"] = known_model(settings, main, columns, catalogs)
     elif "model" not in settings.problems.values():
         settings.complain(
             f"{files}: no file names the model; choose it, or add the file that names it.", "model"
@@ -342,17 +296,6 @@ def _row(
     )
 
 
-def _known_model(settings: RunSettings, main: Tool, columns: Row, catalogs: Catalogs) -> str:
-    """Return the id of the model for the length that is served; note one that is not known."""
-    name = str(columns["model"])
-    served_tokens = columns.get("sequence_tokens") if main.work == "inference" else None
-    model = _long_enough(name, served_tokens, catalogs)
-    if model not in catalogs.models.index:
-        where = f"{settings.files.get('model', main.name)}, {settings.fields['model']}"
-        settings.complain(unknown_model(name, where, catalogs), "model")
-    return model
-
-
 def _drop_lora_columns(settings: RunSettings, main: Tool, columns: Row) -> None:
     """Remove the columns that only LoRA reads; the fields that set them count as unused."""
     for name in LORA_ONLY:
@@ -364,21 +307,6 @@ def _drop_lora_columns(settings: RunSettings, main: Tool, columns: Row) -> None:
 def _model_first(problems: dict[str, str]) -> list[str]:
     """The sentences of problems, those on the model first."""
     return sorted(problems, key=lambda sentence: problems[sentence] != "model")
-
-
-def _long_enough(name: str, tokens: Any, catalogs: Catalogs) -> str:
-    """The id of a model; of a later release of its shapes where the served length needs it."""
-    model = model_id(name, catalogs) or name
-    releases = {
-        other: base for base, later in field_catalog().longer.items() for other in later.values()
-    }
-    base = releases.get(model, model)
-    later = next(
-        (other for word, other in field_catalog().longer.get(base, {}).items() if word in name), ""
-    )
-    if later and tokens and float(tokens) > catalogs.models["max_position"][base]:
-        return str(later)
-    return base
 
 
 def idle_inputs(work: str, tuning: Any) -> tuple[str, ...]:

@@ -190,6 +190,8 @@ def _effect(name: str, field: Field | None) -> str:
         return MAYBE if "." in name else UNKNOWN
     if field.to in OPTIMIZERS:
         return AS_ADAMW
+    if field.to == "lora_rank":
+        return LOWERS  # of a run that trains every weight
     return SURE if field.to in OF_MEMORY else EFFECTS[field.changes]
 
 

@@ -14,6 +14,12 @@ from calc.files.configs.hub_jobs import job_of_hub
 from calc.files.configs.inside.docker import gpus_of_docker, release_words, run_of_docker
 from calc.files.configs.inside.terms import place_of, terms_of
 from calc.files.configs.model_names import NIM
+from calc.files.configs.own_scripts import (
+    ANY_TRAINER,
+    MODEL_FLAGS,
+    any_trainer,
+    does_other_work,
+)
 from calc.files.configs.script_asides import LONGEST_ASIDE, asides_of
 from calc.files.configs.texts import flat
 from calc.files.configs.values import whole
@@ -33,15 +39,11 @@ LAUNCHERS = (
 SHORT = {"-m": "m"}
 PROCESSES = dict.fromkeys(("nproc_per_node", "num_gpus", "gpus_per_node", "gpus"), "gpus_per_node")
 PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launchers -> the part
-# Of a script that belongs to no tool: an owner/name.
-MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")
 SHORTEST_FLAG = 5  # letters of the beginning of a flag
 GPUS_OF_SCRIPT = ("NPROC_PER_NODE", "NGPU")  # variables with the number of a node's GPUs
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "REGION")  # variables of a script
 INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
 OF_HYPERPOD = "recipes."  # before the fields of a recipe that HyperPod's launcher overrides
-LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
-ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the same field
 
 
@@ -179,7 +181,9 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
     if not fields and (settings := _of_overrides(others)):
         fields, others = settings, []
     best = best_tool(fields)
-    best = _any_trainer(fields, words[script], best) or best
+    best = any_trainer(fields, words[script], best) or best
+    if best and best.work == "training" and does_other_work(words[script]):
+        return []
     if best:
         return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
     models = {
@@ -215,25 +219,6 @@ def _before_end(words: list[str]) -> tuple[list[str], list[str]]:
     place, named = words.index(ENDS), words.index("--launcher")
     own, flags = words[:named] + words[named + 2 : place], words[place + 1 :]
     return own, [*words[named + 1 : named + 2], *flags]
-
-
-def _any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
-    """The tool for scripts without a known owner, if it knows the most of their flags."""
-    tool = tools()[ANY_TRAINER]
-    if best and (
-        best.id not in LIKE_ANY or _known_fields(tool, fields) <= _known_fields(best, fields)
-    ):
-        return None
-    has_mark = any(mark in fields for mark in tool.marks)
-    names_model = any(name in fields for name in MODEL_FLAGS)
-    trains = re.search(r"train|tun|sft|lora|dpo|clm", script.rpartition("/")[2].lower())
-    if trains and names_model:
-        return tool
-    return tool if has_mark and (trains or _known_fields(tool, fields) > 1) else None
-
-
-def _known_fields(tool: Tool, fields: Json) -> int:
-    return sum(name in tool.fields for name in fields)
 
 
 def _in_container(service: Json, file: str) -> list[Reading]:

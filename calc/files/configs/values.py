@@ -10,6 +10,9 @@ from calc.files.configs.substitutions import EVERY_GPU
 
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
+OF_EVERY_LAYER = re.compile(
+    r"[\w.^\\*?]*layers\\?\.(?:\[\\d\]\+|\\d\+|\.\*|\[\^\.\]\+)\\?\.\([\w|]+\)\\?\.\(([a-z|]+)\)_proj\$?"
+)  # layers.[\d]+.(mlp|self_attn).(up|down)_proj: a pattern of projections in each layer
 SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
 VARIABLE = re.compile(r"\$[\w{(]|`|<[A-Z][A-Z_]+>")
 OF_EVERY_GPU = re.compile(
@@ -99,8 +102,10 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
 
 
 def lora_targets(value: Any) -> str | None:
-    """PEFT's list of modules as projections joined by +; all-linear for all seven."""
+    """PEFT's list of modules, or its pattern, as projections joined by +; all-linear for all."""
     names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    if isinstance(value, str) and (pattern := OF_EVERY_LAYER.fullmatch(value)):
+        names = [f"{name}_proj" for name in pattern[1].split("|")]
     if not isinstance(names, list) or not names:
         return None
     if names in (["all-linear"], ["all"]):

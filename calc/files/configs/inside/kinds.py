@@ -4,6 +4,7 @@ import re
 
 from calc.files.configs.inside.fact import Fact
 from calc.files.configs.inside.others import unread_engine
+from calc.files.configs.own_scripts import does_other_work
 from calc.files.configs.tool_commands import engine_of
 from calc.mappings import Json
 
@@ -47,6 +48,8 @@ BEHIND_AN_API = (
     "It calls a model behind the API of {}, which runs on none of your GPUs and is paid by the "
     "token. Name a model with open weights that shall do the same work."
 )
+OTHER_WORK = "It runs {}, which by its name trains and serves nothing"
+SCRIPT = re.compile(r"[\w./-]{1,200}\.py(?!\w)")
 API = re.compile(
     r"\b(?P<bedrock>bedrock(?:-runtime|_runtime)?)\b"
     r"|(?P<anthropic>anthropic\.Anthropic\(|from anthropic import)"
@@ -73,6 +76,9 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
         return f"{named}. {BEHIND_AN_API.format(API_NAMES[called.lastgroup or 'openai'])}"
     if not tree:
         return f"this is a file without fields. {NEXT}"
+    scripts = (script for script in SCRIPT.findall(text) if does_other_work(script))
+    if other := next(scripts, ""):
+        return f"{named}. {OTHER_WORK.format(other)}. {NEXT}"
     return f"{named}{_found_words(facts)}. {NEXT}"
 
 

@@ -2,7 +2,8 @@
 
 Sources: KAITO 0.12, pkg/model/interface.go and charts/kaito/workspace/templates; llmaz 0.1,
 docs/examples and its BackendRuntimes; BentoVLLM, service.py; each as of 2026-11-28. Kubeflow
-Trainer 2, pkg/runtime/framework/plugins/torch/torchtune.go, as of 2026-11-30.
+Trainer 2, pkg/runtime/framework/plugins/torch/torchtune.go, and Ray 2.56,
+llm/_internal/serve/core/configs/llm_config.py, as of 2026-11-30.
 """
 
 import re
@@ -53,6 +54,9 @@ def platform_words(node: Json) -> list[str]:
         return _of_llmaz(_mapping(node, "spec"))
     if version.startswith("trainer.kubeflow.org") and kind == "TrainJob":
         return _of_kubeflow(_mapping(node, "spec"))
+    loading = _mapping(node, "model_loading_config")
+    if loading and not node.get("engine_kwargs"):  # of Ray Serve, whose engine is vLLM's own
+        return [*SERVED, str(loading.get("model_source") or loading.get("model_id", ""))]
     arguments = _mapping(node, "args")
     if {"model_id", "gpu_type"} <= arguments.keys():
         return _of_bento(arguments)

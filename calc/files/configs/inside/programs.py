@@ -11,9 +11,10 @@ from calc.files.configs.inside.docker import RUNNERS, release_words
 from calc.files.configs.inside.fact import Path, snake
 from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
+from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolve_references
-from calc.files.configs.tool_commands import ANY_TRAINER, LIKE_ANY, engine_of
+from calc.files.configs.tool_commands import engine_of
 from calc.mappings import Json
 
 COMMANDS = ("entrypoint", "command", "commands", "cmd", "run", "script", "args", "extra_args")
@@ -25,6 +26,7 @@ ENGINES = (
 JUMPSTART = "jumpstartmodel"  # what SageMaker deploys by a name of its own
 SHELLS = ("sh", "bash", "/bin/sh", "/bin/bash", "zsh")
 FLAGS_IN = ("extra_args", "args", "vllm_args", "additional_args")
+OF_LOADING = {"model", "sequence_tokens", "weights", "attention", "tensor_parallel", "quantized"}
 LONGEST = 50_000  # characters of a script
 RUNS_SCRIPT = re.compile(
     r"\b(?:torchrun|hyperpodrun|accelerate launch|deepspeed|python3?)\s"
@@ -143,7 +145,8 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
         if name not in IMAGES
     )
     says_more = has_variables or words or has_model
-    if flags or is_whole or (is_image and says_more and not any(inner)):
+    is_named = has_model and not words and engine_of(_call_text(named.get("engine")))
+    if flags or is_whole or is_named or (is_image and says_more and not any(inner)):
         return Program(path, words=(*command.split(), *words))
     return None
 
@@ -299,11 +302,17 @@ def _match(tool: Tool, fields: Json, class_name: str, called: str) -> _ToolMatch
     marks = sum(mark in fields for mark in tool.marks)
     read = sum(name in tool.fields for name in fields)
     is_enough = 2 * sum(map(tool.knows, fields)) >= len(fields)
-    is_enough = is_enough and (tool.id != ANY_TRAINER or read > 1)
+    is_enough = is_enough and (tool.id != ANY_TRAINER or _trains(tool, fields))
     if not is_called and not (marks and read and is_enough):
         return None
     is_named = is_called or (bool(class_name) and tool.id in class_name.lower())
     return _ToolMatch(tool.id != ANY_TRAINER, is_named, read, marks, tool.id)
+
+
+def _trains(tool: Tool, fields: Json) -> bool:
+    """Return whether fields of a script of one's own say more than how it loads its model."""
+    parts = [tool.fields[name].to for name in fields if name in tool.fields]
+    return len(parts) > 1 and not OF_LOADING.issuperset(parts)
 
 
 def _names_model(tool: Tool, fields: Json) -> bool:

@@ -1,0 +1,44 @@
+"""Scripts of Python that belong to no tool: whether they train, and by whose flags."""
+
+import re
+
+from calc.files.configs.fields import Tool, tools
+from calc.mappings import Json
+
+ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
+LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
+MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")  # an owner/name
+TRAINS = re.compile(r"train|tun|sft|lora|dpo|clm")
+OTHER_WORK = re.compile(
+    r"(?:^|_)(?:eval|evaluate|evaluation|generate|generation|infer|inference|convert|preprocess"
+    r"|prepare|prep|tokenize|quantize|merge|export|download|upload)(?:_|$)"
+)  # in the name of a script that makes data or answers
+
+
+def any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
+    """The tool for scripts without a known owner, if it knows the most of their flags."""
+    tool = tools()[ANY_TRAINER]
+    if best and (
+        best.id not in LIKE_ANY or _known_fields(tool, fields) <= _known_fields(best, fields)
+    ):
+        return None
+    has_mark = any(mark in fields for mark in tool.marks)
+    names_model = any(name in fields for name in MODEL_FLAGS)
+    trains = TRAINS.search(_name(script))
+    if trains and names_model:
+        return tool
+    return tool if has_mark and (trains or _known_fields(tool, fields) > 1) else None
+
+
+def does_other_work(script: str) -> bool:
+    """Return whether a script's name says that it makes data or answers, not that it trains."""
+    name = _name(script)
+    return bool(OTHER_WORK.search(name)) and not TRAINS.search(name)
+
+
+def _name(script: str) -> str:
+    return script.rpartition("/")[2].lower().removesuffix(".py").rpartition(".")[2]
+
+
+def _known_fields(tool: Tool, fields: Json) -> int:
+    return sum(name in tool.fields for name in fields)
