@@ -93,6 +93,13 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
     source = "gpus_per_node"
     if not per_node and "nodes" not in settings.left:
         per_node, source = settings.values.get("asked_gpus"), "asked_gpus"
+    if not per_node and (per_task := int(settings.values.get("gpus_per_task") or 0)):  # of Slurm
+        per_node = int(settings.values.get("tasks_per_node") or 0) * per_task
+        source = "gpus_per_task"
+        if not per_node and "tasks" in settings.values:
+            all_tasks = int(settings.values["tasks"])
+            settings.derive("gpus", all_tasks * per_task, ("gpus_per_task", "tasks"))
+            return
     if TAKES_EVERY_GPU in settings.explicit and not per_node:
         field, file = settings.fields[TAKES_EVERY_GPU], settings.files[TAKES_EVERY_GPU]
         settings.complain(EVERY_GPU_OPEN.format(file, field), "gpus")

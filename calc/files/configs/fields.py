@@ -36,9 +36,10 @@ OF_MEMORY = re.compile(
     r"cpu_offload|param_offload|optimizer_offload|gradient_checkpointing|activation_checkpointing|"
     r"activation_offloading|mixed_precision|modules_to_save|target_parameters|"
     r"n_gpus_per_node|num_nodes|nnodes|gpu_memory_utilization|mem_fraction_static|kv_cache_dtype|"
-    r"(?:tensor|pipeline|expert|context|sequence|data)_parallel_size|"
+    r"(?:tensor|pipeline|expert|context|sequence|data)_(?:model_)?parallel_size|"
     r"(?:micro|mini|global)_batch_size|gradient_accumulation_steps|"
     r"max_(?:model_len|num_seqs|num_batched_tokens|prompt_length|response_length|new_tokens)|"
+    r"\w*max_token_len_per_gpu|optimizer_cpu_offload|"
     r"\w*(?:batch_size|bsz|batch)_per_(?:gpu|device))$"
 )
 

@@ -128,6 +128,7 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
         meaning = reading.tool.fields.get(name)
         if meaning is None:
             is_reported = reading.tool.hides(name) and not is_off(value)
+            is_reported = is_reported and not _repeats(reading, name)
             if is_reported or not reading.tool.is_idle(name):
                 settings.unused[name] = None
         elif id(meaning) in names and meaning.name != "flash_attention":
@@ -135,6 +136,16 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
         else:
             names[id(meaning)] = name
             _take_field(settings, reading, meaning, name, others)
+
+
+def _repeats(reading: Reading, name: str) -> bool:
+    """Return whether a field says of another model what the tool reads of its own: ref.tp_size."""
+    last, word = name.rpartition(".")[2], as_word(reading.fields[name])
+    return any(
+        known.rpartition(".")[2] == last and as_word(value) == word
+        for known, value in reading.fields.items()
+        if reading.tool and known in reading.tool.fields
+    )
 
 
 def _take_part(settings: RunSettings, reading: Reading, name: str, value: Any) -> None:
