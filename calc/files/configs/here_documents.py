@@ -15,6 +15,8 @@ BEGINS = re.compile(
 )
 TARGET = re.compile(r"(?:^|[\s>])['\"]?(?P<name>[\w./${}~-]*\.(?:ya?ml|json|toml|py))\b")
 ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=['\"]?([^'\"\n;#]*)", re.M)
+MANIFEST = re.compile(r"^apiVersion:", re.M)  # of Kubernetes, which a script applies
+MANIFESTS = "manifests.yaml"
 MOST_FILES = 8
 
 
@@ -26,8 +28,12 @@ def with_written_files(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
             every.append((text, file))
             continue
         left, written = written_files(text)
-        read = [(body, name) for name, body in written if _is_read(body, name)]
-        every += [(left, file), *read]
+        manifests = [body for _, body in written if MANIFEST.search(body)]
+        others = [(body, name) for name, body in written if body not in manifests]
+        applied = [("\n---\n".join(manifests), MANIFESTS)] if manifests else []
+        read = [one for one in (*others, *applied) if _is_read(*one)]
+        says_more = not (manifests and read) or _is_read(left, file)
+        every += [*([(left, file)] if says_more else []), *read]
     return every
 
 
@@ -42,7 +48,7 @@ def _is_read(text: str, file: str) -> bool:
 def written_files(text: str) -> tuple[str, list[tuple[str, str]]]:
     """A script without the files that it writes, and these files: (name, text).
 
-    A file that nothing else in the script names is left where it is.
+    A file that nothing else in the script names is left where it is, unless it is a manifest.
     """
     lines = text.split("\n")
     left: list[str] = []
@@ -54,10 +60,11 @@ def written_files(text: str) -> tuple[str, list[tuple[str, str]]]:
         end = _end(lines, place, begin["mark"]) if begin and len(files) < MOST_FILES else 0
         target = TARGET.search(f"{begin['before']} {begin['behind']}") if begin else None
         name = PurePath(target["name"]).name if target else ""
-        if not begin or not end or text.count(name) < 2 or not name:
+        body = dedent("\n".join(lines[place:end])) if end else ""
+        is_named = bool(name) and text.count(name) > 1
+        if not begin or not (is_named or MANIFEST.search(body)):
             left.append(line)
             continue
-        body = dedent("\n".join(lines[place:end]))
         files.append((name, body if begin["quote"] else _filled(body, left)))
         place = end + 1
     return "\n".join(left), files

@@ -39,6 +39,8 @@ BRIDGE_RECIPE = re.compile(r"\w+_(?:pretrain|finetune|sft|peft)(?:_\w+)?_config$
 MODEL = re.compile(r"[\w.-]+/[\w.-]+")
 FENCED = re.compile(r"^[ \t]*```[a-z]*[ \t]*\n(.*?)^[ \t]*```", re.M | re.S)  # code in Markdown
 IS_SCRIPT = re.compile(r"[\n;|]|&&")
+ONLY_FLAGS = re.compile(r"\s*-[^;|&]*\Z")  # over several lines, in a folded text
+FLAG_WITH_VALUE = re.compile(r"--[\w-]+ [\w./:-]+")  # as one word, which its engine refuses
 
 
 class Program(NamedTuple):
@@ -188,9 +190,11 @@ def _words_of(named: Json) -> list[str]:
     for key in COMMANDS:
         value = named.get(key)
         if isinstance(value, str):
-            words += [value] if IS_SCRIPT.search(value.strip()) else _split(value)
+            is_script = IS_SCRIPT.search(value.strip()) and not ONLY_FLAGS.match(value)
+            words += [value] if is_script else _split(value)
         elif isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
-            words += [str(item) for item in value]
+            for item in map(str, value):
+                words += item.split() if FLAG_WITH_VALUE.fullmatch(item) else [item]
     return words
 
 

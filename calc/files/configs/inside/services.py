@@ -109,7 +109,7 @@ def _identity(readings: list[Reading]) -> str:
 def _fullest(services: list[list[Reading]]) -> list[list[Reading]]:
     """Return the services without those that say less of a program than another one does."""
     services = [readings for readings in services if _says_enough(readings)] or services
-    services = [readings for readings in services if _names_model(readings)] or services
+    services = [readings for readings in services if _named_model(readings)] or services
     services = _without_loads(services)
     settings = [_settings(readings) for readings in services]
     return [
@@ -146,24 +146,27 @@ def _without_loads(services: list[list[Reading]]) -> list[list[Reading]]:
     ]
 
 
-def _names_model(readings: list[Reading]) -> bool:
-    """Return whether any reading names its model, as a part or in a field of its tool."""
+def _named_model(readings: list[Reading]) -> str:
+    """The last part of the model's name, as a part or in a field of its tool; empty without one."""
     for reading in readings:
         fields = reading.tool.fields if reading.tool else {}
         names = (name for name, field in fields.items() if field.to == "model")
-        if reading.parts.get("model") or any(reading.fields.get(name) for name in names):
-            return True
-    return False
+        named = (reading.parts.get("model"), *(reading.fields.get(name) for name in names))
+        if name := next((str(one) for one in named if one), ""):
+            return name.rstrip("/").rpartition("/")[2].lower()
+    return ""
 
 
 def _settings(readings: list[Reading]) -> dict[str, str]:
-    """Every field of a run that matters to its tool, and every part, as text."""
-    return {
+    """Every field of a run that matters to its tool, every part, and the model as text."""
+    settings = {
         name: str(value)
         for reading in readings
         for name, value in (*reading.fields.items(), *reading.parts.items())
         if name != "model" and not (reading.tool and reading.tool.is_idle(name))
     }
+    model = _named_model(readings)
+    return settings | ({"model": model} if model else {})
 
 
 HEAD = "head_group_spec"  # of a cluster of Ray: its GPUs are those of one node more
@@ -344,7 +347,7 @@ def _fill_variables(value: Any, environment: dict[str, str]) -> Any:
 
 def _model(readings: list[Reading], facts: list[Fact], file: str) -> list[Reading]:
     """The model that stands nearest, where the program itself names none."""
-    if _names_model(readings):
+    if _named_model(readings):
         return []
     near = next((fact.value for fact in facts if fact.kind == "model"), "")
     served = (str(reading.fields.get("served_model_name", "")) for reading in readings)
