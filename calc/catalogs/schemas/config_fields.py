@@ -176,6 +176,13 @@ class File(CatalogFile, kw_only=True):
         dict[str, dict[str, Annotated[Words, hint("word -> word")]]],
         hint("the field that names a file that tools ship -> its name -> what it settles"),
     ]
+    bases: Annotated[
+        dict[
+            str,
+            Annotated[dict[str, str | int | float | bool | list[str]], hint("field -> its value")],
+        ],
+        hint("a file that recipes of SageMaker HyperPod name in their defaults -> what it sets"),
+    ]
     rules: Annotated[
         FilledMap[str, Filled[Rule]],
         hint("name -> rules; the first that matches settles its column"),

@@ -195,6 +195,8 @@ def by_sizes(sizes: Json, catalogs: Any, named: str = "") -> tuple[list[str], st
     if "ffn" in apart and float(wanted["experts"]):  # no block of some models is dense
         apart["ffn"] = apart["ffn"].where(traits["ffn"] > 0, 0.0)
     same = kind & (apart <= SAME_RATIO).all(axis=1)
+    if (exact := kind & (apart == 0).all(axis=1)).any():
+        same = exact  # before those whose vocabulary is padded
     shapes = models.index[same].to_series().groupby(models.loc[same, "parameters"]).agg(list)
     fits = [
         min(map(str, shape), key=lambda model: (model != named, len(model), model))

@@ -27,7 +27,7 @@ from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.run_settings import RunSettings, settle_reading
 from calc.files.configs.texts import checked_text
-from calc.files.configs.tool_commands import LAUNCH, Reading
+from calc.files.configs.tool_commands import HYPERPOD, LAUNCH, Reading
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
 OTHER_MODELS = ("value_model", "reward_model")
@@ -68,17 +68,17 @@ def read_runs(
     objectives = (_named_objective(text, file) for text, file in texts)
     named = next((one for one in objectives if one), None)
     named = (objective, named[1]) if named and objective else named
-    missing = missing_configs(texts) if named else []
+    missing = missing_configs(texts)
     try:
         runs = [sorted(readings, key=lambda reading: reading.rank) for readings in _runs(texts)]
-        trainers = [_main(readings, texts) for readings in runs]
+        trainers = [_main(readings, missing) for readings in runs]
     except ConfigProblem:
         if named:
             raise unread_trainer(*named, missing) from None
         raise
     downloads = downloads_of([text for text, _ in texts])
     return [
-        _run(readings, trainer, (*named, missing) if named else None, catalogs, model, downloads)
+        _run(readings, trainer, named or ("", ""), missing, catalogs, model, downloads)
         for readings, trainer in zip(runs, trainers, strict=True)
     ]
 
@@ -86,12 +86,16 @@ def read_runs(
 def _run(
     readings: list[Reading],
     main: Tool,
-    named: tuple[str, str, list[str]] | None,
+    named: tuple[str, str],
+    missing: list[str],
     catalogs: Catalogs,
     model: str,
     downloads: dict[str, str],
 ) -> Run:
-    """Return the scenario row of one run from what its files say."""
+    """Return the scenario row of one run from what its files say.
+
+    `named`: the objective with its file; `missing`: configs that the files name and are not here.
+    """
     settings = RunSettings()
     for reading in readings:
         others = (
@@ -105,7 +109,8 @@ def _run(
     settle_folder(settings, catalogs, downloads)
     settle_stored_format(settings, catalogs)
     machine(settings, main, catalogs)
-    settle_objective(settings, main, *((main.work == "training" and named) or ("", "", ())))
+    if main.work == "training":
+        settle_objective(settings, main, *named, missing)
     _apply(settings, [rule for name in main.rules for rule in field_catalog().rules[name]], main)
     derive(settings, main, catalogs)
     settle_from_sizes(settings, main, catalogs, model)
@@ -113,7 +118,7 @@ def _run(
     if model and not model_id(str(settings.values.get("model") or ""), catalogs):
         settings.values["model"] = model
     check_model_class(settings, catalogs)
-    row = _row(settings, main, readings, catalogs)
+    row = _row(settings, main, readings, catalogs, missing)
     return Run(row, field_lines(readings, settings, row), settings.problems)
 
 
@@ -160,19 +165,19 @@ def _readings_beside(
         raise
 
 
-def _main(readings: list[Reading], texts: list[tuple[str, str]]) -> Tool:
+def _main(readings: list[Reading], missing: list[str]) -> Tool:
     """The tool that trains or serves; a launcher where there is no such tool."""
     every = [reading.tool for reading in readings if reading.tool]
     chosen = [tool for tool in every if not tool.launches] or every
     files = "+".join(dict.fromkeys(reading.file for reading in readings))
     starts_nothing = {tool.id for tool in chosen} == {SLURM} and not any(map(_says_model, readings))
     if not chosen or starts_nothing:
-        named = " and ".join(missing_configs(texts)[:1]) or "the trainer's config"
+        named = " or ".join(missing[:1]) or "the trainer's config"
         raise ConfigProblem(
             f"{files}: its launcher was read, but not what it launches; add {named}, or name the "
             f"model as --model_name_or_path."
         )
-    own = [tool for tool in chosen if tool.id != ANY_TRAINER] or chosen
+    own = [tool for tool in chosen if tool.id not in (ANY_TRAINER, HYPERPOD)] or chosen
     others = sorted({tool.name for tool in own if not tool.launches and tool.id != own[0].id})
     if others:
         raise ConfigProblem(
@@ -250,7 +255,11 @@ def _absent_config_decides(settings: RunSettings, rule: Rule, part: str, main: T
 
 
 def _row(
-    settings: RunSettings, main: Tool, readings: list[Reading], catalogs: Catalogs
+    settings: RunSettings,
+    main: Tool,
+    readings: list[Reading],
+    catalogs: Catalogs,
+    missing: list[str],
 ) -> dict[str, str]:
     """The scenario row of a run, with notes on what was read and what is missing."""
     columns = {name: settings.values[name] for name in BY_NAME if name in settings.values}
@@ -263,9 +272,8 @@ def _row(
     if columns.get("model"):
         columns["model"] = known_model(settings, main, columns, catalogs)
     elif "model" not in settings.problems.values():
-        settings.complain(
-            f"{files}: no file names the model; choose it, or add the file that names it.", "model"
-        )
+        others = " or ".join(missing[:1]) or "the file that names it"
+        settings.complain(f"{files}: no file names the model; choose it, or add {others}.", "model")
     columns["work"] = main.work
     if columns.get("tuning") != "lora" and not columns.get("adapters"):
         _drop_lora_columns(settings, main, columns)

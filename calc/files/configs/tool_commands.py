@@ -43,6 +43,7 @@ SHORTEST_FLAG = 5  # letters of the beginning of a flag
 GPUS_OF_SCRIPT = ("NPROC_PER_NODE", "NGPU")  # variables with the number of a node's GPUs
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "REGION")  # variables of a script
 INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
+HYPERPOD, RECIPES = "hyperpod", "recipes"  # whose launcher names a recipe in this field
 OF_HYPERPOD = "recipes."  # before the fields of a recipe that HyperPod's launcher overrides
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the same field
 
@@ -182,6 +183,7 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
         fields, others = settings, []
     best = best_tool(fields)
     best = any_trainer(fields, words[script], best) or best
+    best = best or (tools()[HYPERPOD] if RECIPES in fields else None)
     if best and best.work == "training" and does_other_work(words[script]):
         return []
     if best:

@@ -106,6 +106,8 @@ def lora_targets(value: Any) -> str | None:
     names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
     if isinstance(value, str) and (pattern := OF_EVERY_LAYER.fullmatch(value)):
         names = [f"{name}_proj" for name in pattern[1].split("|")]
+    elif isinstance(value, str) and "|" in value:  # .*q_proj.*|.*k_proj.*
+        names = [name.strip(".*^$") for name in value.split("|")]
     if not isinstance(names, list) or not names:
         return None
     if names in (["all-linear"], ["all"]):

@@ -40,6 +40,11 @@ INSTEAD = (
     "It starts {}, which has no estimate here. Ask for the model in words, with its format and its "
     "card, as in 'serve qwen3-8b in fp8 on l4': its weights and its cache take as much."
 )
+OF_AMAZON = (
+    "It trains {}, whose size and weights Amazon does not publish, so that no memory is estimated. "
+    "Name a model with open weights that shall do the same work."
+)
+CLOSED = re.compile(r"(?<![a-z])nova[-_](?:textgeneration[-_])?(?:micro|lite|pro|premier|sonic)")
 ELSEWHERE = (
     "It asks for {}, which is not planned here. Name a GPU or an AWS instance that shall do the "
     "same work."
@@ -49,7 +54,7 @@ BEHIND_AN_API = (
     "token. Name a model with open weights that shall do the same work."
 )
 OTHER_WORK = "It runs {}, which by its name trains and serves nothing"
-SCRIPT = re.compile(r"[\w./-]{1,200}\.py(?!\w)")
+SCRIPT = re.compile(r"(?<![\w./:-])[\w.][\w./-]{0,200}\.py(?!\w)")
 API = re.compile(
     r"\b(?P<bedrock>bedrock(?:-runtime|_runtime)?)\b"
     r"|(?P<anthropic>anthropic\.Anthropic\(|from anthropic import)"
@@ -72,6 +77,8 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
         return f"{named}. {ELSEWHERE.format(machine)}"
     if engine := started_engine(text):
         return f"{named}. {INSTEAD.format(engine)}"
+    if CLOSED.search(text):
+        return f"{named}. {OF_AMAZON.format('Amazon Nova')}"
     if called := API.search(text):
         return f"{named}. {BEHIND_AN_API.format(API_NAMES[called.lastgroup or 'openai'])}"
     if not tree:

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.fact import Fact, Path, snake
 from calc.files.configs.inside.facts import leaves
 from calc.mappings import Json
@@ -48,6 +49,12 @@ def near_facts(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
     return [fact for _, fact in sorted(near, key=lambda each: -each[0])]
 
 
+def _is_of_memory(key: str, value: Any) -> bool:
+    """Return whether a setting speaks of memory, or asks for a part of a GPU."""
+    asks_for_part = key in field_catalog().keys.gpus and isinstance(value, float)
+    return bool(OF_MEMORY.search(key)) or asks_for_part
+
+
 def unread_memory(tree: Any, program: Path, read: list[Path], others: list[Path]) -> Json:
     """Settings near a program whose names speak of memory, and which nothing has read.
 
@@ -58,7 +65,7 @@ def unread_memory(tree: Any, program: Path, read: list[Path], others: list[Path]
     prefixes = set(read)
     of_others = _beginnings(others)
     for path, value in leaves(tree):
-        if not path or not OF_MEMORY.search(snake(path[-1])):
+        if not path or not _is_of_memory(snake(path[-1]), value):
             continue
         steps = common_steps(path, program)
         if snake(path[-1]) == "parallelism":  # pods of a job

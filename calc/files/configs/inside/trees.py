@@ -10,6 +10,7 @@ from typing import Any
 from calc.files.configs.inside.braces import braces_tree, has_braces
 from calc.files.configs.inside.cloudformation import filled_template
 from calc.files.configs.inside.docker import dockerfile_tree
+from calc.files.configs.inside.hydra_bases import with_bases
 from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.inside.templates import filled_templates
@@ -94,7 +95,7 @@ def _tree(text: str, file: str, form: str) -> Any:
     if form == "YAML":
         documents = [part for part in read_yaml_documents(text, file) if part is not None]
         if len(documents) == 1:
-            return _with_embedded(documents[0], file)
+            return with_bases(_with_embedded(documents[0], file))
         return joined_documents(
             {
                 f"document {place}": _with_embedded(part, file)

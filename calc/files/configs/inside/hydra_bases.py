@@ -1,0 +1,45 @@
+"""Recipes of SageMaker HyperPod with the settings that they take from files of their repository."""
+
+from typing import Any
+
+from calc.files.configs.fields import field_catalog
+from calc.mappings import Json
+
+FOLDER = "/hydra_config/"
+SETTINGS = "training_config"
+
+
+def with_bases(tree: Any) -> Any:
+    """A recipe with its settings over those of the files in its defaults; others as they are."""
+    named = tree.get("defaults") if isinstance(tree, dict) else None
+    if not isinstance(named, list) or not isinstance(tree.get(SETTINGS, {}), dict):
+        return tree
+    bases = field_catalog().bases
+    names = [str(name).removeprefix(FOLDER) for name in named]
+    known = [bases[name] for name in names if name in bases]
+    if not known:
+        return tree
+    settings: Json = {}
+    for base in known:
+        for name, value in base.items():
+            _put(settings, name.split("."), value)
+    launcher, trainer = tree.get("trainer"), settings.get("trainer", {})
+    if isinstance(launcher, dict) and "nnodes" in trainer:  # as many as the recipe is started on
+        trainer["nnodes"] = launcher.get("num_nodes", trainer["nnodes"])
+    return {**tree, SETTINGS: _over(settings, tree.get(SETTINGS) or {})}
+
+
+def _put(tree: Json, path: list[str], value: Any) -> None:
+    """Put a value at a path of a tree."""
+    for key in path[:-1]:
+        tree = tree.setdefault(key, {})
+    tree[path[-1]] = value
+
+
+def _over(below: Json, above: Json) -> Json:
+    """A tree with the values of another over its own."""
+    merged = dict(below)
+    for key, value in above.items():
+        both = isinstance(merged.get(key), dict) and isinstance(value, dict)
+        merged[key] = _over(merged[key], value) if both else value
+    return merged
