@@ -1,4 +1,4 @@
-"""Recipes of SageMaker HyperPod with the settings that they take from files of their repository."""
+"""Recipes of SageMaker HyperPod with the settings of the files that their defaults name."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ SETTINGS = "training_config"
 
 
 def with_bases(tree: Any) -> Any:
-    """A recipe with its settings over those of the files in its defaults; others as they are."""
+    """Return a recipe whose settings stand over those of its defaults, any other tree as it is."""
     named = tree.get("defaults") if isinstance(tree, dict) else None
     if not isinstance(named, list) or not isinstance(tree.get(SETTINGS, {}), dict):
         return tree
