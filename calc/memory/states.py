@@ -120,11 +120,11 @@ def accumulated_gradients_bytes(
     keeps_gradients,
     accumulates_unsharded,
     trained_parameters_here,
-    reduce_bytes_each,
+    whole_gradient_bytes_each,
     step_gradients_bytes,
 ):
     """Gradients that micro-batches leave for the next. [B]"""
-    unsharded = trained_parameters_here * reduce_bytes_each
+    unsharded = trained_parameters_here * whole_gradient_bytes_each
     return np.where(accumulates_unsharded > 0, unsharded, step_gradients_bytes) * keeps_gradients
 
 

@@ -191,7 +191,7 @@ def _of_one_micro_batch(table: Columns, catalogs: Catalogs) -> Words:
     keeps_whole = keeps_whole * (1 - table["trainer_reduces_each"]) * (table["training_gpus"] > 1)
     is_assumed = (table["names_accumulation"] == 0) & (table["trains"] > 0)
     replica_gpus = table["tensor_parallel"] * table["expert_parallel"]
-    whole_bytes = table["trained_parameters"] * table["reduce_bytes_each"] / replica_gpus
+    whole_bytes = table["trained_parameters"] * table["whole_gradient_bytes_each"] / replica_gpus
     room_bytes = table.get("gpu_memory_bytes", np.nan) - table.get("needed_bytes", np.nan)
     exceeds_room = (room_bytes >= 0) & (whole_bytes > room_bytes)
     codes, ids = table["implementation"]

@@ -175,6 +175,20 @@ def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradi
     )
 
 
+def whole_gradient_bytes_each(
+    implementation_flattens_shards, compute_bytes_each, reduce_bytes_each
+):
+    """Width of a whole gradient that FSDP leaves for the next micro-batch. [B]
+
+    FSDP1 leaves it in the format of the products, in which it was made. FSDP2 has cast it for the
+    reduction. Source: torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook;
+    torch/distributed/fsdp/_fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed.
+    """
+    return np.where(
+        implementation_flattens_shards > 0, np.maximum(compute_bytes_each, 2.0), reduce_bytes_each
+    )
+
+
 def offloads_optimizer(leaves_optimizer, trains):
     """1 if the optimizer state is in CPU memory. [0 or 1]"""
     return leaves_optimizer * trains

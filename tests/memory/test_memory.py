@@ -107,7 +107,7 @@ def test_the_gradients_of_zero_3_stand_from_the_start(sharding, offload, bytes_e
 )
 def test_a_micro_batch_that_nobody_named_says_that_several_would_not_fit(change, is_told):
     row = one(
-        **{"model": "llama-3.1-8b", "implementation": "transformers", "precision": "bf16-mixed"}
+        **{"model": "qwen2.5-14b", "implementation": "transformers", "precision": "bf16-mixed"}
         | {"gpus": 8, "sharding": "zero3", "gpu": "l40s", "recompute": "full"}
         | change
     )
