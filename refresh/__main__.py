@@ -210,17 +210,17 @@ def _finish(options, answers, merged, kept, today):
         raise RefreshError("AWS gave no price at all; check the regions and families.")
     for entry in sorted(set(options.accept) - {doubt.entry for doubt in merged.doubts}):
         print(f"Note: --accept {entry} accepts nothing, since nothing is doubted there.")
-    refused = [doubt for doubt in merged.doubts if doubt.entry not in options.accept]
-    for doubt in refused:
+    open_doubts = [doubt for doubt in merged.doubts if doubt.entry not in options.accept]
+    for doubt in open_doubts:
         print(
             f"Looks wrong: {doubt.sentence}. If it is right: --accept {doubt.entry}",
             file=sys.stderr,
         )
-    if refused:
+    if open_doubts:
         print(
             (
-                f"Refused: {with_noun(len(refused), 'doubt')}; accept each entry that is right. "
-                f"{UNTOUCHED}{kept.sentence()}"
+                f"Refused: {with_noun(len(open_doubts), 'doubt')}; accept each entry that is "
+                f"right. {UNTOUCHED}{kept.sentence()}"
             ),
             file=sys.stderr,
         )

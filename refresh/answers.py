@@ -96,14 +96,14 @@ class Answers:
         """Add the answers of another region."""
         for name, (pack, unpack) in PARTS.items():
             mine = getattr(self, name)
-            added = unpack(pack(getattr(other, name)))
+            items = unpack(pack(getattr(other, name)))
             if isinstance(mine, list):
-                mine += [item for item in added if item not in mine]
+                mine += [item for item in items if item not in mine]
             elif name in ("prices", "covered"):
-                for market, rows in added.items():
+                for market, rows in items.items():
                     mine[market].update(rows)
             else:
-                mine.update(added)
+                mine.update(items)
         self.failed |= other.failed
 
     def as_json(self):

@@ -44,12 +44,14 @@ def rows_of(lines, wanted, columns, file):
 
 def renamed_columns(names, there):
     """Say which of the names are missing, each with the most similar new one; "" if none is."""
-    left = {_plain(name): name for name in there if name not in names}
+    other_names = {_plain(name): name for name in there if name not in names}
     missing = [
-        (name, get_close_matches(_plain(name), left, 1, 0.5)) for name in names if name not in there
+        (name, get_close_matches(_plain(name), other_names, 1, 0.5))
+        for name in names
+        if name not in there
     ]
     return ", ".join(
-        f"{name} is missing" + (f" (perhaps now {left[near[0]]})" if near else "")
+        f"{name} is missing" + (f" (perhaps now {other_names[near[0]]})" if near else "")
         for name, near in missing
     )
 

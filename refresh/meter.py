@@ -48,9 +48,13 @@ class Meter:
 
         Files without a known size may make it more than the total.
         """
-        left, rate = self.total_bytes - self.read_bytes, self._rate()
-        of = f" of {self.total_bytes / MEGABYTE:,.0f}" if left >= 0 and self.total_bytes else ""
-        to_go = f", {_duration(left / rate)} to go" if left > 0 and rate else ""
+        bytes_left, rate = self.total_bytes - self.read_bytes, self._rate()
+        of = (
+            f" of {self.total_bytes / MEGABYTE:,.0f}"
+            if bytes_left >= 0 and self.total_bytes
+            else ""
+        )
+        to_go = f", {_duration(bytes_left / rate)} to go" if bytes_left > 0 and rate else ""
         return f"{self.read_bytes / MEGABYTE:,.0f}{of} MB read{to_go}"
 
     def _rate(self):

@@ -32,7 +32,7 @@ def shape_of(answer, cards):
     if gpu is None:
         return None, _unknown_card(instance, gpus[0], mebibytes)
     count = sum(kind.get("Count") or kind.get("LogicalGpuCount") or 1 for kind in gpus)
-    joined = count > 1 and form.startswith(SXM)
+    has_nvlink = count > 1 and form.startswith(SXM)
     entry = {
         "family": instance.partition(".")[0],
         "gpu": gpu,
@@ -41,8 +41,8 @@ def shape_of(answer, cards):
         "vcpus": answer["VCpuInfo"]["DefaultVCpus"],
         "memory_gib": plain(answer["MemoryInfo"]["SizeInMiB"] / 1024),
         "arm": "arm64" in answer.get("ProcessorInfo", {}).get("SupportedArchitectures", []),
-        "interconnect": "single GPU" if count == 1 else "NVLink" if joined else "PCIe",
-        "nvlink_domain_gpus": count if joined else 1,
+        "interconnect": "single GPU" if count == 1 else "NVLink" if has_nvlink else "PCIe",
+        "nvlink_domain_gpus": count if has_nvlink else 1,
         "network_bytes_per_second": _network(answer.get("NetworkInfo", {})),
         "efa_interfaces": answer.get("NetworkInfo", {})
         .get("EfaInfo", {})

@@ -141,10 +141,10 @@ def _write(path, text):
 
 def _sweep(parent):
     """Remove the folders of killed refreshes, by the process number in their names."""
-    for left in parent.glob(".catalogs-*"):
-        number = left.name.split("-")[1]
+    for folder in parent.glob(".catalogs-*"):
+        number = folder.name.split("-")[1]
         if not (number.isdecimal() and _runs(int(number))):
-            shutil.rmtree(left, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _runs(process):

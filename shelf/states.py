@@ -130,11 +130,11 @@ def _add(run: Run, row: State) -> None:
 
 def _check_follows(name: str, state: str, follows: State | None) -> None:
     """Raise ShelfError if a state cannot come after the one that a plan has."""
-    allowed = FOLLOWS[follows.state] if follows else (PROPOSED,)
-    if state not in allowed:
+    next_states = FOLLOWS[follows.state] if follows else (PROPOSED,)
+    if state not in next_states:
         before = follows.state if follows else "not proposed yet"
         raise ShelfError(
-            f"{one_line(name)} is {before}; it can become {' or '.join(allowed)}, not {state}."
+            f"{one_line(name)} is {before}; it can become {' or '.join(next_states)}, not {state}."
         )
 
 

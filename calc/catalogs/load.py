@@ -233,8 +233,8 @@ def _entries_by_catalog(documents: Json) -> Json:
 
 def _plain_tables(entries: Json) -> dict[str, pd.DataFrame]:
     """Return the catalogs that become tables as they are, a row per entry."""
-    joined = {*PRICES, "instances", "utilization"}
-    tables = {name: table_of(entries[name]) for name in entries.keys() - NOT_TABLES - joined}
+    other_tables = {*PRICES, "instances", "utilization"}
+    tables = {name: table_of(entries[name]) for name in entries.keys() - NOT_TABLES - other_tables}
     return tables | {"utilization": by_card(entries["utilization"])}
 
 
@@ -277,18 +277,18 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
     entries = {model: foreign_entry(model, entry) for model, entry in entries.items()}
     check_families(entries, {}, catalogs.families)
     try:
-        added, stacks = model_table(entries, catalogs.families)
+        own_models, stacks = model_table(entries, catalogs.families)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         raise CatalogError(_contradiction(entries)) from None
     check_blocks(stacks, catalogs.blocks)
-    models = catalogs.models[~catalogs.models.index.isin(added.index)]
-    others = catalogs.stacks[~catalogs.stacks["model"].isin(added.index)]
+    models = catalogs.models[~catalogs.models.index.isin(own_models.index)]
+    others = catalogs.stacks[~catalogs.stacks["model"].isin(own_models.index)]
     digest = hashlib.sha256(
         (catalogs.version + json.dumps(entries, sort_keys=True, default=str)).encode()
     )
     return replace(
         catalogs,
-        models=pd.concat([models, added]),
+        models=pd.concat([models, own_models]),
         stacks=pd.concat([others, stacks], ignore_index=True),
         version=digest.hexdigest()[:10],
         base=catalogs,

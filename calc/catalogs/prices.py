@@ -131,21 +131,21 @@ def _with_derived(prices: pd.DataFrame, rule: Json, instances: pd.DataFrame) -> 
     ratio = np.array(
         [_ml_ratio(name, rule) if name in rule["types"] else np.nan for name in prices["instance"]]
     )
-    derived = (prices["on_demand_usd_per_hour"] * ratio).round(6)
+    derived_usd = (prices["on_demand_usd_per_hour"] * ratio).round(6)
     words = pd.Series(
         [f"on demand times {value:g} ({rule['rule']})" for value in ratio], index=prices.index
     )
-    filled = {
-        "usd_per_hour": derived,
+    fields = {
+        "usd_per_hour": derived_usd,
         "basis": "derived",
         "as_of": prices["on_demand_as_of"],
         "source": words,
     }
     for component in SAGEMAKER:
-        missing = prices[f"{component}_usd_per_hour"].isna() & derived.notna()
+        missing = prices[f"{component}_usd_per_hour"].isna() & derived_usd.notna()
         prices = prices.assign(
             **{
-                f"{component}_{name}": prices[f"{component}_{name}"].mask(missing, filled[name])
+                f"{component}_{name}": prices[f"{component}_{name}"].mask(missing, fields[name])
                 for name in FACTS
             }
         )

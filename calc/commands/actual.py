@@ -70,7 +70,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     plans = ticked_rows(with_days(plans, options.plans))
     bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
     result = actual(bill, plans, catalogs, today, _read_assignments(options.assign))
-    left = runway(result, options.budget) if options.budget is not None else None
+    days_left = runway(result, options.budget) if options.budget is not None else None
     if options.table:
         with replacing_stream(options.table) as target:
             write_csv(result.table, target)
@@ -79,7 +79,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
             write_csv(_with_attempts(options.plans, plans, result), target)
     if options.calibration:
         _write_calibration(options, plans, result, catalogs)
-    sentences = report(bill, result, left)
+    sentences = report(bill, result, days_left)
     for budget in budgets_of_file(options.budgets) if options.budgets else ():
         if lasting := runway_of_budget(result, plans, budget):
             sentences.append(budget_sentence(budget, lasting, result.first_day))

@@ -113,9 +113,9 @@ def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
         f"{name}: {_bill(row)}; {place(row, extended)}; memory {memory_of(row)}"
         for name, row in zip("AB", rows, strict=True)
     ]
-    changed = changed_lines("A to B", rows[0], rows[1], table).splitlines()[2:]
+    changes = changed_lines("A to B", rows[0], rows[1], table).splitlines()[2:]
     remarks = [remark for request in both for remark in (request.question, request.remark)]
-    return _reply([*lines, *filter(None, (*changed, *remarks)), _sources(rows[0], extended)])
+    return _reply([*lines, *filter(None, (*changes, *remarks)), _sources(rows[0], extended)])
 
 
 def _request(text: str, columns: Columns | None, catalogs: Catalogs) -> Request:

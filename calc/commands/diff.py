@@ -75,11 +75,11 @@ def _markdown(
 def changed_lines(name: str, before: Row, after: Row, table: pd.DataFrame) -> str:
     """Return the changes between two billed rows as Markdown; `table` has their choices."""
     lines = [f"## {name}", ""]
-    changed = [
+    changes = [
         f"{row['label']}: {row[0] or 'none'} to {row[1] or 'none'}"
         for row in table[table["differs"]].to_dict("records")
     ]
-    lines.append(f"Changed: {'; '.join(changed)}." if changed else "No choice changed.")
+    lines.append(f"Changed: {'; '.join(changes)}." if changes else "No choice changed.")
     problems = [
         f"{when} it cannot be estimated: {row['problem']}"
         for when, row in (("Before", before), ("Now", after))

@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a sentence for each limit that a row breaks: 0 if none is broken, 3 otherwise."""
     most = ("usd_most", "hours_most", "usd_per_hour_most", "gpu_hours_most")
-    limited = any(getattr(options, name) is not None for name in most)
-    if not (options.fits or limited or is_asked(options)):
+    has_limits = any(getattr(options, name) is not None for name in most)
+    if not (options.fits or has_limits or is_asked(options)):
         raise TableError(
             "gate has nothing to check; name --fits, --usd-most, --hours-most, "
             "--usd-per-hour-most, --gpu-hours-most, --budgets or --quota."

@@ -30,26 +30,26 @@ def broken_together(
     rows: pd.DataFrame, options: argparse.Namespace, catalogs: Catalogs
 ) -> list[str]:
     """A sentence for each budget and quota that the rows together exceed. Raises TableError."""
-    billed = ticked_rows(plan_bill(rows))
+    bill_rows = ticked_rows(plan_bill(rows))
     sentences = []
     if options.budgets:
-        bill = with_gpu_hours(billed, catalogs)
+        bill = with_gpu_hours(bill_rows, catalogs)
         begins = begin_day(options.begin)
         uses = budget_use(bill, read_budgets(options.budgets), begins)
         sentences += [exceeded_sentence(use) for use in uses if use.is_exceeded or use.unpriced]
     if options.quota:
-        allowed = _read_quotas(options.quota)
+        quotas = _read_quotas(options.quota)
         sentences += [
-            quota_sentence(use, allowed.get(use.code))
-            for use in quota_use(billed, catalogs)
-            if use.needed > allowed.get(use.code, 0.0)  # a quota that is not named is 0
+            quota_sentence(use, quotas.get(use.code))
+            for use in quota_use(bill_rows, catalogs)
+            if use.needed > quotas.get(use.code, 0.0)  # a quota that is not named is 0
         ]
     return sentences
 
 
 def _read_quotas(words: list[str]) -> dict[str, float]:
     """The number of each quota by its code. Raises TableError."""
-    allowed = {}
+    quotas = {}
     for word in words:
         code, _, text = word.partition("=")
         value = number(text)
@@ -58,5 +58,5 @@ def _read_quotas(words: list[str]) -> dict[str, float]:
                 f"--quota '{quote_cell(word)}' is not a quota; write it as L-417A185B=192, the "
                 f"vCPUs that the account has of it."
             )
-        allowed[code.strip()] = value
-    return allowed
+        quotas[code.strip()] = value
+    return quotas

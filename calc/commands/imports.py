@@ -39,10 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the scenarios of all runs; 2 if none can be read."""
-    table, refused = _import_rows(options.files, catalogs)
-    for sentence in refused:
+    table, refusals = _import_rows(options.files, catalogs)
+    for sentence in refusals:
         print(sentence, file=sys.stderr)
-    if len(refused) == len(options.files):
+    if len(refusals) == len(options.files):
         return UNUSABLE
     with replacing_stream(options.output) as target:
         write_csv(table, target)
@@ -51,7 +51,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, list[str]]:
     """The runs as scenario rows, and a sentence for each that cannot be read."""
-    rows, refused = [], []
+    rows, refusals = [], []
     for run in runs:
         try:
             found = read_runs([(name, content_of(name)) for name in named_files(run)], catalogs)
@@ -59,11 +59,11 @@ def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame,
             for line in summary_of(found[0].row, found[0].lines, DEFAULTS, {}).lines():
                 print(f"{run}: {line}", file=sys.stderr)
         except ConfigProblem as error:
-            refused.append(str(error))
+            refusals.append(str(error))
             rows.append(
                 dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": run, "problem": str(error)}
             )
-    return pd.DataFrame(rows, dtype=object), refused
+    return pd.DataFrame(rows, dtype=object), refusals
 
 
 def named_files(run: str) -> list[str]:

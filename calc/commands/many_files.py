@@ -111,10 +111,10 @@ def _on_cluster(
     """The outcomes of the parts in the order in which workers finish them. Raises TableError."""
     from distributed import KilledWorker, as_completed
 
-    shared = folder.resolve() / ".catalogs"
+    catalogs_path = folder.resolve() / ".catalogs"
     with _client(address) as client:
         try:
-            with replacing_stream(str(shared), binary=True) as target:
+            with replacing_stream(str(catalogs_path), binary=True) as target:
                 pickle.dump(replace(catalogs, base=None), target)
             futures = client.map(
                 part_on_worker,
@@ -122,7 +122,7 @@ def _on_cluster(
                 pure=False,
                 retries=RETRIES,
                 columns=columns,
-                shared=str(shared),
+                shared=str(catalogs_path),
                 release=release_here(),
             )
             sources = {future.key: part.source for future, part in zip(futures, parts, strict=True)}

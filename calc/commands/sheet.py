@@ -320,6 +320,6 @@ def _reading_of_words(request: Request, job: Cells) -> list[str]:
         for words, meaning in request.read.items()
     ]
     defaults = assumed_values(job, request) if job else []
-    assumed = list(dict.fromkeys([*reading.assumed, *defaults]))
+    assumptions = list(dict.fromkeys([*reading.assumed, *defaults]))
     open_words = [question.words for question in request.questions if question.words]
-    return reading_lines(items, assumed, [*reading.not_counted, *open_words], "text")
+    return reading_lines(items, assumptions, [*reading.not_counted, *open_words], "text")

@@ -126,7 +126,7 @@ def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
 def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     """Return whether each row still meets the usual limits on time at a batch. Shape (rows,)."""
     inputs = rows[[name for name in BY_NAME if name in rows]]
-    tried = estimate(
+    trial = estimate(
         inputs.assign(batch=batch.astype(int)),
         catalogs,
         solve=False,
@@ -134,7 +134,7 @@ def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np
     )
     most = usual_limits_seconds(rows["prompt_tokens"].to_numpy(dtype=float))
     return np.logical_and.reduce(
-        [~(tried[column].to_numpy(dtype=float) > most[name]) for name, column in PACE.items()]
+        [~(trial[column].to_numpy(dtype=float) > most[name]) for name, column in PACE.items()]
     )
 
 

@@ -239,13 +239,13 @@ def _sound_results(
     table = memory(table)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(table, AFTER_MEMORY, wanted)
-    runs, support_remarks, timed = support(table, catalogs)
+    runs, support_remarks, is_timed = support(table, catalogs)
     note = note_column(remarks_on_rows(table, support_remarks, catalogs))
     results = _figures(table, solve)
     untimed: Columns = {}
-    if not timed.all():
+    if not is_timed.all():
         of_time = RESTING_ON_TIME.intersection(results)
-        untimed = {name: clear_rows(results[name], ~timed) for name in of_time}
+        untimed = {name: clear_rows(results[name], ~is_timed) for name in of_time}
     obtainable = classes_on(
         "on-demand", table["instance_row"], table["ends"] > 0, table["instances_needed"], catalogs
     )
@@ -261,13 +261,13 @@ def _refuse_rows(
 
     Both get a problem.
     """
-    covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
+    is_covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
     fresh = Problems(len(sound))
-    if not covered.all():
-        uncovered = np.flatnonzero(~covered)
+    if not is_covered.all():
+        uncovered = np.flatnonzero(~is_covered)
         remarks = [not_covered(table, row, catalogs) for row in uncovered.tolist()]
         fresh.note(uncovered, np.array(remarks, dtype=object))
-        results = {name: clear_rows(values, ~covered) for name, values in results.items()}
+        results = {name: clear_rows(values, ~is_covered) for name, values in results.items()}
     refuse(placement.RULES, table, fresh)
     misplaced = ~fresh.sound
     if misplaced.any():

@@ -373,13 +373,13 @@ def _replace_place(first: Table, other: Table, staged: np.ndarray) -> Table:
     fuller = np.broadcast_to(other["allocated_peak_bytes"], len(staged)) > before
     here = staged[fuller]
     there = np.flatnonzero(fuller)
-    merged = first | {}
+    table = first | {}
     for name in (name for name in MEMORY_RESULTS if name in makes(PLACES)):
         values = np.broadcast_to(first[name], rows).copy()
         values[here] = np.broadcast_to(other[name], len(staged))[there]
-        merged[name] = values
+        table[name] = values
     moments = [np.broadcast_to(total, rows).copy() for total in first["moment_bytes"]]
     for total, there_bytes in zip(moments, other["moment_bytes"], strict=True):
         total[staged] = np.maximum(total[staged], there_bytes)
-    merged["moment_bytes"] = tuple(moments)
-    return merged
+    table["moment_bytes"] = tuple(moments)
+    return table

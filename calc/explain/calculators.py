@@ -86,12 +86,13 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], Lack | No
         if scenario[column] > 1 and column not in system.degrees
     }
     instead = {INSTEAD[column] for column in unknown if column in INSTEAD}
-    counted = scenario | {name: value for code in instead for name, value in WITHOUT[code].items()}
+    settings = scenario | {name: value for code in instead for name, value in WITHOUT[code].items()}
     numbers = {
-        column: values.get(counted[column], np.nan) for column, values in choices_read.items()
+        column: values.get(settings[column], np.nan) for column, values in choices_read.items()
     }
     values = worked_out(
-        system.formula, {**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get
+        system.formula,
+        {**settings, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get,
     )
     result = {name: value for name, value in values.items() if name in (*COMPONENTS, RANGE)}
     if not unknown:
@@ -120,7 +121,7 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
             is_other_format = precision != scenario["precision"]
             if is_other_format and (np.isnan(total) or not scenario["trains"]):
                 continue
-            stated = {
+            figures = {
                 "needed_bytes": total,
                 "needed_low_bytes": total - range_bytes,
                 "needed_high_bytes": total + range_bytes,
@@ -132,15 +133,15 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
                 "fits": "",
                 "warns": system.warns if has_experts else "",
             }
-            rows.append(own_row | dict.fromkeys(COMPONENTS, 0 * total) | components | stated)
+            rows.append(own_row | dict.fromkeys(COMPONENTS, 0 * total) | components | figures)
     return pd.DataFrame(rows)
 
 
 def _scenario_of(ours: Row, catalogs: Catalogs) -> Row:
     """The columns that the formulas of a calculator may read, of one row."""
-    joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
+    table = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
     scenario = {}
-    for name, column in joined.items():
+    for name, column in table.items():
         values = column.by_row(1) if isinstance(column, Words) else column
         if np.ndim(values) == 1:
             scenario[name] = values[0]

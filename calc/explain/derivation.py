@@ -113,7 +113,7 @@ def explain(
     moments = MOMENTS[work_of(table)]
     moment = moments[int(table["peak_moment"][0])]
     place = _place(moment, table)
-    traced = columns_to_trace(table)
+    traced_columns = columns_to_trace(table)
     chains: list[dict] = []
     facts: dict[str, bool] = {}
     for component in EXPLAINED:
@@ -123,10 +123,10 @@ def explain(
             rows = [_row(component, "", nothing, nothing, written)]
         else:
             elsewhere = {*EXPLAINED, *SHARED} - {component, top}
-            rows = chain([top], elsewhere, traced, place, facts, written)
+            rows = chain([top], elsewhere, traced_columns, place, facts, written)
         chains += [{"component": component, "step": step, **row} for step, row in enumerate(rows)]
-    shared = [name for row in chains for name in row["reads"] if name in SHARED]
-    rows = chain(shared, {*EXPLAINED}, traced, place, facts, written)
+    shared_formulas = [name for row in chains for name in row["reads"] if name in SHARED]
+    rows = chain(shared_formulas, {*EXPLAINED}, traced_columns, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
     return Explanation(
         phase=moment.phase,

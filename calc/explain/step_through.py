@@ -120,20 +120,20 @@ def surfaces(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> Surf
     rows = []
     miss_ratio = np.zeros(len(variants))
     while pieces:
-        halved: list[Piece] = []
+        halves: list[Piece] = []
         batch, tokens = _points_of(pieces, bounds, rng)
         repeated = np.repeat([piece.variant for piece in pieces], batch.shape[1])
         frame = with_point(variants.iloc[repeated], batch.ravel(), tokens.ravel())
         table = next(parts(frame, catalogs)).table
         for piece, (miss, surface) in zip(pieces, _fit_pieces(batch, tokens, table), strict=True):
             if miss > MOST_MISS and piece.first < piece.last:
-                halved += piece.halves
+                halves += piece.halves
                 continue
             over = lengths[piece.first - 1] if piece.first else 0.0
             ends = {"over_tokens": over, "to_tokens": lengths[piece.last]}
             rows.append(surface.assign(variant=piece.variant, **ends))
             miss_ratio[piece.variant] = max(miss_ratio[piece.variant], miss)
-        pieces = halved
+        pieces = halves
     return Surfaces(pd.concat(rows, ignore_index=True), miss_ratio)
 
 
@@ -162,15 +162,15 @@ def _points_of(
 
 def with_point(scenarios: pd.DataFrame, batch: Any, tokens: Any) -> pd.DataFrame:
     """Scenarios with other batches and lengths; a prompt keeps its share of the length."""
-    moved = scenarios.reset_index(drop=True)
+    variants = scenarios.reset_index(drop=True)
     changed = {
         "batch": np.asarray(batch, dtype=float),
         "sequence_tokens": np.asarray(tokens, dtype=float),
     }
-    if "prompt_tokens" in moved:
-        share = moved["prompt_tokens"].astype(float) / moved["sequence_tokens"].astype(float)
+    if "prompt_tokens" in variants:
+        share = variants["prompt_tokens"].astype(float) / variants["sequence_tokens"].astype(float)
         changed["prompt_tokens"] = np.maximum(np.round(share * changed["sequence_tokens"]), 1)
-    return moved.assign(**changed)
+    return variants.assign(**changed)
 
 
 def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values]]:

@@ -51,7 +51,7 @@ def explain_times(
     a token if none is generated, is left out. Without a card both tables are empty.
     """
     table = one_scenario_with_times(dict(scenario), catalogs)
-    traced = columns_to_trace(table)
+    traced_columns = columns_to_trace(table)
     rows: list[dict] = []
     facts: dict[str, bool] = {}
     for top in EXPLAINED[work_of(table)]:
@@ -59,7 +59,7 @@ def explain_times(
             continue
         formulas_before = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain([top], formulas_before, traced, (), facts, written, FORMULAS)
+            steps = chain([top], formulas_before, traced_columns, (), facts, written, FORMULAS)
         rows += [{"component": top, "step": step, **row} for step, row in enumerate(steps)]
     origins = [fact(name, table, catalogs) | _origin(name, table, catalogs) for name in facts]
     return TimeExplanation(pd.DataFrame(rows), pd.DataFrame(origins))

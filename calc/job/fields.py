@@ -280,8 +280,11 @@ def _training_fields(columns, first, catalogs, goal):
     if first.get("tuning") != "lora":
         return fields | {"goal": goal, "method": "full"}
     trains = catalogs.precisions["trains"].astype(bool)
-    quantized = [not trains.get(precision, True) for precision in columns.get("precision", [])]
-    return fields | {"goal": "tune", "method": "qlora" if quantized and all(quantized) else "lora"}
+    are_quantized = [not trains.get(precision, True) for precision in columns.get("precision", [])]
+    return fields | {
+        "goal": "tune",
+        "method": "qlora" if are_quantized and all(are_quantized) else "lora",
+    }
 
 
 def _serving_fields(columns, first):

@@ -84,9 +84,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     work, model = columns["work"], columns["model"]
     default_software = usual_software(work, model, catalogs, columns["goal"], generating)
     software = fixed.get("implementation", [default_software])[0]
-    stored = cells_by_id(catalogs, "models", "stored_precision")[model]
-    if work == "inference" and stored:
-        fixed.setdefault("precision", [stored])  # a file that is quantized is served as it is
+    _serve_as_stored(fixed, work, model, catalogs)
     all_software = fixed.get("implementation", [software])
     return Job(
         **columns,
@@ -105,6 +103,13 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
         divides_sequences=_divide_sequences(all_software, catalogs),
         compiles_blocks=compiles_blocks(columns, all_software, catalogs),
     )
+
+
+def _serve_as_stored(fixed: dict[str, list], work: str, model: str, catalogs: Catalogs) -> None:
+    """Set the precision of a model whose file is quantized, as which it is served."""
+    precision = cells_by_id(catalogs, "models", "stored_precision")[model]
+    if work == "inference" and precision:
+        fixed.setdefault("precision", [precision])
 
 
 def _divide_sequences(software: list[str], catalogs: Catalogs) -> bool:
@@ -302,11 +307,11 @@ def published_bits(job: Cells, catalogs: Catalogs) -> int:
 
     `job`: the cells of a job.
     """
-    published = cells_by_id(catalogs, "models", "published_precision").get(job.get("model", ""), "")
+    precision = cells_by_id(catalogs, "models", "published_precision").get(job.get("model", ""), "")
     training = job.get("work") == TRAINING
-    if not published or job.get("precision") or job["fewest_bits"] == PUBLISHED or training:
+    if not precision or job.get("precision") or job["fewest_bits"] == PUBLISHED or training:
         return 0
-    bits = bits_of(catalogs, published)
+    bits = bits_of(catalogs, precision)
     return bits if bits < int(job["fewest_bits"]) else 0
 
 

@@ -12,9 +12,11 @@ def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementa
     get_computed_blocks.
     """
     page = np.maximum(implementation_pages_tokens, 1)
-    shared = np.minimum(np.nan_to_num(shared_prompt_tokens), prompt_tokens - 1)
+    shared_tokens = np.minimum(np.nan_to_num(shared_prompt_tokens), prompt_tokens - 1)
     return np.where(
-        (trains == 0) & (implementation_pages_tokens > 0), np.floor(shared / page) * page, 0.0
+        (trains == 0) & (implementation_pages_tokens > 0),
+        np.floor(shared_tokens / page) * page,
+        0.0,
     )
 
 

@@ -26,8 +26,8 @@ def stack_fused_norm_bytes_per_token(
     stack_shares_form,
 ):
     """fp32 copies that fused norms do not store. [B]"""
-    fused = implementation_fuses_norms * (1 - stack_shares_form)
-    return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fused / sequence_split
+    fuses_norms = implementation_fuses_norms * (1 - stack_shares_form)
+    return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fuses_norms / sequence_split
 
 
 def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_per_token):
@@ -67,8 +67,8 @@ def stack_trained_bytes_per_token(
         linear_forms("saved_alone", trains * (batch_sequences == 1))
         - stack_fused_norm_bytes_per_token
     )
-    saved = np.where(batch_sequences == 1, alone, stack_several_bytes_per_token)
-    return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved)
+    saved_bytes = np.where(batch_sequences == 1, alone, stack_several_bytes_per_token)
+    return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved_bytes)
 
 
 def stack_widened_norm_bytes_per_token(
@@ -96,12 +96,14 @@ def stack_saved_bytes_per_token(
 
     A waveform's blocks save the same either way.
     """
-    saved = (
+    saved_bytes = (
         np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token)
         + stack_widened_norm_bytes_per_token
     )
-    compiled = (compiles > 0) & (stack_waveform_active_parameters == 0)
-    return np.where(compiled, np.minimum(saved, linear_forms("compiled", compiles)), saved)
+    is_compiled = (compiles > 0) & (stack_waveform_active_parameters == 0)
+    return np.where(
+        is_compiled, np.minimum(saved_bytes, linear_forms("compiled", compiles)), saved_bytes
+    )
 
 
 def stack_checkpoint_bytes_per_token(

@@ -127,8 +127,10 @@ def decode_cache_bytes(
     states_bytes,
 ):
     """Cache of all sequences: blocks · bytes per token · tokens, and a draft's. [B]"""
-    cached = np.sum(stack_layers_here * stack_cached_bytes_per_token * stack_decode_tokens, axis=0)
-    return cached * (1 + draft_cached_ratio) + cross_cache_bytes + states_bytes
+    cache_bytes = np.sum(
+        stack_layers_here * stack_cached_bytes_per_token * stack_decode_tokens, axis=0
+    )
+    return cache_bytes * (1 + draft_cached_ratio) + cross_cache_bytes + states_bytes
 
 
 AFTER_PROMPT = {"decode": "prefill", "stack_window_cached": "stack_prefilled"}
@@ -189,8 +191,8 @@ def stack_copied_bytes_per_token(
     Source: transformers, cache_utils.py, DynamicLayer.update, by torch.cat.
     """
     latent = 2 * (stack_query_width + 2 * stack_value_width) / tensor_parallel
-    copied = np.where(stack_latent_width > 0, latent, stack_cached_bytes_per_token / 2)
-    return copied * (stack_cached_bytes_per_token > 0) * (stack_layers_here > 0)
+    copied_bytes = np.where(stack_latent_width > 0, latent, stack_cached_bytes_per_token / 2)
+    return copied_bytes * (stack_cached_bytes_per_token > 0) * (stack_layers_here > 0)
 
 
 def decode_working_bytes(
@@ -201,5 +203,5 @@ def decode_working_bytes(
     dequantized_bytes,
 ):
     """Working memory of a decode step: a copy of a layer's cache unless paged, one matrix. [B]"""
-    copied = batch * stack_window_cached_tokens * stack_copied_bytes_per_token
-    return np.max(copied, axis=0) * (implementation_pages_tokens == 0) + dequantized_bytes
+    copied_bytes = batch * stack_window_cached_tokens * stack_copied_bytes_per_token
+    return np.max(copied_bytes, axis=0) * (implementation_pages_tokens == 0) + dequantized_bytes

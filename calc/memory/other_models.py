@@ -53,9 +53,9 @@ def frozen_models_bytes(
     weight_shards,
 ):
     """Weights of reference, reward and value model, wide and divided as the policy's. [B]"""
-    scored = (reward_parameters / model_gpus + value_parameters_here) * outer_bytes_each
+    scoring_bytes = (reward_parameters / model_gpus + value_parameters_here) * outer_bytes_each
     on_card = keeps_reference * (1 - reference_on_host)
-    return (on_card * model_weights_bytes + scored) / weight_shards
+    return (on_card * model_weights_bytes + scoring_bytes) / weight_shards
 
 
 def value_states_bytes(

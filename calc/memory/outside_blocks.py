@@ -168,9 +168,9 @@ def outside_saved_bytes(
         / sequence_split
         * (of_norm + outside_coefficients["source_hidden"] * outside_source_tokens)
     )
-    gathered = np.where(
+    gathered_bytes = np.where(
         split & (implementation_regathers_norms == 0),
         activation_bytes_each * hidden * outside_tokens,
         0,
     )
-    return wide + gathered * (1 - 1 / sequence_split) + outside_backward_bytes
+    return wide + gathered_bytes * (1 - 1 / sequence_split) + outside_backward_bytes

@@ -110,9 +110,9 @@ def error_ratio(
 
     Source: catalogs/calibrated/overheads.yaml, *_error_ratio, from the published runs named there.
     """
-    derived = (memory_ground >= DERIVED) & (is_engine == 0)
+    is_derived = (memory_ground >= DERIVED) & (is_engine == 0)
     by_ground = np.where(
-        derived, np.maximum(work_error_ratio, derived_error_ratio), work_error_ratio
+        is_derived, np.maximum(work_error_ratio, derived_error_ratio), work_error_ratio
     )
     return by_ground * np.where(beyond_axis > 0, 2, 1) * memory_run_width_ratio
 
@@ -224,8 +224,10 @@ def overhead_bytes(
     least least_cached_bytes. Your own runs correct the whole memory by memory_run_ratio, and this
     component takes the correction. It never falls below the CUDA context.
     """
-    cached = np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains)
-    overhead = context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
+    cached_bytes = np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains)
+    overhead = (
+        context_bytes + cached_bytes + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
+    )
     correction = (allocated_peak_bytes + overhead) * (memory_run_ratio - 1)
     return np.maximum(overhead + correction, np.minimum(context_bytes, overhead))
 

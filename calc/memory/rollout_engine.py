@@ -45,8 +45,10 @@ def answers_cache_bytes(
     They have 16 bits, and all answers of a step are generated at once (TRL, grpo_trainer.py,
     steps_per_generation).
     """
-    cached = np.sum(stack_layers_here * stack_cached_elements_per_token * stack_tokens, axis=0)
-    return generates_itself * 2 * cached * accumulation_steps
+    cached_elements = np.sum(
+        stack_layers_here * stack_cached_elements_per_token * stack_tokens, axis=0
+    )
+    return generates_itself * 2 * cached_elements * accumulation_steps
 
 
 def scored_batch_ratio(log_prob_batch, batch):

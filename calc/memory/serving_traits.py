@@ -22,8 +22,8 @@ def on_large_card(
     serving_large_card_bytes,
 ):
     """1 if an engine runs on a card that gets its larger defaults. [0 or 1]"""
-    marked = gpu_takes_small_engine_defaults * serving_marked_cards_small > 0
-    return is_engine * ((gpu_memory_bytes >= serving_large_card_bytes) & ~marked)
+    is_marked_card = gpu_takes_small_engine_defaults * serving_marked_cards_small > 0
+    return is_engine * ((gpu_memory_bytes >= serving_large_card_bytes) & ~is_marked_card)
 
 
 def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
@@ -60,12 +60,12 @@ def graph_sequences(
     alone = np.where(
         on_large_card > 0, serving_large_graph_sequences, serving_small_graph_sequences
     )
-    divided = np.where(
+    parallel_sequences = np.where(
         on_large_card > 0,
         serving_large_parallel_graph_sequences,
         serving_small_parallel_graph_sequences,
     )
-    return np.where(tensor_parallel >= PARALLEL_GRAPHS_FROM, divided, alone)
+    return np.where(tensor_parallel >= PARALLEL_GRAPHS_FROM, parallel_sequences, alone)
 
 
 def reserve_bytes(
@@ -117,8 +117,8 @@ def memory_utilization(
     Source: vLLM, gpu_memory_utilization; SGLang, mem_fraction_static, which it rounds to three
     digits; TensorRT-LLM, free_gpu_memory_fraction. Defaults: catalogs/edited/serving_engines.yaml.
     """
-    computed = np.round(1 - reserve_bytes / gpu_memory_bytes, 3) * tower_share_ratio
-    default = np.where(serving_share > 0, serving_share, computed)
+    computed_ratio = np.round(1 - reserve_bytes / gpu_memory_bytes, 3) * tower_share_ratio
+    default = np.where(serving_share > 0, serving_share, computed_ratio)
     share = np.where(np.isnan(asked_memory_utilization), default, asked_memory_utilization)
     return np.where(is_engine > 0, share, np.nan)
 

@@ -21,8 +21,8 @@ def tower_layers_share(tower_layers, tower_full_layers):
 
 def tower_scored_tokens(image_patches_tokens, tower_window_tokens):
     """Patches that are scored against one another: an image's, or a window's. [tokens]"""
-    windowed = np.minimum(tower_window_tokens, image_patches_tokens)
-    return np.stack(np.broadcast_arrays(image_patches_tokens, windowed))
+    window_tokens = np.minimum(tower_window_tokens, image_patches_tokens)
+    return np.stack(np.broadcast_arrays(image_patches_tokens, window_tokens))
 
 
 def tower_form(tower_kind, activation_format, computes_all_scores):
@@ -78,8 +78,8 @@ def tower_copies_bytes(
 
     Source: torch/amp/autocast_mode.py, cache_enabled.
     """
-    copied = autocast_active * autocast_bytes_each * (1 - keeps_input)
-    return (tower_tokens > 0) * tower_linear_parameters * copied / tensor_parallel
+    copied_bytes = autocast_active * autocast_bytes_each * (1 - keeps_input)
+    return (tower_tokens > 0) * tower_linear_parameters * copied_bytes / tensor_parallel
 
 
 def tower_kept_bytes(

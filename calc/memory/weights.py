@@ -15,10 +15,12 @@ def stack_expert_padding_ratio(
     inner = np.maximum(stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1), 1)
     tile = np.maximum(expert_tile, 1)
     hidden_tile = np.where(expert_tile > 64, 256, 1)
-    padded = np.ceil(inner / tile) * tile * np.ceil(stack_hidden / hidden_tile) * hidden_tile
+    padded_elements = (
+        np.ceil(inner / tile) * tile * np.ceil(stack_hidden / hidden_tile) * hidden_tile
+    )
     return np.where(
         (expert_tile > 0) & (stack_expert_ffn_width > 0),
-        padded / np.maximum(inner * stack_hidden, 1),
+        padded_elements / np.maximum(inner * stack_hidden, 1),
         1.0,
     )
 
@@ -106,8 +108,8 @@ def wide_head_bytes(
 
     Source: litgpt, by catalogs/edited/implementations.yaml.
     """
-    quantized = implementation_wide_quantized_head * (dequantized_bytes_each > 0)
-    return quantized * (4 - outer_bytes_each) * head_elements_here * holds_head
+    is_quantized = implementation_wide_quantized_head * (dequantized_bytes_each > 0)
+    return is_quantized * (4 - outer_bytes_each) * head_elements_here * holds_head
 
 
 def adapters_bytes(

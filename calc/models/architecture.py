@@ -279,11 +279,11 @@ def describe_model(entry: Json, traits_by_family: Mapping[str, Json]) -> tuple[S
     sizes = sizes_of(entry, traits)
     if uncounted := uncounted_sizes(entry, sizes):
         names = ", ".join(uncounted).replace("|", " or ")
-        refused = (
+        why = (
             f"{names} missing, or no number that a size can be; correct the entry or config, or "
             f"choose another model."
         )
-        return {**ABSENT, **entry, "refused": f"{entry['name']}: {refused}"}, []
+        return {**ABSENT, **entry, "refused": f"{entry['name']}: {why}"}, []
     if sizes["activation"] != traits["activation"]:
         sizes |= {
             side: f"{traits[side]}-{sizes['activation']}"
@@ -323,11 +323,11 @@ def total_alone(entry: Json) -> Sizes:
         f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches "
         f"take, and its times, are not known"
     )
-    counted = (
+    total_words = (
         f"its index counts {total / 1e9:,.2f} billion parameters, {total * 2 / 2**30:,.1f} GiB "
         f"of weights in 16 bits."
     )
-    return {**ABSENT, **counts, **entry, "refused": f"{entry['name']}: {unknown}; {counted}"}
+    return {**ABSENT, **counts, **entry, "refused": f"{entry['name']}: {unknown}; {total_words}"}
 
 
 def model_table(

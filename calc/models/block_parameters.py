@@ -79,8 +79,8 @@ def waveform_active_parameters(waveform_width):
 
     The first acts 64 times per frame, each further one half as often as the one before.
     """
-    halved = 3 * (32 + 16 + 8 + 4) + 2 * (2 + 1)
-    return (10 * 64 + halved * waveform_width) * waveform_width
+    halving_parameters = 3 * (32 + 16 + 8 + 4) + 2 * (2 + 1)
+    return (10 * 64 + halving_parameters * waveform_width) * waveform_width
 
 
 def layer_scale_parameters(layer_scales, hidden):

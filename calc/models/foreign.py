@@ -102,8 +102,8 @@ def free_id(text: str, taken: Container[str]) -> str:
 
 def foreign_entry(model_id: str, entry: Json) -> Json:
     """Return what an entry may say of a foreign model; fields that it may not set are left out."""
-    checked = {name: _valid_value(name, value) for name, value in entry.items()}
-    fields = {name: value for name, value in checked.items() if value is not None}
+    valid_values = {name: _valid_value(name, value) for name, value in entry.items()}
+    fields = {name: value for name, value in valid_values.items() if value is not None}
     if not any(str(value).startswith(SIMULATED_BLOCK) for value in fields.values()):
         fields.pop("simulated_here", None)  # its figures rest on no simulation of this machine
     name = UNSAFE.sub("", visible(str(entry.get("name") or model_id).removesuffix(MARK)))

@@ -115,19 +115,19 @@ def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
         **sizes["encoder_sizes"],
     }
     for name, sizes_of_side in (("encoder", encoder), ("decoder", {"cross_attention": 1})):
-        routed = sizes[f"{name}_routed_layers"]
+        routed_layers = sizes[f"{name}_routed_layers"]
         yield {
             **sizes_of_side,
             **EXPERTS,
             "stack": name,
-            "layers": sizes[f"{name}_layers"] - routed,
+            "layers": sizes[f"{name}_layers"] - routed_layers,
         }
         yield {
             **sizes_of_side,
             "stack": f"{name}-moe",
             "block": sizes["moe_block"],
             "ffn": 0,
-            "layers": routed,
+            "layers": routed_layers,
         }
 
 

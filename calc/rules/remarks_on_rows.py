@@ -127,10 +127,10 @@ def _of_draft_gain(table: Columns) -> Words:
 def _of_unpublished_draft(table: Columns, catalogs: Catalogs) -> Words:
     """Remark on a draft of which no published run with the model is known."""
     codes, pairs = word_pairs(table["speculation"], table["model"])
-    published = catalogs.speculations["known_of"]
+    models_by_method = catalogs.speculations["known_of"]
     remarks = [
         remark("draft-unknown", method=method, model=model)
-        if method != "none" and model not in published.get(method, ())
+        if method != "none" and model not in models_by_method.get(method, ())
         else ""
         for method, model in pairs
     ]

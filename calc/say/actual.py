@@ -107,9 +107,9 @@ def cause_label(row: Row) -> str:
 
 def open_question(group: OpenGroup, regions: Mapping[str, str] | None = None) -> str:
     """The question of whose lines these are; with the names of regions by their id."""
-    shared = ", ".join((regions or {}).get(part, part) for part in group.shared)
+    places = ", ".join((regions or {}).get(part, part) for part in group.shared)
     plans = f"{', '.join(group.plans)} or none"
-    return f"{billed_usd(group.usd)} of {shared}: which plan is it ({plans})?"
+    return f"{billed_usd(group.usd)} of {places}: which plan is it ({plans})?"
 
 
 def open_questions(result: Actual) -> list[str]:

@@ -88,15 +88,17 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
         cache = " and an 8-bit cache" if row["kv_precision"] else ""
         spread = f", {copies:.0f} copies of the model" if (copies := replicas(row)) > 1 else ""
         return f"{weights}{cache}, on {cards}{spread}"
-    shared = f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"On {cards}"
-    divided = ""
+    sharding_words = (
+        f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"On {cards}"
+    )
+    degrees = ""
     if row.get("context_parallel", 1) > 1:
-        divided = f"each sequence over {row['context_parallel']:.0f}"
+        degrees = f"each sequence over {row['context_parallel']:.0f}"
     recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
     generated = GENERATED.get(str(row.get("rollout")), "").format(**row)
     parts = [
-        shared,
-        divided,
+        sharding_words,
+        degrees,
         f"{with_noun(int(row['batch']), 'sequence')} at a time",
         recomputed,
         "blocks compiled" if row.get("compile") == "yes" else "",

@@ -169,13 +169,13 @@ def effect_on_bill(change: Row, ends: bool) -> str:
     Percentages are shares of the bill. If the bill of a service stays the same, the same money
     answers more requests.
     """
-    saved = change["saved_work_ratio"]
+    saved_ratio = change["saved_work_ratio"]
     same_bill = abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"]
     memory = f"{_memory(change)} on each GPU" if abs(change["saved_gib"]) >= TELLING_GIB else ""
     if ends or not same_bill:
-        parts = ["" if saved > TELLING_RATIO else memory, money(change, ends)]
+        parts = ["" if saved_ratio > TELLING_RATIO else memory, money(change, ends)]
     else:
-        gain = _room_for_requests(saved) or memory
+        gain = _room_for_requests(saved_ratio) or memory
         parts = [f"{gain}, for the same bill"] if gain else []
     return "; ".join(filter(None, (*parts, _tight(change))))
 
@@ -202,8 +202,8 @@ def effect_on_memory(change: Row, ends: bool) -> str:
 
 def money(change: Row, ends: bool) -> str:
     """The bill and its change: $42 in 36 min, 21 % less; per hour if the job has no length."""
-    saved = change["saved_work_ratio"]
-    telling = not is_missing(saved) and abs(saved) >= TELLING_RATIO
+    saved_ratio = change["saved_work_ratio"]
+    telling = not is_missing(saved_ratio) and abs(saved_ratio) >= TELLING_RATIO
     if is_missing(change["usd"]):
         if is_missing(change["usd_per_hour"]):
             return ""
@@ -211,10 +211,10 @@ def money(change: Row, ends: bool) -> str:
     time = f" in {span(change['hours'])}" if ends else " a month"
     if not telling:
         share = ""
-    elif saved > -1:
-        share = f", {changed_by(-saved)}"
+    elif saved_ratio > -1:
+        share = f", {changed_by(-saved_ratio)}"
     else:
-        share = f", {more(1 - saved)}"
+        share = f", {more(1 - saved_ratio)}"
     return f"{about(change['usd'])}{time}{share}"
 
 

@@ -78,11 +78,11 @@ def machine_name(plan: Row) -> str:
 def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
     """Return what the marks of choices and of machines mean; empty if none has one."""
     choices = {one for cell in cells for one in (cell.row, cell.column)}
-    marked = any(quality_note(one, work, catalogs) for one in choices)
+    has_mark = any(quality_note(one, work, catalogs) for one in choices)
     phrases = dict.fromkeys(market_phrase(cell.plan) for cell in cells if cell.plan)
     markets = " or ".join(filter(None, phrases))
     meanings = []
-    if marked:
+    if has_mark:
         meanings.append(f"{MARK} Check the quality.")
     if markets:
         meanings.append(f"{MARKET_MARK} {markets[0].upper()}{markets[1:]}.")
@@ -128,8 +128,8 @@ def decision(
         return _beside_nearest(best, plan, catalogs)
     if best.row.sets and best.row.sets[0][0] in AMOUNTS:
         return _less_and_more(cells, job, plan, catalogs)
-    saved = 1 - best.plan["usd"] / plan["usd"]
-    if not saved > TIE_RATIO:
+    saved_ratio = 1 - best.plan["usd"] / plan["usd"]
+    if not saved_ratio > TIE_RATIO:
         alike = [one for one in cells if one.qualifies and one.plan and costs_alike(one.plan, best)]
         if len(alike) == 1 and _is_own(alike[0], job, plan):
             return f"The plan is the cheapest of these at {about(plan['usd'])}."
@@ -138,7 +138,7 @@ def decision(
         over = f"over {percent(TIE_RATIO)} " if is_shown_less else ""
         same = f"No choice costs {over}less than the plan, {about(plan['usd'])}."
         return f"{same} {_fastest_of(alike, plan, catalogs)}".strip()
-    cost = f"{_cost(best, catalogs)}, {percent(saved)} less than the plan"
+    cost = f"{_cost(best, catalogs)}, {percent(saved_ratio)} less than the plan"
     text = f"{cost}{_time_change(best.plan, plan)}{_tied_words(cells, best)}."
     if is_plan(best.column, job, plan):
         return text
@@ -205,16 +205,18 @@ def cell_name(cell: Cell, catalogs: Catalogs) -> str:
 
 def _fastest_of(alike: Sequence[Cell], plan: Cells, catalogs: Catalogs) -> str:
     """Return which of the cells at the plan's cost is the fastest; empty if none is faster."""
-    timed = [(_pace_seconds(cell.plan, catalogs), cell) for cell in alike if cell.plan]
-    timed = [(seconds, cell) for seconds, cell in timed if not is_missing(seconds)]
-    if not timed:
+    paces = [(_pace_seconds(cell.plan, catalogs), cell) for cell in alike if cell.plan]
+    paces = [(seconds, cell) for seconds, cell in paces if not is_missing(seconds)]
+    if not paces:
         return ""
-    seconds, fastest = min(timed, key=lambda pair: pair[0])
-    saved = 1 - seconds / _pace_seconds(plan, catalogs)
-    if not saved >= FASTER_RATIO:
+    seconds, fastest = min(paces, key=lambda pair: pair[0])
+    saved_ratio = 1 - seconds / _pace_seconds(plan, catalogs)
+    if not saved_ratio >= FASTER_RATIO:
         return ""
     unit = "" if ends_of(plan) else f" {per_unit(dict(plan), catalogs)}"
-    return f"{cell_name(fastest, catalogs)} takes {percent(saved)} less time{unit} at that cost."
+    return (
+        f"{cell_name(fastest, catalogs)} takes {percent(saved_ratio)} less time{unit} at that cost."
+    )
 
 
 def _pace_seconds(plan: Cells, catalogs: Catalogs) -> float:
@@ -242,9 +244,9 @@ def _without_column_change(
     best = cheapest_cell(own)
     if best is None or best.plan is None:
         return ""
-    saved = 1 - best.plan["usd"] / plan["usd"]
+    saved_ratio = 1 - best.plan["usd"] / plan["usd"]
     column_name = choice_name(best.column, catalogs)
-    if saved <= TIE_RATIO:
+    if saved_ratio <= TIE_RATIO:
         return f"With {column_name} kept, nothing costs less than the plan."
-    cost = f"{about(best.plan['usd'])}, {percent(saved)} less"
+    cost = f"{about(best.plan['usd'])}, {percent(saved_ratio)} less"
     return f"With {column_name} kept, {choice_name(best.row, catalogs)} costs {cost}."

@@ -86,8 +86,8 @@ def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Cat
             parts.append(f"{region_words(str(limit.step), catalogs)} −{less}{of_month}")
         else:
             share = share_words(limit.name, job) if limit.name in SPEEDS else ""
-            saved = f"{about(row['usd'] - limit.usd)}{period}{of_month}"
-            parts.append(f"{step_words(limit, row, catalogs)}{share} −{saved}")
+            saving = f"{about(row['usd'] - limit.usd)}{period}{of_month}"
+            parts.append(f"{step_words(limit, row, catalogs)}{share} −{saving}")
             period = ""
     return " · ".join(parts)
 

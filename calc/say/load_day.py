@@ -30,13 +30,14 @@ def month_sentence(day: LoadDay) -> str:
     """Return the cost of a month always on, and of the same month scaled by the hour."""
     always = f"{day.gpu_hours_always:,.0f} GPU-hours{_money(day.usd_always)}"
     scaled = f"{day.gpu_hours_scaled:,.0f}{_money(day.usd_scaled)}"
-    saved = 1 - day.gpu_hours_scaled / day.gpu_hours_always
-    if saved < SAME:
+    saved_ratio = 1 - day.gpu_hours_scaled / day.gpu_hours_always
+    if saved_ratio < SAME:
         return f"A month takes {always}; scaling by the hour saves nothing."
     committed = ""
     if day.usd_always == day.usd_scaled and not is_missing(day.usd_always):
         committed = " The commitment is paid all the same."
-    return f"A month takes {always}; scaled by the hour {scaled}, {percent(saved)} less.{committed}"
+    less = percent(saved_ratio)
+    return f"A month takes {always}; scaled by the hour {scaled}, {less} less.{committed}"
 
 
 def _money(usd: float) -> str:

@@ -27,8 +27,8 @@ def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
         name = "Amazon Bedrock" if ways.is_bedrock else "the endpoint at its set price"
         tokens = "the same tokens"
         if ways.answers_per_day is not None:
-            assumed = "an assumed " if ways.assumes_answers else ""
-            tokens = f"{assumed}{count(ways.answers_per_day)} answers a person and working day"
+            assumption = "an assumed " if ways.assumes_answers else ""
+            tokens = f"{assumption}{count(ways.answers_per_day)} answers a person and working day"
         yield f"{name} asks {about(ways.endpoint_usd)}{period} for {tokens}"
     there = ways.region_row
     if there is not None:

@@ -20,13 +20,15 @@ def nothing_to_sign(names_without_price: Sequence[str]) -> str:
 
 def gpu_hours_of(row: Row) -> str:
     """The GPU-hours that a row pays for, of the run or a month: 192; empty if unknown."""
-    billed = row.get("billed_gpu_hours")
-    return "" if is_missing(billed) else gpu_hours_text(billed)
+    billed_gpu_hours = row.get("billed_gpu_hours")
+    return "" if is_missing(billed_gpu_hours) else gpu_hours_text(billed_gpu_hours)
 
 
 def paid_hours(row: Row) -> list[str]:
     """The hours that are paid: 24 h paid for 14.6 h; 192 GPU-hours; empty without a bill."""
-    billed = row.get("billed_hours")
-    unused = not is_missing(billed) and ends_of(row) and billed > row["hours"] * (1 + 1e-9)
-    parts = [f"{span(billed)} paid for {span(row['hours'])}"] if unused else []
+    billed_hours = row.get("billed_hours")
+    unused = (
+        not is_missing(billed_hours) and ends_of(row) and billed_hours > row["hours"] * (1 + 1e-9)
+    )
+    parts = [f"{span(billed_hours)} paid for {span(row['hours'])}"] if unused else []
     return [*parts, f"{hours} GPU-hours"] if (hours := gpu_hours_of(row)) else parts

@@ -185,19 +185,21 @@ def miss_text(miss: Miss, job: Job) -> str:
         return f"{has} ({most.format(most=miss.allowed)})"
     if name == "step_tokens":
         beyond = f"beyond a factor of {job.step_factor:.3g}"
-        allowed = most.format(most=f"{miss.allowed:,.0f}")
-        return f"{has.format(has=f'{miss.value:,.0f}')}, {beyond} ({allowed})"
+        allowed_text = most.format(most=f"{miss.allowed:,.0f}")
+        return f"{has.format(has=f'{miss.value:,.0f}')}, {beyond} ({allowed_text})"
     if name in ("users", "requests_per_second"):
         slow = _confidence(job) if name == "requests_per_second" else ""
-        allowed = most.format(most=count(miss.allowed))
+        allowed_text = most.format(most=count(miss.allowed))
         say_load = count if name == "users" else three_digits
-        return f"{has.format(has=say_load(miss.value))}{slow} ({allowed})"
-    allowed = most.format(most=say(miss.allowed))
+        return f"{has.format(has=say_load(miss.value))}{slow} ({allowed_text})"
+    allowed_text = most.format(most=say(miss.allowed))
     if miss.value == float("inf"):
-        return f"cannot keep up with random arrivals; the queue grows without bound ({allowed})"
+        return (
+            f"cannot keep up with random arrivals; the queue grows without bound ({allowed_text})"
+        )
     if name == "scarce_spot_seconds":
-        return f"{has.format(has=say(miss.value))} ({allowed})"
+        return f"{has.format(has=say(miss.value))} ({allowed_text})"
     is_time = name == "hours_most" or "seconds" in name
     slow = _confidence(job) if is_time else ""
     share = share_words(name, job.cells)
-    return f"{has.format(has=say(miss.value))}{share}{slow}, {more(miss.ratio)} ({allowed})"
+    return f"{has.format(has=say(miss.value))}{share}{slow}, {more(miss.ratio)} ({allowed_text})"

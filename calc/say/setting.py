@@ -81,12 +81,12 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
         cache = f" with {row['kv_precision']} cache" if row["kv_precision"] else ""
         parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]
     else:
-        shared = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups
+        machines = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups
         recompute = ""
         if row["recompute"] != "none":
             recompute = choice("recompute", row["recompute"], catalogs)
         parts = [
-            f"{sharding(row, catalogs)} over {shared}" if sharding_ranks(row) > 1 else shared,
+            f"{sharding(row, catalogs)} over {machines}" if sharding_ranks(row) > 1 else machines,
             degree,
             recompute,
             "compiled blocks" if row.get("compile") == "yes" else "",
@@ -170,7 +170,7 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
     row = {**row, "gpus": row["gpus"] - generating_apart(row)}
     ranks = sharding_ranks(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
-    shared = (
+    sharing = (
         f"{sharding(row, catalogs)} over {ranks:.0f} "
         f"{'GPUs' if ranks == row['gpus'] else 'replicas'}"
     )
@@ -179,7 +179,7 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
     if row["gpus"] == 1:
         yield "1 GPU"
     elif ranks > 1:
-        yield shared
+        yield sharing
     yield f"micro-batch {row['batch']:.0f}{steps} of {row['sequence_tokens']:,.0f} tokens"
     yield choice("recompute", row["recompute"], catalogs)
     if not is_missing(row["decoder_tokens"]) and row["decoder_tokens"] != row["sequence_tokens"]:

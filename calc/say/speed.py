@@ -72,10 +72,10 @@ def pace_seconds(row: Row, catalogs: Catalogs) -> float:
 
 def pace_range_seconds(row: Row, catalogs: Catalogs) -> tuple[float, float, float]:
     """Return the time for the unit of a service's pace with the low and high end of its range."""
-    timed = "time_to_first_token" if _is_encoder(row) else "time_per_output_token"
+    time_column = "time_to_first_token" if _is_encoder(row) else "time_per_output_token"
     seconds = pace_seconds(row, catalogs)
     low, high = (
-        seconds * float(row[f"{timed}_{end}_seconds"]) / float(row[f"{timed}_seconds"])
+        seconds * float(row[f"{time_column}_{end}_seconds"]) / float(row[f"{time_column}_seconds"])
         for end in ("low", "high")
     )
     return seconds, low, high

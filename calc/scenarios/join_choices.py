@@ -143,10 +143,10 @@ def able(work, trains, adapts, precision, implementation, catalogs, problems):
         _row(catalogs, "precisions", precision),
         names=("adapts", "trains", "serves"),
     )
-    allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
-    problems.add(~allowed & trains & ~adapts, "precision-not-for-full", precision=precision)
-    problems.add(~allowed & trains & adapts, "precision-not-for-lora", precision=precision)
-    problems.add(~allowed & ~trains, "precision-not-for-serving", precision=precision)
+    is_allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
+    problems.add(~is_allowed & trains & ~adapts, "precision-not-for-full", precision=precision)
+    problems.add(~is_allowed & trains & adapts, "precision-not-for-lora", precision=precision)
+    problems.add(~is_allowed & ~trains, "precision-not-for-serving", precision=precision)
     does = columns_of(
         catalogs,
         "implementations",

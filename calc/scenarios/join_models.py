@@ -61,8 +61,8 @@ def scale_elements(model_row, precision, catalogs):
 
 def refused_models(model_row, catalogs, problems):
     """Refuse a model that the catalog refuses; makes no column."""
-    refused = words_of(catalogs, "models", "refused")
-    problems.add((refused != "")[model_row], "refused-model", why=Words(model_row, refused))
+    why_refused = words_of(catalogs, "models", "refused")
+    problems.add((why_refused != "")[model_row], "refused-model", why=Words(model_row, why_refused))
     return {}
 
 

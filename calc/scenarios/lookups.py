@@ -93,13 +93,13 @@ def find(
 
 def similar(word: str, ids: Iterable[str], names: Iterable[str] = ()) -> str:
     """Up to three ids that contain the word, in the id or the name on screen, or resemble it."""
-    typed = str(word).lower().rstrip("/").rpartition("/")[2]
-    ids_by_name = {one for one, name in zip(ids, names, strict=False) if typed in name.lower()}
+    name_part = str(word).lower().rstrip("/").rpartition("/")[2]
+    ids_by_name = {one for one, name in zip(ids, names, strict=False) if name_part in name.lower()}
     matches = sorted(
-        (one for one in ids if typed in one or one in ids_by_name),
-        key=lambda one: (typed not in one, not one.startswith(typed), one),
+        (one for one in ids if name_part in one or one in ids_by_name),
+        key=lambda one: (name_part not in one, not one.startswith(name_part), one),
     )
-    return ", ".join((matches or get_close_matches(typed[:60], list(ids), n=3, cutoff=0.5))[:3])
+    return ", ".join((matches or get_close_matches(name_part[:60], list(ids), n=3, cutoff=0.5))[:3])
 
 
 def columns_of(

@@ -74,8 +74,10 @@ def prompt_tokens(asked_prompt_tokens, sequence_tokens, completion_tokens, has_a
 
 def image_tokens(asked_image_tokens, images_per_sequence, usual_image_tokens):
     """Tokens of one image or tile; by default those of the model's config. [tokens]"""
-    unnamed = np.isnan(asked_image_tokens) & (images_per_sequence > 0) & (usual_image_tokens > 0)
-    return np.where(unnamed, usual_image_tokens, asked_image_tokens)
+    takes_default = (
+        np.isnan(asked_image_tokens) & (images_per_sequence > 0) & (usual_image_tokens > 0)
+    )
+    return np.where(takes_default, usual_image_tokens, asked_image_tokens)
 
 
 def image_patches_tokens(image_tokens, patches_per_image_token):

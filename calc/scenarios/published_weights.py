@@ -56,12 +56,12 @@ def narrow_formats(catalogs: Catalogs, model: str, bits: int) -> tuple[str, ...]
 
     The original format counts.
     """
-    published = {precision for name, precision in published_files(catalogs) if name == model}
-    published.add(str(catalogs.models["published_precision"].get(model) or ""))
+    precisions = {precision for name, precision in published_files(catalogs) if name == model}
+    precisions.add(str(catalogs.models["published_precision"].get(model) or ""))
     return tuple(
         precision
         for precision in catalogs.precisions.index
-        if precision in published and bits_of(catalogs, precision) == bits
+        if precision in precisions and bits_of(catalogs, precision) == bits
     )
 
 
@@ -93,13 +93,13 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     models = row_numbers(catalogs, "models")
     precisions = row_numbers(catalogs, "precisions")
     elements = np.tile(catalogs.precisions["group_elements"].to_numpy(), (len(catalogs.models), 1))
-    padded = np.zeros(elements.shape)
+    padded_widths = np.zeros(elements.shape)
     for (model, precision), entry in published_files(catalogs).items():
         row = models[model], precisions[precision]
         width = WIDTH.fullmatch(entry["scales"])
         elements[row] = float(width[1]) if width else 0.0
-        padded[row] = np.nan_to_num(entry["padded_ffn"])
-    return elements, padded
+        padded_widths[row] = np.nan_to_num(entry["padded_ffn"])
+    return elements, padded_widths
 
 
 @cached_per_catalogs("checkpoints", "models", "precisions", "stacks")

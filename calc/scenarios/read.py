@@ -94,12 +94,12 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     inputs["names_precision"] = ~inputs["precision"].are("")
     default = default_precision(inputs["work"], inputs["tuning"])
     inputs["precision"] = where(inputs["precision"].are(""), default, inputs["precision"])
-    unnamed = inputs["model"].are("")
+    lacks_model = inputs["model"].are("")
     # The row of a job without a plan keeps its problem when read again.
     if "problem" in frame.columns:
         earlier = _read_words(Input("problem", "text"), frame["problem"], problems)
-        problems.add(unnamed & ~earlier.are(""), "earlier-problem", problem=earlier)
-    problems.add(unnamed, "no-model")
+        problems.add(lacks_model & ~earlier.are(""), "earlier-problem", problem=earlier)
+    problems.add(lacks_model, "no-model")
     return {
         f"asked_{name}" if name in ASKED_COLUMNS else name: values
         for name, values in inputs.items()

@@ -116,12 +116,12 @@ def earliest(number: int, placed: list[Placed], problem: Problem) -> Placed | No
     mine = [capacity for capacity in problem.capacities if way.pool in capacity.taken]
     sharing = [one for one in placed if any(one.way.pool in capacity.taken for capacity in mine)]
     for start in sorted({first, *(one.end for one in sharing if first < one.end)}):
-        tried = Placed(way, start)
-        if tried.end > last:
+        trial = Placed(way, start)
+        if trial.end > last:
             return None
-        overlapping = [one for one in sharing if one.start < tried.end and start < one.end]
-        if all(peak([*overlapping, tried], capacity) <= capacity.most for capacity in mine):
-            return tried
+        overlapping = [one for one in sharing if one.start < trial.end and start < one.end]
+        if all(peak([*overlapping, trial], capacity) <= capacity.most for capacity in mine):
+            return trial
     return None
 
 
@@ -131,8 +131,8 @@ def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
     early: list[Placed] = []
     waiting = sorted(placed, key=lambda one: one.start)
     for order, one in enumerate(waiting):
-        moved = earliest(numbers[one.way], [*early, *waiting[order + 1 :]], problem)
-        best = moved if moved is not None and moved.start < one.start else one
+        earlier = earliest(numbers[one.way], [*early, *waiting[order + 1 :]], problem)
+        best = earlier if earlier is not None and earlier.start < one.start else one
         cheaper = total_usd([*early, best, *waiting[order + 1 :]], problem) <= total_usd(
             [*early, one, *waiting[order + 1 :]], problem
         )
@@ -148,12 +148,12 @@ def cheapest_first(problem: Problem) -> list[Placed]:
         key=lambda run: (problem.runs[run].priority, problem.runs[run].deadline),
     ):
         mine = [number for number, way in enumerate(problem.ways) if way.run == run]
-        tried = [one for number in mine if (one := earliest(number, placed, problem)) is not None]
-        if tried:
+        trials = [one for number in mine if (one := earliest(number, placed, problem)) is not None]
+        if trials:
             before = total_usd(placed, problem)
             placed.append(
                 min(
-                    tried,
+                    trials,
                     key=lambda one: (
                         round(total_usd([*placed, one], problem) - before, 2),
                         one.end,

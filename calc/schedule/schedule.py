@@ -109,12 +109,12 @@ def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> 
             catalogs,
             True,
         )
-        placed = before.left_out - after.left_out
+        more_runs = before.left_out - after.left_out
         rows.append(
             {
                 "pool": pool.name,
                 "instance": pool.instance,
-                "placed_runs": placed,
+                "placed_runs": more_runs,
                 "usd": after.usd - before.usd,
                 "how": after.how,
             }

@@ -239,11 +239,13 @@ def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
         _pool(cells, f"pools, line {line}", catalogs)
         for line, cells in enumerate(table.to_dict("records"), start=2)
     ]
-    doubled = {pool.name for pool in pools if sum(other.name == pool.name for other in pools) > 1}
-    if doubled or not pools:
+    names_twice = {
+        pool.name for pool in pools if sum(other.name == pool.name for other in pools) > 1
+    }
+    if names_twice or not pools:
         raise TableError(
-            f"Two pools are named '{quote_cell(min(doubled))}'; name each once."
-            if doubled
+            f"Two pools are named '{quote_cell(min(names_twice))}'; name each once."
+            if names_twice
             else "The table of pools is empty."
         )
     if len(pools) > MOST_POOLS:

@@ -104,12 +104,12 @@ def _way(number: int, place: int, row: Row, pool: Pool, window: float, job: Row)
         )
     usd = 0.0
     if pool.by_the_hour:
-        billed = (
+        billed_hours = (
             row["usd"] / row["usd_per_hour"]
             if row["run_high_hours"] == row["run_high_hours"]
             else window
         )
-        usd = billed * (
+        usd = billed_hours * (
             row["usd_per_hour"] if pool.usd_per_hour is None else pool.usd_per_hour * instances
         )
     return Way(number, place, instances, ceil(hours * HOUR_MINUTES - 1e-6), float(usd))

@@ -85,9 +85,9 @@ def last_reduction_bytes(
     scattered_group_reduction_bytes,
 ):
     """FSDP's last reduction at its largest; the last group's gradients are copied first. [B]"""
-    copied = (gathered_bytes_each + reduce_bytes_each) * last_group_parameters_here
+    copy_bytes = (gathered_bytes_each + reduce_bytes_each) * last_group_parameters_here
     return np.maximum(
-        first_block_reduction_bytes, np.maximum(copied, scattered_group_reduction_bytes)
+        first_block_reduction_bytes, np.maximum(copy_bytes, scattered_group_reduction_bytes)
     )
 
 
@@ -133,10 +133,10 @@ def stage_reduction_bytes(
     stage_logits_bytes,
 ):
     """Working memory at the three moments: whole gradients, and a reduced copy of a group's. [B]"""
-    reduced = reduce_bytes_each * (stage_reduced_here * (1 + 1 / gradient_shards))
+    reduction_bytes = reduce_bytes_each * (stage_reduced_here * (1 + 1 / gradient_shards))
     return (
         gathered_bytes_each * (stage_unreduced_here - stage_reduced_here)
-        + reduced
+        + reduction_bytes
         - stage_logits_bytes
     )
 

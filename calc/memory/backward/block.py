@@ -177,9 +177,9 @@ def stack_norm_backward_bytes(
     Source: simulated.
     """
     composed = (rms_norms > 0) * (1 - implementation_fuses_norms) * (1 - stack_shares_form)
-    fused = 4 * implementation_fuses_norms * stack_residual_bytes / sequence_split
+    fused_bytes = 4 * implementation_fuses_norms * stack_residual_bytes / sequence_split
     return np.where(
-        composed > 0, (6 * 4) * stack_hidden * stack_tokens - stack_residual_bytes, fused
+        composed > 0, (6 * 4) * stack_hidden * stack_tokens - stack_residual_bytes, fused_bytes
     )
 
 

@@ -106,13 +106,13 @@ def head_reduction_bytes(
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce; simulated
     (context.csv).
     """
-    reduced = head_reduction_here * (
+    reduction_bytes = head_reduction_here * (
         gathered_bytes_each + reduce_bytes_each * (1 + 1 / gradient_shards)
     )
     return (
         fsdp_active
         * (1 - reduces_at_end)
-        * (reduced + gathered_bytes_each * fetched_after_head_here)
+        * (reduction_bytes + gathered_bytes_each * fetched_after_head_here)
     )
 
 

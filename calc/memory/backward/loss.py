@@ -139,9 +139,9 @@ def backward_logits_bytes(
     scores_backward_bytes,
 ):
     """Logits and their gradients when the backward pass begins. [B]"""
-    stored = np.maximum(stored_backward_bytes_each * logits_elements, head_gradients_bytes)
+    stored_bytes = np.maximum(stored_backward_bytes_each * logits_elements, head_gradients_bytes)
     return np.where(
         scores_by_release > 0,
         scores_backward_bytes,
-        np.where(fuses_loss > 0, fused_loss_bytes, stored),
+        np.where(fuses_loss > 0, fused_loss_bytes, stored_bytes),
     )

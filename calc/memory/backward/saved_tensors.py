@@ -142,8 +142,8 @@ def stage_buffers_bytes(
     chunk sends one gradient.
     """
     waiting = microbatches_in_flight * stage_chunks
-    saved = np.where(
+    saved_bytes = np.where(
         holds_head > 0, waiting, np.minimum((stage_chunks - 1) * round_microbatches, waiting)
     )
     outputs = waiting - holds_head * (stage_chunks > 1)
-    return receive_buffers_bytes + stage_tensor_bytes * (outputs - saved) + stage_logits_bytes
+    return receive_buffers_bytes + stage_tensor_bytes * (outputs - saved_bytes) + stage_logits_bytes

@@ -79,12 +79,12 @@ def waiting_microbatches(
 ):
     """Micro-batches of the whole stage that wait at each turn. [micro-batches]"""
     before = ((stage_chunks - 1) * round_microbatches + 1) / stage_chunks
-    left = np.stack(
+    microbatches_left = np.stack(
         np.broadcast_arrays(
             accumulation_steps, accumulation_steps - 1 / stage_chunks, accumulation_steps - before
         )
     )
-    return np.minimum(microbatches_in_flight, left)
+    return np.minimum(microbatches_in_flight, microbatches_left)
 
 
 def last_turn_gradients_bytes(
@@ -99,8 +99,8 @@ def last_turn_gradients_bytes(
 
     Source: torch/distributed/pipelining/schedules.py, last_backward.
     """
-    divided = full_gradients_bytes / gradient_shards * (1 - first_chunk_ratio)
-    in_turn = accumulated_gradients_bytes * first_chunk_ratio + divided
+    shard_bytes = full_gradients_bytes / gradient_shards * (1 - first_chunk_ratio)
+    in_turn = accumulated_gradients_bytes * first_chunk_ratio + shard_bytes
     return np.where(chunks_in_turn * reduces_at_end > 0, in_turn, accumulated_gradients_bytes)
 
 
@@ -131,11 +131,11 @@ def turn_bytes(
     gathered_bytes_each,
 ):
     """Activations, gradients and FSDP's whole weights at each turn; 0 without a micro-batch. [B]"""
-    gathered = reduces_at_end * gathered_bytes_each * waiting_parameters_here
+    gathered_bytes = reduces_at_end * gathered_bytes_each * waiting_parameters_here
     of_turn = (
         waiting_microbatches * np.sum(stack_kept_microbatch_bytes, axis=0)
         + waiting_gradients_bytes
-        + gathered
+        + gathered_bytes
     )
     return of_turn * (waiting_microbatches > 0)
 

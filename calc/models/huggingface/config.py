@@ -52,8 +52,8 @@ def _read(json: Any, model_id: str, catalogs: Any, index: Cells) -> Json:
     part = text_part(vision_side(config, catalogs), model_types, catalogs.config_defaults)
     name = model_types.named(part.model_type)
     is_pair = name in model_types.pairs
-    covered = model_types.types.get(name)
-    if not is_pair and not (covered and _generates(part, catalogs.families, covered)):
+    model_type = model_types.types.get(name)
+    if not is_pair and not (model_type and _generates(part, catalogs.families, model_type)):
         return _plain_model(config, part, model_id, catalogs, index)
     _check_text_code(config, part, model_types)
     try:
@@ -108,10 +108,10 @@ def _plain_model(config, part, model_id, catalogs, index):
             / layers,
             "sized": 0,
         }
-    counted = "its index counts its parameters" if total else "no count"
+    count_source = "its index counts its parameters" if total else "no count"
     remark = (
         f"M{uncovered.reason[1:]}; it is estimated as a plain {entry['model_type']} of its sizes, "
-        f"by their usual names: {counted}."
+        f"by their usual names: {count_source}."
     )
     remark = " ".join(filter(None, (remark, entry.get("remark"))))
     return {**entry, **_about(config, part, entry["model_type"], model_id), "remark": remark}

@@ -105,10 +105,10 @@ def _instead(config):
 
 def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells]:
     """Return the parts of a config besides its text: those that it has, and those of its class."""
-    filled = defaults.get(str(outer.get("model_type")), {}).get("sub_configs", ())
+    default_parts = defaults.get(str(outer.get("model_type")), {}).get("sub_configs", ())
     part_names = [
         *PARTS,
-        *filled,
+        *default_parts,
         *(
             name
             for name, value in outer.items()
@@ -123,7 +123,7 @@ def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells
     return {
         name: config or {}
         for name, config in configs.items()
-        if name in filled or isinstance(config, dict)
+        if name in default_parts or isinstance(config, dict)
     }
 
 

@@ -67,10 +67,10 @@ def total_entry(
 def _total_parameters(config: Cells, index: Cells) -> int:
     """Parameters as the index counts them, or from its bytes; 0 if unknown. [parameters]"""
     metadata = index.get("metadata", {})
-    counted = metadata.get("total_parameters")
-    stored = metadata.get("total_size")
-    if isinstance(counted, int) and 0 < counted < 1e15:
-        return counted
+    parameter_count = metadata.get("total_parameters")
+    file_bytes = metadata.get("total_size")
+    if isinstance(parameter_count, int) and 0 < parameter_count < 1e15:
+        return parameter_count
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]
     if any(part.get("quantization_config") or part.get("compression_config") for part in parts):
         return 0
@@ -79,7 +79,11 @@ def _total_parameters(config: Cells, index: Cells) -> int:
         for part in parts
     ]
     width = next((DTYPE_BYTES[name] for name in dtypes if name in DTYPE_BYTES), 0)
-    return int(stored // width) if width and isinstance(stored, int) and 0 < stored < 1e15 else 0
+    return (
+        int(file_bytes // width)
+        if width and isinstance(file_bytes, int) and 0 < file_bytes < 1e15
+        else 0
+    )
 
 
 class UncoveredType(NamedTuple):
@@ -108,14 +112,16 @@ class UncoveredType(NamedTuple):
 def uncovered_type(config: Cells, model_type: str, model_types: ModelTypes) -> UncoveredType:
     """Return why a type is not covered, and the type that is."""
     lower = model_type.lower()
-    covered = model_types.covered()
-    if lower != model_type and lower in covered:
+    covered_types = model_types.covered()
+    if lower != model_type and lower in covered_types:
         return UncoveredType(model_type, meant=lower)
     begins = (
         why for begun, why in model_types.not_covered_begins.items() if lower.startswith(begun)
     )
     why = model_types.not_covered.get(lower) or next(begins, "")
-    return UncoveredType(model_type, why, nearest=_nearest(config, lower, covered, model_types))
+    return UncoveredType(
+        model_type, why, nearest=_nearest(config, lower, covered_types, model_types)
+    )
 
 
 def _nearest(config: Cells, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:

@@ -193,10 +193,11 @@ def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) ->
     `counts`: parameters by part. `unknown`: the parts of unknown size. `inside`: further
     parameters.
     """
-    sized = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
+    sized_parts = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
     left_out = " and ".join(
         filter(
-            None, (f"its {named_parts(unknown)} part, of unknown size" if unknown else "", sized)
+            None,
+            (f"its {named_parts(unknown)} part, of unknown size" if unknown else "", sized_parts),
         )
     )
     return {"left_out": left_out, "left_out_parameters": sum(counts.values()) + inside}

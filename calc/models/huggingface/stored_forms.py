@@ -14,14 +14,16 @@ from calc.models.huggingface.values import short_value
 
 def stored_precision(config: Cells, catalogs: Any) -> tuple[str, str]:
     """Return the precision of the stored weights, or a sentence if it is not covered."""
-    stored = config.get("quantization_config") or config.get("compression_config")
-    if not stored:
+    quantization = config.get("quantization_config") or config.get("compression_config")
+    if not quantization:
         return "", ""
     method = ""
     forms: tuple[str, ...] = ()
-    if isinstance(stored, Mapping):
-        method = _lower(stored, "quant_method") or ("modelopt" if "quant_algo" in stored else "")
-        forms = FORMS[method](stored) if method in FORMS else (method,)
+    if isinstance(quantization, Mapping):
+        method = _lower(quantization, "quant_method") or (
+            "modelopt" if "quant_algo" in quantization else ""
+        )
+        forms = FORMS[method](quantization) if method in FORMS else (method,)
     precision_by_form: dict[str, str] = {
         form: precision
         for precision, names in catalogs.precisions["stored_as"].items()

@@ -131,17 +131,17 @@ def values_of(
         fields = [name for name in theirs.split() if name in config]
         if not fields:
             continue
-        filled = [name for name in fields if config[name] is not None]
+        filled_fields = [name for name in fields if config[name] is not None]
         if (
             ours in EXPERTS
             and model_type.optional_experts
             and not any(config[name] for name in fields)
         ):
             continue
-        if not filled and ours in MAY_BE_NULL:
+        if not filled_fields and ours in MAY_BE_NULL:
             values.pop(ours, None)
-        elif filled or ours in SWITCHES:
-            name = (filled or fields)[0]
+        elif filled_fields or ours in SWITCHES:
+            name = (filled_fields or fields)[0]
             values[ours] = _value(ours, config[name], name)
     return values
 
@@ -155,9 +155,9 @@ def defaults_of(
         required = not all_defaults and (ours in OWN_SIZES or theirs in OWN_FIELDS)
         of_family = ours in (FLAGS | SWITCHES | WORDS) - {"tied"}
         if not of_family and (not required or ours in model_type.may_be_left_out):
-            filled = [class_defaults[name] for name in theirs.split() if name in class_defaults]
-            if filled:
-                values[ours] = int(filled[0])
+            defaults = [class_defaults[name] for name in theirs.split() if name in class_defaults]
+            if defaults:
+                values[ours] = int(defaults[0])
     return {**values, **model_type.usual}
 
 

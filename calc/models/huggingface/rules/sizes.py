@@ -115,8 +115,11 @@ def deberta_sizes(config, values):
             raise ConfigError(
                 f"a deberta-v2 with {field} {config[field]} is not covered; leave it out."
             )
-    normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
-    sizes = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
+    has_norm = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
+    sizes = {
+        "learned_positions": int(config["position_biased_input"]),
+        "final_norms": int(has_norm),
+    }
     if not config["legacy"]:
         sizes["tied"] = 1  # the newer head reads the embedding table
     if not config["relative_attention"]:
@@ -231,13 +234,13 @@ WAVEFORM = {
 def waves_sizes(config, values):
     """Norms among the convolutions, and a vector for masked frames if training masks any."""
     other = [field for field, default in WAVEFORM.items() if list(config[field]) != default]
-    added = [
+    extra_fields = [
         field
         for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm")
         if config.get(field)
     ]
-    if other or added:
-        named, field = config["model_type"], (other + added)[0]
+    if other or extra_fields:
+        named, field = config["model_type"], (other + extra_fields)[0]
         raise ConfigError(
             f"a {named} with {field} {short_value(config[field])} is not covered; choose "
             f"another model."
@@ -247,14 +250,14 @@ def waves_sizes(config, values):
         values["position_groups"],
         ("the hidden size", "num_conv_pos_embedding_groups"),
     )
-    normed = config["feat_extract_norm"] == "layer"
+    has_norms = config["feat_extract_norm"] == "layer"
     masks = any((config.get(f"mask_{axis}_prob") or 0) > 0 for axis in ("time", "feature"))
     sizes = {"model_type": "wav2vec2_stable"} if config["do_stable_layer_norm"] else {}
     return {
         **sizes,
         "mask_tokens": int(masks),
-        "stem_norms": 7 if normed else 1,
-        "stem_block": "waveform_normed" if normed else "waveform",
+        "stem_norms": 7 if has_norms else 1,
+        "stem_block": "waveform_normed" if has_norms else "waveform",
     }
 
 
