@@ -57,7 +57,7 @@ def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> Non
 
 
 def from_scratch_step_tokens(parameters: float, train_tokens: float) -> float:
-    """Return the default step of a run from scratch: that of published runs of its size. [tokens]
+    """Return the default step of a run from scratch, as of published runs of its size. [tokens]
 
     A short run is divided into as many steps as those runs take to warm up.
     """

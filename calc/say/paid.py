@@ -1,4 +1,4 @@
-"""What is paid, in words: hours of a block beyond the run, GPU-hours, nothing to sign for."""
+"""Paid hours in words: those of a block beyond the run, GPU-hours, nothing to sign for."""
 
 from collections.abc import Sequence
 
