@@ -41,6 +41,18 @@ def _usd(way: WayOut) -> str:
     return about(way.row["usd"]) + ("" if ends_of(way.row) else " a month")
 
 
+NOUNS = {
+    "layout": "the layout of the answer",
+    "loss": "a fused loss",
+    "optimizer": "an 8-bit optimizer",
+}
+COUNTS = {
+    "sequence_tokens": "a context of {} tokens",
+    "prompt_tokens": "a prompt of {} tokens",
+    "users": "{} requests in flight",
+}
+
+
 def way_words(way: WayOut, catalogs: Catalogs) -> str:
     """The change of a way out, as a noun."""
     if way.kind == "limits":
@@ -49,21 +61,21 @@ def way_words(way: WayOut, catalogs: Catalogs) -> str:
         )
     if way.kind == "regions":
         return region_words(way.row["region"], catalogs)
-    words = {
-        "markets": lambda: MARKETS[way.value].label,
-        "places": lambda: place(way.row),
-        "layout": lambda: "the layout of the answer",
-        "method": lambda: METHODS[way.value],
-        "loss": lambda: "a fused loss",
-        "offload": lambda: f"{OFFLOADED.get(way.value, way.value)} in CPU memory",
-        "optimizer": lambda: "an 8-bit optimizer",
-        "sequence_tokens": lambda: f"a context of {count(way.value)} tokens",
-        "step_tokens": lambda: STEPPED[way.kind].format(short(way.kind)(way.value)),
-        "prompt_tokens": lambda: f"a prompt of {count(way.value)} tokens",
-        "fewest_bits": lambda: _formats(way, catalogs),
-        "users": lambda: f"{count(way.value)} requests in flight",
-    }
-    return words[way.kind]()
+    if way.kind == "places":
+        return place(way.row)
+    if way.kind == "fewest_bits":
+        return _formats(way, catalogs)
+    if way.kind == "markets":
+        return MARKETS[way.value].label
+    if way.kind == "method":
+        return METHODS[way.value]
+    if way.kind == "offload":
+        return f"{OFFLOADED.get(way.value, way.value)} in CPU memory"
+    if way.kind == "step_tokens":
+        return STEPPED[way.kind].format(short(way.kind)(way.value))
+    if way.kind in COUNTS:
+        return COUNTS[way.kind].format(count(way.value))
+    return NOUNS[way.kind]
 
 
 def _formats(way: WayOut, catalogs: Catalogs) -> str:

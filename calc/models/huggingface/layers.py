@@ -107,10 +107,13 @@ def _mixers(config: Cells, model_type: ModelType, formula: Expression, layers: i
         layer_types = config.get("layer_types") or config.get("layers_block_type")
         if layer_types is not None:
             return [word_of(name, MIXERS) for name in layer_types]
-    return [
-        value if isinstance(value, str) else "" if value else "linear"
-        for value in _by_layer(formula, config, layers)
-    ]
+    mixers = []
+    for value in _by_layer(formula, config, layers):
+        if isinstance(value, str):
+            mixers.append(value)
+        else:
+            mixers.append("" if value else "linear")
+    return mixers
 
 
 def _dense_layers(config: Cells, model_type: ModelType, layers: int) -> list[bool]:

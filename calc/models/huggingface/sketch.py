@@ -29,27 +29,28 @@ OF_WRITERS = ("rope_parameters", "rope_theta", "rms_norm_eps", "num_key_value_he
 def sketch(config: Cells, model_types: ModelTypes, defaults: Cells, of_text: bool) -> Json | None:
     """The config of a plain model of these sizes; None if sizes are missing."""
     fields = model_types.sketches["fields"]
-    stated_itself = (
-        ()
-        if of_text
-        else {name for ours in OWN_SIZES & fields.keys() for name in fields[ours].split()}
-    )
-    filled = {name: value for name, value in defaults.items() if name not in stated_itself}
-    filled |= {name: value for name, value in config.items() if value is not None}
-    sizes = usual_sizes(filled, fields) | {
+    own_fields: set[str] = set()  # whose defaults do not count
+    if not of_text:
+        for size in OWN_SIZES & fields.keys():
+            own_fields |= {*fields[size].split()}
+    values = {name: value for name, value in defaults.items() if name not in own_fields}
+    values |= {name: value for name, value in config.items() if value is not None}
+    sizes = usual_sizes(values, fields) | {
         "writes": writes(config, of_text, model_types),
         "writer": config.get("model_type") in model_types.sketches["writers"],
     }
     for plain in model_types.sketches["plain"]:
         if all(sizes.get(name) for name in plain["needs"].split()):
-            theirs = model_types.types[plain["type"]].fields
+            names_of_size = model_types.types[plain["type"]].fields
             sizes = {**plain.get("sets", {}), **sizes}
-            stated = {
-                names.split()[0]: sizes[ours] for ours, names in theirs.items() if ours in sizes
+            fields_of_sizes = {
+                names.split()[0]: sizes[size]
+                for size, names in names_of_size.items()
+                if size in sizes
             }
             return {
                 "model_type": plain["type"],
-                **stated,
+                **fields_of_sizes,
                 **{name: config[name] for name in FIELDS_OF_ANY_TYPE if config.get(name)},
             }
     return None

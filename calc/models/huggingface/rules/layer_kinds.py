@@ -64,9 +64,10 @@ def zamba_layers(config: Cells, values: Cells) -> Kinds:
     further = round(shared_parameters + own_parameters * pattern.count("hybrid") / groups)
     attention = ("dense", {"layer_groups": groups, "further_parameters": further})
     mixer = ("none-linear", {"block_norms": 1})
-    return [
-        layer for kind in pattern for layer in ([attention, mixer] if kind == "hybrid" else [mixer])
-    ]
+    kinds: Kinds = []
+    for kind in pattern:
+        kinds += [attention, mixer] if kind == "hybrid" else [mixer]
+    return kinds
 
 
 def _gemma_endings(config: Cells, layers: int, period: int) -> list[str]:
@@ -111,7 +112,7 @@ def gemma4_layers(config: Cells, values: Cells) -> Kinds:
     norms = {"block_norms": 7} if network == "both" else {}
     endings = _gemma_endings(config, layers, 6)
     endings[-1] = ""  # the last layer attends to all tokens whatever the config says
-    kinds = []
+    kinds: Kinds = []
     for ending, shares in zip(endings, _shares_cache(config, layers), strict=True):
         sizes = norms | ({} if ending else full_sizes) | (shared_sizes if shares else {})
         kinds.append((network + ending + ("-shared" if shares else ""), sizes))
