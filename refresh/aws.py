@@ -223,6 +223,17 @@ def _products(pricing, fields):
     return map(json.loads, items(pricing, "get_products", "PriceList", **request))
 
 
+def _reserved_term(term):
+    """(length, class, payment, prices) of a reserved term."""
+    facts = term["termAttributes"]
+    return (
+        facts.get("LeaseContractLength"),
+        facts.get("OfferingClass"),
+        facts.get("PurchaseOption"),
+        _usd(term),
+    )
+
+
 def _read_product(item, region, wanted, scope, answers):
     attributes, terms = item["product"]["attributes"], item.get("terms", {})
     instance = attributes.get("instanceType", "")
@@ -246,17 +257,8 @@ def _read_product(item, region, wanted, scope, answers):
     if prices:
         usd = max(price for _, price in prices)
         answers.put("on_demand", instance, region, PRICE_LIST, usd_per_hour=usd, basis="published")
-    terms_reserved = (
-        (
-            *(
-                term["termAttributes"].get(name)
-                for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption")
-            ),
-            _usd(term),
-        )
-        for term in terms.get("Reserved", {}).values()
-    )
-    for market, figures in reserved_prices(terms_reserved).items():
+    reserved_terms = [_reserved_term(term) for term in terms.get("Reserved", {}).values()]
+    for market, figures in reserved_prices(reserved_terms).items():
         answers.put(market, instance, region, PRICE_LIST, **figures)
 
 

@@ -178,6 +178,19 @@ def _odd_ratio(market, key, usd, on_demand):
         )
 
 
+def _prices_per_gpu(prices, instance, instances):
+    """The prices per GPU with which a new type is compared, and whose they are."""
+    per_gpu = [
+        (other, usd / _gpus(instances[other]))
+        for (other, _), usd in prices.items()
+        if other in instances
+    ]
+    of_family = [usd for other, usd in per_gpu if family_of(other) == family_of(instance)]
+    if not of_family and len(per_gpu) >= FEWEST_PRICES:
+        return [usd for _, usd in per_gpu], "per GPU of all"
+    return of_family, "per GPU of its family"
+
+
 def _new_outlier(market, key, before, after, instances):
     """Yield a doubt if a new price is far from the known ones.
 
@@ -186,22 +199,12 @@ def _new_outlier(market, key, before, after, instances):
     """
     instance, new_usd = key[0], _usd(after[key], market)
     prices = {place: _usd(row, market) for place, row in before.items() if market in row}
-    per_gpu = {
-        place: usd / _gpus(instances[place[0]])
-        for place, usd in prices.items()
-        if place[0] in instances
-    }
     of_type = [usd for (other, _), usd in prices.items() if other == instance]
-    of_family = [
-        usd for (other, _), usd in per_gpu.items() if family_of(other) == family_of(instance)
-    ]
     if of_type:
         usd, typical_usd, whose = new_usd, of_type, "of the same type elsewhere"
     else:
         usd = new_usd / _gpus(instances[instance])
-        typical_usd, whose = of_family, "per GPU of its family"
-        if not of_family and len(per_gpu) >= FEWEST_PRICES:
-            typical_usd, whose = list(per_gpu.values()), "per GPU of all"
+        typical_usd, whose = _prices_per_gpu(prices, instance, instances)
     if typical_usd and not min(typical_usd) / LEAP_RATIO <= usd <= max(typical_usd) * LEAP_RATIO:
         yield Doubt(
             entry_of(market, *key),

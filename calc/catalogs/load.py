@@ -153,7 +153,7 @@ class Catalogs:
     facts_version: str  # of all files but the prices
     prices_as_of: str
     read_on: str  # ISO date from which the age of a price is counted
-    left_out: tuple[str, ...] = ()  # a sentence for each file of one's own that cannot be read
+    left_out: tuple[str, ...] = ()  # the error of each file of one's own that cannot be read
     base: "Catalogs | None" = None  # the catalogs that models were added to
     # Results of functions that `cached_per_catalogs` caches with these tables.
     made: dict = field(default_factory=dict, init=False, repr=False)
@@ -253,7 +253,7 @@ def _own_readings(folder: Path, *digests: Any) -> tuple[Json, tuple[str, ...]]:
     try:
         return entries_of(read_document(folder, READINGS, *digests), READINGS), ()
     except CatalogError as error:
-        return {}, (f"{error} Until then this file of your own is left out.",)
+        return {}, (str(error),)
 
 
 def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
@@ -279,7 +279,11 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
     try:
         own_models, stacks = model_table(entries, catalogs.families)
     except (ArithmeticError, LookupError, TypeError, ValueError):
-        raise CatalogError(_contradiction(entries)) from None
+        names = ", ".join(f"'{model}'" for model in entries)
+        raise CatalogError(
+            f"The sizes of {names} contradict each other, or belong to another kind of model; "
+            f"correct the entry, or give the model's config.json."
+        ) from None
     check_blocks(stacks, catalogs.blocks)
     models = catalogs.models[~catalogs.models.index.isin(own_models.index)]
     others = catalogs.stacks[~catalogs.stacks["model"].isin(own_models.index)]
@@ -292,14 +296,6 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
         stacks=pd.concat([others, stacks], ignore_index=True),
         version=digest.hexdigest()[:10],
         base=catalogs,
-    )
-
-
-def _contradiction(entries: Mapping[str, Json]) -> str:
-    names = ", ".join(f"'{model}'" for model in entries)
-    return (
-        f"The sizes of {names} contradict each other, or belong to another kind of model; correct "
-        f"the entry, or give the model's config.json."
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from calc.catalogs.faults import short_text
+from calc.catalogs.faults import TYPES, short_text
 from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
@@ -47,7 +47,7 @@ def families_of(entries: Json, traits: Json, blocks: Json) -> dict[str, Json]:
 def _check_kind(value: Any, default: Any, file: str, path: Sequence[str]) -> None:
     """Raise CatalogError if a trait is text and its default a number, or the reverse."""
     if isinstance(value, str) != isinstance(default, str):
-        kind = "text" if isinstance(default, str) else "a whole number"
+        kind = TYPES["string" if isinstance(default, str) else "integer"]
         raise CatalogError(
             f"{place_of_fault(file, path)}: {short_text(value)} is not {kind}; write {kind}, for "
             f"example {short_text(default)}."

@@ -40,13 +40,9 @@ def check_reference(value: Any, names: Any, file: str, path: Sequence[str], kind
     """Raise CatalogError if a value is not one of the names."""
     if value not in names:
         close = get_close_matches(str(value), [str(name) for name in names], n=1)
-        cure = (
-            f"write {close[0]}"
-            if close
-            else f"write one of {', '.join(sorted(map(str, names))[:8])}"
-        )
+        choice = close[0] if close else f"one of {', '.join(sorted(map(str, names))[:8])}"
         raise CatalogError(
-            f"{place_of_fault(file, path)}: there is no {kind} {value}; {cure} or add it."
+            f"{place_of_fault(file, path)}: there is no {kind} {value}; write {choice} or add it."
         )
 
 
@@ -54,8 +50,7 @@ def check_ranges(entries: Mapping[str, Json], file: str) -> None:
     """Raise CatalogError if a value is not between `least` and `most` of its entry."""
     for name, entry in entries.items():
         if not entry["least"] <= entry["value"] <= entry["most"]:
-            cure = f"write a number from {entry['least']:.10g} to {entry['most']:.10g}"
             raise CatalogError(
                 f"{file}, entry {name}, field value: {short_text(entry['value'])} is out of "
-                f"range; {cure}."
+                f"range; write a number from {entry['least']:.10g} to {entry['most']:.10g}."
             )

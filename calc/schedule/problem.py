@@ -143,21 +143,21 @@ def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
 def cheapest_first(problem: Problem) -> list[Placed]:
     """Place runs without a proof: by priority and deadline, each where it adds least."""
     placed: list[Placed] = []
-    for run in sorted(
+    order = sorted(
         range(len(problem.runs)),
         key=lambda run: (problem.runs[run].priority, problem.runs[run].deadline),
-    ):
+    )
+    for run in order:
         mine = [number for number, way in enumerate(problem.ways) if way.run == run]
         trials = [one for number in mine if (one := earliest(number, placed, problem)) is not None]
         if trials:
-            before = total_usd(placed, problem)
-            placed.append(
-                min(
-                    trials,
-                    key=lambda one: (
-                        round(total_usd([*placed, one], problem) - before, 2),
-                        one.end,
-                    ),
-                )
-            )
+            placed.append(_adds_least(trials, placed, problem))
     return placed
+
+
+def _adds_least(trials: list[Placed], placed: list[Placed], problem: Problem) -> Placed:
+    """The placement that adds least to the bill; of equal ones the first to end."""
+    usd_before = total_usd(placed, problem)
+    added_usd = [round(total_usd([*placed, one], problem) - usd_before, 2) for one in trials]
+    best = min(range(len(trials)), key=lambda number: (added_usd[number], trials[number].end))
+    return trials[best]

@@ -148,12 +148,8 @@ def how_good(usd: float, least_usd: float, left_out: int) -> str:
     if not least_usd >= 0:
         quality = "no bound was found in time: a better plan may exist, by how much is not known"
     elif usd - least_usd >= 0.01:
-        gap = (
-            f"at most {100 * (usd / least_usd - 1):.1f} % above the least possible"
-            if least_usd
-            else ""
-        )
-        quality = gap or f"at most ${usd:,.0f} above the least possible"
+        gap = f"{100 * (usd / least_usd - 1):.1f} %" if least_usd else f"${usd:,.0f}"
+        quality = f"at most {gap} above the least possible"
     elif left_out:
         quality = "no cheaper plan was found for the runs that have a place"
     else:
@@ -215,31 +211,29 @@ def _place_and_time(one: Placed, problem: Problem) -> Row:
 
 def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
     """A row for each pool: machines taken, hours used, hours paid but idle, and dollars."""
-    last = max(run.deadline for run in problem.runs)
-    rows = []
-    for place, pool in enumerate(problem.pools):
-        mine = [one for one in placed if one.way.pool == place]
-        used_hours = sum(one.way.instances * one.way.minutes for one in mine) / HOUR_MINUTES
-        count = (
-            peak(mine, problem.capacities[place])
-            if pool.usd or pool.by_the_hour
-            else pool.instances
-        )
-        span = (
-            min(pool.ends or last, last) - max(pool.starts or problem.begins, problem.begins)
-        ) / pd.Timedelta(hours=1)
-        paid = used_hours if pool.by_the_hour else count * max(0.0, span)
-        usd = sum(one.way.usd for one in mine) + pool.usd * count
-        rows.append(
-            (
-                pool.name,
-                pool.instance,
-                count,
-                pool.instances,
-                used_hours,
-                paid,
-                paid - used_hours,
-                usd,
-            )
-        )
+    rows = [_row_of_pool(number, placed, problem) for number in range(len(problem.pools))]
     return pd.DataFrame(rows, columns=list(POOL_COLUMNS))
+
+
+def _row_of_pool(number: int, placed: list[Placed], problem: Problem) -> Row:
+    """The row of one pool; of machines that are rented, those that a run uses count."""
+    pool = problem.pools[number]
+    mine = [one for one in placed if one.way.pool == number]
+    used_hours = sum(one.way.instances * one.way.minutes for one in mine) / HOUR_MINUTES
+    instances = pool.instances
+    if pool.usd or pool.by_the_hour:
+        instances = peak(mine, problem.capacities[number])
+    last = max(run.deadline for run in problem.runs)
+    begins = max(pool.starts or problem.begins, problem.begins)
+    span_hours = (min(pool.ends or last, last) - begins) / pd.Timedelta(hours=1)
+    paid_hours = used_hours if pool.by_the_hour else instances * max(0.0, span_hours)
+    return {
+        "pool": pool.name,
+        "instance": pool.instance,
+        "instances": instances,
+        "instances_most": pool.instances,
+        "used_hours": used_hours,
+        "paid_hours": paid_hours,
+        "idle_hours": paid_hours - used_hours,
+        "usd": sum(one.way.usd for one in mine) + pool.usd * instances,
+    }

@@ -19,14 +19,14 @@ INDEX = ("metadata", "weight_map")
 def read_documents(text: str) -> tuple[Any, Cells]:
     """The config in a text, and the safetensors index before or after it, if any."""
     documents: list[Any] = []
-    start, text = 0, text.strip()
+    rest = text.strip()
     try:
-        while start < len(text) and len(documents) < 2:
-            document, end = json.JSONDecoder().raw_decode(text, start)
+        while rest and len(documents) < 2:
+            document, end = json.JSONDecoder().raw_decode(rest)
             documents.append(document)
-            start = end + len(text[end:]) - len(text[end:].lstrip())
-        if start < len(text) or not documents:
-            json.loads(text)
+            rest = rest[end:].lstrip()
+        if rest or not documents:
+            json.loads(text.strip())  # raises the error that names the line
     except (ValueError, RecursionError) as error:
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise ConfigError(
