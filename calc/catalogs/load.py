@@ -6,7 +6,7 @@ field and the fix.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from functools import cache
@@ -263,17 +263,7 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
     mark. It replaces a model of yours with the same id. If the catalog has a model with this id,
     CatalogError is raised.
     """
-    for model in entries:
-        if not MODEL_ID.fullmatch(model):
-            raise CatalogError(
-                f"A model cannot have the id '{visible(model)}'; use letters, digits, dots, dashes "
-                f"and underscores, for example '{model_id_of(model)}'."
-            )
-        if model in catalog_ids(catalogs):
-            raise CatalogError(
-                f"The catalog already has a model '{model}', which cannot be replaced; give yours "
-                f"another name, for example '{free_id(model, catalog_ids(catalogs))}'."
-            )
+    _check_own_ids(entries, catalogs)
     entries = {model: foreign_entry(model, entry) for model, entry in entries.items()}
     check_families(entries, {}, catalogs.families)
     try:
@@ -297,6 +287,21 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, Json]) -> Catalogs:
         version=digest.hexdigest()[:10],
         base=catalogs,
     )
+
+
+def _check_own_ids(models: Iterable[str], catalogs: Catalogs) -> None:
+    """Raise CatalogError for an id that your own model cannot have."""
+    for model in models:
+        if not MODEL_ID.fullmatch(model):
+            raise CatalogError(
+                f"A model cannot have the id '{visible(model)}'; use letters, digits, dots, dashes "
+                f"and underscores, for example '{model_id_of(model)}'."
+            )
+        if model in catalog_ids(catalogs):
+            raise CatalogError(
+                f"The catalog already has a model '{model}', which cannot be replaced; give yours "
+                f"another name, for example '{free_id(model, catalog_ids(catalogs))}'."
+            )
 
 
 def catalog_ids(catalogs: Catalogs) -> frozenset[str]:
