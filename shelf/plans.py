@@ -134,7 +134,7 @@ def taken_off(run: Run) -> list[Plan]:
     return [Plan(*row) for row in run(TAKEN_OFF, {"most": MOST_SHOWN, "off": OFF})]
 
 
-def last_to_open(run: Run) -> dict[str, Plan]:
+def newest_openable(run: Run) -> dict[str, Plan]:
     """Return by name the newest version that can be opened of each plan that was taken off."""
     create_table(run, TABLE)
     return {plan.name: plan for plan in (Plan(*row) for row in run(LAST_TO_OPEN, {"off": OFF}))}

@@ -104,7 +104,7 @@ def config_defaults():
     names |= {
         name: usual
         for name in CONFIG_MAPPING
-        if name not in model_types.covered() and name not in names
+        if name not in model_types.covered_types() and name not in names
     }
     names |= {name: [] for name in several if name not in names}
     classes = {

@@ -17,7 +17,7 @@ from calc.columns import ALLOCATED, COMPONENTS
 from calc.engine.pipeline import parts
 from calc.evaluate import Row
 from calc.mappings import Json
-from calc.models.expressions import formula_of, worked_out
+from calc.models.expressions import compute, formula_of
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
 from calc.table import Words
@@ -90,7 +90,7 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], Lack | No
     numbers = {
         column: values.get(settings[column], np.nan) for column, values in choices_read.items()
     }
-    values = worked_out(
+    values = compute(
         system.formula,
         {**settings, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get,
     )

@@ -227,7 +227,7 @@ class LinearForms:
     def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
         """Bytes per token of one vector; 0 for absent stacks, and if no row needs it."""
         vectors = self.coefficients[name]
-        return self._spread(vectors, lambda form, part: self._sum(form, part, divided), needed)
+        return self._by_entry(vectors, lambda form, part: self._sum(form, part, divided), needed)
 
     def worst(self, name: str, needed: Any = 1) -> np.ndarray:
         """The largest of a block's moments, in bytes per token.
@@ -244,9 +244,9 @@ class LinearForms:
                 else nothing
             )
 
-        return self._spread(moments, largest, needed)
+        return self._by_entry(moments, largest, needed)
 
-    def _spread(
+    def _by_entry(
         self, entries: Sequence[Any], make: Callable[[Any, slice], Any], needed: Any
     ) -> np.ndarray:
         """Call `make` for the rows of each entry. Return the results in the order of the rows."""

@@ -124,13 +124,13 @@ def formula_of(written: Any) -> Any:
     return expression(written) if isinstance(written, str) else written
 
 
-def worked_out(formula: Any, names: Names) -> Any:
+def compute(formula: Any, names: Names) -> Any:
     """The value of a formula; each of several may name those before it."""
     if not isinstance(formula, Mapping):
         return formula(names) if isinstance(formula, Expression) else formula
     values: Json = {}
     for name, part in formula.items():
-        values[name] = worked_out(
+        values[name] = compute(
             part, lambda name: values[name] if values.get(name) is not None else names(name)
         )
     return values
@@ -138,7 +138,7 @@ def worked_out(formula: Any, names: Names) -> Any:
 
 def parameters_by(formula: Any, names: Names) -> int:
     """The count that a formula, or the last of several, gives. [parameters]"""
-    value = worked_out(formula, names)
+    value = compute(formula, names)
     return [*value.values()][-1] if isinstance(value, dict) else value
 
 

@@ -8,7 +8,7 @@ from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.place import card_name
-from calc.say.setting import name_of, spoken
+from calc.say.setting import name_of, phrase_of
 from calc.scenarios.inputs import (
     ASSUMED,
     INFERENCE_ONLY,
@@ -64,7 +64,7 @@ def in_words(name: str, row: Row, catalogs: Catalogs) -> str:
         return MARKETS[value].label
     if name == "instance":
         return value or card_name(row["gpu"], catalogs)
-    if phrase := spoken(name, value):
+    if phrase := phrase_of(name, value):
         return phrase
     if isinstance(value, int | float | np.number):
         return "" if np.isnan(value) else f"{value:,.10g}"

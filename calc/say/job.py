@@ -45,7 +45,7 @@ from calc.say.numbers import (
 )
 from calc.say.place import instances_in_words, short_card
 from calc.say.sessions import turns_words
-from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
+from calc.say.setting import UNUSUAL, WORDS, choice, name_of, phrase_of
 from calc.scenarios.inputs import BY_NAME
 from calc.studies.stricter_limits import SPEEDS
 
@@ -112,7 +112,7 @@ def _objective(job: Cells) -> str:
     """Say the objectives: with DPO; with SFT or DPO. Empty for the default one."""
     names = [str(name) for name in listed(job.get("objective"))]
     if set(names) - {"sft"}:
-        return f" with {_any_of([spoken('objective', name) or name for name in names])}"
+        return f" with {_any_of([phrase_of('objective', name) or name for name in names])}"
     return ""
 
 

@@ -18,7 +18,7 @@ def turns_words(job: Cells, catalogs: Catalogs) -> str:
     return f"in conversations of {turns:.0f} turns, {between} between them"
 
 
-def turns_found(row: Row) -> str:
+def cache_hits_text(row: Row) -> str:
     """Return 62 % of later turns find their conversation in the cache; empty without turns."""
     if row["work"] == "training" or not row["turns"] > 1:
         return ""
@@ -28,7 +28,7 @@ def turns_found(row: Row) -> str:
 
 def turns_sentence(row: Row) -> str:
     """Return how many turns of a row find their conversation; empty for single requests."""
-    if not turns_found(row) or is_missing(row["kv_pool_tokens"]):
+    if not cache_hits_text(row) or is_missing(row["kv_pool_tokens"]):
         return ""
     hit_percent = percent(row["conversation_hit_ratio"])
     return (

@@ -16,15 +16,15 @@ from calc.say.place import card_name
 from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
 
 FILE = Path(__file__).with_suffix(".yaml")
-WORDS, SPOKEN, SHARDINGS, DEGREES, UNUSUAL, LORA = read_strictly(
+WORDS, PHRASES, SHARDINGS, DEGREES, UNUSUAL, LORA = read_strictly(
     FILE.read_text("utf-8"), FILE.name
 ).values()
 CALLED_BY_ID = ("implementation", "gpu", "instance")
 
 
-def spoken(name: str, value: Any) -> str:
+def phrase_of(name: str, value: Any) -> str:
     """The phrase for a value that has one of its own (no recompute, 1 GPU); else empty."""
-    return SPOKEN.get(name, {}).get(
+    return PHRASES.get(name, {}).get(
         f"{value:g}" if isinstance(value, int | float | np.number) else value, ""
     )
 
@@ -53,7 +53,7 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
         return MARKETS[value].label
     if name == "implementation":
         return str(catalogs.implementations["name"].get(value, value))
-    if phrase := spoken(name, value):
+    if phrase := phrase_of(name, value):
         return phrase
     number = isinstance(value, int | float | np.integer | np.floating)
     return WORDS[name].format(value if number else name_of(name, value, catalogs))
@@ -152,7 +152,7 @@ def _software(row: Row, catalogs: Catalogs) -> str:
     if row["work"] == "training":
         return "" if software == "transformers" else choice("implementation", software, catalogs)
     if software in catalogs.serving_engines.index and row.get("inference_engine"):
-        return spoken("inference_engine", row["inference_engine"])
+        return phrase_of("inference_engine", row["inference_engine"])
     return choice("implementation", software, catalogs)
 
 
@@ -174,7 +174,7 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
         f"{sharding(row, catalogs)} over {ranks:.0f} "
         f"{'GPUs' if ranks == row['gpus'] else 'replicas'}"
     )
-    yield spoken("objective", row["objective"]) if row.get("objective", "sft") != "sft" else ""
+    yield phrase_of("objective", row["objective"]) if row.get("objective", "sft") != "sft" else ""
     yield name_of("optimizer", row["optimizer"], catalogs)
     if row["gpus"] == 1:
         yield "1 GPU"

@@ -23,8 +23,8 @@ from shelf.plans import (
     OFF,
     ShelfBusyError,
     ShelfError,
-    last_to_open,
     newest,
+    newest_openable,
     save,
     take_off,
     taken_off,
@@ -163,7 +163,7 @@ def test_a_plan_that_is_taken_off_many_times_can_still_be_opened(run):
         take_off(run, "tune", "Ben")
     take_off(run, "never saved", "Ben")
     assert {plan.name for plan in taken_off(run)} == {"tune", "never saved"}
-    assert last_to_open(run) == {"tune": saved}
+    assert newest_openable(run) == {"tune": saved}
 
 
 def test_a_locked_file_is_waited_for_once(tmp_path, monkeypatch):

@@ -23,7 +23,7 @@ def end(**_):
     os._exit(1)
 
 
-def worked_out(function):
+def compute(function):
     return worker.in_worker(JOB, base_catalogs(), function)
 
 
@@ -31,7 +31,7 @@ def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_not
     monkeypatch,
 ):
     assert worker.in_worker(SMALL_JOB, base_catalogs(), process_of) == os.getpid()
-    assert (first := worked_out(process_of)) != os.getpid()
+    assert (first := compute(process_of)) != os.getpid()
     there, here = worker.options(JOB, base_catalogs()), answered_here(JOB, base_catalogs())
     assert (there.job, there.tried, there.problem, there.relaxed) == (
         here.job,
@@ -44,8 +44,8 @@ def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_not
     with monkeypatch.context() as here_only:
         # What is asked ends the other process, and then runs in this one.
         here_only.setattr(os, "_exit", lambda _: None)
-        assert worked_out(end) is None
-    assert worked_out(process_of) not in (first, os.getpid())
+        assert compute(end) is None
+    assert compute(process_of) not in (first, os.getpid())
 
 
 @pytest.mark.bench

@@ -107,7 +107,7 @@ def draw(title: DeltaGenerator) -> None:
     else:
         st.markdown(EMPTY)
     if gone := shelf_plans.taken_off(run):
-        before = shelf_plans.last_to_open(run)
+        before = shelf_plans.newest_openable(run)
         with st.expander(f"Taken off the shelf ({len(gone)})", key="shelf_off"):
             for plan in gone:
                 words = f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}"

@@ -30,7 +30,7 @@ from calc.say.numbers import (
 from calc.say.place import short_card
 from calc.say.problem import as_heading, heading_and_rest
 from calc.say.remarks.text import remarks_text
-from calc.say.sessions import turns_found
+from calc.say.sessions import cache_hits_text
 from calc.say.speed import service_pace
 from calc.say.verdict import verdict
 from calc.search.row_status import scenario_of
@@ -124,7 +124,7 @@ def small_line(
             (text, False)
             for text in (
                 _starting(row),
-                turns_found(row),
+                cache_hits_text(row),
                 _spare(row),
                 calibration_words(row, catalogs),
             )

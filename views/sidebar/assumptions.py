@@ -62,7 +62,7 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     table = catalogs.assumptions.drop(ASKED_ABOVE)
     table = table[table.index.isin(read | extra_state.own_assumptions().keys())]
     entries = {
-        **TEXTS["assumptions"]["worked_out"],
+        **TEXTS["assumptions"]["compute"],
         **table.sort_values("basis", key=lambda basis: basis.map(ORDER.index)).to_dict("index"),
     }
     changed = len(extra_state.own_assumptions().keys() & entries)

@@ -13,7 +13,7 @@ from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
 from calc.job.fields import is_offline, work_of
 from calc.job.rollouts import rolls_out
 from calc.say.numbers import count
-from calc.say.setting import model_size, spoken
+from calc.say.setting import model_size, phrase_of
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
 from views.session import SESSION, address, extra_state, is_phone, job_state, questions
@@ -130,7 +130,7 @@ def _objective(by_hand_now: Row) -> None:
     state = questions.widget_of(
         "objective_asked", by_hand_now.get(KEYS.objective, [SUPERVISED])[0], take
     )
-    words = {name: spoken(KEYS.objective, name) for name in BY_NAME[KEYS.objective].choices}
+    words = {name: phrase_of(KEYS.objective, name) for name in BY_NAME[KEYS.objective].choices}
     st.selectbox("Objective", list(words), format_func=words.__getitem__, **state)
 
 

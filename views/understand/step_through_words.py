@@ -10,7 +10,7 @@ from calc.explain.step_through import MOST_MISS, Figures
 from calc.say.calculators import lack_text
 from calc.say.numbers import gib, is_missing, parameter_count, percent, three_digits, with_noun
 from calc.say.place import place, short_card
-from calc.say.setting import arrangement, model_size, name_of, spoken
+from calc.say.setting import arrangement, model_size, name_of, phrase_of
 from calc.search.row_status import method_name
 from calc.studies.step_variants import Walk
 from calc.units import GIB
@@ -70,7 +70,7 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     walked = ""
     if scores(row):
         walked = (
-            f" It walks {spoken('objective', row['objective'])}'s update; rollout and scoring "
+            f" It walks {phrase_of('objective', row['objective'])}'s update; rollout and scoring "
             f"stand on Method."
         )
     return f"Around the plan: {plan}. Move a slider: the picture follows{within}.{walked}"

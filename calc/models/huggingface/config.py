@@ -50,7 +50,7 @@ def _read(json: Any, model_id: str, catalogs: Any, index: Cells) -> Json:
     model_types = catalogs.model_types
     config = ReadFields(json)
     part = text_part(vision_side(config, catalogs), model_types, catalogs.config_defaults)
-    name = model_types.named(part.model_type)
+    name = model_types.canonical(part.model_type)
     is_pair = name in model_types.pairs
     model_type = model_types.types.get(name)
     if not is_pair and not (model_type and _generates(part, catalogs.families, model_type)):

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 from calc.mappings import Json
-from calc.models.expressions import worked_out
+from calc.models.expressions import compute
 from calc.models.huggingface.layers import (
     check_layer_types,
     check_unread_layer_types,
@@ -108,7 +108,7 @@ def _derived_sizes(rule, config, values):
     if callable(rule):
         return rule(config, values)
     values_by_name = {"config": config, **values}
-    sizes = worked_out(
+    sizes = compute(
         rule, lambda name: values_by_name[name] if name in values_by_name else config.get(name)
     )
     return {name: _whole_size(name, size) for name, size in sizes.items() if size is not None}

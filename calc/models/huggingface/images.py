@@ -9,7 +9,7 @@ Whisper's encoder takes it, and its frames are the patches. Source: the classes 
 from collections.abc import Mapping
 
 from calc.mappings import Cells, Json
-from calc.models.expressions import worked_out
+from calc.models.expressions import compute
 from calc.models.huggingface.config_parts import tower_of
 from calc.models.huggingface.type_rules import ModelTypes, Parts
 
@@ -32,7 +32,7 @@ def image_sizes(outer: Cells, model_types: ModelTypes, defaults: Mapping[str, Ce
             | vars(tower)
             | {"around": outer}
         )
-        sizes = {"tower_block": tower.block} | worked_out(
+        sizes = {"tower_block": tower.block} | compute(
             {**model_types.tower_sizes, **tower.sizes}, tower_fields.get
         )
     except (LookupError, TypeError, ValueError, ArithmeticError):

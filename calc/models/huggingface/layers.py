@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from calc.mappings import Cells, Json
-from calc.models.expressions import Expression, worked_out
+from calc.models.expressions import Expression, compute
 from calc.models.huggingface.type_rules import ModelType
 from calc.models.huggingface.values import ConfigError, short_value, word_of
 
@@ -90,7 +90,7 @@ def _by_layer(
         values_by_name = {**values, "index": index, "layers": layers}
         if kinds:
             values_by_name["kind"] = kinds[index]
-        return worked_out(
+        return compute(
             formula,
             lambda name: values_by_name[name] if name in values_by_name else config.get(name),
         )

@@ -112,7 +112,7 @@ class UncoveredType(NamedTuple):
 def uncovered_type(config: Cells, model_type: str, model_types: ModelTypes) -> UncoveredType:
     """Return why a type is not covered, and the type that is."""
     lower = model_type.lower()
-    covered_types = model_types.covered()
+    covered_types = model_types.covered_types()
     if lower != model_type and lower in covered_types:
         return UncoveredType(model_type, meant=lower)
     begins = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from calc.mappings import Cells, Json
 from calc.models.architecture import describe_model
-from calc.models.expressions import worked_out
+from calc.models.expressions import compute
 from calc.models.huggingface.config_parts import TextPart, named_parts, parts_beside
 from calc.models.huggingface.type_rules import ModelTypes
 from calc.models.huggingface.values import OWN_SIZES, ConfigError
@@ -124,7 +124,7 @@ def beside_parameters(config: Cells, model_types: ModelTypes) -> dict[str, int]:
     """Return parameters beyond the plain models of a type's sizes, by part; {} if it has none."""
     formulas = model_types.beside_sketches.get(str(config.get("model_type")), {})
     try:
-        return {name: int(count) for name, count in worked_out(formulas, config.get).items()}
+        return {name: int(count) for name, count in compute(formulas, config.get).items()}
     except (TypeError, ValueError, ArithmeticError):
         return {}
 
@@ -164,7 +164,7 @@ def largest_part(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -
 def _own_entry(part: TextPart, catalogs: Any, read: Callable[[Cells], Json]) -> Json | None:
     """Return the entry of a part by its type, or by its sizes if its type is not covered."""
     model_types = catalogs.model_types
-    is_covered = part.model_type in model_types.covered()
+    is_covered = part.model_type in model_types.covered_types()
     config: Json | None = {**part.config}
     if not is_covered:
         defaults = catalogs.config_defaults.get(part.model_type, {})

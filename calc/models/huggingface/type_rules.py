@@ -89,11 +89,11 @@ class ModelTypes:
     rule_fields: Sequence[str]
     tower_fields: Sequence[str]
 
-    def covered(self) -> set[str]:
+    def covered_types(self) -> set[str]:
         """Every model_type that is read."""
         names = {*self.types, *self.aliases, *self.pairs}
         return names | {name for name, parts in self.parts.items() if parts.text in names}
 
-    def named(self, model_type: str) -> str:
+    def canonical(self, model_type: str) -> str:
         """The model_type under which a class with several names is read."""
         return self.aliases.get(model_type, model_type)
