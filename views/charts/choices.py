@@ -125,21 +125,35 @@ def line(ink: Ink) -> Spec:
     )
     # The ticks stand below the names of the machines, which stand below the lowest point.
     y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, range=[alt.ExprRef(LOWEST), 26])
+    layers = [*_points(ink, x, y), *_point_texts(ink, x, y)]
+    layers.append(_ticks(ink, x, alt.value(alt.ExprRef("height - 12")), IS_SMALL))
+    return as_spec(alt.layer(*layers), "", ink, height=LINE_HEIGHT)
+
+
+def _points(ink: Ink, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Return the line, a point on each plan, and words where a count has none."""
     priced = PLANS.transform_filter("isValid(datum.value)")
-    color = _color(ink)
-    shown = _either(IS_SMALL, 0, 1)
-    hidden = _either(IS_SMALL, 1, 0)
-    values: tuple[tuple[str, Any], ...] = (("timed", shown), ("figure", hidden))
-    layers = [
+    return [
         priced.mark_line(color=BLUE, strokeWidth=2, opacity=BEHIND_TEXT, aria=False).encode(
             x=x, y=y
         ),
         priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer", tooltip=_tooltip())
-        .encode(x=x, y=y, color=color, description=WORDS)
+        .encode(x=x, y=y, color=_color(ink), description=WORDS)
         .add_params(_pick()),
         PLANS.transform_filter("!isValid(datum.value)")
         .mark_text(color=ink.text, fontSize=SIZE - 1, tooltip=_tooltip())
         .encode(x=x, y=alt.value(alt.ExprRef(LOWEST)), text="text:N", description=WORDS),
+    ]
+
+
+def _point_texts(ink: Ink, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Return value and machine at each point; in a small chart the figure alone."""
+    shown = _either(IS_SMALL, 0, 1)
+    values: tuple[tuple[str, Any], ...] = (
+        ("timed", shown),
+        ("figure", _either(IS_SMALL, 1, 0)),
+    )
+    return [
         *(
             _text(ink, -16, fontSize=SIZE, fontWeight=600, opacity=opacity, priced=True).encode(
                 x=x, y=y, text=f"{name}:N"
@@ -149,9 +163,7 @@ def line(ink: Ink) -> Spec:
         _text(ink, 18, fontSize=SIZE - 1, limit=150, opacity=shown, priced=True).encode(
             x=x, y=y, text="machine_line:N"
         ),
-        _ticks(ink, x, alt.value(alt.ExprRef("height - 12")), IS_SMALL),
     ]
-    return as_spec(alt.layer(*layers), "", ink, height=LINE_HEIGHT)
 
 
 @once

@@ -76,17 +76,19 @@ def draw(title: DeltaGenerator) -> None:
     if problem:
         st.warning(plain(row_words.on_screen(problem)), icon=":material/rule:")
     larger = in_worker(service_job, catalogs, at_more_load, plan, service_job, run, models)
-    elements.points(
-        [
-            tuned_words.serving(possible, catalogs),
-            tuned_words.against_endpoint(plan, larger, catalogs),
-        ]
+    serves, endpoint = (
+        tuned_words.serving(possible, catalogs),
+        tuned_words.against_endpoint(plan, larger, catalogs),
     )
-    st.caption(
-        plain(
-            f"{tuned_words.price_note(plan, catalogs)} {row_words.on_screen(plan.service['note'])}"
-        )
-    )
+    elements.points([serves, endpoint])
+    _plan(plan, catalogs)
+    _keep_both(plan, run_job, possible[0], catalogs)
+
+
+def _plan(plan: TunedPlan, catalogs: Catalogs) -> None:
+    """Draw the bill of both, beside the cost since the start, and each month."""
+    note = row_words.on_screen(plan.service["note"])
+    st.caption(plain(f"{tuned_words.price_note(plan, catalogs)} {note}"))
     left, right = st.columns(2, gap="large")
     with left:
         money = money_of(plan.bill["usd"].tolist(), plan.bill["year_usd"].sum())
@@ -94,7 +96,6 @@ def draw(title: DeltaGenerator) -> None:
     with right:
         _chart(plan)
     _months(plan)
-    _keep_both(plan, run_job, possible[0], catalogs)
 
 
 def _months(plan: TunedPlan) -> None:
