@@ -69,6 +69,14 @@ def quality_note(choice: Choice, work: str, catalogs: Catalogs) -> str:
     return quality(sets, catalogs, serves)[0] if loses_quality(sets, catalogs, serves) else ""
 
 
+def only_count(row: Row) -> str:
+    """Return that a machine runs a job on one number of GPUs alone, and where others are."""
+    return (
+        f"On {row['instance'] or row['gpu']} this job runs on {with_noun(int(row['gpus']), 'GPU')} "
+        f"alone. {TITLES['gpus']} under Compare choices has the best machine for each number."
+    )
+
+
 def machine_name(plan: Row) -> str:
     """Return the machines of a plan, with a mark if they are not On-Demand: 2 × p4d.24xlarge †."""
     mark = f" {MARKET_MARK}" if market_phrase(plan) else ""

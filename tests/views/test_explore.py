@@ -133,6 +133,13 @@ def test_gpus_go_up_to_sixty_four_and_cards_on_aws_are_whole_and_current():
     assert line_name("l4", catalogs()) == "L4 · 22"
 
 
+def test_a_machine_that_takes_one_number_of_gpus_has_no_lines_but_says_where_others_are():
+    job = {"method": "lora", "model": "mistral-7b-v0.3", "instance": "g6e.xlarge", "gpus": "1"}
+    app = opened("explore", v="3", goal="tune", **job)
+    assert any("runs on 1 GPU alone" in info.value for info in app.info)
+    assert not app.get("vega_lite_chart")
+
+
 def test_what_is_sent_is_the_papers():
     """Rajbhandari et al. 2019, section 7: 2 P for an all-reduce, 3 P for stage 3; a ring sends (g -
     1) / g of each.
@@ -268,7 +275,11 @@ def opened_at(tab, **query):
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
-    "query", [{"model": "llama-3.2-1b"}, {"model": "qwen2.5-7b", "goal": "serve"}]
+    "query",
+    [
+        {"model": "llama-3.2-1b", "instance": "g6e.12xlarge"},
+        {"model": "qwen2.5-7b", "goal": "serve"},
+    ],
 )
 def test_every_tab_shows_its_rows_while_it_is_open(query):
     app = opened("explore", **query)
@@ -292,7 +303,7 @@ def test_every_tab_shows_its_rows_while_it_is_open(query):
     ],
 )
 def test_a_row_of_a_comparison_becomes_the_plan(tab, column, key):
-    app = opened_at(tab, model="llama-3.2-1b", instance="g6e.xlarge")
+    app = opened_at(tab, model="llama-3.2-1b", instance="g6e.12xlarge")
     before, box = by_hand(app, column), app.selectbox(key=key)
     run(box.set_value(box.options[-1]))
     assert by_hand(app, column) not in ([], before)

@@ -10,6 +10,7 @@ from calc.charts import result_tables
 from calc.memory.moments import components_of
 from calc.plan.communication import communication_volumes
 from calc.plan.figures import records
+from calc.say.choices import only_count
 from calc.say.job import short_job
 from calc.say.setting import name_of
 from calc.search.row_status import scenario_of
@@ -44,6 +45,10 @@ def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Draw memory, time and cost on 1 to 64 GPUs by strategy, and the bytes that training sends."""
+    counts = recent_rows(comparisons.over_gpus, plan, catalogs, MOST_GPUS)["gpus"]
+    if counts.nunique() == 1:
+        st.info(plain(only_count(plan.row)))
+        return
     rows, names = gpu_counts(plan, ink, catalogs, "explore_gpus", MOST_GPUS)
     if plan.scenario["work"] != "training":
         return
