@@ -7,7 +7,8 @@ from calc.catalogs.load import Catalogs, read_catalog, read_once
 from calc.catalogs.schemas import setups
 from calc.catalogs.schemas.setups import ReadyJob
 from calc.evaluate import Row
-from calc.job.columns import FIXABLE
+from calc.job.columns import FIXABLE, PUBLISHED
+from calc.scenarios.published_weights import published_bits_of
 from calc.search.options import Options, on_several_instances, options
 from calc.search.row_status import matrix_bits, method_name
 from calc.table import is_missing
@@ -58,7 +59,7 @@ def guide(job: Row, plan: Row, catalogs: Catalogs) -> list[Leaf]:
     serves = job.get("work") == "inference"
     leaves: list[Leaf] = []
     for question in jobs.serving_questions if serves else jobs.training_questions:
-        leaf = _leaf(question, free | question.asks, catalogs)
+        leaf = _leaf(question, free | asks_of(question, str(job["model"]), catalogs), catalogs)
         if not (leaf.holds and any(other.is_same(leaf.row) for other in leaves)):
             leaves.append(leaf)
 
@@ -67,6 +68,17 @@ def guide(job: Row, plan: Row, catalogs: Catalogs) -> list[Leaf]:
         return (not leaf.holds, not _is_alike(leaf.row, plan, catalogs), usd)
 
     return sorted(leaves, key=order)
+
+
+def asks_of(question: ReadyJob, model: str, catalogs: Catalogs) -> Row:
+    """Return what a question asks of a model, a width that the model is published in as such.
+
+    As a number of bits it would also allow a KV cache of so few, which the plan does not take.
+    """
+    asks: Row = dict(question.asks)
+    if asks.get("fewest_bits") == published_bits_of(catalogs, model):
+        asks["fewest_bits"] = PUBLISHED
+    return asks
 
 
 def _is_alike(row: Row, plan: Row, catalogs: Catalogs) -> bool:

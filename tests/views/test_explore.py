@@ -17,7 +17,7 @@ from calc.say.place import place
 from calc.search.row_status import matrix_bits, method_name, scenario_of
 from calc.studies import comparisons
 from calc.studies.comparisons import over_gpus
-from calc.studies.guide import guide, ready_jobs
+from calc.studies.guide import asks_of, guide, ready_jobs
 from calc.units import GIB
 from views.charts.guide_tree import guide_tree
 from views.shared.theme import INKS
@@ -207,7 +207,7 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     for leaf in leaves:
         if leaf is several:
             continue
-        alone = answer({**job, **leaf.job.asks}, catalogs()).iloc[0]
+        alone = answer({**job, **asks_of(leaf.job, job["model"], catalogs())}, catalogs()).iloc[0]
         assert leaf.holds == (not alone["problem"])
         assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (
             alone["instance"],
@@ -218,13 +218,14 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
 
 
 GUIDED = {
+    "published in 8 bits": {"model": "qwen3-32b", "work": "inference", "people": 200},
     "full": {"model": "llama-3.1-8b", "method": "full"},
     "adapters": {"model": "llama-3.1-8b", "method": "lora"},
     "a service": {"model": "llama-3.1-8b", "work": "inference"},
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("job", GUIDED.values(), ids=GUIDED)
 def test_the_guide_begins_with_the_plan_and_is_ordered_by_money_without_doubles(job):
     plan = options(job, catalogs()).rows[0]
