@@ -8,13 +8,21 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Cells
-from calc.say.choices import MARK, choice_name, machine_name, quality_note
+from calc.say.choices import (
+    MARK,
+    choice_name,
+    decision,
+    is_of_amounts,
+    least_words,
+    machine_name,
+    quality_note,
+)
 from calc.say.numbers import about, gib, is_missing, span, three_digits
 from calc.say.place import place
 from calc.say.problem import misses_text, problem_text
 from calc.say.setting import arrangement
 from calc.say.speed import service_pace
-from calc.studies.choices import Cell, Choice, cheapest_cell, costs_alike, is_plan
+from calc.studies.choices import TIE_RATIO, Cell, Choice, is_plan, least_cell
 from calc.units import GIB
 
 MEASURES: dict[str, Callable[[Cells], float]] = {
@@ -23,9 +31,10 @@ MEASURES: dict[str, Callable[[Cells], float]] = {
     "gpu_hours": lambda plan: plan["billed_gpu_hours"],
     "memory_gib": lambda plan: plan["needed_bytes"] / GIB,
 }
+LONG_WORDS = ("gpu_hours",)  # measures whose words leave a cell of a matrix no room for its tick
 PENDING, NO_PLAN = "…", "no plan"  # of a cell that is not computed yet; that nothing can run
 OVER_LIMIT, NOT_CERTAIN = "over limit", "not certain"  # of a plan that does not qualify
-LEAST = {"usd": "least", "hours": "fastest", "gpu_hours": "fewest", "memory_gib": "least"}
+LEAST = {"usd": "cheapest", "hours": "fastest", "gpu_hours": "fewest", "memory_gib": "least"}
 WORDS: dict[str, Callable[[float], str]] = {
     "usd": about,
     "hours": span,
@@ -48,8 +57,9 @@ def choices_table(
     `layout`, `detail` (time or pace; beside hours, the cost), `why` (the limit that it exceeds, or
     why there is no plan), `qualifies`, `quality` (what a choice changes in the result), `mark`
     (plan, cheapest, fastest, least or empty), `cell`, the number of the cell, and texts that are
-    drawn in a mark: `figure`, `timed` (the measure with the detail of a run), `detail_line`,
-    `machine_line` and `summary`; and `description`, all of a cell for those who do not see it.
+    drawn in a mark: `figure`, `cell_text`, `timed` (the measure with the detail of a run),
+    `detail_line`, `machine_line` and `summary`; and `description`, all of a cell for those who do
+    not see it.
     """
     table = _cell_columns(cells, measure, plan, catalogs)
     is_own = pd.Series(
@@ -66,11 +76,27 @@ def choices_table(
     names = table["row"] + (", " + table["column"]).where(table["column"] != "", "")
     return table.assign(
         mark=mark,
+        cell_text=table["figure"] if measure in LONG_WORDS else table["text"],
         timed=_measure_texts(table, doubts, is_own, cells),
         detail_line=_join_texts(table["detail"], doubt_or_mark).mask(table["value"].isna(), ""),
         summary=summary,
         description=names + ": " + summary,
     )
+
+
+def takeaway(
+    cells: Sequence[Cell], measure: str, job: Cells, plan: Cells, catalogs: Catalogs
+) -> str:
+    """Return the sentences above a chart: what decides on the cost, after the least of a measure.
+
+    A load or a length has no better choice: less of it always takes less.
+    """
+    costs = decision(cells, job, plan, catalogs)
+    least = least_cell(cells, MEASURES[measure])
+    if measure == "usd" or least is None or least.plan is None or is_of_amounts(least):
+        return costs
+    value_text = WORDS[measure](MEASURES[measure](least.plan))
+    return f"{least_words(least, measure, value_text, catalogs)} {costs}"
 
 
 def _cell_columns(
@@ -106,22 +132,19 @@ def _marks(
     table: pd.DataFrame, cells: Sequence[Cell], is_own: pd.Series, measure: str, plan: Cells
 ) -> pd.Series:
     """Return the mark of each cell: plan, cheapest, fastest or least, or empty."""
-    least = cheapest_cell(cells) if measure == "usd" else None
-    usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
-    superlative = LEAST[measure] if least is None else _superlative(least, usable.min())
-    if least is None:
-        is_least = table["value"].eq(usable.min())
-    elif is_own.any() and costs_alike(plan, least):
-        is_least = is_own  # nothing costs less than the plan itself
-    else:
-        is_least = table["cell"].eq(cells.index(least))
-    return pd.Series("", index=table.index).mask(is_least, superlative).mask(is_own, "plan")
-
-
-def _superlative(least: Cell, least_usd: float) -> str:
-    """Return the mark of the cheapest cell. In a tie, another cell may show a smaller amount."""
-    is_shown_least = least.plan is not None and about(least.plan["usd"]) == about(least_usd)
-    return "cheapest" if is_shown_least else "≈ cheapest"
+    mark = pd.Series("", index=table.index)
+    value_of, words = MEASURES[measure], WORDS[measure]
+    least = least_cell(cells, value_of)
+    if least is None or least.plan is None:
+        return mark.mask(is_own, "plan")
+    value = value_of(least.plan)
+    is_plan_least = is_own.any() and value_of(plan) <= (1 + TIE_RATIO) * value
+    if not is_plan_least:
+        usable = table["value"].where(table["qualifies"] | ~table["qualifies"].any())
+        # In a tie, another cell may show a smaller amount.
+        about_so = "" if words(value) == words(usable.min()) else "≈ "
+        mark = mark.mask(table["cell"].eq(cells.index(least)), about_so + LEAST[measure])
+    return mark.mask(is_own, "plan")
 
 
 def _join_texts(*columns: pd.Series) -> pd.Series:

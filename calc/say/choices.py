@@ -30,6 +30,11 @@ TITLES = {
     "load": "Load",
     "context": "Context",
 }
+LEAST_TITLES = {
+    "hours": "Fastest",
+    "gpu_hours": "Fewest GPU-hours",
+    "memory_gib": "Least memory per GPU",
+}
 FASTER_RATIO = 0.1  # of the time, from which a choice at the same cost is named as faster
 MARK, MARKET_MARK = "◇", "†"
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
@@ -134,7 +139,7 @@ def decision(
         return "No choice has a plan with a price."
     if plan["answer"] == NEAREST:
         return _beside_nearest(best, plan, catalogs)
-    if best.row.sets and best.row.sets[0][0] in AMOUNTS:
+    if is_of_amounts(best):
         return _less_and_more(cells, job, plan, catalogs)
     saved_ratio = 1 - best.plan["usd"] / plan["usd"]
     if not saved_ratio > TIE_RATIO:
@@ -161,6 +166,17 @@ def _tied_words(cells: Sequence[Cell], best: Cell) -> str:
     verb = "costs" if len(tied) == 2 else "cost"
     others = with_noun(len(tied) - 1, "other choice")
     return f"; {others} {verb} as much within {percent(TIE_RATIO)}"
+
+
+def is_of_amounts(cell: Cell) -> bool:
+    """Return whether a cell is an amount of work, such as a load or a length."""
+    return bool(cell.row.sets) and cell.row.sets[0][0] in AMOUNTS
+
+
+def least_words(least: Cell, measure: str, value_text: str, catalogs: Catalogs) -> str:
+    """Return which choice has the least of a measure: Fastest: bf16 mixed with SGD, 39 h."""
+    name = cell_name(least, catalogs)
+    return f"{LEAST_TITLES[measure]}: {name}, {value_text} on {place(least.plan or {})}."
 
 
 def _less_and_more(cells: Sequence[Cell], job: Cells, plan: Cells, catalogs: Catalogs) -> str:

@@ -4,7 +4,7 @@ A comparison has one or two axes. Each cell is the plan's job with the values of
 fixed and everything else as free as before, so its cost is what you would pay after choosing it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from calc.layout import replicas
 from calc.mappings import Cells
 from calc.search.first_rows import first_rows
 from calc.search.options import NEAREST, Options, options
+from calc.table import is_missing
 
 TRAINING_PRECISIONS = ("fp8-mixed", "bf16-mixed", "bf16", "fp32")
 PURE = ("bf16", "fp16")  # formats without fp32 weights beside them
@@ -147,18 +148,24 @@ def costs_alike(plan: Cells, cell: Cell) -> bool:
 
 
 def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
-    """Return the cheapest cell that qualifies; if none does, the cheapest of all.
+    """Return the cheapest cell that qualifies; if none does, the cheapest of all."""
+    return least_cell(cells, lambda plan: plan["usd"])
+
+
+def least_cell(cells: Sequence[Cell], value_of: Callable[[Cells], float]) -> Cell | None:
+    """Return the cell whose plan has the least value of those that qualify, or else of all.
 
     Of tied cells it is the one in the first column: columns are listed from the most to the least
     common choice.
     """
-    priced = [one for one in cells if one.plan and one.plan["usd"] == one.plan["usd"]]
-    if not priced:
+    values = [(value_of(one.plan), one) for one in cells if one.plan]
+    valued = [(value, one) for value, one in values if not is_missing(value)]
+    if not valued:
         return None
-    priced = [one for one in priced if one.qualifies] or priced
-    bound_usd = (1 + TIE_RATIO) * min(one.plan["usd"] for one in priced if one.plan)
+    valued = [pair for pair in valued if pair[1].qualifies] or valued
+    bound = (1 + TIE_RATIO) * min(value for value, _ in valued)
     columns = list(dict.fromkeys(one.column for one in cells))
-    tied = [one for one in priced if one.plan and one.plan["usd"] <= bound_usd]
+    tied = [one for value, one in valued if value <= bound]
     return min(tied, key=lambda one: columns.index(one.column))
 
 

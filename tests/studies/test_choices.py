@@ -3,7 +3,7 @@
 import pytest
 from examples import catalogs
 
-from calc.charts.choices import choices_table
+from calc.charts.choices import choices_table, takeaway
 from calc.say.choices import cell_name, choice_name, decision, mark_words
 from calc.search.options import options
 from calc.studies.choices import Cell, Choice, cells_for, comparisons, is_plan, job_with
@@ -123,6 +123,27 @@ def test_the_cheapest_is_marked_as_about_so_if_another_cell_shows_a_smaller_amou
         table = choices_table(cells, "usd", job, own, catalogs())
         assert table["mark"].tolist() == ["", "", word, ""]
         assert decision(cells, job, own, catalogs()).count("$508") == 1
+
+
+def test_the_least_of_a_measure_is_named_before_the_cost_and_a_tie_with_the_plan_is_no_mark():
+    job, plan = studied(TUNE)
+    several = [Choice(name, (("optimizer", name),)) for name in ("adamw", "lion", "sgd")]
+    own, alone = plan | {"optimizer": "adamw"}, Choice("")
+
+    def cells_at(*hours):
+        plans = [own | {"optimizer": one.id} for one in several]
+        return [
+            Cell(one, alone, job, row | {"hours": time})
+            for one, row, time in zip(several, plans, hours, strict=True)
+        ]
+
+    for hours, marks in (((4, 2, 3), ["plan", "fastest", ""]), ((4, 3.99, 3.98), ["plan", "", ""])):
+        cells = cells_at(*hours)
+        table = choices_table(cells, "hours", job, own | {"hours": 4}, catalogs())
+        assert table["mark"].tolist() == marks
+    said = takeaway(cells_at(4, 2, 3), "hours", job, own | {"hours": 4}, catalogs())
+    assert said.startswith(f"Fastest: Lion, 2.0 h on {plan['instances_needed']:.0f} × ")
+    assert said.endswith(decision(cells_at(4, 2, 3), job, own | {"hours": 4}, catalogs()))
 
 
 def test_machines_that_are_not_on_demand_are_marked_and_the_mark_is_explained():

@@ -93,7 +93,7 @@ def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
 def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
     """Return three lines of text in a wide cell, or one figure in a narrow one."""
     texts: tuple[tuple[str, int, int, Any, Any], ...] = (
-        ("text", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
+        ("cell_text", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
         ("detail_line", 6, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
         ("machine_line", 21, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
         ("figure", 0, SIZE - 2, "bold", _either(IS_NARROW, 1, 0)),

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.charts.choices import choices_table
+from calc.charts.choices import choices_table, takeaway
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Arguments
-from calc.say.choices import TITLES, decision, mark_words
+from calc.say.choices import TITLES, mark_words
 from calc.studies.choices import Cell, Comparison, comparisons
 from views.charts import choices as charts
 from views.plan.choices_cells import KnownCells, known_cells
@@ -118,20 +118,20 @@ def _panel(known: KnownCells, measure: str, plan: Present, ink: Ink, catalogs: C
     missing = len(known.missing(plan.row))
     if not missing:
         words = mark_words(cells, plan.row["work"], catalogs)
-        takeaway = decision(cells, plan.job, plan.row, catalogs)
-        st.markdown(plain(" ".join(filter(None, (takeaway, words)))))
+        said = takeaway(cells, measure, plan.job, plan.row, catalogs)
+        st.markdown(plain(" ".join(filter(None, (said, words)))))
     else:
         count_found = len(cells) - missing
-        takeaway = f"{count_found} of {len(cells)} plans"
-        st.progress(count_found / len(cells), text=takeaway)
+        said = f"{count_found} of {len(cells)} plans"
+        st.progress(count_found / len(cells), text=said)
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
-    _draw(table, takeaway, cells, comparison, ink, catalogs)
+    _draw(table, said, cells, comparison, ink, catalogs)
     as_table(table, cells, comparison, catalogs)
 
 
 def _draw(
     table: pd.DataFrame,
-    takeaway: str,
+    said: str,
     cells: list[Cell],
     comparison: Comparison,
     ink: Ink,
@@ -150,7 +150,7 @@ def _draw(
                 tick_text=["Kept for Compare" if one else "Keep for Compare" for one in is_kept],
             ),
             spec,
-            alt=f"{TITLES[comparison.id]}: {takeaway}",
+            alt=f"{TITLES[comparison.id]}: {said}",
             key=key,
             width="stretch",
             on_select=lambda: _take(key, cells, catalogs),
