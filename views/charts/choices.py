@@ -16,6 +16,11 @@ ROW_HEIGHT, BAR_HEIGHT, LINE_HEIGHT = 62, 34, 210  # pixels
 NARROW_ROW, NARROW_HEAD, HEAD = 36, 88, 34  # of a phone; of the names of columns
 # Whether a column has no room for the name of its machine; `width` says when to look again.
 IS_NARROW = "(0 * width + containerSize()[0]) / length(domain('x')) < 106"
+# The time and the mark of a cell; the mark alone where a cell has no room for both.
+MARK_OR_DETAIL = (
+    f"datum.mark && length(datum.detail_line) * {(SIZE - 1) / 2} > bandwidth('x') ? datum.mark : "
+    "datum.detail_line"
+)
 TEXT_LINE_PIXELS = 16  # of a line of text in a bar
 # What a bar of a phone says, which has no room for one line.
 TWO_LINES = (
@@ -93,17 +98,23 @@ def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
 def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
     """Return three lines of text in a wide cell, or one figure in a narrow one."""
     texts: tuple[tuple[str, int, int, Any, Any], ...] = (
-        ("cell_text", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
-        ("detail_line", 6, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
-        ("machine_line", 21, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
-        ("figure", 0, SIZE - 2, "bold", _either(IS_NARROW, 1, 0)),
+        ("datum.cell_text", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
+        (MARK_OR_DETAIL, 6, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
+        ("datum.machine_line", 21, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
+        ("datum.figure", 0, SIZE - 2, "bold", _either(IS_NARROW, 1, 0)),
     )
     room = alt.ExprRef("bandwidth('x') - 4")
     return [
-        _text(ink, dy=dy, fontSize=size, fontWeight=weight, opacity=opacity, limit=room).encode(
-            **place, text=f"{name}:N"
-        )
-        for name, dy, size, weight, opacity in texts
+        _text(
+            ink,
+            dy=dy,
+            fontSize=size,
+            fontWeight=weight,
+            opacity=opacity,
+            limit=room,
+            text=alt.ExprRef(text),
+        ).encode(**place)
+        for text, dy, size, weight, opacity in texts
     ]
 
 
