@@ -121,6 +121,9 @@ class Tool(Entry, kw_only=True):
     models: Annotated[Words | None, hint("word -> word")] = None
     fields: FilledMap[str, Field]
     trainer: Annotated[str | None, hint("the software of its runs by preference or reward")] = None
+    objectives: Annotated[
+        WordList | None, hint("those of such runs that are estimated; all without this")
+    ] = None
     other_work: Annotated[
         Words | None, hint("a field -> the work, not training, that its presence names")
     ] = None

@@ -67,6 +67,7 @@ class Tool:
         default_factory=dict
     )  # the tool's names of models -> ids of the catalog
     trainer: str = ""  # its software where it trains by preference or reward
+    objectives: Sequence[str] = ()  # those of such runs that are estimated; empty: all
     other_work: dict[str, str] = field(
         default_factory=dict
     )  # field -> the work, not training, that it names

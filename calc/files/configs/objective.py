@@ -9,13 +9,14 @@ from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run_settings import RunSettings
 
 CONFIG = re.compile(r"(?<![\w.${}/-])[\w./-]+\.(?:ya?ml|toml)(?![\w.])")
+REMARK = re.compile(r"^[ \t]*#(?!SBATCH)[^\n]*$", re.M)
 MOST_NAMED = 3
 
 
 def missing_configs(texts: list[tuple[str, str]]) -> list[str]:
     """The configs that texts (text, file) name and that are not among them."""
     given = {PurePath(file).name for _, file in texts}
-    named = (name for text, _ in texts for name in CONFIG.findall(text))
+    named = (name for text, _ in texts for name in CONFIG.findall(REMARK.sub("", text)))
     return [name for name in dict.fromkeys(named) if PurePath(name).name not in given]
 
 
@@ -59,6 +60,8 @@ def settle_objective(
         or field_catalog().objectives.get(name.lower())
         or field_catalog().telling.get(name, "")
     )
+    if main.objectives and objective not in main.objectives:
+        objective = ""
     if name and (not objective or not main.trainer or "objective" in settings.left):
         is_other = main.trainer and not objective and "objective" not in settings.left
         raise unread_trainer(name, file, missing, main.name if is_other else "")

@@ -23,6 +23,8 @@ SUPERVISED = ("sft", "pt", "normal")
 RUNNERS = (*LAUNCHERS, "uv", "ray", "mpirun", "colossalai")
 MODULES, SUBCOMMANDS = ("-m", "--module"), ("trl", "swift", "megatron")
 SHELLS = ("run", "setup", "command", "args")  # fields that hold commands
+OF_TORCHTUNE = ("torchtune.rlhf.", "torchtune.dev.grpo.", "torchtune.dev.rl.")
+LOSS = re.compile(r"([A-Z]+?)(?:Simple|WithChunkedOutput)?Loss")
 OFF = ("null", "false", "none", "", "0")
 SOURCE = re.compile(r"\b([A-Z]\w*)(?:Trainer|Config)\(")
 OF_TRL = re.compile(
@@ -133,9 +135,15 @@ def _of_fields(fields: Json) -> str:
         for name in filled
         if name == mark or (mark[-1] == "." and name.startswith(mark))
     )
-    recipe = (str(value) for value in fields.values() if str(value).startswith("torchtune.rlhf."))
-    told = next(telling, "") or next(recipe, "")
+    recipes = (str(value) for value in fields.values() if str(value).startswith(OF_TORCHTUNE))
+    told = next(telling, "") or next(map(_of_component, recipes), "")
     return _of_results(fields) or told if told in VAGUE else told
+
+
+def _of_component(name: str) -> str:
+    """The objective of a component of torchtune: DPO of torchtune.rlhf.loss.DPOLoss."""
+    known = LOSS.fullmatch(name.rpartition(".")[2])
+    return known[1] if known and known[1].lower() in field_catalog().objectives else name
 
 
 def _of_results(fields: Json) -> str:

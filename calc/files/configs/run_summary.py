@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
 from calc.files.configs.field_report import Line
-from calc.files.configs.fields import Field, tools
+from calc.files.configs.fields import Field, Tool, tools
 from calc.files.configs.script_asides import IF, LOAD, LOOP
 from calc.files.configs.values import whole
 from calc.mappings import Json
@@ -30,7 +30,7 @@ EPOCHS = (
 AMOUNTS = (*EPOCHS, "max_steps_per_epoch", "max_samples", "max_train_samples", "max_steps")
 UNSET = ("", "null", "none", "-1")
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
-OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
+OWN_MEMORY = "the memory of {}, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
 SPOT_READ = "market Spot"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
@@ -150,7 +150,11 @@ def _assumptions(
     engine = next((tool for tool in named if not tools()[tool].launches), "")
     is_stand_in = "implementation" in defaults and run["implementation"] == "vllm"
     if is_stand_in and engine and not run["inference_engine"]:
-        items.append(OWN_MEMORY.format(tools()[engine].name))
+        items.append(OWN_MEMORY.format("vLLM", tools()[engine].name))
+    elif engine and run["objective"] and not _is_own(run["implementation"], tools()[engine]):
+        other = tools().get(run["implementation"].replace("-", "_"))
+        name = other.name if other else run["implementation"]
+        items.append(OWN_MEMORY.format(name, tools()[engine].name))
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
         items.append(NO_CARD)
     items += [run["note"]] if run["note"] else []
@@ -162,6 +166,12 @@ def _assumptions(
         ]
         items.append(NO_AMOUNT.format(f" ({', '.join(said_amounts)})" if said_amounts else ""))
     return tuple(items)
+
+
+def _is_own(implementation: str, tool: Tool) -> bool:
+    """Return whether the memory of a run is estimated as that of its own tool."""
+    own = tool.id.replace("_", "-")
+    return own.startswith(implementation) or implementation == tool.sets.get("software")
 
 
 def replicas_of(lines: Sequence[Line]) -> int:
