@@ -10,7 +10,6 @@ from calc.files.configs.fields import Tool
 from calc.files.configs.model_names import model_id, stored_as
 from calc.files.configs.run_settings import TAKES_EVERY_GPU, RunSettings
 from calc.layout import replicas
-from calc.units import GIB
 
 ALL_LINEAR = "q+k+v+o+gate+up+down"
 SINGLE = {
@@ -22,9 +21,6 @@ SINGLE = {
 }  # litgpt has a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
-SHOWN_SHARE = 0.9  # of the memory that a card is sold with, its driver reports at least so much
-ALIKE_RATIO = 1.02  # cards of nearly the same memory count as equal
-FRACTION = "/"  # in the id of a fraction of a card
 EVERY_GPU_OPEN = "{}, {}: it takes every GPU of its machine; write how many there are (gpus)."
 NODE_GPUS = 8  # where no file says how many a node has
 # GPUs that generate, more than those that train.
@@ -42,6 +38,7 @@ def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     _generating(settings)
     _groups(settings, catalogs.shardings["group_gpus"])
     _experts(settings)
+    _stacked_experts(settings, catalogs)
     _lengths(settings)
     copies = _replicas(settings)
     objective = catalogs.objectives.loc[settings.values.get("objective") or "sft"]
@@ -131,46 +128,6 @@ def _gpus(settings: RunSettings, main: Tool) -> None:
         settings.unused[settings.fields["dp_shard"]] = None
 
 
-def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
-    """Settle what a file says of its machine otherwise than as an id: its memory, all its GPUs."""
-    if not {"gpu", "instance"} & settings.explicit:
-        _settle_card(settings, catalogs)
-    instance = settings.values.get("instance")
-    if instance in catalogs.instances.index and "asked_gpus" not in settings.values:
-        settings.values["asked_gpus"] = int(catalogs.instances["gpus"][instance])
-        settings.fields["asked_gpus"] = settings.fields["instance"]
-        if main.work == "training":
-            settings.explicit.add("asked_gpus")
-
-
-def _settle_card(settings: RunSettings, catalogs: Catalogs) -> None:
-    """Set the card from Slurm's name of it, the family of the instance, or its memory.
-
-    The last of the three that a file gives counts.
-    """
-    values = settings.values
-    if "slurm_card" in values:
-        settings.derive("gpu", values["slurm_card"], ("slurm_card",))
-    if family := values.get("instance_family"):
-        of_family = catalogs.instances.index.str.startswith(f"{family}.")
-        cards = set(catalogs.instances["gpu"][of_family])
-        if len(cards) == 1:
-            settings.derive("gpu", str(cards.pop()), ("instance_family",))
-    memory_gb = values.get("card_memory_gb")
-    if memory_gb and (card := _smallest_card(float(memory_gb), catalogs)):
-        settings.derive("gpu", card, ("card_memory_gb",))
-
-
-def _smallest_card(memory_gb: float, catalogs: Catalogs) -> str:
-    """The whole card with the least memory that is sold as this much; empty if none has it."""
-    sold = catalogs.gpus.loc[catalogs.gpus.index.isin(catalogs.instances["gpu"])]
-    sizes = sold["memory_bytes"].astype(float) / GIB
-    large = sizes[sizes >= SHOWN_SHARE * memory_gb]
-    whole = large[[FRACTION not in str(name) for name in large.index]]
-    smallest = whole.index[whole <= ALIKE_RATIO * whole.min()]
-    return max(map(str, smallest), default="")
-
-
 def _groups(settings: RunSettings, group_gpus: pd.Series) -> None:
     """Hybrid sharding with the GPUs of a group; a group size without a catalog entry is unused."""
     copies, sharding = settings.values.get("dp_replicate") or 1, settings.values.get("sharding")
@@ -195,9 +152,8 @@ def _attention_copies(settings: RunSettings, catalogs: Catalogs) -> None:
     Source: SGLang, server_args.py, enable_dp_attention: each copy has tp_size / dp_size GPUs.
     """
     values = settings.values
-    model = model_id(str(values.get("model", "")), catalogs)
     tensor_parallel, copies = (int(values.get(part) or 1) for part in ("tensor_parallel", "dp"))
-    has_experts = (catalogs.stacks["experts"][catalogs.stacks["model"] == model] > 0).any()
+    has_experts = _has_experts(settings, catalogs)
     if values.get("dp_attention") != "yes" or not has_experts or tensor_parallel % copies:
         return
     settings.unused.pop(settings.fields["dp_attention"], None)
@@ -205,6 +161,19 @@ def _attention_copies(settings: RunSettings, catalogs: Catalogs) -> None:
     settings.derive("replicas", copies, ("dp",))
     if copies > 1:
         settings.derive("expert_parallel", tensor_parallel, ("tensor_parallel", "dp_attention"))
+
+
+def _stacked_experts(settings: RunSettings, catalogs: Catalogs) -> None:
+    """Name the setting without which a quantized model's experts stay in 16 bits."""
+    is_quantized = settings.values.get("precision") in ("nf4", "nf4-dq", "int8")
+    leaves_experts = settings.values.get("experts_quantized") == "no"
+    if is_quantized and leaves_experts and _has_experts(settings, catalogs):
+        settings.unused["quantize_moe_experts"] = None
+
+
+def _has_experts(settings: RunSettings, catalogs: Catalogs) -> bool:
+    model = model_id(str(settings.values.get("model", "")), catalogs)
+    return bool((catalogs.stacks["experts"][catalogs.stacks["model"] == model] > 0).any())
 
 
 def _experts(settings: RunSettings) -> None:

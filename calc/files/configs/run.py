@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
 from calc.evaluate import Row
-from calc.files.configs.combined_fields import derive, machine, settle_stored_format
+from calc.files.configs.combined_fields import derive, settle_stored_format
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.folders import downloads_of
 from calc.files.configs.here_documents import with_written_files
+from calc.files.configs.machine_of_run import machine
 from calc.files.configs.model_names import model_id
 from calc.files.configs.model_of_run import (
     check_model_class,

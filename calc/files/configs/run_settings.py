@@ -127,7 +127,8 @@ def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[st
     for name, value in _files_first(reading.fields):
         meaning = reading.tool.fields.get(name)
         if meaning is None:
-            is_reported = reading.tool.hides(name) and not is_off(value)
+            is_neutral = as_word(value) == ("1" if name.endswith("parallel_size") else "0")
+            is_reported = reading.tool.hides(name) and not (is_off(value) or is_neutral)
             is_reported = is_reported and not _repeats(reading, name)
             if is_reported or not reading.tool.is_idle(name):
                 settings.unused[name] = None
