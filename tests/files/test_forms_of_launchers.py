@@ -344,6 +344,11 @@ def test_a_launcher_of_any_form_says_what_it_runs(name, text, expected):
     ("name", "text", "said"),
     [
         ("sky.yaml", SKY, "Spot is asked for"),
+        (
+            "span.yml",
+            "commands: [vllm serve Qwen/Qwen3-8B]\nresources: {gpu: 'H100:4..8'}\n",
+            "4 to 8 GPUs are allowed",
+        ),
         ("llm.nomad.hcl", NOMAD, "2 replicas"),
         ("few.yaml", LLM_D.replace("8B]", "8B, -tp, 4]") + "  gpu: 2", "takes 4 GPUs, and only 2"),
         ("llm.yaml", LLM_D + "  replicas: 1\n  maxReplicas: 4", "1 to 4 replicas"),

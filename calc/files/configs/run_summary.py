@@ -35,6 +35,7 @@ COPIES = "{} replicas: the figures are of one"
 SPOT_READ = "market Spot"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
 SPOT_TOO = "Spot is allowed beside On-Demand: the price is On-Demand's unless you choose Spot"
+GPU_SPAN = "{} GPUs are allowed: the figures are of the fewest"
 REGIONS = "regions {}: choose one (region)"
 TIME_LIMIT = "{}: the run may end there, and no plan is held to it (hours_most)"
 PRICE_LIMIT = "{}: no plan is held to it (usd_per_hour_most)"
@@ -236,6 +237,7 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         )
     said = {line.field: line.text for line in lines}
     terms = {"spot": SPOT, "spot_too": SPOT_TOO, "regions_named": REGIONS}
+    terms |= {"gpus_named": GPU_SPAN}
     terms |= {"time_limit": TIME_LIMIT, "price_limit": PRICE_LIMIT}
     items += [(True, text.format(said[name])) for name, text in terms.items() if name in said]
     items += _asides_that_matter(run, lines)

@@ -26,6 +26,7 @@ MEMORY = re.compile(
     r"(?::(\d{1,3})(?:\.\.\d{0,3})?)?",
     re.I,
 )  # 24GB.., and with a number of cards 80GB:2..4
+GPU_SPAN = re.compile(r":(\d{1,4})\.\.(\d{1,4})$")
 SPAN = re.compile(r"([0-9]{1,5})\.\.([0-9]{1,5})")
 
 
@@ -112,6 +113,9 @@ def _gpus(setting: Setting) -> list[Fact]:
     is_count = key in field_catalog().keys.gpus or (
         key == "count" and any(map(OF_DEVICES.match, setting.parents))
     )
+    if is_count and (span := SPAN.fullmatch(setting.value)):
+        named = setting.states("gpus_named", f"{span[1]} to {span[2]}")
+        return [setting.states("gpus", int(span[1])), named]
     return [setting.states("gpus", number)] if is_count and number else []
 
 
@@ -123,7 +127,7 @@ def _memory(setting: Setting) -> list[Fact]:
     memory = MEMORY.fullmatch(setting.value.strip())
     if not is_of_card or not memory or setting.number:
         return []
-    facts = [setting.states("memory", int(memory[1]))]
+    facts = [setting.states("memory", int(memory[1])), *_span_of_gpus(setting)]
     return [*facts, setting.states("gpus", int(memory[2]))] if memory[2] else facts
 
 
@@ -132,7 +136,13 @@ def _card(setting: Setting) -> list[Fact]:
     if not CARD_KEYS.search(setting.key) and not set(setting.parents) & GROUPS_OF_CARDS:
         return []
     cards = cards_in(setting.value)
-    return [setting.states("card", cards)] if cards else []
+    return [setting.states("card", cards), *_span_of_gpus(setting)] if cards else []
+
+
+def _span_of_gpus(setting: Setting) -> list[Fact]:
+    """GPUs from one number to another behind a card or its memory, as in H100:4..8."""
+    span = GPU_SPAN.search(setting.value)
+    return [setting.states("gpus_named", f"{span[1]} to {span[2]}")] if span else []
 
 
 _READERS = (

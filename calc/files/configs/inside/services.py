@@ -56,6 +56,7 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("time_limit", "time_limit"),
     ("price_limit", "price_limit"),
     ("spot_too", "spot_too"),
+    ("gpus_named", "gpus_named"),
 )
 FEWEST_FIELDS = 3  # of a trainer, one of so many fields is there where a model is only loaded
 SHOWN = 3  # of the things that a refusal names
@@ -190,8 +191,31 @@ def _with_instances(parts: Json, serves: bool) -> Json:
     return named | rest
 
 
+ALTERNATIVES = ("any_of", "ordered")  # lists of machines of which one is taken
+
+
 def parts_of_machines(facts: list[Fact]) -> list[Json]:
     """The parts of each choice of machine that the facts leave, the nearest fact first."""
+    machines = [fact.path for fact in facts if fact.kind in ("card", "instance")]
+    options = sorted({_option(path) for path in machines} - {()})
+    if len(options) < 2:
+        return _parts_of_one(facts)
+    choices = [
+        parts
+        for option in options
+        for parts in _parts_of_one([one for one in facts if _option(one.path) in ((), option)])
+    ]
+    return list({repr(parts): parts for parts in choices}.values())[:MOST_CHOICES]
+
+
+def _option(path: Path) -> Path:
+    """The path of the option that a fact stands in; empty outside of any."""
+    at = next((at for at, name in enumerate(path) if name in ALTERNATIVES), -1)
+    return path[: at + 2] if at >= 0 else ()
+
+
+def _parts_of_one(facts: list[Fact]) -> list[Json]:
+    """The parts of each card or instance that facts name side by side."""
     known: Json = place_of([fact.value for fact in facts if fact.kind == "region"])
     for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
