@@ -57,10 +57,24 @@ def platform_words(node: Json) -> list[str]:
     loading = _mapping(node, "model_loading_config")
     if loading and not node.get("engine_kwargs"):  # of Ray Serve, whose engine is vLLM's own
         return [*SERVED, str(loading.get("model_source") or loading.get("model_id", ""))]
+    if "import_path" in node and "runtime_env" in node:
+        return _of_ray_serve(node)
     arguments = _mapping(node, "args")
     if {"model_id", "gpu_type"} <= arguments.keys():
         return _of_bento(arguments)
     return []
+
+
+def _of_ray_serve(node: Json) -> list[str]:
+    """The command of an application of Ray Serve whose own script starts vLLM; empty of others.
+
+    The scripts that KubeRay and Google Cloud document take the model and the degree as variables.
+    """
+    environment = _mapping(node, "runtime_env")
+    if "vllm" not in f"{node['import_path']} {environment.get('pip')}".lower():
+        return []
+    degree = _mapping(environment, "env_vars").get("TENSOR_PARALLELISM")
+    return [*SERVED, *(["--tensor-parallel-size", str(degree)] if degree else [])]
 
 
 def joined_documents(tree: Json) -> Json:
