@@ -292,16 +292,25 @@ def expert_islands(expert_parallel, island_gpus):
     return np.maximum(expert_parallel / island_gpus, 1)
 
 
-def stack_leaving_copies(stack_experts_per_token, expert_islands, engine_sends_once_per_island):
+def crosses_efa(instance_efa_interfaces):
+    """1 if what leaves an island crosses EFA, AWS's own network. [0 or 1]"""
+    return np.nan_to_num(instance_efa_interfaces) > 0
+
+
+def stack_leaving_copies(
+    stack_experts_per_token, expert_islands, engine_sends_once_per_island, crosses_efa
+):
     """Copies of a token that leave its island for their experts. Shape (stacks, rows). [copies]
 
     Of n islands k (1 − 1/n); software that sends a token to each other island once, however many of
-    its k experts are there, and passes it on inside: (n − 1) (1 − (1 − 1/n)^k). Source: DeepEP's
-    normal kernels, github.com/deepseek-ai/DeepEP.
+    its k experts are there, and passes it on inside: (n − 1) (1 − (1 − 1/n)^k). Its kernels do not
+    run over EFA, where NCCL sends every copy. Source: DeepEP's normal kernels,
+    github.com/deepseek-ai/DeepEP; awslabs/awsome-distributed-ai, megatron-bridge/dsv3/benchmarks.
     """
     copies = stack_experts_per_token * (1 - 1 / expert_islands)
     once = (expert_islands - 1) * (1 - (1 - 1 / expert_islands) ** stack_experts_per_token)
-    return np.where(engine_sends_once_per_island > 0, np.minimum(once, copies), copies)
+    sends_once = (engine_sends_once_per_island > 0) & ~crosses_efa
+    return np.where(sends_once, np.minimum(once, copies), copies)
 
 
 def stack_routing_seconds_per_byte(
@@ -311,6 +320,8 @@ def stack_routing_seconds_per_byte(
     expert_parallel,
     link_bytes_per_second,
     network_share_bytes_per_second,
+    crosses_efa,
+    efa_all_to_all_ratio,
 ):
     """Time to send a byte of a token to all its experts. Shape (stacks, rows). [s/B]
 
@@ -318,7 +329,8 @@ def stack_routing_seconds_per_byte(
     al. 2020, arXiv 2006.16668.
     """
     inside = stack_experts_per_token * (1 / expert_islands - 1 / expert_parallel)
-    return inside / link_bytes_per_second + stack_leaving_copies / network_share_bytes_per_second
+    share = network_share_bytes_per_second * np.where(crosses_efa, efa_all_to_all_ratio, 1)
+    return inside / link_bytes_per_second + stack_leaving_copies / share
 
 
 def expert_parallel_seconds(

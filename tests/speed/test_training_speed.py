@@ -134,12 +134,13 @@ def test_hybrids_are_divided_over_gpus_by_software_whose_source_does_it(catalogs
     assert [software for software, problem in problems.items() if problem] == ["trl"]
 
 
-def all_to_all(experts_per_token, expert_parallel, once):
+def all_to_all(experts_per_token, expert_parallel, once, crosses_efa=False):
     one = np.array([[1.0]])
     islands = expert_islands(expert_parallel, 8)
-    copies = stack_leaving_copies(experts_per_token * one, islands, once)
+    copies = stack_leaving_copies(experts_per_token * one, islands, once, crosses_efa)
     per_byte = stack_routing_seconds_per_byte(
-        experts_per_token * one, copies, islands, expert_parallel, 300e9, 50e9
+        *(experts_per_token * one, copies, islands, expert_parallel, 300e9, 50e9),
+        *(crosses_efa, 0.4),
     )
     return expert_parallel_seconds(3, one, 1000 * one, 1000 * one, per_byte, expert_parallel, 1)
 
@@ -152,6 +153,10 @@ def test_a_token_crosses_to_another_node_once():
     sent = 3 * 2 * 2 * 1000 * 1000
     assert plain == pytest.approx(sent * (4 / 50e9 + 8 * (1 / 2 - 1 / 16) / 300e9))
     assert once == pytest.approx(sent * ((1 - 1 / 256) / 50e9 + 8 * (1 / 2 - 1 / 16) / 300e9))
+    # Over EFA every copy is sent, at the rate of NCCL's all-to-all.
+    over_efa = all_to_all(8, 16, 1, crosses_efa=True)
+    assert over_efa == pytest.approx(sent * (4 / 20e9 + 8 * (1 / 2 - 1 / 16) / 300e9))
+    assert all_to_all(8, 8, 1, crosses_efa=True) == all_to_all(8, 8, 1)
 
 
 @given(st.integers(1, 16), st.sampled_from([1, 2, 4, 8, 16, 64, 256]))

@@ -39,6 +39,7 @@ class TimeConstants(Entry, kw_only=True):
     compiled_cast_bytes_each: TimeConstant
     eager_score_passes: TimeConstant
     earlier_captured_tokens: TimeConstant
+    efa_all_to_all_ratio: TimeConstant
     encoder_element_ratio: TimeConstant
     expert_popularity_shape: TimeConstant
     few_tokens: TimeConstant
