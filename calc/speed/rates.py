@@ -233,7 +233,11 @@ def adapter_element_passes(
 
 
 def merging_bytes_each(
-    adapts_experts, engine_merges_experts, release_lists_experts, adapter_bytes_each
+    adapts_matrices,
+    stack_adapter_in_width,
+    engine_merges_experts,
+    release_lists_experts,
+    adapter_bytes_each,
 ):
     """Bytes moved to merge one expert weight with its adapter in one pass. [B]
 
@@ -241,6 +245,7 @@ def merging_bytes_each(
     gradient of the sum goes the same way: about six moves as wide as the adapter. Source: peft
     0.21, tuners/lora/layer.py, ParamWrapper.get_delta_weight and _LoraParameterProxy.
     """
+    adapts_experts = np.any(adapts_matrices * stack_adapter_in_width, axis=1)[EXPERTS]
     merges = adapts_experts * engine_merges_experts * (1 - np.nan_to_num(release_lists_experts))
     return merges * 6 * adapter_bytes_each
 

@@ -194,8 +194,8 @@ def test_transformers_4_loops_over_every_expert(catalogs):
 
 
 def test_grouped_experts_are_launched_at_once_and_merged_with_their_adapters_by_peft(catalogs):
-    """Unsloth's page of 2026-02 on transformers 5.1 with TRL, one sequence on a B200: Qwen3 30B
-    whose experts have adapters, and gpt-oss 20B whose experts have none.
+    """Qwen3 30B whose experts have adapters, one sequence on a B200 with transformers 5.1 and TRL
+    (Unsloth's page of 2026-02). Adapters of all linear layers leave the experts of gpt-oss alone.
     """
     lora = TRAINING | {"gpu": "b200", "gpus": 1, "sharding": "none", "implementation": "trl"}
     lora |= {"tuning": "lora", "lora_rank": 8, "precision": "bf16", "recompute": "full"}
@@ -205,10 +205,8 @@ def test_grouped_experts_are_launched_at_once_and_merged_with_their_adapters_by_
     steps = timed(catalogs, *(qwen | {"sequence_tokens": tokens} for tokens in published))
     errors_ratio = steps["step_seconds"] / [*published.values()] - 1
     assert np.abs(errors_ratio).max() < 0.3
-    published = {1024: 0.377, 4096: 1.786, 8192: 5.227}
-    eager = lora | {"model": "gpt-oss-20b", "attention": "eager"}
-    steps = timed(catalogs, *(eager | {"sequence_tokens": tokens} for tokens in published))
-    assert np.abs(steps["step_seconds"] / [*published.values()] - 1).max() < 0.15
+    assert (steps["merging_bytes_each"] == 6 * 4).all()
+    assert timed(catalogs, lora | {"model": "gpt-oss-20b"})["merging_bytes_each"] == [0]
     # A card with half the bandwidth takes longer; software that multiplies by adapters apart less.
     slower, apart = timed(
         catalogs, qwen | {"gpu": "rtx-pro-6000-server"}, qwen | {"implementation": "unsloth"}
