@@ -73,9 +73,7 @@ def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> di
             "precision": _served_formats(job, sixteen),
             "kv_precision": ["", "fp8"] if bits <= 8 else [""],
         }
-    # Cards without bf16 have no flash kernel: PyTorch takes another, an engine has its own.
-    takes_sdpa = not native and (trains or not job.generates)
-    free["attention"] = ["sdpa" if takes_sdpa else DEFAULTS["attention"]]
+    free["attention"] = [_attention_on(native, trains or not job.generates)]
     lists = {name: fixed_at(job, name, values) for name, values in free.items()}
     lists |= {"tuning": job.fixed["tuning"]} if len(tunings(job)) > 1 else {}
     return lists | {
@@ -83,6 +81,14 @@ def free_choices(job: Job, native: bool, trains: bool, catalogs: Catalogs) -> di
         for name, values in job.fixed.items()
         if name in FIXABLE and name not in {*LAID_OUT, *free}
     }
+
+
+def _attention_on(native: bool, by_pytorch: bool) -> str:
+    """Return the kernel of attention to try on cards with bf16 or without.
+
+    Those without have no flash kernel either: PyTorch takes another, a serving engine has its own.
+    """
+    return "sdpa" if by_pytorch and not native else str(DEFAULTS["attention"])
 
 
 def _served_formats(job: Job, sixteen: str) -> list[str]:
