@@ -87,7 +87,7 @@ def choices_table(
 def takeaway(
     cells: Sequence[Cell], measure: str, job: Cells, plan: Cells, catalogs: Catalogs
 ) -> str:
-    """Return the sentences above a chart: what decides on the cost, after the least of a measure.
+    """Return the sentences above a chart: the least of its measure, and what decides on cost.
 
     A load or a length has no better choice: less of it always takes less.
     """

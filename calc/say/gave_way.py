@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 LENGTHS = {"prompt_tokens": "prompt", "answer_tokens": "answer"}  # others are the context
 
 
-def unknown_model(model: str, instead: str) -> str:
+def model_instead(model: str, instead: str) -> str:
     """Return that a model is not in the catalog, and which one is used."""
     return f"The model '{model}' is not in the catalog; {instead} is used."
 

@@ -12,7 +12,7 @@ ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks
 LONGEST_LINES = 400
 LONGEST_FUNCTION_LINES = 40
 ROOMS_WITH_LONGER_FUNCTIONS = {  # the set can only shrink
-    *("calc/charts", "calc/cost", "calc/files", "calc/search", "views/catalog", "views/charts"),
+    *("calc/charts", "calc/cost", "calc/files", "views/catalog", "views/charts"),
     *("views/compare_and_bill", "views/frame", "views/plan", "views/sidebar"),
     *("views/understand", "views/your_files"),
 }

@@ -35,7 +35,7 @@ from calc.job.resolve import usable_choices
 from calc.job.rollouts import OF_ROLLOUTS, rolls_out
 from calc.job.software import generates
 from calc.mappings import Cells
-from calc.say.gave_way import LENGTHS, no_images, not_possible, shortened_lengths, unknown_model
+from calc.say.gave_way import LENGTHS, model_instead, no_images, not_possible, shortened_lengths
 from calc.scenarios.inputs import ASSUMED
 from calc.table import is_missing
 from views.session import extra_state
@@ -251,7 +251,7 @@ def settle(catalogs: Catalogs) -> list[Note]:
     _restore()
     notes = []
     if state["model"] not in catalogs.models.index:
-        sentence = unknown_model(state["model"], str(FIRST_VISIT["model"]))
+        sentence = model_instead(state["model"], str(FIRST_VISIT["model"]))
         notes.append(Note(sentence, (KEYS.model,)))
         state["model"] = FIRST_VISIT["model"]
     notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
