@@ -82,8 +82,8 @@ RULE_COLUMNS = (
 )
 CHOICES = "choices"  # the source of a column that follows from the choices of the scenario
 ENDINGS = (
-    ("_bytes_per_token", "B per token"),
-    ("_bytes_each", "B per element"),
+    ("_bytes_per_token", "B/token"),
+    ("_bytes_each", "B/element"),
     ("_bytes", "B"),
     ("_tokens", "tokens"),
     ("_seconds", "s"),

@@ -18,7 +18,7 @@ from views.shared.tables import columns_of, grid, text_table
 from views.shared.texts import texts_beside
 
 NO_SOURCE = {"": "", "chosen": "chosen", CHOICES: "from the choices"}
-UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens", "s": " s"}
+UNITS = {"B/element": " B", "B/token": " B per token", "tokens": " tokens", "s": " s"}
 TEXTS = texts_beside(__file__)["method"]
 VECTORS = TEXTS["vectors"]
 LEFT_OUT = TEXTS["left_out"]
