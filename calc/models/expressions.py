@@ -11,26 +11,22 @@ from typing import Any
 from calc.mappings import Json
 
 Names = Callable[[str], Any]  # what a name stands for, None where nothing does
-SIGNS = (
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.Pow,
-    ast.Div,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.Eq,
-    ast.NotEq,
-    ast.Lt,
-    ast.LtE,
-    ast.Gt,
-    ast.GtE,
-    ast.Not,
-    ast.USub,
-)
-MEANINGS = "add sub mul pow truediv floordiv mod eq ne lt le gt ge not_ neg"
 OPERATORS: dict[type[ast.AST], Callable] = {
-    **{sign: getattr(operator, name) for sign, name in zip(SIGNS, MEANINGS.split(), strict=True)},
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Not: operator.not_,
+    ast.USub: operator.neg,
     ast.In: lambda item, group: item in group,
     ast.NotIn: lambda item, group: item not in group,
 }

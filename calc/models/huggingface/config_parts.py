@@ -1,7 +1,7 @@
 """Hugging Face configs with several parts: the text part, and the parameters of the towers."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from calc.mappings import Cells
 from calc.models.expressions import parameters_by
@@ -87,20 +87,28 @@ def _ties_head(outer: Cells, inner: Cells, ties: str, defaults: Cells) -> bool |
 def model_type_of(config: Cells) -> str:
     """The model_type that a config names. Raises ConfigError if it names none."""
     model_type = config.get("model_type")
-    if isinstance(model_type, str) and model_type:
-        return model_type
-    raise ConfigError(f"model_type is missing; {_instead(config)}.")
+    if not isinstance(model_type, str) or not model_type:
+        _refuse_other_file(config)
+    return model_type
 
 
-def _instead(config):
-    """Return what to give instead of a file that is no config of a model."""
+def _refuse_other_file(config: Cells) -> NoReturn:
+    """Raise ConfigError for a file that is no config of a model; it says what to give instead."""
     if "peft_type" in config or "base_model_name_or_path" in config:
-        return "this is the config of an adapter, give that of the model it adapts"
+        raise ConfigError(
+            "model_type is missing; this is the config of an adapter, give that of the model it "
+            "adapts."
+        )
     if "_class_name" in config or "_diffusers_version" in config:
-        return "this is a config of diffusers, whose models are not covered"
+        raise ConfigError(
+            "model_type is missing; this is a config of diffusers, whose models are not covered."
+        )
     if "dim" in config and "n_layers" in config:
-        return "this is a params.json, give the config.json in the form of transformers"
-    return "give the config.json of a model"
+        raise ConfigError(
+            "model_type is missing; this is a params.json, give the config.json in the form of "
+            "transformers."
+        )
+    raise ConfigError("model_type is missing; give the config.json of a model.")
 
 
 def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells]:
