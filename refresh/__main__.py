@@ -14,9 +14,9 @@ from calc.say.numbers import with_noun
 from refresh import public
 from refresh.answers import RefreshError, Scope, family_of
 from refresh.doubts import LABELS
-from refresh.kept_regions import KeptRegions
 from refresh.merge import merge
 from refresh.offer_files import plain_name
+from refresh.region_cache import RegionCache
 from refresh.regions import ALL, REGION, every_region
 from refresh.write import read_documents, write_catalogs
 
@@ -31,15 +31,17 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
     """Run a refresh; return 0 if written (or shown), 1 if refused as doubtful, 2 if it failed."""
     options = _options(arguments)
     today = today or datetime.now(UTC).date().isoformat()
-    kept = None
+    region_cache = None
     try:
         scope = _scope(options, load_catalogs(options.folder))
         if ALL in (options.region or ()):
             scope = replace(scope, regions=every_region(public.patient(open_url)))
         session, why = (None, "--public was given") if options.public else _session(session)
-        kept = KeptRegions(options.folder.parent, scope, "public" if session is None else "account")
+        region_cache = RegionCache(
+            options.folder.parent, scope, "public" if session is None else "account"
+        )
         try:
-            answers = _fetch(session, why, scope, kept, open_url)
+            answers = _fetch(session, why, scope, region_cache, open_url)
         except (LookupError, ValueError, TypeError) as error:
             raise RefreshError(
                 f"AWS answered in an unknown form ({error!r}); see refresh/."
@@ -47,7 +49,7 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
         merged = merge(
             read_documents(options.folder), answers, scope, today, read_history(options.folder)
         )
-        return _finish(options, answers, merged, kept, today)
+        return _finish(options, answers, merged, region_cache, today)
     except (RefreshError, CatalogError) as error:
         sentence = str(error)
     except KeyboardInterrupt:
@@ -56,10 +58,8 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
         sentence = (
             f"The catalogs could not be replaced ({error}); free the folder and run it again."
         )
-    print(
-        f"{sentence[:1].upper()}{sentence[1:]} {UNTOUCHED}{kept.sentence() if kept else ''}",
-        file=sys.stderr,
-    )
+    resume = region_cache.sentence() if region_cache else ""
+    print(f"{sentence[:1].upper()}{sentence[1:]} {UNTOUCHED}{resume}", file=sys.stderr)
     return 2
 
 
@@ -155,7 +155,7 @@ def _capacity(catalogs):
     )
 
 
-def _fetch(session, why, scope, kept, open_url):
+def _fetch(session, why, scope, region_cache, open_url):
     """AWS's answers, from the public files if there are no credentials."""
     if session is None:
         unknown = [
@@ -169,10 +169,10 @@ def _fetch(session, why, scope, kept, open_url):
                 f"check its name."
             )
         _progress(f"Public files ({why}): published prices on demand, spot as an estimate.")
-        return public.fetch(scope, kept, _progress, open_url)
+        return public.fetch(scope, region_cache, _progress, open_url)
     from refresh import aws  # only here is botocore needed
 
-    return aws.fetch(session, scope, kept, _progress, open_url)
+    return aws.fetch(session, scope, region_cache, _progress, open_url)
 
 
 def _session(session):
@@ -196,7 +196,7 @@ def _session(session):
         ) from error
 
 
-def _finish(options, answers, merged, kept, today):
+def _finish(options, answers, merged, region_cache, today):
     """Print notes, changes and doubts; write the catalogs if nothing forbids it."""
     for line in (*(f"Note: {note}." for note in answers.notes), *merged.changes):
         print(line)
@@ -220,7 +220,7 @@ def _finish(options, answers, merged, kept, today):
         print(
             (
                 f"Refused: {with_noun(len(open_doubts), 'doubt')}; accept each entry that is "
-                f"right. {UNTOUCHED}{kept.sentence()}"
+                f"right. {UNTOUCHED}{region_cache.sentence()}"
             ),
             file=sys.stderr,
         )
@@ -229,7 +229,7 @@ def _finish(options, answers, merged, kept, today):
         print(f"Dry run. {UNTOUCHED}")
         return 0
     write_catalogs(options.folder, merged.documents, merged.history, today)
-    kept.clear()
+    region_cache.clear()
     print(f"Written to {options.folder}.")
     return 0
 

@@ -52,13 +52,13 @@ THROTTLES = {
 }
 
 
-def fetch(session, scope, kept, progress, open_url):
+def fetch(session, scope, region_cache, progress, open_url):
     """Return AWS's answers about the scope. Raises RefreshError.
 
     `open_url` opens the public files, which have the rest.
     """
     try:
-        return _fetch(session, scope, kept, progress, open_url)
+        return _fetch(session, scope, region_cache, progress, open_url)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "an error")
         raise RefreshError(
@@ -70,7 +70,7 @@ def fetch(session, scope, kept, progress, open_url):
         ) from error
 
 
-def _fetch(session, scope, kept, progress, open_url):
+def _fetch(session, scope, region_cache, progress, open_url):
     """AWS's answers about the scope. Raises the errors of botocore."""
     meter = Meter(progress)
     opened = public.patient(meter.counted(open_url))
@@ -83,11 +83,11 @@ def _fetch(session, scope, kept, progress, open_url):
     _read_advice(scope, start, opened)
     offers_of_sagemaker = [
         offer_files.URL.format(service="AmazonSageMaker", region=region)
-        for region in kept.missing(scope.regions)
+        for region in region_cache.missing(scope.regions)
     ]
     meter.announce(offers_of_sagemaker, open_url)
     reader = RegionReader(session, instances, opted_in, opened)
-    answers = kept.read(scope, reader.read, progress)
+    answers = region_cache.read(scope, reader.read, progress)
     capacity.fetch_scores(session, opted_in, scope, start)
     answers.absorb(start)
     return answers

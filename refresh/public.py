@@ -57,7 +57,7 @@ FACTS_OF_NEW = {
 PAUSES_SECONDS = (2, 8)  # between tries to open a file
 
 
-def fetch(scope, kept, progress, open_url=urlopen):
+def fetch(scope, region_cache, progress, open_url=urlopen):
     """Fetch On-Demand prices, reserved terms and Spot estimates. Raise RefreshError on failure."""
     meter = Meter(progress)
     open_patiently = patient(meter.counted(open_url))
@@ -66,7 +66,9 @@ def fetch(scope, kept, progress, open_url=urlopen):
         read_advisor(scope, advice, open_patiently)
         versions = plans.versions(advice, open_patiently)
         large_files = [
-            url for region in kept.missing(scope.regions) for url in _large_files(region, versions)
+            url
+            for region in region_cache.missing(scope.regions)
+            for url in _large_files(region, versions)
         ]
         meter.announce(large_files, open_url)
 
@@ -75,7 +77,7 @@ def fetch(scope, kept, progress, open_url=urlopen):
             plans.read(region, versions, region_scope, answers, open_patiently)
             offer_files.fetch(region, region_scope, answers, open_patiently)
 
-        answers = kept.read(scope, read_region, progress)
+        answers = region_cache.read(scope, read_region, progress)
     except (OSError, HTTPException) as error:
         cure = "check the network and run it again"
         if getattr(error, "code", None) in NOT_THERE:

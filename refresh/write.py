@@ -112,9 +112,9 @@ def write_catalogs(folder, documents, history=(), today=""):
     if history:
         files = {Path(HISTORY, f"{today}.csv"): text_of(folder, history, today), **files}
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".catalogs-{os.getpid()}-") as name:
-        trial, kept = Path(name) / "catalogs", Path(name) / "kept"
+        trial, original = Path(name) / "catalogs", Path(name) / "original"
         shutil.copytree(folder, trial)
-        shutil.copytree(folder, kept)
+        shutil.copytree(folder, original)
         for file, text in files.items():
             _write(trial / file, text)
         load_catalogs(trial)
@@ -124,8 +124,8 @@ def write_catalogs(folder, documents, history=(), today=""):
                 os.replace(trial / file, folder / file)
         except BaseException:
             for file in files:
-                if (kept / file).exists():
-                    os.replace(kept / file, folder / file)
+                if (original / file).exists():
+                    os.replace(original / file, folder / file)
                 else:
                     (folder / file).unlink(missing_ok=True)
             raise

@@ -10,8 +10,8 @@ import pytest
 
 from refresh.__main__ import main
 from refresh.answers import Answers, Scope
-from refresh.kept_regions import FOLDER, KeptRegions
 from refresh.meter import Meter
+from refresh.region_cache import FOLDER, RegionCache
 from tests import refresh_answers
 from tests.refresh.test_refresh_files import sent
 from tests.refresh.test_refresh_public import OFFER, NoCredentials, public_files
@@ -104,37 +104,37 @@ def test_what_is_kept_is_of_the_same_question_and_day(tmp_path):
         answers.absorb(part)
 
     hours = [0.0]
-    kept = KeptRegions(
+    cache = RegionCache(
         tmp_path,
         scope,
         "public",
         lambda: hours[0] + next((tmp_path / FOLDER).glob("*")).stat().st_mtime,
     )
-    first = kept.read(scope, read_region, lambda _: None)
-    assert kept.read(scope, None, lambda _: None) == first
+    first = cache.read(scope, read_region, lambda _: None)
+    assert cache.read(scope, None, lambda _: None) == first
     assert first.prices == part.prices
     other = [
         Scope(REGIONS, ("g5",), scope.instances, {}, scope.models),
         Scope(REGIONS, ("gr6",), frozenset(), {}, scope.models),
     ]
-    assert [KeptRegions(tmp_path, asked, "public").missing(REGIONS) for asked in other] == [
+    assert [RegionCache(tmp_path, asked, "public").missing(REGIONS) for asked in other] == [
         list(REGIONS)
     ] * 2
-    assert KeptRegions(tmp_path, scope, "account").missing(REGIONS) == list(REGIONS)
+    assert RegionCache(tmp_path, scope, "account").missing(REGIONS) == list(REGIONS)
     hours[0] = timedelta(days=1).total_seconds() + 1
-    assert kept.missing(REGIONS) == list(REGIONS)
+    assert cache.missing(REGIONS) == list(REGIONS)
     hours[0] = 0
     half = next((tmp_path / FOLDER).glob("eu-west-1*"))
     half.write_text(half.read_text("utf-8")[:40], "utf-8")
-    assert kept.read(scope, read_region, lambda _: None) == first
+    assert cache.read(scope, read_region, lambda _: None) == first
     failing = Answers()
     failing.fail("a file broke off", OSError())
     assert (
-        KeptRegions(tmp_path, other[0], "public")
+        RegionCache(tmp_path, other[0], "public")
         .read(other[0], lambda *_: _[2].absorb(failing), lambda _: None)
         .failed
     )
-    assert KeptRegions(tmp_path, other[0], "public").missing(REGIONS) == list(REGIONS)
+    assert RegionCache(tmp_path, other[0], "public").missing(REGIONS) == list(REGIONS)
 
 
 class Clock:

@@ -15,8 +15,8 @@ FOLDER = ".prices-read"
 LONGEST_SECONDS = 24 * 3600
 
 
-class KeptRegions:
-    """The answers of regions, as files; those of another scope or day are not read."""
+class RegionCache:
+    """A cache of the answers of regions, as files; those of another scope or day are not read."""
 
     def __init__(self, folder, scope, source, clock=time.time):
         self.folder, self.clock = Path(folder) / FOLDER, clock
@@ -36,7 +36,7 @@ class KeptRegions:
         return [region for region in regions if not self._is_young(self._path(region))]
 
     def read(self, scope, read_region, progress):
-        """The answers of every region of a scope: as kept, else read and kept.
+        """The answers of every region of a scope, from the cache or else read and put there.
 
         `read_region` fills the answers of a scope of one region.
         """
@@ -46,7 +46,7 @@ class KeptRegions:
             if part is None:
                 part = Answers()
                 read_region(region, replace(scope, regions=(region,)), part)
-                self._keep(region, part)
+                self._store(region, part)
                 counts = ", ".join(
                     f"{len(part.prices[market])} {label}"
                     for market, label in COUNTED.items()
@@ -59,7 +59,7 @@ class KeptRegions:
         return answers
 
     def clear(self):
-        """Remove what is kept, once it is written or too old."""
+        """Empty the cache, once its answers are written or too old."""
         for path in self.folder.glob("*.json"):
             path.unlink(missing_ok=True)
         if self.folder.exists() and not any(self.folder.iterdir()):
@@ -90,7 +90,7 @@ class KeptRegions:
         except (ValueError, LookupError, TypeError):  # half a file of a refresh that was killed
             return None
 
-    def _keep(self, region, part):
+    def _store(self, region, part):
         if part.failed:
             return  # to be read again
         try:
