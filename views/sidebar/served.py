@@ -65,26 +65,30 @@ def load(fields: Row, catalogs: Catalogs) -> None:
     if questions.turns() > 1 and generates(fields["model"], catalogs):
         conversation(catalogs)
     if measured != KEYS.tokens_total:
-        with row():
-            prompt_tokens = present(catalogs).job.get("prompt_tokens") or 0
-            usual = usual_limits_seconds(prompt_tokens)[KEYS.first_token_seconds]
-            answers = generates(fields["model"], catalogs)
-            first = "First token, s" if answers else "Answer, s"
-            number(first, KEYS.first_token_seconds, f"{usual:.3g}")
-            if answers:
-                seconds = fields[KEYS.token_seconds]
-                scaled_number(
-                    "Token of text, ms" if words == SOUND else "Each token, ms",
-                    "token_ms",
-                    seconds,
-                    MILLISECONDS,
-                    lambda new: job_state.choose(token_seconds=new),
-                    NO_LIMIT,
-                )
-            if not fields["have"]:
-                number("Spare instances", "spare", "0", format="%.0f", step=1.0)
+        _speed(fields, "Token of text, ms" if words == SOUND else "Each token, ms", catalogs)
+
+
+def _speed(fields: Row, token_label: str, catalogs: Catalogs) -> None:
+    """The limits on the times of a service, for which requests they hold, and spare instances."""
+    prompt_tokens = present(catalogs).job.get("prompt_tokens") or 0
+    usual = usual_limits_seconds(prompt_tokens)[KEYS.first_token_seconds]
+    answers = generates(fields["model"], catalogs)
+    with row():
+        first = "First token, s" if answers else "Answer, s"
+        number(first, KEYS.first_token_seconds, f"{usual:.3g}")
         if answers:
-            _shares(fields)
+            scaled_number(
+                token_label,
+                "token_ms",
+                fields[KEYS.token_seconds],
+                MILLISECONDS,
+                lambda new: job_state.choose(token_seconds=new),
+                NO_LIMIT,
+            )
+        if not fields["have"]:
+            number("Spare instances", "spare", "0", format="%.0f", step=1.0)
+    if answers:
+        _shares(fields)
 
 
 def load_in(measured: str, words: dict[str, str], catalogs: Catalogs, label: str = "Load") -> None:
