@@ -42,7 +42,7 @@ def answers_table(
     """Return a bar for each answer that has the measure.
 
     Columns: name, label (in lines, the model first among several jobs), rank, value, low, high,
-    text, is_ticked.
+    text, is_ticked, full (the value of a full bar: the largest one, or the memory of its card).
     """
     several = len({row["job"] for row in rows}) > 1
     table = []
@@ -57,7 +57,9 @@ def answers_table(
             label = LINE_BREAK.join(line for part in parts for line in _lines(part))
             table.append((" · ".join(parts), label, place, *point, text, place in ticked))
     names = ["name", "label", "rank", "value", "low", "high", "text", "is_ticked"]
-    return pd.DataFrame(table, columns=names)
+    answers = pd.DataFrame(table, columns=names)
+    cards = [rows[place]["gpu_memory_bytes"] / GIB for place in answers["rank"]]
+    return answers.assign(full=cards if measure == "memory" else answers["value"].max())
 
 
 def _lines(name: str) -> list[str]:

@@ -100,6 +100,8 @@ def test_charts_hold_every_answer_that_has_the_measure(bill):
     lines = answers_table(long, [0], "memory", Money(0), catalogs())["label"].iloc[0]
     assert lines == "Pure bf16 with Adafactor\ng6e.xlarge"  # all of it, in lines that fit
     assert memory["is_ticked"].to_list() == [True, False]
+    assert (memory["full"] >= memory["value"]).all()
+    assert memory["full"].nunique() == 2  # the cards differ
     assert (memory["low"] <= memory["high"]).all()
 
 

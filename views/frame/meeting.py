@@ -99,7 +99,7 @@ def _bars(every: ComparedAnswers, measure: str, catalogs: Catalogs) -> str:
     rows = [
         [
             escape(row["name"]),
-            f"<progress max='{table['value'].max()}' value='{row['value']}'></progress>",
+            f"<progress max='{row['full']}' value='{row['value']}'></progress>",
             escape(row["text"]),
         ]
         for row in table.to_dict("records")
