@@ -11,17 +11,17 @@ from calc.mappings import Cells
 from calc.say.numbers import is_missing, with_noun
 
 OBTAINABLE = {  # class of calc.cost.obtainability -> words
-    "at-once": "free at once",
-    "usually": "usually free",
+    "at-once": "available at once",
+    "usually": "usually available",
     "unknown": "of unknown availability",
-    "wait-or-quota": "rarely free on demand",
+    "wait-or-quota": "rarely available on demand",
     "by-agreement": "by agreement with AWS only",
 }
-WAITED_FOR = {"on-demand": "rarely free on demand", "spot": "rarely free on spot"}
+WAITED_FOR = {"on-demand": "rarely available on demand", "spot": "rarely available on spot"}
 
 
 def obtainable_words(row: Row) -> str:
-    """Return how available a row's machines are on its market, such as rarely free on Spot."""
+    """Return how available a row's machines are on its market, such as rarely available on Spot."""
     if row["obtainable"] != "wait-or-quota":
         return OBTAINABLE[row["obtainable"]]
     in_block = MARKETS[row["market"] or "on-demand"].block_hours
@@ -96,7 +96,7 @@ def market_phrase(row: Cells) -> str:
 
 
 def place_with_availability(row: Row, catalogs: Catalogs, is_rented: bool) -> str:
-    """The instances of a row and how easy they are to get: 1 × g6e.xlarge; usually free."""
+    """The instances of a row and how easy they are to get: 1 × g6e.xlarge; usually available."""
     market = f", {MARKETS['on-demand'].label}" if row["market"] == "on-demand" else ""
     available = f"; {obtainable_words(row)}" if is_rented and row["obtainable"] else ""
     return f"{place(row, catalogs)}{market}{available}"

@@ -43,7 +43,7 @@ def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
 
 
 def obtainable(row: Row, catalogs: Catalogs, with_new_account: bool = True) -> str:
-    """Return the quota and how hard to get: P quota 192 vCPUs · rarely free on demand.
+    """Return the quota and how hard to get: P quota 192 vCPUs · rarely available on demand.
 
     `with_new_account` adds what a new account has of the quota.
     """
