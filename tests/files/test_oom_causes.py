@@ -102,6 +102,18 @@ def test_a_service_whose_cache_is_full_is_told_so():
     )
 
 
+def test_weights_are_compared_with_a_plan_only_where_there_is_one(tmp_path, capsys):
+    log = tmp_path / "engine.log"
+    log.write_text(
+        "[TensorRT-LLM][INFO] Loaded engine size: 15320 MiB\n"
+        "[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMalloc(ptr, n): out of memory\n"
+    )
+    main(["oom", str(log)])
+    said = capsys.readouterr().out
+    assert "| Weights | 14.96 |" in said
+    assert "in the plan" not in said
+
+
 def test_a_log_that_ends_in_another_error_is_not_called_healthy():
     text = "GPU KV cache size: 1,000 tokens\nValueError: unknown architecture"
     (sentence, *_) = explain_text(text, plan(), catalogs()).sentences

@@ -184,7 +184,8 @@ def _of_longest_request(figures: Mapping[str, float]) -> str:
 def _of_weights(figures: Mapping[str, float], row: Row) -> str:
     """Return the weights beside those of the plan if the two differ."""
     weights, planned = figures.get("weights"), row["weights_bytes"]
-    if weights is None or planned <= 0 or abs(weights / planned - 1) <= 2 * SAME_RATIO:
+    is_known = planned > 0  # NaN without a plan
+    if weights is None or not is_known or abs(weights / planned - 1) <= 2 * SAME_RATIO:
         return ""
     return (
         f"The weights take {size(weights)} and {size(planned)} in the plan: another model, "
