@@ -148,7 +148,7 @@ def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         yield f"context {amount(context)}"
     step = 0.0 if job.get("prompts_per_step") else number_in(job, "step_tokens")
     if step and step != STEP_TOKENS:
-        yield f"{amount(step)} tokens a step"
+        yield f"{amount(step, 3)} tokens a step"
 
 
 def _reads_images(job: Cells, catalogs: Catalogs) -> bool:
