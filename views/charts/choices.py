@@ -16,10 +16,11 @@ ROW_HEIGHT, BAR_HEIGHT, LINE_HEIGHT = 62, 34, 210  # pixels
 NARROW_ROW, NARROW_HEAD, HEAD = 36, 88, 34  # of a phone; of the names of columns
 # Whether a column has no room for the name of its machine; `width` says when to look again.
 IS_NARROW = "(0 * width + containerSize()[0]) / length(domain('x')) < 106"
+LETTER_PIXELS = 0.46 * (SIZE - 1)  # width of a letter of a cell's lines
 # The time and the mark of a cell; the mark alone where a cell has no room for both.
 MARK_OR_DETAIL = (
-    f"datum.mark && length(datum.detail_line) * {(SIZE - 1) / 2} > bandwidth('x') ? datum.mark : "
-    "datum.detail_line"
+    f"datum.mark && length(datum.detail_line) * {LETTER_PIXELS:.2f} > bandwidth('x') ? "
+    "datum.mark : datum.detail_line"
 )
 TEXT_LINE_PIXELS = 16  # of a line of text in a bar
 # What a bar of a phone says, which has no room for one line.
