@@ -59,6 +59,13 @@ class Bounds(Entry, kw_only=True):
     most: float
 
 
+class Persons(Entry, kw_only=True):
+    """The endings of nouns of people, and the nouns of things that end so too."""
+
+    endings: Text
+    things: Text
+
+
 class File(CatalogFile, kw_only=True):
     """Vocabulary: the plain words that describe a job."""
 
@@ -76,5 +83,6 @@ class File(CatalogFile, kw_only=True):
     refusals: dict[str, Refusal]
     bounds: dict[str, Bounds]
     reach: dict[str, Bounds]
+    persons: Persons
     glued: Text
     silent: Text

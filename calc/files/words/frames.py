@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from calc.catalogs.load import read_once
-from calc.files.words.items import SOFT, Item
+from calc.files.words.items import KEY_MARKS, SOFT, Item
 from calc.files.words.neighbors import is_noun, is_plural
 from calc.files.words.vocabulary import QUANTITIES, WORDS_OF_QUANTITY, Frame, frames, vocabulary
 
@@ -45,6 +45,7 @@ WITHOUT_NOUN = frozenset(
 )  # roles of a last number
 OF_LOAD = frozenset({"users", "users_plain", "people", "users_session"})
 PER = frozenset({"per", "pro", "je", "par", "por", "/"})
+OF_OWN_COUNT = frozenset({"turn", "example", "people", "image", "document"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
 OF_CUES = {
     "latency": "answer_tokens",
@@ -52,7 +53,9 @@ OF_CUES = {
     "prompt": "prompt_tokens",
     "context": "context_tokens",
 }
-DESCRIPTIONS = frozenset({"short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"})
+DESCRIPTIONS = frozenset({"short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"}) | {
+    *("is", "are", "ist", "sind", "est", "sont", "es", "son")  # the output is one label, 5 tokens
+}
 APPOSITIONS = frozenset({"so", "ie", "i.e", "meaning", "roughly", "say"})  # output, so 400
 FARTHEST_DESCRIBED = 8  # items between a word such as answers and its number
 WE_HAVE = frozenset({"we have", "wir haben", "ich habe", "nous avons", "j'ai", "tenemos", "tengo"})
@@ -212,12 +215,20 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
         return True  # how many users can one L40S take
     if frame.roles[-1] == "examples_each" and "each" in last.tags:
         return any("N" in item.tags for item in items[match.end : match.end + 2])  # mean len 900
-    if frame.roles[-1] not in WITHOUT_NOUN:
-        return False
     if "N" not in last.tags:
         return False
+    if frame.roles[-1] not in WITHOUT_NOUN:
+        return len(match.items) > 1 and _is_counted(items, match.end)
     is_thing = first.text in WE_HAVE and is_noun(following)  # we have 45,000 letters
     return is_thing or bool(following.tags & (COUNTED | {"token", "CARD", "gpu"}))
+
+
+def _is_counted(items: list[Item], place: int) -> bool:
+    """Return whether an item names what the number before it counts: 8 turns; rank 8 epochs 2."""
+    item, behind = items[place], items[place + 1 : place + 2]
+    names = (is_noun(item) and is_plural(item.text)) or item.tags & OF_OWN_COUNT
+    is_key = any("N" in one.tags or one.text in KEY_MARKS for one in behind)
+    return bool(names) and not is_key
 
 
 def _is_plausible(frame: Frame, match: Match) -> bool:
@@ -300,8 +311,12 @@ def _is_rate_of_noun(items: list[Item], place: int) -> bool:
 
 
 def _closes_number(items: list[Item], place: int) -> bool:
-    """Return whether a parenthesis with a number in it ends here: (700/250): g6e."""
-    if items[place].text != ")":
+    """Return whether a parenthesis with a number in it ends here: (700/250): g6e.
+
+    A limit behind it is of the same thing: the reply (60 tokens) within 2 s.
+    """
+    behind = items[place + 1 : place + 2]
+    if items[place].text != ")" or any("within" in item.tags for item in behind):
         return False
     marks = (item for item in reversed(items[:place]) if item.text == "(" or "N" in item.tags)
     return "N" in next(marks, items[place]).tags

@@ -1,6 +1,7 @@
 """The goal of a text, to serve, to tune or to train: by its evidence, never by a default."""
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
@@ -13,6 +14,7 @@ SERVED = frozenset(
 ADAPTERS = frozenset({"lora", "qlora"})
 METHOD, LOAD = 3.0, 2.0  # the weights of a method and of a load
 LOADS = frozenset({"user", "people", "concurrent", "session"})
+TO = frozenset({"to", "zu", "à", "para", "must", "should", "please"})  # before a verb
 MANY_TOKENS = 5e9  # a run of more that is only called training begins from scratch
 
 
@@ -23,7 +25,7 @@ def goal_of(
     trains: Mapping[str, bool],
 ) -> str:
     """The goal that the evidence says; empty where nothing or as much speaks for another."""
-    claims = list(claims)
+    claims, items = list(claims), list(items)
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims if claim.role != "epochs" or "pass" not in claim.cues}
     score = _scores(tags, roles, columns, trains)
@@ -36,7 +38,7 @@ def goal_of(
         from_scratch = "objective" not in columns and columns.get("method") in (None, "full")
         return "train" if from_scratch else "tune"
     if score["serve"] == score["tune"]:
-        return ""
+        return "serve" if _orders_work(items) and "examples" in roles else ""
     if score["serve"] > score["tune"]:
         return "serve"
     return "train" if _is_called_training_alone(claims, tags, roles, columns) else "tune"
@@ -64,6 +66,14 @@ def _scores(
     if "adapters" in roles and columns.get("method") == "lora":
         score["tune"] -= 3
     return score
+
+
+def _orders_work(items: list[Item]) -> bool:
+    """Return whether a verb says what is done with what is counted: 9k tickets to classify."""
+    return any(
+        "batch_work" in item.tags and (before.text in TO or before.tags & {"end"})
+        for before, item in pairwise(items)
+    )
 
 
 def _is_called_training_alone(

@@ -60,7 +60,10 @@ TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTI
 APOSTROPHES = str.maketrans("’‘`", "'''")
 KEY_MARKS = ("=", ":")  # between a key and its value
 SOFT = frozenset(
-    {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only", "waiting"}
+    {
+        *("about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"),
+        *("waiting", "sends"),
+    }
 )
 
 

@@ -40,6 +40,8 @@ def put_load(amounts: Amounts) -> None:
         _put_peak_factor(amounts, claim)
     for claim in amounts.of("requests_rate_user"):
         _put_user_rate(amounts, claim)
+    for claim in amounts.of("requests_rate_open"):
+        amounts.ask("requests_per_second", claim, choices=("of each person", "of all"))
     for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
         _put_token_rate(amounts, claim, claim.item.value)
     for claim in amounts.of("tokens_rate", "tokens_rate_user", "tokens_rate_total"):

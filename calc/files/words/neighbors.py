@@ -14,6 +14,8 @@ EACH = frozenset({"each", "per_user"})
 FARTHEST_COLON = 4  # items behind the number of a heading
 FARTHEST_EACH = 5  # items: everyone asks 5 questions in an hour
 FARTHEST_PRICE = 4  # words behind how much
+FARTHEST_SAME = 4  # items behind the same
+MADE = frozenset({"caption", "captions", "label", "labels", "score", "summarization", "extract"})
 HERE = frozenset({"below", "above", "under", "over"})  # in a letter: find below our needs
 HOW_MUCH = frozenset({"how much", "combien", "wieviel", "wie viel", "cuánto"})
 JUST_ONE = frozenset({"one", "just one", "only one", "a single", "single"})
@@ -244,6 +246,23 @@ def _adjective(place: ItemPlace) -> Item | None:
     return replace(item, tags=SILENT, value=None) if is_part else None
 
 
+def _as_long(place: ItemPlace) -> Item | None:
+    """The same before what comes out, where no number follows: 250 tokens in, the same out."""
+    item, speaks = place.item, place.speaks
+    if "same" not in item.tags or speaks is None or not speaks.tags & {"out", "answer"}:
+        return None
+    counts = any("N" in one.tags for one in place.behind(FARTHEST_SAME))
+    return None if counts else replace(item, tags=frozenset({"as_long"}))
+
+
+def _made_of_tokens(place: ItemPlace) -> Item | None:
+    """A word of work behind tokens names what comes out: 300 tokens caption."""
+    item, before = place.item, place.before
+    if before is None or "token" not in before.tags or item.text not in MADE:
+        return None
+    return replace(item, tags=frozenset({"answer"}))
+
+
 def _x_ray(place: ItemPlace) -> Item | None:
     """The x of a word that goes on: x-ray."""
     item, behind = place.item, place.behind()
@@ -341,6 +360,6 @@ def _produced(place: ItemPlace) -> Item | None:
 
 RULES: tuple[Callable[[ItemPlace], Item | None], ...] = (
     *(_in, _each, _thing_of_each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
-    *(_company_of_which, _below, _alone, _dual, _pair, _heading, _adjective, _x_ray),
+    *(_as_long, _made_of_tokens, _company_of_which, _below, _alone, _dual, _pair, _heading, _adjective, _x_ray),
     *(_produced, _kind, _slash, _one),
 )

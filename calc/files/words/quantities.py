@@ -157,8 +157,7 @@ def _put_data(amounts: Amounts, run: str) -> None:
         amounts.put("prompt_tokens" if of_one else "examples", claim)
     for claim in amounts.of("images_each"):
         amounts.put("images_per_sequence", claim)
-    for claim in amounts.of(*OF_CONVERSATIONS):  # whose tokens count, however many turns they have
-        amounts.leave_out(claim)
+    _put_turns(amounts)
     for claim in amounts.of("each_tokens"):
         is_long = claim.item.value > LONGEST_LENGTH
         of_epoch = "epochs" in amounts.facts.columns and is_long
@@ -168,6 +167,20 @@ def _put_data(amounts: Amounts, run: str) -> None:
         amounts.put("sequence_tokens", claim)
     for claim in amounts.of("adapters"):
         _put_adapters(amounts, claim)
+
+
+def _put_turns(amounts: Amounts) -> None:
+    """Put examples of so many turns of a length; turns alone do not count beside their tokens."""
+    lengths = amounts.of("turn_tokens")
+    for claim in lengths:
+        if turns := amounts.value("turns"):
+            amounts.put("example_tokens", claim, claim.item.value * turns)
+        else:
+            amounts.ask("example_tokens", claim)
+    for claim in amounts.of(*OF_CONVERSATIONS):
+        if not lengths:
+            amounts.leave_out(claim)
+        amounts.words(claim)
 
 
 def _put_examples_each(amounts: Amounts) -> None:

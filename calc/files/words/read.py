@@ -67,7 +67,7 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
     ask_about_unread(facts, parsed.items, parsed.covered, parsed.scopes)
     problem = _problem(facts, goal, kind.model)
     stored = _put_stored_precision(facts, goal, parsed, kind.model)
-    facts.not_counted += [*_unsold(parsed.items, kind.model, catalogs), *unread_words(parsed)]
+    facts.not_counted += [*_unsold(parsed.items, kind.model, catalogs), *_unread(facts, parsed)]
     return RequestReading(
         facts.columns,
         facts.words,
@@ -77,6 +77,12 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
         problem,
         stored,
     )
+
+
+def _unread(facts: Facts, text: ParsedText) -> list[str]:
+    """The words that nothing has read, without those that a column is from: 35 Disponenten."""
+    said = {word for words in facts.words.values() for word in words.split()}
+    return [words for words in unread_words(text) if not said.issuperset(words.split())]
 
 
 def _heard(text: ParsedText, kind: Kind) -> list[Item]:

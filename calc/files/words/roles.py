@@ -7,6 +7,7 @@ from typing import NamedTuple
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.words.frames import Claim
+from calc.files.words.persons import settle_persons
 
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
 HOUR, DAY = 3600.0, 86400.0  # seconds
@@ -84,7 +85,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = _with_lengths_of_pages(claims, plain)
     claims = [_as_spread(claim, plain) for claim in claims]
-    claims = _as_named_users(claims)
+    claims = settle_persons(_as_named_users(claims), plain)
     has_people = any(claim.role == "people" for claim in claims)  # 80k MAU, 10k DAU
     claims = _renamed(claims, "people_rarely", "not_used" if has_people else "people")
     claims = [_as_commitment(claim, plain) for claim in claims]

@@ -15,6 +15,7 @@ PRONOUNS, FARTHEST_PRONOUN = frozenset({"it", "them", "that"}), 14  # items behi
 OWNED = frozenset({"own", "our own", "my own", "ours", "mine", "on prem", "on-prem"})
 COUNTERS = frozenset({"张", "块", "台", "片"})  # Chinese words between a number and what it counts
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
+MOST_UNKNOWN = 2  # words between my and a machine; of more another thing is mine
 OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos", "nuestro"})
 IF = frozenset({"if", "wenn", "falls", "si", "where", "when", "whenever"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
@@ -193,10 +194,12 @@ def _is_owned(items: list[Item], place: int) -> bool:
     behind = [item.text for item in items[place + 1 : place + 5] if not item.is_silent]
     if WE_HAVE & set(behind[:3]) and not {",", "."} & set(behind[:2]):
         return True
+    unknown = 0
     for other in reversed(items[max(place - 8, 0) : place]):
         if "own" in other.tags:
             return True
-        if not (
+        unknown += not other.tags
+        if unknown > MOST_UNKNOWN or not (
             other.is_silent
             or not other.tags
             or other.text in COUNTERS

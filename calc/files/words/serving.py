@@ -7,7 +7,6 @@ from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, Amount
 from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.loads import LENGTHS, LOAD_ROLES, NAMED_USERS, put_load
-from calc.files.words.nouns_of_people import are_persons
 from calc.files.words.roles import PAGES
 from calc.files.words.vocabulary import lexicon
 from calc.job.columns import JOB_BY_NAME
@@ -17,6 +16,7 @@ LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
 MOST_CANDIDATES = 1000  # documents of one request of a reranker
 MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in flight
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
+OF_TURN = "You wrote '{}'. How many tokens of a turn are the question, and how many its answer?"
 ONE = re.compile(r"\b(?:prompt|completion)$")  # of one request: 1.1k prompt
 ONE_REQUEST = re.compile(  # a question with its history is 900 tokens
     r"(?:^|[.;:,?!\n] ?)(?:and |und |et |y )?"
@@ -24,7 +24,6 @@ ONE_REQUEST = re.compile(  # a question with its history is 900 tokens
     r"(?:question|request|prompt|query|call|anfrage|frage|requête|pregunta|consulta)\b"
     r"[^.;:,?!\n\d]*\b(?:with|including|plus|mit|samt|avec|con)\b[^.;:,?!\n\d]*$"
 )
-LOADS = frozenset({"people", "requests_per_second"})
 RATES = ("requests_per_second", "images_per_sequence")
 FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_PASSAGES = 200  # that a prompt quotes
@@ -50,7 +49,8 @@ def put_serving(amounts: Amounts) -> None:
     _with_shared(amounts.facts)
     _put_answers_as_long(amounts)
     _put_share_cached(amounts)
-    _with_turns(amounts.facts)
+    if not amounts.of("turn_tokens"):
+        _with_turns(amounts.facts)
 
 
 def _put_users(amounts: Amounts) -> None:
@@ -63,6 +63,8 @@ def _put_users(amounts: Amounts) -> None:
             amounts.facts.drop("users")
             amounts.put("people", claim)
     _put_users_each(amounts)
+    for claim in amounts.of("people_open"):
+        amounts.ask("people", claim, "", (f"{claim.item.value:,.10g} people",))
     for claim in amounts.of("users_session", "users_seqs", "batch"):
         amounts.facts.drop("batch")
         amounts.put("users", claim)
@@ -78,6 +80,8 @@ def _put_lengths(amounts: Amounts) -> None:
         amounts.put("answer_tokens", claim)
     for claim in amounts.of(*OF_CONVERSATIONS):
         amounts.put(claim.role, claim)
+    for claim in amounts.of("turn_tokens"):
+        amounts.ask("prompt_tokens", claim, OF_TURN.format(amounts.words(claim)))
 
 
 def _is_of_prompt(amounts: Amounts, claim: Claim, column: str) -> bool:
@@ -215,6 +219,9 @@ def _put_work(amounts: Amounts) -> None:
             _put_tokens(amounts, claim, bool(counts))
     _put_images_and_sound(amounts)
     facts.drop("epochs")
+    for claim in amounts.of("epochs"):
+        if claim.item.value > 1:
+            amounts.ask("", claim)
 
 
 def _put_counts(amounts: Amounts, counts: list[Claim], each: list[Claim]) -> None:
@@ -325,11 +332,7 @@ def _counts(amounts: Amounts) -> list[Claim]:
             amounts.leave_out(claim)
         elif amounts.is_batch and (amounts.ends or amounts.of(*LENGTHS)):
             counts.append(claim)
-        elif not amounts.is_open(claim):
-            continue
-        elif are_persons(amounts.words(claim)) and not LOADS & facts.columns.keys():
-            amounts.put("people", claim)
-        else:
+        elif amounts.is_open(claim):
             amounts.ask("", claim)
     if not amounts.ends:  # 24 requests of a service are in flight
         for claim in amounts.of("requests_count"):
