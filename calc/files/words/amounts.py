@@ -9,6 +9,7 @@ from calc.files.words.vocabulary import lexicon, silent_words
 
 NEXT_WORD = re.compile(r" ([a-zà-ÿ]{3,})\b")
 WORD_BEFORE = re.compile(r"([a-zà-ÿ]{3,}) (?:(?:about|around|roughly|some|approximately|~) ?)?$")
+KEY_BEFORE = re.compile(r"[a-z][\w.-]* ?= ?$")
 FARTHEST_WORD = 40  # letters
 MINUTE, HOUR, DAY, MONTH = 60.0, 3600.0, 86400.0, 2628000.0  # seconds
 LONG_RUN = 1e6  # tokens from which an amount is of a run and not of one sequence
@@ -70,6 +71,11 @@ class Amounts:
         """The words of a claim, with the word that nothing has read behind it: 35 Disponenten."""
         words, noun = self.words(claim), NEXT_WORD.match(self.text, claim.end)
         return f"{words} {noun[1]}" if noun and self.is_of_unknown(claim) else words
+
+    def with_key(self, claim: Claim) -> str:
+        """The words of a claim with the key that sets it: top_k = 4; empty without a key."""
+        key = KEY_BEFORE.search(self.text, 0, claim.start)
+        return f"{key[0]}{self.words(claim)}" if key else ""
 
     def is_of_unknown(self, claim: Claim) -> bool:
         """Return whether a word that nothing has read stands right behind a claim: 350 tokens x."""

@@ -245,7 +245,8 @@ def largest_before(items: list[Item], place: int) -> str:
 
     Nothing bigger than g5.48xlarge says what is ruled out, and not which machines are left.
     """
-    before = [item for item in items[max(place - 3, 0) : place] if item.text not in ARTICLES]
+    near = items[max(place - 3, 0) : place]
+    before = [item for item in near if item.text not in ARTICLES and "N" not in item.tags]
     is_bound = bool(before) and before[-1].text in LARGER
     return before[-1].text if is_bound and _is_denied(items, place - 1) else ""
 

@@ -56,7 +56,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
             facts.not_counted.append(amounts.words(claim))  # a year
         else:
-            facts.ask("", amounts.with_noun(claim))
+            facts.ask("", amounts.with_key(claim) or amounts.with_noun(claim))
     for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
         facts.not_counted.append(amounts.words(claim))
 

@@ -77,7 +77,7 @@ def _is_limit(claim: Claim) -> bool:
 
 def _is_above(claim: Claim, items: list[Item]) -> bool:
     """Return whether more than, or another word of a lower bound, stands right before a claim."""
-    return bool("least" in claim.cues or "least" in items[claim.first - 1].tags)
+    return bool("least" in claim.cues or items[claim.first - 1].tags & {"least", "than"})
 
 
 def _between(before: Claim, claim: Claim, items: list[Item]) -> list[Item]:

@@ -53,9 +53,12 @@ OF_CUES = {
     "prompt": "prompt_tokens",
     "context": "context_tokens",
 }
-DESCRIPTIONS = frozenset({"short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"}) | {
-    *("is", "are", "ist", "sind", "est", "sont", "es", "son")  # the output is one label, 5 tokens
-}
+DESCRIPTIONS = frozenset(
+    {
+        *("short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"),
+        *("is", "are", "ist", "sind", "est", "sont", "es", "son"),  # output is one label, 5 tokens
+    }
+)
 APPOSITIONS = frozenset({"so", "ie", "i.e", "meaning", "roughly", "say"})  # output, so 400
 FARTHEST_DESCRIBED = 8  # items between a word such as answers and its number
 WE_HAVE = frozenset({"we have", "wir haben", "ich habe", "nous avons", "j'ai", "tenemos", "tengo"})
@@ -330,8 +333,10 @@ def _says(item: Item) -> bool:
 def _counts_before(frame: Frame, element: int) -> bool:
     """Return whether a frame waits for the number of the things that it begins with: users 20."""
     before = frame.elements[:element]
-    return "N" in frame.elements[element][0] and all(
-        tags & COUNTED or tags in ({"concurrent"}, {"token"}) for tags, _ in before
+    waited = next((tags for tags, optional in frame.elements[element:] if not optional), set())
+    return "N" in waited and all(
+        optional or tags & COUNTED or tags in ({"concurrent"}, {"token"})
+        for tags, optional in before
     )
 
 

@@ -37,6 +37,7 @@ PERCENTILE = re.compile(
 PIXELS = re.compile(
     r"(?<![\w.])(?:\d{3,5} ?x ?\d{3,5}(?: ?(?:px|pixels?))?|\d{3,4}[pi])\b(?! ?(?:tok|gb|k\b))"
 )  # 1920x1080, 1080p
+LABEL = re.compile(r"(?<![\w-])([a-z]{2,8})-\d{2,6}(?![\w%.-])")  # ml-204
 OF_IMAGES = re.compile(  # words that a text with the sizes of images has
     r"image|photo|pictur|pixel|\dpx|resolution|-vl|vision|\bvit|dino|clip|siglip|\bocr|scan|page"
     r"|frame|video|screenshot|bild|seite|imagen|página|foto"
@@ -55,6 +56,12 @@ JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
 US_BESIDE = re.compile(rf"\bus(?={JOINED}{CONTINENT})|(?<=\beu or )us\b|(?<=\beurope or )us\b")
 GERMAN = re.compile(r"\b(?:und|für|mit|auf|wir|das|ist|trainieren|Zeit)\b")
 GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b")  # a million millions
+SPANISH = re.compile(
+    r"[ñ¿¡]|\b(?:con|para|los|las|el|una|por|del|al|ejemplos|usuarios|documentos|épocas|filas|euros"
+    r"|dólares|solicitudes|personas|empleados|consultas|textos|correos|horas|días|servir|entrenar)\b",
+    re.IGNORECASE,
+)
+ENGLISH_MIL = re.compile(r"(?<=\d) ?mil\b(?! millones)")  # a million, and in Spanish a thousand
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
 TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
 APOSTROPHES = str.maketrans("’‘`", "'''")
@@ -92,6 +99,7 @@ def normalize(text: str) -> str:
     text = US_BESIDE.sub("USA", text)  # us or eu
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     text = GERMAN_BILLION.sub(r"\1 Billionen", text) if GERMAN.search(text) else text
+    text = text if SPANISH.search(text) else ENGLISH_MIL.sub(" million", text)
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = TABLE_LINE.sub(r"\1: \2", plain)
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
@@ -161,23 +169,11 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
         return Item(place, match.end(), match[0], frozenset({"PCTL"}), float(match[1] or match[2]))
     if text[place] == "%":
         return Item(place, place + 1, "%", frozenset({"percent"}))
-    if end := read_date(text, place):
-        meaning = "by_day" if is_due(text, place, end) else "DATE"
-        return Item(place, end, text[place:end], frozenset({meaning, "silent"}))
-    touches = bool(before) and before[-1].end == place  # the item before ends right here
-    if clocks := read_clocks(text, place):
-        end, start_hour, end_hour = clocks
-        tags = frozenset({"RANGE", "CLOCKS"})
-        return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
-    if (clock := CLOCK.match(text, place)) and is_due(text, place, clock.end()):
-        return Item(place, clock.end(), clock[0], frozenset({"by_day", "silent"}))
-    if days := read_days(text, place):
-        return Item(place, days[0], text[place : days[0]], frozenset({days[1], "DAYS"}))
-    pixels = PIXELS.match(text, place)
-    if pixels and ("x" not in pixels[0] or OF_IMAGES.search(text)):
-        return Item(place, pixels.end(), pixels[0], frozenset({"PIXELS", "silent"}))
+    if item := _date_or_hours_at(text, place) or _label_at(text, place):
+        return item
     if negative := NEGATIVE.match(text, place):
         return Item(place, negative.end(), negative[0], frozenset({"N"}), -float(negative[1]))
+    touches = bool(before) and before[-1].end == place  # the item before ends right here
     phrase, tags = phrase_at(text, spaced, place, touches, limit)
     if (elision := ELISION.match(text, place)) and len(phrase) < len(elision[0]):
         return Item(place, elision.end(), elision[0], frozenset({"silent"}))
@@ -185,14 +181,7 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
     if number and len(phrase) < number.end - place:
         return _number_item(text, place, number)
     if phrase:
-        value = vocabulary().counts.get(phrase)
-        tags |= {"silent"} if phrase in silent_words() else frozenset()
-        tags |= {"/"} if phrase == "/" else frozenset()
-        tags |= {"DAYS"} if tags & set(DAYS_TAGS.values()) else frozenset()
-        if value is not None:
-            tags = frozenset({"ONE"} if value == 1 else {"N"})
-        end = place + len(phrase)
-        return Item(place, end, text[place:end], tags, None if value is None else float(value))
+        return _phrase_item(text, place, phrase, tags)
     if match := WORD.match(text, place):
         word = match[0][:1] if CJK.match(match[0]) else match[0]
         tags = frozenset({"silent"}) if word in silent_words() else tags_of_compound(word)
@@ -201,6 +190,45 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
     return Item(
         place, place + 1, mark, frozenset({"/", "or", "per"} if mark == "/" else {"silent"})
     )
+
+
+def _date_or_hours_at(text: str, place: int) -> Item | None:
+    """The date, the hours of a day or the days of a week that begin at a place; else None."""
+    if end := read_date(text, place):
+        meaning = "by_day" if is_due(text, place, end) else "DATE"
+        return Item(place, end, text[place:end], frozenset({meaning, "silent"}))
+    if clocks := read_clocks(text, place):
+        end, start_hour, end_hour = clocks
+        tags = frozenset({"RANGE", "CLOCKS"})
+        return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
+    if (clock := CLOCK.match(text, place)) and is_due(text, place, clock.end()):
+        return Item(place, clock.end(), clock[0], frozenset({"by_day", "silent"}))
+    if days := read_days(text, place):
+        return Item(place, days[0], text[place : days[0]], frozenset({days[1], "DAYS"}))
+    return None
+
+
+def _label_at(text: str, place: int) -> Item | None:
+    """The size of an image in pixels, or the label of a ticket, which count nothing: ML-204."""
+    pixels = PIXELS.match(text, place)
+    if pixels and ("x" not in pixels[0] or OF_IMAGES.search(text)):
+        return Item(place, pixels.end(), pixels[0], frozenset({"PIXELS", "silent"}))
+    label = LABEL.match(text, place)
+    if label and label[1] not in lexicon().tags and label[1] not in silent_words():
+        return Item(place, label.end(), label[0], frozenset({"LABEL", "silent"}))
+    return None
+
+
+def _phrase_item(text: str, place: int, phrase: str, tags: frozenset[str]) -> Item:
+    """The item of a phrase of the vocabulary, which may be a number in words."""
+    value = vocabulary().counts.get(phrase)
+    tags |= {"silent"} if phrase in silent_words() else frozenset()
+    tags |= {"/"} if phrase == "/" else frozenset()
+    tags |= {"DAYS"} if tags & set(DAYS_TAGS.values()) else frozenset()
+    if value is not None:
+        tags = frozenset({"ONE"} if value == 1 else {"N"})
+    end = place + len(phrase)
+    return Item(place, end, text[place:end], tags, None if value is None else float(value))
 
 
 def _number_item(text: str, place: int, number: Number) -> Item:

@@ -120,7 +120,8 @@ def _time_or_rate(place: ItemPlace) -> Item | None:
     if "within" in before.tags:
         of_each = _is_of_each(place)
         return replace(item, tags=item.tags - {"DUR" if of_each else "RATE"})
-    if before.is_silent or is_noun(before):  # what does it cost a month, 9 visits a doctor a day
+    # what does it cost a month, 9 visits a doctor a day, for 3 hours a day
+    if before.is_silent or is_noun(before) or "DUR" in before.tags:
         return replace(item, tags=item.tags - {"DUR"})
     return None
 
@@ -222,7 +223,9 @@ def _heading(place: ItemPlace) -> Item | None:
         return None
     begins = before is None or before.tags & {"end", ",", "silent"}
     counts = is_noun(behind[0]) and is_plural(behind[0].text)
-    is_heading = begins and counts and any(one.text == ":" for one in _silent(place))
+    is_sentence = item.text.isalpha() and "end" in behind[1].tags  # two things. First, ...
+    is_heading = is_sentence or any(one.text == ":" for one in _silent(place))
+    is_heading = begins and counts and is_heading
     return replace(item, tags=SILENT) if is_heading else None
 
 
@@ -360,6 +363,17 @@ def _produced(place: ItemPlace) -> Item | None:
 
 RULES: tuple[Callable[[ItemPlace], Item | None], ...] = (
     *(_in, _each, _thing_of_each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
-    *(_as_long, _made_of_tokens, _company_of_which, _below, _alone, _dual, _pair, _heading, _adjective, _x_ray),
+    *(
+        _as_long,
+        _made_of_tokens,
+        _company_of_which,
+        _below,
+        _alone,
+        _dual,
+        _pair,
+        _heading,
+        _adjective,
+        _x_ray,
+    ),
     *(_produced, _kind, _slash, _one),
 )

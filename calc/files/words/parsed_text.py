@@ -89,11 +89,13 @@ def words_aside(text: ParsedText) -> list[str]:
 
 
 def unread_words(text: ParsedText) -> list[str]:
-    """The words that nothing has read, dates, and sizes of images in pixels."""
+    """The words that nothing has read, dates, labels, and sizes of images in pixels."""
     stretches: list[str] = []
     words: list[str] = []
     for number, item in enumerate([*text.items, Item(0, 0, "", frozenset({"end"}))]):
-        is_unread = item.tags & {"PIXELS", "DATE"} or (not item.tags and number not in text.covered)
+        is_unread = item.tags & {"PIXELS", "DATE", "LABEL"} or (
+            not item.tags and number not in text.covered
+        )
         if is_unread and number not in text.scopes.aside:
             words.append(item.text)
             continue

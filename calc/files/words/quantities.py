@@ -1,5 +1,6 @@
 """The columns of each quantity: those of any work, those of a run, and what memory is said."""
 
+import math
 import re
 
 from calc.files.words.amounts import HOUR, LONGEST_LENGTH, Amounts
@@ -10,6 +11,7 @@ from calc.files.words.roles import ROLLS_OUT
 from calc.files.words.serving import OF_CONVERSATIONS, put_serving
 
 OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts of work
+OF_ONE_COPY = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 SHORT_SEQUENCE = 32768  # tokens: below, an amount without a word is of one sequence
 LENGTH_STEP = 64  # tokens: a longest sequence is a multiple of it, the length of an example is not
 FEWEST_EXAMPLES = 50
@@ -273,7 +275,7 @@ def _put_rollouts(amounts: Amounts) -> None:
         elif claim.role != "answer_tokens":
             amounts.ask("", claim)
     if not rolls_out:
-        _put_parts(amounts, [*amounts.of("prompt_tokens"), *amounts.of("answer_tokens")])
+        _put_parts(amounts, amounts.of("prompt_tokens", "question_tokens", "answer_tokens"))
         _put_parts(amounts, [*amounts.of("length_in"), *amounts.of("length_out")])
 
 
@@ -345,7 +347,17 @@ def _sequences_of_a_step(amounts: Amounts) -> float:
     """Tokens of a step by its sequences and their length; 0 where either is not said."""
     columns = amounts.facts.columns
     batch, length = columns.get("batch", 0), columns.get("sequence_tokens", 0)
-    return float(batch) * float(length) * float(columns.get("accumulation_steps", 1))
+    each = float(batch) * float(length) * float(columns.get("accumulation_steps", 1))
+    return each * _data_parallel(amounts)
+
+
+def _data_parallel(amounts: Amounts) -> float:
+    """The GPUs that take sequences of their own; 0 where a text does not say how many."""
+    gpus = amounts.value("gpus")
+    if not gpus or amounts.of("nodes", "gpus_each", "instances", "instances_count"):
+        return 0.0
+    of_one = math.prod(amounts.value(role) or 1.0 for role in OF_ONE_COPY)
+    return gpus / of_one if gpus % of_one == 0 else 0.0
 
 
 def _put_memory(amounts: Amounts) -> None:

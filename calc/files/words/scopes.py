@@ -88,6 +88,7 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
     outside = leaves or (kind == "regions" and _before(items, place, "outside", 3))
     negated = place in scopes.negated or _forbidden(items, place)
     negated = negated or (leaves and _after(items, place, "not", 2))
+    negated = negated or (bool(scopes.excluded) and _before(items, place, "likewise", 3))
     if kind in ("gpu", "instance") and (bound := largest_before(items, place)):
         scopes.open_machines.append(replace(item, text=f"{bound} {item.text}"))
     elif negated != bool(outside):

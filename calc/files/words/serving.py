@@ -199,11 +199,11 @@ def _passages(amounts: Amounts) -> float:
 def _put_work(amounts: Amounts) -> None:
     """Amounts of work that ends: documents, requests, tokens, images, hours of sound."""
     facts = amounts.facts
+    _put_images_each(amounts)
     each = [claim for claim in amounts.of("each_tokens") if amounts.is_open(claim)]
     counts = [claim for claim in _counts(amounts) if amounts.is_open(claim)]
     if counts and not each and amounts.embeds:  # classify 10M tweets, 50 tokens
         each = [claim for claim in amounts.of("tokens") if claim.item.value <= LONGEST_LENGTH]
-    _put_images_each(amounts)
     if counts and amounts.embeds and "requests_per_second" in facts.columns:
         if each:
             _put_candidates(amounts, counts[0], each[0])
@@ -311,8 +311,15 @@ def _are_produced(amounts: Amounts, counts: list[Claim]) -> bool:
 
 def _put_images_each(amounts: Amounts) -> None:
     """Images of each request of a service; many images are work of their own."""
+    documents = amounts.of("documents", "things")
     for claim in amounts.of("images_each", "images"):
-        if claim.role == "images_each" or claim not in _of_work([claim], amounts):
+        if claim.role == "images_each" and amounts.is_batch and len(documents) == 1:
+            images = claim.item.value * documents[0].item.value  # 300k invoices, 2 pages each
+            amounts.put_text("tokens_total", claim, f"{images:.15g} images")
+            amounts.facts.assume(
+                f"'{amounts.words(claim)}' for each of '{amounts.words(documents[0])}'"
+            )
+        elif claim.role == "images_each" or claim not in _of_work([claim], amounts):
             amounts.put("images_per_sequence", claim)
 
 
