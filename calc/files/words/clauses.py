@@ -1,7 +1,10 @@
 """Limits and exclusions of which nothing was read: in a short text they are asked about."""
 
+from itertools import takewhile
+
 from calc.catalogs.load import read_once
 from calc.files.words.facts import Facts
+from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 from calc.files.words.scopes import Scopes, name_entry
 from calc.files.words.vocabulary import frames
@@ -16,14 +19,25 @@ OF_OTHER_CLAUSES = frozenset({"wish", "runs", "replaces", "today_heading", "plan
 WITHOUT_EFFECT = OF_OTHER_CLAUSES | {"silent", "not", "only", "own", "and", "or", "about", "rented"}
 
 
-def ask_about_parts(facts: Facts, items: list[Item], covered: set[int]) -> None:
-    """Ask about a word such as half that stands before a number and that no frame has read."""
+def without_parts(
+    claims: list[Claim], facts: Facts, items: list[Item], covered: set[int]
+) -> list[Claim]:
+    """Ask about numbers behind a word such as half that no frame has read; return the others."""
     for number, item in enumerate(items):
-        if item.text in PARTS and number not in covered and not item.tags - {"silent"}:
-            near = items[number : number + 1 + FARTHEST_NUMBER]
-            if any(one.tags & {"N", "USD", "DUR", "BYTES"} for one in near):
-                words = " ".join(one.text for one in near)
-                facts.ask("", words)
+        if item.text not in PARTS or number in covered or item.tags - {"silent"}:
+            continue
+        near = _of_part(items[number:])
+        if any(one.tags & {"N", "USD", "DUR", "BYTES"} for one in near):
+            facts.ask("", " ".join(one.text for one in near))
+            claims = [one for one in claims if all(one.item.start != it.start for it in near)]
+    return claims
+
+
+def _of_part(items: list[Item]) -> list[Item]:
+    """What a word such as half is of: the next words; behind twice as the whole clause."""
+    compares = any(item.text == "as" for item in items[1:2])
+    most = len(items) if compares else 1 + FARTHEST_NUMBER
+    return list(takewhile(lambda item: not item.tags & {"end", ","}, items[:most]))
 
 
 def ask_about_unread(facts: Facts, items: list[Item], covered: set[int], scopes: Scopes) -> None:

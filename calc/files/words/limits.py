@@ -1,5 +1,6 @@
 """The columns of money, times and latency."""
 
+import math
 import re
 
 from calc.files.words.amounts import DAY, HOUR, MINUTE, MONTH, Amounts
@@ -106,13 +107,13 @@ def _put_bare_sum(amounts: Amounts, claim: Claim) -> None:
     says_max = "max" in amounts.text[claim.start : claim.end].split()
     large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
     large = large and not _is_year(claim)
-    ends = not serves or (amounts.is_batch and not says_max)
+    ends = not serves or amounts.is_batch
     if claim.rate_seconds >= MONTH and serves:
         amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
-    elif says_max and amounts.of(*OF_LENGTHS) and not is_longest:
-        amounts.ask("usd_most", claim, choices=("dollars", "tokens"))
     elif is_longest:
         amounts.put("context_tokens" if serves else "sequence_tokens", claim)
+    elif says_max:
+        amounts.ask("usd_most", claim, choices=("dollars", "tokens"))
     elif large and (ends or claim.item.extra.get("scale")):
         amounts.put("usd_most", claim)
     else:
@@ -164,7 +165,8 @@ def _put_money_each(amounts: Amounts, claim: Claim) -> None:
 
 def _is_longest(amounts: Amounts, claim: Claim) -> bool:
     """Return whether a number such as max 16k is the longest sequence and not money."""
-    words, power = amounts.text[claim.start : claim.end], is_power(claim.item.value)
+    words = amounts.text[claim.start : claim.end]
+    power = is_power(claim.item.value) or math.log2(claim.item.value).is_integer()
     taken = {"context_tokens", "sequence_tokens"} & amounts.facts.columns.keys()
     return power and not taken and not claim.rate_seconds and "max" in words.split()
 

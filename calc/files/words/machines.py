@@ -13,12 +13,15 @@ MAKERS = (
 )
 OR = r" ?(?:gb ?)?(?:/|or|oder|ou|o) ?"
 CHOICE = re.compile(rf"(\d{{2,3}}){OR}(?=\d{{2,3}} ?g)")  # 40 or 80 GB
+BARE_MEMORY = r"[ -](?:16|24|32|40|48|80|96)(?=[),.;\n]|$)"  # A100 40
+COMPOUND = "instan|maschin|machine|node|knoten|server|famil|karte|gpu|box|cluster"  # P4-Instanzen
+NO_NAME = rf"-(?!{COMPOUND})[a-z0-9]"  # behind a name: that of another thing
 GIGABYTES = (  # 40g, 40 GiB, 40GB of memory, 40 or 80 GB
     rf"(?:\d{{2,3}}{OR})?\d{{2,3}} ?g(?:i?b)?(?: of)?(?: memory| vram)?"
 )
 TRAITS = (
     r"(?:[ -]?(?:sxm\d?|pcies?|nvls?|ada|server|blackwell|generation|super|ti|tensor core|"
-    rf"{GIGABYTES})(?![a-z0-9])| ?[(（] ?{GIGABYTES} ?[)）])*"
+    rf"{GIGABYTES})(?![a-z0-9])|{BARE_MEMORY}| ?[(（] ?{GIGABYTES} ?[)）])*"
 )
 BARE_CARD = re.compile(r"\d\d90s?|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
 COUNTS = re.compile(r"[ -]?(?:tok|word|char|prompt|context|sample|row|example|request|user|doc)")
@@ -65,7 +68,7 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
     instance = rf"({names})(?:\.({SIZES}))?s?"
     pattern = "|".join(
         (
-            rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?{instance}(?![a-z0-9]|-[a-z0-9]|\.\w)",
+            rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?{instance}(?![a-z0-9]|{NO_NAME}|\.\w)",
             rf"(?<=\dx){instance}(?![a-z0-9])",  # 2xp5.48xlarge
         )
     )
@@ -116,7 +119,7 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     keys = "|".join(map(_hyphenated, sorted(kinds, key=len, reverse=True)))
     items = []
     card = rf"{MEMORY_BEFORE}{MAKERS}({keys})"
-    ends = r"(?![a-z0-9]|\.\d|-[a-z0-9])"
+    ends = rf"(?![a-z0-9]|\.\d|{NO_NAME})"
     pattern = "|".join(
         (
             rf"(?<![a-z0-9.])(?:(?<=\d)x)?({card}s?{TRAITS}){ends}",
@@ -208,7 +211,7 @@ def narrow_cards(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str,
     A version that the words do not name (Ti, SUPER) counts last.
     """
     written = {
-        re.sub(r"^(\d+)g(?:i?b)?$", r"\1gb", word)
+        re.sub(r"^(\d{2,3})(?:g(?:i?b)?)?$", r"\1gb", word)
         for word in re.split(r"[ ()（）-]+", re.sub(r"(\d) (g(?:i?b)?)\b", r"\1\2", words))
     }
     written |= {re.sub(r"^sxm\d$", "sxm", word.rstrip("s")) for word in written}

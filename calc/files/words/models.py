@@ -184,13 +184,19 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
 
 
 def _head_of_name(parts: list[Part], place: int, catalogs: Catalogs) -> str:
-    """The first part of a name, corrected if a number follows it; empty where no name begins."""
-    word = parts[place].text
+    """The first part of a name, corrected if a part of such a name with a number follows it.
+
+    Empty where no name begins.
+    """
+    word, known = parts[place].text, parts_of_models(catalogs)
     head = first_part_of(word, catalogs)
     if place + 1 < len(parts) and _is_software(parts, place + 1):
         return ""
-    behind = "".join(part.text for part in parts[place + 1 : place + 3])
-    return head if head == word or re.search(r"\d", behind) else ""
+    if not head or head == word:
+        return head
+    several = {part for name in models_by_part(catalogs)[head] for part in known[name]}
+    behind = {part.text for part in parts[place + 1 : place + 3] if re.search(r"\d", part.text)}
+    return head if behind & several else ""
 
 
 def _name_from(parts: list[Part], place: int, head: str, catalogs: Catalogs) -> _Name:

@@ -5,10 +5,12 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import field_catalog
+from calc.files.words.vocabulary import lexicon, silent_words
 
 SCRIPTS = r"\u3040-\u30ff\u3400-\u9fff"  # written without spaces around names
 ATOM = re.compile(rf"[^\W_{SCRIPTS}]+(?:\.\d+[^\W_{SCRIPTS}]*)*|[{SCRIPTS}]+|[^\s\w]|_")
@@ -22,7 +24,8 @@ RELEASE_NUMBER = re.compile(r"\d(?:\.\d)?")
 SUPERSEDED = ("qwen1.5-",)  # meant where the release is written alone
 CLOSE = 86  # of 100: a part of a name with one typing error
 # Words of the language that are close to a family's name.
-COMMON_WORDS = frozenset({"mistake", "lama"})
+COMMON_WORDS = frozenset({"mistake"})
+SHORTEST_NAME = 4  # letters of a family's name with a typing error
 
 FAMILIES = ("qwen3-", "llama-3", "gemma-", "mistral", "qwen2.5-", "phi", "olmo-")  # most used
 FARTHEST_SIZE = 0.18  # of the parameters of a model from the size that a text says
@@ -103,12 +106,12 @@ def first_part_of(word: str, catalogs: Catalogs) -> str:
     heads = first_parts(catalogs)
     if word in heads:
         return word
-    if len(word) < 5 or not word.isalpha():
+    known = COMMON_WORDS | silent_words() | lexicon().tags.keys()
+    if len(word) < SHORTEST_NAME or not word.isalpha() or word in known:
         return ""
     if word.removesuffix("s") in heads:  # the clips of a film
         return ""
-    close = max(heads, key=lambda head: fuzz.ratio(word, head))
-    return close if fuzz.ratio(word, close) >= CLOSE and word not in COMMON_WORDS else ""
+    return next((head for head in sorted(heads) if OSA.distance(word, head) == 1), "")
 
 
 def nearest_in_size(

@@ -24,6 +24,7 @@ LONGEST_LIST = 10  # things that a heading counts: two corrections
 MULTIPLES = frozenset({"dual", "twin", "quad"})
 NOT_BEHIND_IN = frozenset({"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"})
 OF_WHICH = frozenset({"which", "whom", "those", "them", "these"})
+OF_DATA = frozenset({"of", "on", "from", "von", "de", "auf", "aus", "sur", "sobre"})
 ONE_OF = frozenset({"image", "concurrent"})  # one image each
 PAIRS = frozenset({"pair", "duo", "paar", "paire", "par"})
 PER = frozenset({"per", "pro", "par", "por"})
@@ -279,13 +280,20 @@ def _kind(place: ItemPlace) -> Item | None:
     The things themselves are what is counted.
     """
     item = place.item
-    if not item.tags & KINDS or item.text.endswith("s") or item.text == "out":
+    if not item.tags & (KINDS | {"serve"}) or item.text.endswith("s") or item.text == "out":
         return None
     behind = place.behind(4)
     while len(behind) > 1 and behind[0].text in "/-" and is_noun(behind[1]):
         behind = behind[2:]  # query/passage pairs
     is_kind = bool(behind) and behind[0].tags & THINGS and behind[0].text.endswith("s")
+    before = place.before  # 22M tokens of chat logs
+    is_kind = is_kind or (_names_data(behind) and before is not None and before.text in OF_DATA)
     return replace(item, tags=SILENT) if is_kind else None
+
+
+def _names_data(behind: list[Item]) -> bool:
+    """Return whether the next item is an unknown noun of several things, such as logs."""
+    return bool(behind) and is_noun(behind[0]) and is_plural(behind[0].text)
 
 
 def _slash(place: ItemPlace) -> Item | None:
@@ -336,6 +344,7 @@ def _one(place: ItemPlace) -> Item | None:
         counted is not None and counted.tags & COUNTED_BY_ONE,
         first & ONE_OF,
         just_one and first & (PERSON | {"token"}),
+        just_one and counted is not None and counted.tags & PERSON,  # one power user
         item.text == "single" and first & STREAM,
         item.text == "a single" and "session" in first,
         just_one and _is_card_of_memory(place),

@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import LONG_RUN, Amounts
 from calc.files.words.bare_quantities import put_bare, put_target
 from calc.files.words.chosen_model import chosen_model
-from calc.files.words.clauses import ask_about_parts, ask_about_unread
+from calc.files.words.clauses import ask_about_unread, without_parts
 from calc.files.words.consistency import ask_about_contradictions
 from calc.files.words.denials import without_denied
 from calc.files.words.facts import Facts
@@ -60,10 +60,10 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
     claims = without_denied(claims, facts, parsed.items, parsed.scopes, parsed.plain)
     heard = _heard(parsed, kind)
     goal = _goal(facts, claims, heard, parsed.items, catalogs)
+    claims = without_parts(claims, facts, parsed.items, parsed.covered)
     _put_claims(_amounts(facts, claims, goal, heard, parsed.plain, kind), parsed, kind)
     _settle(facts, goal, heard, parsed.items)
     ask_about_contradictions(facts, kind.model, catalogs)
-    ask_about_parts(facts, parsed.items, parsed.covered)
     ask_about_unread(facts, parsed.items, parsed.covered, parsed.scopes)
     problem = _problem(facts, goal, kind.model)
     stored = _put_stored_precision(facts, goal, parsed, kind.model)

@@ -12,6 +12,9 @@ from calc.files.words.vocabulary import vocabulary
 NameEntry = tuple[str, tuple[str, ...], str]
 WE_HAVE = frozenset({"we own", "i own", "we already have", "already own"})  # behind the name
 PRONOUNS, FARTHEST_PRONOUN = frozenset({"it", "them", "that"}), 14  # items behind a market
+PREFERRED = frozenset({"preferred", "preferably", "prefer", "bevorzugt", "am liebsten"}) | {
+    *("de préférence", "preferiblemente"),
+}
 OWNED = frozenset({"own", "our own", "my own", "ours", "mine", "on prem", "on-prem"})
 COUNTERS = frozenset({"张", "块", "台", "片"})  # Chinese words between a number and what it counts
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
@@ -86,14 +89,15 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
     item = items[place]
     leaves = kind == "regions" and _after(items, place, "outside", 3)  # darf sie nicht verlassen
     outside = leaves or (kind == "regions" and _before(items, place, "outside", 3))
-    negated = place in scopes.negated or _forbidden(items, place)
+    negated = place in scopes.negated or is_forbidden(items, place)
+    negated = negated or _is_left_behind(items, place)
     negated = negated or (leaves and _after(items, place, "not", 2))
     negated = negated or (bool(scopes.excluded) and _before(items, place, "likewise", 3))
     if kind in ("gpu", "instance") and (bound := largest_before(items, place)):
         scopes.open_machines.append(replace(item, text=f"{bound} {item.text}"))
     elif negated != bool(outside):
         scopes.excluded.append((exclusion, item))
-    elif kind == "markets" and _is_allowed(items, place):
+    elif kind == "markets" and (_is_allowed(items, place) or _is_preferred(items, place)):
         scopes.allowed.append((exclusion, item))
     elif kind in ("gpu", "instance") and _after(items, place, "or_better", 2):
         scopes.open_machines.append(replace(item, text=f"{item.text} or better"))
@@ -132,13 +136,24 @@ def _is_allowed(items: list[Item], place: int) -> bool:
     return _after(items, place, "allowed", 3) or _before(items, place, "welcome", 2)
 
 
+def _is_preferred(items: list[Item], place: int) -> bool:
+    """Return whether a market is better than others, which it does not rule out."""
+    near = items[max(place - 1, 0) : place + 3]
+    return any(other.text in PREFERRED for other in near)
+
+
 def is_allowed_behind(items: list[Item], end: int) -> bool:
     """Return whether the words behind a place of the text allow what ends there: one year is OK."""
     place = next((number for number, item in enumerate(items) if item.end == end), None)
     return place is not None and _after(items, place, "allowed", 3)
 
 
-def _forbidden(items: list[Item], place: int) -> bool:
+def is_needless(items: list[Item], place: int) -> bool:
+    """Return whether the words behind a name say that it need not be: fp8 not needed."""
+    return _after(items, place, "needless", 3)
+
+
+def is_forbidden(items: list[Item], place: int) -> bool:
     """Return whether the words after a name rule it out: spot is not an option."""
     if _ends(items, place):
         return True
@@ -160,6 +175,23 @@ def _forbidden(items: list[Item], place: int) -> bool:
         ):
             return False
     return False
+
+
+def _is_left_behind(items: list[Item], place: int) -> bool:
+    """Return whether a negation of it stands behind a name: g5 is too small, so skip it."""
+    for other, behind in pairwise(items[place + 1 : place + FARTHEST_PRONOUN]):
+        if other.tags & HARD or name_entry(other):
+            return False
+        if "not" in other.tags and behind.text in PRONOUNS:
+            return behind.end == items[-1].end or bool(
+                _item_behind(items, behind).tags & {"end", ",", "and"}
+            )
+    return False
+
+
+def _item_behind(items: list[Item], item: Item) -> Item:
+    """The item behind another one, which is not the last."""
+    return items[items.index(item) + 1]
 
 
 def _ends(items: list[Item], place: int) -> bool:

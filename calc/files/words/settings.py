@@ -4,7 +4,7 @@ from calc.evaluate import Row
 from calc.files.words.facts import Facts
 from calc.files.words.items import Item
 from calc.files.words.roles import ROLLS_OUT
-from calc.files.words.scopes import Scopes
+from calc.files.words.scopes import Scopes, is_forbidden, is_needless
 from calc.files.words.vocabulary import vocabulary
 
 FARTHEST_CORRECTION = 3  # items
@@ -21,7 +21,10 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
         sets = _sets(item)
         if not sets or number in scopes.aside:
             continue
-        if number in scopes.negated:
+        if is_needless(items, number):
+            facts.not_counted.append(item.text)
+            continue
+        if number in scopes.negated or is_forbidden(items, number):
             if "precision" in sets:
                 scopes.excluded.append((str(sets["precision"]), item))
             continue
