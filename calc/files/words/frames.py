@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from calc.catalogs.load import read_once
 from calc.files.words.items import KEY_MARKS, SOFT, Item
-from calc.files.words.neighbors import is_noun, is_plural
+from calc.files.words.neighbors import MADE, is_noun, is_plural
 from calc.files.words.vocabulary import QUANTITIES, WORDS_OF_QUANTITY, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
@@ -43,6 +43,7 @@ BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see"
 WITHOUT_NOUN = frozenset(
     {"usd_bare", "usd_paid", "gpus_each", "requests_per_second", "requests_rate"}
 )  # roles of a last number
+OF_EACH = frozenset({"examples_each", "times_each"})  # 9k Texte (je 700 Tokens)
 OF_LOAD = frozenset({"users", "users_plain", "people", "users_session"})
 PER = frozenset({"per", "pro", "je", "par", "por", "/"})
 OF_OWN_COUNT = frozenset({"turn", "example", "people", "image", "document"})
@@ -136,6 +137,8 @@ def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
     tags = before[-1].tags if before else frozenset()
     if claims[0].item.value <= vocabulary().reach["answer_tokens"].most:
         tags |= _described_before(items, claims[0].first)
+    if before and before[-1].text in MADE:  # captions (70 tokens)
+        tags |= {"answer"}
     role = next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
     return [claims[0]._replace(role=role)]
 
@@ -216,7 +219,7 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
         return True  # the request: 2x8 H100
     if last.text.isalpha() and following.tags & {"CARD", "INST"} and frame.roles[-1] in OF_LOAD:
         return True  # how many users can one L40S take
-    if frame.roles[-1] == "examples_each" and "each" in last.tags:
+    if frame.roles[-1] in OF_EACH and "each" in last.tags:
         return any("N" in item.tags for item in items[match.end : match.end + 2])  # mean len 900
     if "N" not in last.tags:
         return False

@@ -72,7 +72,7 @@ def _orders_work(items: list[Item]) -> bool:
     """Return whether a verb says what is done with what is counted: 9k tickets to classify."""
     return any(
         "batch_work" in item.tags and (before.text in TO or before.tags & {"end"})
-        for before, item in pairwise(items)
+        for before, item in pairwise([Item(0, 0, "", frozenset({"end"})), *items])
     )
 
 

@@ -368,6 +368,11 @@ def _put_memory(amounts: Amounts) -> None:
             continue
         is_card = 1 <= claim.item.value <= LARGEST_CARD_GB
         amounts.put("gpu_memory_gb" if is_card else "text_gigabytes", claim)
+    for claim in amounts.of("data_bytes"):  # 7 TB of recordings, beside their hours
+        if amounts.of("audio_seconds", "audio_rate", "images"):
+            amounts.leave_out(claim)
+        else:
+            amounts.ask("tokens_total", claim)
     columns = amounts.facts.columns
     if "text_gigabytes" in columns and not columns.keys() & set(OF_RUN):
         words = amounts.facts.words["text_gigabytes"]

@@ -28,6 +28,7 @@ RATES = ("requests_per_second", "images_per_sequence")
 FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_PASSAGES = 200  # that a prompt quotes
 MOST_PAGE_TOKENS = 5000  # of one page; more beside pages are those of all: 200 pages (120k)
+MOST_IMAGES_EACH = 128  # of a request whose text says how many each has
 MOST_IMAGES = 64  # of one request
 OF_ENGINE = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "context_parallel")
 COLUMN_OF_LENGTH = {
@@ -319,6 +320,8 @@ def _put_images_each(amounts: Amounts) -> None:
             amounts.facts.assume(
                 f"'{amounts.words(claim)}' for each of '{amounts.words(documents[0])}'"
             )
+        elif claim.role == "images_each" and claim.item.value > MOST_IMAGES_EACH:
+            amounts.ask("images_per_sequence", claim)
         elif claim.role == "images_each" or claim not in _of_work([claim], amounts):
             amounts.put("images_per_sequence", claim)
 
