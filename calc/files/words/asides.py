@@ -31,6 +31,7 @@ FARTHEST_NAME = 4  # items behind than
 BACKWARD = frozenset(
     {"which", "that", "but", "das", "was", "ce", "lo", "qui", "aber"}
 )  # words that begin a clause about the one before
+OF_SENTENCE = BACKWARD - {"but", "aber", "was"}
 HEDGES = frozenset({"about", "around", "roughly", "some", "approximately", "~"})
 AMOUNTS = frozenset({"N", "DUR", "USD", "RATE"})
 GUESSED = frozenset({"DUR", "USD"})
@@ -74,7 +75,8 @@ class Clause(NamedTuple):
 def put_aside(items: list[Item]) -> set[int]:
     """The numbers of the items of clauses that speak of something else."""
     aside: set[int] = set()
-    before: list[int] = []  # the clause before, up to a comma
+    before: list[int] = []  # the clause before, in the same line
+    follows = False  # a comma ends the clause before
     inside = False  # a parenthesis that a clause put aside has opened
     attempt = False  # the sentence is about an earlier attempt
     for clause in _clauses(items):
@@ -89,17 +91,18 @@ def put_aside(items: list[Item]) -> set[int]:
             clause.tags & ASIDE
             or _is_of_today(clause)
             or _is_guess(clause)
-            or (_goes_on(clause) and set(before) <= aside and before)
+            or (follows and _goes_on(clause) and set(before) <= aside)
         ):
             aside |= set(_of_parenthesis(items, clause.places))
             inside = clause.opened > 0
-            if not clause.tags & AMOUNTS and _points_back(clause):
+            if not clause.tags & AMOUNTS and _points_back(clause, follows):
                 aside |= set(before)
         if "paid" in clause.tags or _runs_today(clause):  # we pay $3 an hour for an H100
             aside |= _machines(items, clause.places)
         aside |= _replaced(items, clause) | _elsewhere(items, clause)
         attempt = attempt and "end" not in clause.mark.tags
-        before = clause.places if "," in clause.mark.tags else []
+        before = clause.places if "\n" not in clause.mark.text else []
+        follows = "," in clause.mark.tags
     aside |= _under_heading_of_today(items)
     aside |= _days_of_reply(items) | _overloaded(items)
     aside |= _corrected(items)
@@ -364,6 +367,6 @@ def _goes_on(clause: Clause) -> bool:
     return bool(HEDGES & set(begins)) and not _turns_to_plan(clause)
 
 
-def _points_back(clause: Clause) -> bool:
-    """Return whether a clause is about the one before: which is another story."""
-    return bool(BACKWARD & set(clause.words[:1]))
+def _points_back(clause: Clause, follows: bool) -> bool:
+    """Return whether a clause is about the one before, or the sentence: which is another story."""
+    return bool((BACKWARD if follows else OF_SENTENCE) & set(clause.words[:1]))

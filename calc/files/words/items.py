@@ -53,6 +53,11 @@ ABBREVIATION = re.compile(  # whose full stop ends no sentence before a number
 ELISION = re.compile(r"(?<![^\W_])(?:[dlnjsmtc]|qu)'(?=[^\W\d_])")  # d'utilisateurs
 CONTINENT = r"(?:eu|EU|[Ee]urope|[Aa]sia|apac|APAC)\b"
 JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
+US = re.compile(r"\b(?<!\$)(?:U\.S\.|US)(?!\$|-?\w| ?(?:dollar|Dollar))")  # the pronoun is none
+US_IN_CAPITALS = re.compile(
+    r"(?<=\bIN )US\b(?!-)|(?<=\bTHE )US\b(?!-)|\bUS(?= (?:ONLY|REGION|EAST|WEST)\b)|\bU\.S\."
+)
+SEPARATOR = re.compile(r" \| ")  # between facts in one line
 US_BESIDE = re.compile(rf"\bus(?={JOINED}{CONTINENT})|(?<=\beu or )us\b|(?<=\beurope or )us\b")
 GERMAN = re.compile(r"\b(?:und|für|mit|auf|wir|das|ist|trainieren|Zeit)\b")
 GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b")  # a million millions
@@ -93,15 +98,13 @@ class Item:
 
 def normalize(text: str) -> str:
     """The text in one form of each character and in lower case; line breaks stay."""
-    text = re.sub(
-        r"\b(?<!\$)(?:U\.S\.|US)(?!\$|-?\w| ?(?:dollar|Dollar))", "USA", text
-    )  # the pronoun is no country
+    text = (US_IN_CAPITALS if text.isupper() else US).sub("USA", text)
     text = US_BESIDE.sub("USA", text)  # us or eu
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     text = GERMAN_BILLION.sub(r"\1 Billionen", text) if GERMAN.search(text) else text
     text = text if SPANISH.search(text) else ENGLISH_MIL.sub(" million", text)
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
-    plain = TABLE_LINE.sub(r"\1: \2", plain)
+    plain = SEPARATOR.sub(", ", TABLE_LINE.sub(r"\1: \2", plain))
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
     plain = ABBREVIATION.sub(r"\1", plain)

@@ -195,8 +195,10 @@ def _head_of_name(parts: list[Part], place: int, catalogs: Catalogs) -> str:
     if not head or head == word:
         return head
     several = {part for name in models_by_part(catalogs)[head] for part in known[name]}
-    behind = {part.text for part in parts[place + 1 : place + 3] if re.search(r"\d", part.text)}
-    return head if behind & several else ""
+    behind = [part.text for part in parts[place + 1 : place + 3]]
+    numbers = {text for text in behind if re.search(r"\d", text)}
+    joined = {behind[1]} if len(behind) > 1 and behind[0] == "-" else set()  # whsiper-medium
+    return head if (numbers | joined) & several else ""
 
 
 def _name_from(parts: list[Part], place: int, head: str, catalogs: Catalogs) -> _Name:

@@ -4,7 +4,7 @@ import math
 import re
 
 from calc.files.words.amounts import HOUR, LONGEST_LENGTH, Amounts
-from calc.files.words.facts import as_counted
+from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.limits import put_limits
 from calc.files.words.roles import ROLLS_OUT
@@ -153,7 +153,11 @@ def _put_data(amounts: Amounts, run: str) -> None:
         of_example = {"session", "request"} & claim.cues or (
             "per" in claim.cues and amounts.of("examples", "users_session")
         )
-        amounts.put("example_tokens" if of_example else "sequence_tokens", claim)
+        of_answer = "long" in claim.cues and _rolls_out(amounts.facts)
+        if of_answer and "completion_tokens" not in amounts.facts.columns:
+            amounts.put("completion_tokens", claim)
+        else:
+            amounts.put("example_tokens" if of_example else "sequence_tokens", claim)
     for claim in amounts.of(*COUNTED, "images"):
         of_one = claim.role == "prompts" and amounts.words(claim).endswith("prompt")
         amounts.put("prompt_tokens" if of_one else "examples", claim)
@@ -257,10 +261,7 @@ def _length_of_each(amounts: Amounts, claim: Claim) -> str:
 def _put_rollouts(amounts: Amounts) -> None:
     """Prompts and answers of a run, which only an objective with generated answers has."""
     facts = amounts.facts
-    rolls_out = bool(
-        {"generations", "completion_tokens"} & facts.columns.keys()
-        or facts.columns.get("objective") in ROLLS_OUT
-    )
+    rolls_out = _rolls_out(facts)
     for claim in amounts.of("prompt_tokens"):
         if rolls_out and PROMPTS.search(amounts.text[: claim.item.end + len(" prompts")]):
             facts.drop("prompt_tokens")
@@ -277,6 +278,12 @@ def _put_rollouts(amounts: Amounts) -> None:
     if not rolls_out:
         _put_parts(amounts, amounts.of("prompt_tokens", "question_tokens", "answer_tokens"))
         _put_parts(amounts, [*amounts.of("length_in"), *amounts.of("length_out")])
+
+
+def _rolls_out(facts: Facts) -> bool:
+    """Return whether the run generates the answers that it learns from."""
+    of_rollouts = {"generations", "completion_tokens"} & facts.columns.keys()
+    return bool(of_rollouts or facts.columns.get("objective") in ROLLS_OUT)
 
 
 def _put_parts(amounts: Amounts, parts: list[Claim]) -> None:

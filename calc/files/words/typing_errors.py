@@ -13,7 +13,17 @@ OF_NUMBERS = frozenset({"token", "user", "epoch", "example", "prompt", "context"
 OFTEN_MISTYPED = frozenset(
     {
         *("hundred", "thousand", "million", "millions", "billion", "billions", "without"),
-        *("finetune", "finetuning", "pretrain", "training", "serve", "people", "budget", "answers"),
+        *(
+            "trillion",
+            "finetune",
+            "finetuning",
+            "pretrain",
+            "training",
+            "serve",
+            "people",
+            "budget",
+            "answers",
+        ),
     }
 )
 
