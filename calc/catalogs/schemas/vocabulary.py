@@ -83,6 +83,7 @@ class File(CatalogFile, kw_only=True):
     refusals: dict[str, Refusal]
     bounds: dict[str, Bounds]
     reach: dict[str, Bounds]
+    marking: Translations
     persons: Persons
     glued: Text
     silent: Text

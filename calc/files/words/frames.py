@@ -1,5 +1,6 @@
 """Which quantity means what: frames of tags compete for the numbers, each has one role."""
 
+from itertools import takewhile
 from typing import NamedTuple
 
 from calc.catalogs.load import read_once
@@ -220,7 +221,8 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
     if last.text.isalpha() and following.tags & {"CARD", "INST"} and frame.roles[-1] in OF_LOAD:
         return True  # how many users can one L40S take
     if frame.roles[-1] in OF_EACH and "each" in last.tags:
-        return any("N" in item.tags for item in items[match.end : match.end + 2])  # mean len 900
+        near = takewhile(lambda item: "," not in item.tags, items[match.end : match.end + 2])
+        return any("N" in item.tags for item in near)  # mean len 900
     if "N" not in last.tags:
         return False
     if frame.roles[-1] not in WITHOUT_NOUN:

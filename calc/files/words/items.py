@@ -10,6 +10,7 @@ from calc.catalogs.load import read_once
 from calc.evaluate import Row
 from calc.files.words.clocks import DAYS_TAGS, read_clocks, read_days
 from calc.files.words.dates import is_due, read_date
+from calc.files.words.languages import language_of
 from calc.files.words.numbers import Number, glued_keys, read_number
 from calc.files.words.spelled import read_spelled
 from calc.files.words.typing_errors import without_typing_errors
@@ -55,17 +56,12 @@ CONTINENT = r"(?:eu|EU|[Ee]urope|[Aa]sia|apac|APAC)\b"
 JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
 US = re.compile(r"\b(?<!\$)(?:U\.S\.|US)(?!\$|-?\w| ?(?:dollar|Dollar))")  # the pronoun is none
 US_IN_CAPITALS = re.compile(
-    r"(?<=\bIN )US\b(?!-)|(?<=\bTHE )US\b(?!-)|\bUS(?= (?:ONLY|REGION|EAST|WEST)\b)|\bU\.S\."
+    r"(?<=\bIN )US\b(?!-)|(?<=\bTHE )US\b(?!-)|(?<=\bEU OR )US\b"
+    r"|\bUS(?= (?:ONLY|REGION|EAST|WEST|OR EU)\b)|\bU\.S\."
 )
 SEPARATOR = re.compile(r" \| ")  # between facts in one line
 US_BESIDE = re.compile(rf"\bus(?={JOINED}{CONTINENT})|(?<=\beu or )us\b|(?<=\beurope or )us\b")
-GERMAN = re.compile(r"\b(?:und|für|mit|auf|wir|das|ist|trainieren|Zeit)\b")
-GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b")  # a million millions
-SPANISH = re.compile(
-    r"[ñ¿¡]|\b(?:con|para|los|las|el|una|por|del|al|ejemplos|usuarios|documentos|épocas|filas|euros"
-    r"|dólares|solicitudes|personas|empleados|consultas|textos|correos|horas|días|servir|entrenar)\b",
-    re.IGNORECASE,
-)
+GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b", re.IGNORECASE)  # a million millions
 ENGLISH_MIL = re.compile(r"(?<=\d) ?mil\b(?! millones)")  # a million, and in Spanish a thousand
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
 TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
@@ -101,8 +97,9 @@ def normalize(text: str) -> str:
     text = (US_IN_CAPITALS if text.isupper() else US).sub("USA", text)
     text = US_BESIDE.sub("USA", text)  # us or eu
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
-    text = GERMAN_BILLION.sub(r"\1 Billionen", text) if GERMAN.search(text) else text
-    text = text if SPANISH.search(text) else ENGLISH_MIL.sub(" million", text)
+    language = language_of(text)
+    text = GERMAN_BILLION.sub(r"\1 Billionen", text) if language == "de" else text
+    text = text if language == "es" else ENGLISH_MIL.sub(" million", text)
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = SEPARATOR.sub(", ", TABLE_LINE.sub(r"\1: \2", plain))
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)

@@ -119,6 +119,9 @@ def _single(text: str, place: int) -> Number | None:
         return None
     written, end = match[0], match.end()
     suffix, length = _suffix(text, end)
+    if suffix and len(suffix) == 1 and " " in written:  # grad accum 8 120M tokens
+        end = place + written.index(" ")
+        written, suffix, length = text[place:end], "", 0
     if suffix is None:
         return None
     value = _value(written, text, end + length, suffix)

@@ -97,9 +97,11 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _of_each_thing(claims, plain)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
     roles = {"group_size": of_group}
-    is_parallel = columns.get("implementation") in OF_EXPERTS or _assigns_ep(claims, plain, kind)
-    if is_parallel or PARALLEL & {claim.role for claim in claims}:  # tp 4, ep 8
+    said = {claim.role for claim in claims}
+    if columns.get("implementation") in OF_EXPERTS or PARALLEL & said:  # tp 4, ep 8
         roles["epochs"] = "expert_parallel"
+    elif _assigns_ep(claims, plain, kind):  # ep=8 of a run may as well be epochs
+        roles["epochs"] = "bare" if "examples" in said else "expert_parallel"
     return [
         claim._replace(role=roles[claim.role])
         if claim.role in roles and (claim.role != "epochs" or _is_ep(claim, plain))
@@ -248,6 +250,8 @@ def _is_of_each(claim: Claim, noun: str, plain: str) -> bool:
 
 def _as_shifts(claims: list[Claim]) -> list[Claim]:
     """Shifts of so many hours are the hours of a day, as are hours that a key asks for."""
+    is_always = any(claim.role == "always" for claim in claims)  # three shifts, 24/7
+    claims = _renamed(claims, "shifts_alone", "not_used" if is_always else "bare")
     shifts = next((claim.item.value for claim in claims if claim.role == "shifts"), 0.0)
     several = []
     for claim in claims:

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from calc.catalogs.load import read_once
+from calc.files.words.languages import ENGLISH, language_of
 from calc.files.words.vocabulary import lexicon, silent_words, vocabulary
 
 WORD = re.compile(r"(?<![\w/.@'-])[a-zà-ÿ]{5,}(?![\w@'-]|[./]\w{3})")  # by itself; tokns/s
@@ -28,18 +29,9 @@ OFTEN_MISTYPED = frozenset(
 )
 
 
-ENGLISH = "en"
-MARKING = {  # short words that a text in a language has
-    "de": "pro unter nur auch und mit für von auf bei je bis ein eine einen der die das wir ist im",
-    "fr": "moins par et avec pour sur une des du les nous chez est dans par le au",
-    "es": "y con para los las el del una que por en cada es al",
-}
-FEWEST_MARKING = 2  # such words in a text of the language
-
-
 def without_typing_errors(text: str) -> str:
     """The text with each word mended that has one typing error: tokesn, millioon, concurent."""
-    language = _language(text)
+    language = language_of(text)
     return WORD.sub(lambda match: meant_word(match[0], language) or match[0], text)
 
 
@@ -54,14 +46,6 @@ def meant_word(word: str, language: str = ENGLISH) -> str:
         if meant := next((known for known in near if _is_typo(word, known, known in nouns)), ""):
             return meant
     return ""
-
-
-def _language(text: str) -> str:
-    """The language whose short words a text has most often; English without two of another."""
-    words = text.split()
-    counts = {name: sum(word in marks.split() for word in words) for name, marks in MARKING.items()}
-    most = max(counts, key=lambda name: counts[name])
-    return most if counts[most] >= FEWEST_MARKING else ENGLISH
 
 
 def _is_typo(word: str, known: str, is_noun: bool) -> bool:
@@ -97,12 +81,13 @@ def _known() -> frozenset[str]:
 @read_once
 def _words() -> dict[str, dict[str, tuple[str, ...]]]:
     """Each language with the words of its phrases, by their first letter."""
-    return {name: _words_of(name) for name in (ENGLISH, *MARKING)}
+    return {name: _words_of(name) for name in vocabulary().marking}
 
 
 def _words_of(language: str) -> dict[str, tuple[str, ...]]:
     """The words of all phrases of a language by their first letter."""
     phrases = [languages.get(language, "") for languages in vocabulary().words.values()]
+    phrases += vocabulary().counts
     if language == ENGLISH:
         phrases += [*OFTEN_MISTYPED, *(entry.words for entry in vocabulary().sets)]
         phrases += [place.words for place in vocabulary().places]
