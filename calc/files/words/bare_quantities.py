@@ -28,7 +28,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         if not amounts.is_open(claim):
             continue
         value, words, scale = claim.item.value, claim.item.text, claim.item.extra.get("scale", "")
-        if _is_monthly_budget(claim, amounts):
+        if _is_monthly_budget(claim, amounts) and not amounts.is_behind_unknown(claim):
             amounts.put("usd_most", claim, value * MONTH / claim.rate_seconds)
             facts.assume(f"'{words}' as US dollars")
             continue
@@ -57,7 +57,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             facts.not_counted.append(amounts.words(claim))  # a year
         else:
             facts.ask("", amounts.with_key(claim) or amounts.with_noun(claim))
-    for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
+    for claim in amounts.of("factor", "no_effect", "not_used", "ratio", "data_span"):
         facts.not_counted.append(amounts.words(claim))
 
 

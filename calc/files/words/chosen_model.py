@@ -5,11 +5,13 @@ import re
 from calc.catalogs.load import Catalogs
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim
+from calc.files.words.items import Item
 from calc.files.words.models import NamedModel
 from calc.files.words.name_parts import of_size, parts_of_models
 from calc.files.words.parsed_text import ParsedText
 
 RELEASE = re.compile(r"\d+(?:\.\d+)?")  # of a family
+OF_DATA = frozenset({"example", "answer", "document"})
 SIZE = re.compile(r"\d[bm]\b")
 SAME_PARAMETERS = 1.005  # versions of a model differ in a few words of the vocabulary
 MOST_CHOICES = 4
@@ -48,7 +50,15 @@ def _said(text: ParsedText) -> list[NamedModel]:
     places = {item.start: number for number, item in enumerate(text.items) if "MODEL" in item.tags}
     scopes = text.scopes
     allowed = [one for one in text.models if places.get(one.start) not in scopes.negated]
+    allowed = [one for one in allowed if not _names_data(text.items, places, one)] or allowed
     return [one for one in allowed if places.get(one.start) not in scopes.aside] or allowed
+
+
+def _names_data(items: list[Item], places: dict[int, int], one: NamedModel) -> bool:
+    """Return whether a model says whose data the examples behind its name are: r1 traces."""
+    place = places.get(one.start, len(items))
+    behind = items[place + 1 : place + 2]
+    return any(item.tags & OF_DATA and item.text.endswith("s") for item in behind)
 
 
 def _ask_about_unknown(facts: Facts, words: str, choices: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ from calc.files.words.vocabulary import lexicon, silent_words, vocabulary
 
 NOUN_BEHIND = re.compile(r" ?([^\W\d_]{4,})\b")
 LAST_WORD = re.compile(r"([^\W\d_]{4,})$")
+LENGTHS = frozenset({"each_tokens", "seconds_each", "images"})  # of what is no person
 JOINT = re.compile(r"(?:,|,? (?:and|plus|und|et|y)|,? [+&]) ")
 HOUR = 3600.0  # seconds: over a shorter time a rate is of all persons
 FEWEST_RATIO = 5  # persons of whom each sends a number; of fewer it may be that of all
@@ -28,7 +29,7 @@ def _as_persons(claim: Claim, claims: list[Claim], plain: str) -> Claim:
     """A number of an unknown noun as people where its ending says so: 40 brokers."""
     if claim.role not in ("things", "bare") or "N" not in claim.item.tags:
         return claim
-    has_length = any(one.first == claim.first and one is not claim for one in claims)
+    has_length = any(one.first == claim.first and one.role in LENGTHS for one in claims)
     if claim.role == "things":
         noun, end = LAST_WORD.search(plain[: claim.end]), claim.end
     else:

@@ -252,7 +252,7 @@ def _put_tokens(amounts: Amounts, claim: Claim, has_counts: bool) -> None:
     """Set a number of tokens: a length of requests, or the whole work; ask if it may be either."""
     facts, tokens = amounts.facts, claim.item.value
     is_length = tokens <= LONGEST_LENGTH and "prompt_tokens" not in facts.columns
-    of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", *RATES}
+    of_request = amounts.embeds or facts.columns.keys() & {"answer_tokens", "images_per_sequence"}
     if is_length and any(map(amounts.is_of_unknown, amounts.of("tokens"))):
         amounts.ask("prompt_tokens", claim)
     elif is_length and of_request and not (amounts.is_batch and not has_counts):
@@ -275,7 +275,7 @@ def _put_tokens(amounts: Amounts, claim: Claim, has_counts: bool) -> None:
 def _may_be_prompt(amounts: Amounts, claim: Claim) -> bool:
     """Return whether tokens without a word may be those of a prompt, not of the context."""
     has_length = bool(amounts.facts.columns.keys() & {"context_tokens", "prompt_tokens"})
-    is_short = claim.item.value < SHORTEST_CONTEXT
+    is_short = claim.item.value < SHORTEST_CONTEXT or "requests_per_second" in amounts.facts.columns
     return has_length or is_short or amounts.is_behind_unknown(claim)
 
 
