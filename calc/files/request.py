@@ -77,7 +77,6 @@ class Request(NamedTuple):
     columns: Row
     read: dict[str, str]
     remark: str  # what was not understood
-    question: str  # which model is meant
     models: dict[str, Row]
     catalogs: Catalogs
     run: ImportedRun | None = None
@@ -85,6 +84,11 @@ class Request(NamedTuple):
     reading: RequestReading = NOTHING_SAID
     data: tuple[DataSet, ...] = ()
     owners: tuple[tuple[str, str], ...] = ()  # of team, owner and project those that are named
+
+    @property
+    def question(self) -> str:
+        """Return what the words leave open, as one text."""
+        return " ".join(question.text for question in self.reading.questions)
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -120,21 +124,16 @@ def request_of(
     owners |= {name: str(named.pop(name)) for name in OWNERSHIP if name in named}
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
     models = _new_models(configs, named, sizes, text, columns or {}, catalogs)
-    if models:
-        catalogs = add_models(catalogs, models)
-        if named.get("model", "") not in catalogs.models.index:
-            named["model"] = next(iter(models))
+    catalogs = _with_models(models, named, catalogs)
     files = [document for document in configs if document not in prose]
     run = _run_of(files, named, catalogs, bool(data), model)
-    if data and run:
-        named = amount_of_data(data, run, named)
+    named = amount_of_data(data, run, named) if data and run else named
     parts = {"words": prose, "model": models, "run": run, "log": logs, "data": data}
     return Request(
         kinds=tuple(name for name, part in parts.items() if part),
         columns=named,
         read=dict(read_phrases(worded, catalogs)) | owners,
         remark=_remark(worded, sizes),
-        question=" ".join(question.text for question in worded.questions),
         models=models,
         catalogs=catalogs,
         run=run,
@@ -163,6 +162,16 @@ def _new_models(
         named["model"] = free_id(model_of(repository), catalog_ids(catalogs))
         models[named["model"]] = read_repository(repository, catalogs)
     return models
+
+
+def _with_models(models: dict[str, Row], named: Row, catalogs: Catalogs) -> Catalogs:
+    """The catalogs with models; `named` takes the first of them if it names no known model."""
+    if not models:
+        return catalogs
+    catalogs = add_models(catalogs, models)
+    if named.get("model", "") not in catalogs.models.index:
+        named["model"] = next(iter(models))
+    return catalogs
 
 
 def _run_of(
@@ -198,7 +207,6 @@ def _request_of_link(query: dict[str, list[str]], catalogs: Catalogs) -> Request
         columns={name: value for name, value in choices.items() if name in JOB or name in BY_HAND},
         read={},
         remark=link.in_short(complaints),
-        question="",
         models=choices.get("custom_models", {}),
         catalogs=catalogs,
     )

@@ -202,7 +202,7 @@ def test_a_number_before_on_is_no_count_of_machines():
         ("phi-4, 5 r/s steady, 3x at peaks", {"requests_per_second": 15}),
         ("1 200 élèves, un quart connecté en même temps, phi-4", {"share_active": 0.25}),
         ("100 hours of H100, lora phi-4, 9k rows", {"gpu_hours_most": 100, "hours_most": None}),
-        ("phi-4, users send 4 messages a day, 90,000 users", {"requests_per_second": None}),
+        ("phi-4, users send 4 messages a day, 90,000 users", {"requests_per_second": 4.16667}),
         ("36k requests a day, 5 hours a day: phi-4", {"requests_per_second": 2}),
         ("phi-4, 1.5M calls a month, 100 hours a month", {"requests_per_second": 4.16667}),
         ("replace our 6 g5.48xlarge by L40S: phi-4, 9 rps", {"gpu": "l40s", "instance": None}),

@@ -10,7 +10,9 @@ from calc.files.words.items import Item
 
 SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of documents
 USUAL_LENGTHS = frozenset(2.0**power for power in range(11, 21))  # 2,048 to a million tokens
-FIRST_YEAR = 1900  # of a range
+LONGEST_CONTEXT = 1.1e6  # tokens of a number without a word about it
+FIRST_YEAR, FIRST_PLANNED_YEAR, LAST_YEAR = 1900, 2020, 2035  # of a range of data, of a plan
+BARE = ("bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown")
 NOT = re.compile(r"\b(?:not|nicht|pas|no) (?:the |die |le |el )?$")
 THE = re.compile(r"\b(?:the|those|these|die|diese|les|ces|los|las|esos|esas) $")
 RUNS = frozenset({"tune", "train", "pretrain"})
@@ -19,57 +21,67 @@ OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "wo
 
 def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
     """Quantities that no frame read: a length such as 16k, the model's size, else a question."""
-    facts = amounts.facts
     parameters = float(catalogs.models["parameters"].get(model, 0.0)) if model else 0.0
-    context = "context_tokens" if amounts.goal == "serve" else "sequence_tokens"
-    for claim in amounts.of(
-        "bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown"
-    ):
+    for claim in amounts.of(*BARE):
         if not amounts.is_open(claim):
             continue
-        value, words, scale = claim.item.value, claim.item.text, claim.item.extra.get("scale", "")
         if _is_monthly_budget(claim, amounts) and not amounts.is_behind_unknown(claim):
-            amounts.put("usd_most", claim, value * MONTH / claim.rate_seconds)
-            facts.assume(f"'{words}' as US dollars")
-            continue
-        if claim.item.tags & {"N"} and not re.search(r"\d", words):
-            continue  # a word such as one
-        if _is_said_before(claim, amounts):
+            amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
+            amounts.facts.assume(f"'{claim.item.text}' as US dollars")
+        elif claim.item.tags & {"N"} and not re.search(r"\d", claim.item.text):
+            continue  # a word such as two, which is asked about at the end
+        elif _is_said_before(claim, amounts) or _is_size(claim, model, parameters):
             amounts.words(claim)
-            continue
-        if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
-            amounts.words(claim)  # the size of the model
-            continue
-        if scale == "b" and NOT.search(amounts.text[: claim.start]):  # the 14b, not the 32b
+        elif _is_length(claim, amounts):
+            amounts.put("context_tokens" if amounts.goal == "serve" else "sequence_tokens", claim)
+        elif _is_other_size(claim, amounts) or _is_of_years(claim):
             amounts.leave_out(claim)
-            continue
-        if (
-            claim.role in ("bare", "pair")
-            and (scale == "k" or _is_usual_length(value))
-            and value <= 1.1e6
-            and (is_power(value) or (amounts.goal == "serve" and value < SURE_CONTEXT))
-            and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
-        ):
-            amounts.put(context, claim)
-        elif claim.role == "bare_range" and FIRST_YEAR <= claim.item.extra["low"] < value <= 2035:
-            facts.not_counted.append(amounts.words(claim))  # newspapers, 1950 to 2020
-        elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
-            facts.not_counted.append(amounts.words(claim))  # a year
         else:
-            facts.ask("", amounts.with_key(claim) or amounts.with_noun(claim))
+            amounts.facts.ask("", amounts.with_key(claim) or amounts.with_noun(claim))
     for claim in amounts.of("factor", "no_effect", "not_used", "ratio", "data_span"):
-        facts.not_counted.append(amounts.words(claim))
+        amounts.leave_out(claim)
+
+
+def _is_size(claim: Claim, model: str, parameters: float) -> bool:
+    """Return whether a number is the size of the model, or of one that is not named."""
+    if claim.item.extra.get("scale", "") not in ("b", "m"):
+        return False
+    return not model or bool(parameters and 0.7 < claim.item.value / parameters < 1.4)
+
+
+def _is_other_size(claim: Claim, amounts: Amounts) -> bool:
+    """Return whether a size is denied: the 14b, not the 32b."""
+    denied = NOT.search(amounts.text[: claim.start])
+    return claim.item.extra.get("scale", "") == "b" and denied is not None
+
+
+def _is_length(claim: Claim, amounts: Amounts) -> bool:
+    """Return whether a number is a length of the context, as 16k or 8192 are."""
+    value, serves = claim.item.value, amounts.goal == "serve"
+    is_round = claim.item.extra.get("scale", "") == "k" or value in USUAL_LENGTHS
+    is_sure = is_power(value) or (serves and value < SURE_CONTEXT)
+    others = {"context_tokens" if serves else "sequence_tokens", "prompt_tokens", "examples"}
+    return (
+        claim.role in ("bare", "pair")
+        and is_round
+        and is_sure
+        and value <= LONGEST_CONTEXT
+        and not amounts.facts.columns.keys() & others
+    )
+
+
+def _is_of_years(claim: Claim) -> bool:
+    """Return whether a number is a year, or a range of years: newspapers, 1950 to 2020."""
+    first = FIRST_YEAR if claim.role == "bare_range" else FIRST_PLANNED_YEAR
+    low = claim.item.extra.get("low", claim.item.value)
+    is_bare = claim.role in ("bare", "pair", "bare_range") and not claim.item.extra.get("scale")
+    return is_bare and first <= low <= claim.item.value <= LAST_YEAR
 
 
 def _is_said_before(claim: Claim, amounts: Amounts) -> bool:
     """Return whether a number repeats one that has a meaning: it grows to 400, for the 400."""
     known = {one.item.value for one in amounts.claims if not one.role.startswith("bare")}
     return bool(THE.search(amounts.text[: claim.start])) and claim.item.value in known
-
-
-def _is_usual_length(value: float) -> bool:
-    """Return whether a number without a suffix is a power of two that a context has: 8192."""
-    return value in USUAL_LENGTHS
 
 
 def _put_largest(facts: Facts, tags: set[str]) -> None:

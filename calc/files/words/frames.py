@@ -44,7 +44,7 @@ BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see"
 WITHOUT_NOUN = frozenset(
     {"usd_bare", "usd_paid", "gpus_each", "requests_per_second", "requests_rate"}
 )  # roles of a last number
-OF_EACH = frozenset({"examples_each", "times_each"})  # 9k Texte (je 700 Tokens)
+OF_EACH = {"examples_each": 2, "times_each": 1}  # items to a length: mean len 900; je 700 Tokens
 OF_LOAD = frozenset({"users", "users_plain", "people", "users_session"})
 PER = frozenset({"per", "pro", "je", "par", "por", "/"})
 OF_OWN_COUNT = frozenset({"turn", "example", "people", "image", "document"})
@@ -221,8 +221,9 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
     if last.text.isalpha() and following.tags & {"CARD", "INST"} and frame.roles[-1] in OF_LOAD:
         return True  # how many users can one L40S take
     if frame.roles[-1] in OF_EACH and "each" in last.tags:
-        near = takewhile(lambda item: "," not in item.tags, items[match.end : match.end + 2])
-        return any("N" in item.tags for item in near)  # mean len 900
+        near = items[match.end : match.end + OF_EACH[frame.roles[-1]]]
+        near = list(takewhile(lambda item: "," not in item.tags, near))
+        return any("N" in item.tags for item in near)
     if "N" not in last.tags:
         return False
     if frame.roles[-1] not in WITHOUT_NOUN:

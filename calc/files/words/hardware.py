@@ -139,23 +139,9 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
     if not own:
         return
     item = own[0]
-    if "INST" in item.tags:
-        name = item.value[-1]
-        count = _count_of_instances(amounts, float(catalogs.instances["gpus"][name]))
-        if len(item.value) > 1 and not item.extra.get("exact"):
-            amounts.facts.ask(
-                "have",
-                item.text,
-                item.value[:4],
-                f"You wrote '{item.text}'. Which size of it do you have?",
-            )
-            return
-    else:
-        count, name = _count(amounts) or amounts.value("gpus_most") or 1, item.value[0]
-        if count == 1 and _asks_number(item, items):
-            choices = tuple(f"{number} x {name}" for number in OFFERED)
-            amounts.facts.ask("have", item.text, choices, HOW_MANY.format(item.text))
-            return
+    count, name = _own_machine(amounts, item, items, catalogs)
+    if not name:
+        return
     if count > MOST_MACHINES:
         amounts.facts.ask("have", f"{count:,.0f} {item.text}")
         return
@@ -174,6 +160,25 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
         words = ", ".join(one.text for one in [item, *others])
         amounts.facts.drop("have")
         amounts.facts.ask("gpu", words, text=f"You wrote '{words}'. Which of these is meant?")
+
+
+def _own_machine(
+    amounts: Amounts, item: Item, items: list[Item], catalogs: Catalogs
+) -> tuple[float, str]:
+    """How many of one's own machines there are and their id; no id where that is asked."""
+    if "INST" not in item.tags:
+        count, name = _count(amounts) or amounts.value("gpus_most") or 1, item.value[0]
+        if count == 1 and _asks_number(item, items):
+            choices = tuple(f"{number} x {name}" for number in OFFERED)
+            amounts.facts.ask("have", item.text, choices, HOW_MANY.format(item.text))
+            return 0, ""
+        return count, name
+    if len(item.value) > 1 and not item.extra.get("exact"):
+        text = f"You wrote '{item.text}'. Which size of it do you have?"
+        amounts.facts.ask("have", item.text, item.value[:4], text)
+        return 0, ""
+    name = item.value[-1]
+    return _count_of_instances(amounts, float(catalogs.instances["gpus"][name])), name
 
 
 def _count_of_instances(amounts: Amounts, gpus: float) -> float:

@@ -30,7 +30,7 @@ WEEKEND_TOO = re.compile(
 OF_HOURS_UP = ("clock_range", "duration_rate", "always")
 UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|hora"), 9.0
-NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
+HOURS_OF_WORDS = {"overnight": 12.0, "weekend": 48.0}
 LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
 OF_LENGTHS = ("tokens", "each_tokens", "prompt_tokens", "answer_tokens")
 SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
@@ -189,33 +189,43 @@ def _put_times(amounts: Amounts) -> None:
             amounts.put("hours_most", claim)
         else:
             _put_time_of_service(amounts, claim)
+    _settle_deadline(amounts, ends)
+    is_due = ends and "by_day" in amounts.tags
+    if is_due and not facts.columns.keys() & {"hours_most", "hours_per_month"}:
+        facts.ask("hours_most", "", (), BY_DAY)
+    for claim in amounts.of(*HOURS_OF_WORDS):
+        if ends:
+            _put_hours_of_words(amounts, claim)
+        else:
+            amounts.words(claim)
+            _put_weekend_of_service(amounts, claim)
+
+
+def _settle_deadline(amounts: Amounts, ends: bool) -> None:
+    """Take a long answer time of work that ends as its deadline, and none of a service."""
+    facts = amounts.facts
     if amounts.is_batch and float(facts.columns.get("request_seconds", 0)) >= MINUTE:
         value, words = facts.columns["request_seconds"], facts.words["request_seconds"]
-        facts.drop("request_seconds")  # of the whole work: 24h turnaround
+        facts.drop("request_seconds")  # of the whole work: 40 min turnaround
         facts.put("hours_most", value / HOUR, words)
-    if not ends and "hours_most" in facts.columns:
-        value, words = facts.columns["hours_most"], facts.words["hours_most"]
-        facts.drop("hours_most")
-        if DAY_HOURS <= value <= LONGEST_MONTH_HOURS and UP_FOR.match(words):
-            facts.put("hours_per_month", float(value), words)
-        else:
-            facts.ask("hours_per_month", words)
-    if (
-        ends
-        and "by_day" in amounts.tags
-        and not facts.columns.keys() & {"hours_most", "hours_per_month"}
-    ):
-        facts.ask("hours_most", "", (), BY_DAY)
-    for role, hours in (("overnight", NIGHT_HOURS), ("weekend", WEEKEND_HOURS)):
-        for claim in amounts.of(role):
-            words = amounts.words(claim)
-            if not ends:
-                _put_weekend_of_service(amounts, claim)
-            elif claim.rate_seconds:  # over a weekend (a week)
-                facts.ask("hours_most", words)
-            elif "hours_most" not in facts.columns:
-                facts.put("hours_most", hours, words)
-                facts.assume(f"'{words}' as {hours:g} hours")
+    if ends or "hours_most" not in facts.columns:
+        return
+    value, words = facts.columns["hours_most"], facts.words["hours_most"]
+    facts.drop("hours_most")
+    if DAY_HOURS <= value <= LONGEST_MONTH_HOURS and UP_FOR.match(words):
+        facts.put("hours_per_month", float(value), words)
+    else:
+        facts.ask("hours_per_month", words)
+
+
+def _put_hours_of_words(amounts: Amounts, claim: Claim) -> None:
+    """Put the hours of a night or a weekend as the deadline; ask about one of each week."""
+    facts, words, hours = amounts.facts, amounts.words(claim), HOURS_OF_WORDS[claim.role]
+    if claim.rate_seconds:  # over a weekend (a week)
+        facts.ask("hours_most", words)
+    elif "hours_most" not in facts.columns:
+        facts.put("hours_most", hours, words)
+        facts.assume(f"'{words}' as {hours:g} hours")
 
 
 def _contradicted(amounts: Amounts, claim: Claim) -> Claim | None:

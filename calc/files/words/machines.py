@@ -52,17 +52,7 @@ def _overlaps(item: Item, others: list[Item]) -> bool:
 
 def _instances(text: str, catalogs: Catalogs) -> list[Item]:
     """The instance types and families that a text names."""
-    table = catalogs.instances
-    families: dict[str, list[str]] = {}
-    for name in map(str, table.index):
-        families.setdefault(name.partition(".")[0], []).append(name)
-    for head in SHORT_FAMILIES & {name[:2] for name in families} - families.keys():
-        families[head] = [
-            name
-            for family, several in families.items()
-            if family.startswith(head) and family not in SHORT_FAMILIES
-            for name in several
-        ]
+    table, families = catalogs.instances, _families(catalogs)
     names = "|".join(sorted(map(re.escape, families), key=len, reverse=True))
     items = []
     instance = rf"({names})(?:\.({SIZES}))?s?"
@@ -93,6 +83,21 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
                 )
             )
     return items
+
+
+def _families(catalogs: Catalogs) -> dict[str, list[str]]:
+    """The instance types of each family, and of the short names that people write for several."""
+    families: dict[str, list[str]] = {}
+    for name in map(str, catalogs.instances.index):
+        families.setdefault(name.partition(".")[0], []).append(name)
+    for head in SHORT_FAMILIES & {name[:2] for name in families} - families.keys():
+        families[head] = [
+            name
+            for family, several in families.items()
+            if family.startswith(head) and family not in SHORT_FAMILIES
+            for name in several
+        ]
+    return families
 
 
 def _whole_family(family: str, ids: list[str]) -> str:

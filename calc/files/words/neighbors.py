@@ -286,6 +286,7 @@ def _kind(place: ItemPlace) -> Item | None:
     while len(behind) > 1 and behind[0].text in "/-" and is_noun(behind[1]):
         behind = behind[2:]  # query/passage pairs
     is_kind = bool(behind) and behind[0].tags & THINGS and behind[0].text.endswith("s")
+    is_kind = is_kind and bool(item.tags & KINDS)
     before = place.before  # 22M tokens of chat logs
     is_kind = is_kind or (_names_data(behind) and before is not None and before.text in OF_DATA)
     return replace(item, tags=SILENT) if is_kind else None

@@ -12,6 +12,7 @@ from calc.files.words.models import NamedModel, named_models
 from calc.files.words.scopes import Scopes, name_entry, scopes_of
 from calc.files.words.vocabulary import vocabulary
 
+FIRST_YEAR, LAST_YEAR = 1990, 2035
 GOES_ON = re.compile(r"[-.](?:\d|x\b)")  # after a name: that of another release
 
 
@@ -77,7 +78,7 @@ def refusal_of(text: ParsedText) -> str:
 
 def words_aside(text: ParsedText) -> list[str]:
     """The quantities, machines and places of clauses that speak of something else."""
-    claims = [claim for claim in text.claims_aside if claim.role not in ("bare", "bare_range")]
+    claims = [claim for claim in text.claims_aside if _is_amount(claim)]
     names = [
         text.items[place]
         for place in sorted(text.scopes.aside)
@@ -86,6 +87,14 @@ def words_aside(text: ParsedText) -> list[str]:
     ]
     quantities = [text.plain[claim.start : claim.end] for claim in claims]
     return [*quantities, *(item.text for item in names)]
+
+
+def _is_amount(claim: Claim) -> bool:
+    """Return whether a claim is of more than a word such as two, or a year."""
+    if claim.role not in ("bare", "bare_range"):
+        return True
+    is_year = FIRST_YEAR <= claim.item.value <= LAST_YEAR and not claim.item.extra.get("scale")
+    return bool(re.search(r"\d", claim.item.text)) and not is_year
 
 
 def unread_words(text: ParsedText) -> list[str]:
