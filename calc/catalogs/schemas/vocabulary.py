@@ -83,6 +83,7 @@ class File(CatalogFile, kw_only=True):
     refusals: dict[str, Refusal]
     bounds: dict[str, Bounds]
     reach: dict[str, Bounds]
+    signals: dict[str, Translations]
     marking: Translations
     persons: Persons
     glued: Text

@@ -6,24 +6,9 @@ from typing import NamedTuple
 
 from calc.files.words.items import Item
 from calc.files.words.letters import signature_of
+from calc.files.words.vocabulary import signals
 
 HARD = frozenset({"end"})
-OURS = frozenset({"we", "our", "wir", "nous", "it"})
-OWN = frozenset({"our", "current", "existing", "unser", "unsere", "notre", "nuestro", "nuestra"})
-PAST = frozenset(
-    {
-        *("tested", "tried", "used", "ran", "evaluated", "benchmarked", "started", "had", "did"),
-        *("fine-tuned", "finetuned", "trained", "pretrained", "served", "hosted", "rented"),
-    }
-)
-LASTED = frozenset({"needed"})  # so long: my predecessor needed 30 hours
-TESTERS = frozenset(
-    {
-        *("we", "i", "they", "he", "she", "we've", "i've", "we'd", "i'd", "they've"),
-        *("predecessor", "colleague", "coworker", "intern", "friend", "supervisor", "someone"),
-    }
-)
-PRESENT = frozenset({"current", "old", "present"})  # our old chatbot runs on two T4
 TURNS = frozenset({"but", "now", "wish"})  # tags of words that turn from today to the plan
 WISH = ("'d", "'ll")  # we'd like, we'll need
 NO = frozenset({"no", "nope", "nein", "non"})
@@ -40,15 +25,6 @@ NOW = frozenset({"currently", "now", "today"})
 OF_TODAY = frozenset({"now", "today_heading"})
 MACHINES = frozenset({"CARD", "INST"})
 REPLACED = MACHINES | {"MODEL"}
-REPLIES = frozenset(  # what is due by a day where it is no work of a GPU
-    {
-        *("number", "numbers", "figure", "figures", "estimate", "estimates", "quote", "quotes"),
-        *("quotation", "offer", "answer", "reply", "respond", "proposal", "cost", "costs"),
-        *("price", "prices", "report", "slides", "decide", "decision", "comparison", "feedback"),
-        *("angebot", "schätzung", "zahl", "zahlen", "kosten", "antwort", "preis", "devis"),
-        *("estimation", "chiffre", "réponse", "presupuesto", "respuesta", "cifra", "precio"),
-    }
-)
 ARTICLES = frozenset({"a", "an", "the", "one"})
 LARGER = frozenset({"bigger than", "larger than", "better than", "above", "beyond", "over"})
 
@@ -277,10 +253,10 @@ def _compares_two(items: list[Item], place: int) -> bool:
 def _is_of_today(clause: Clause) -> bool:
     """Return whether a clause says what runs today: we run it on two p4d today."""
     words = clause.words
-    past = PAST | LASTED if "DUR" in clause.tags else PAST
+    past = signals("past") | (signals("lasted") if "DUR" in clause.tags else frozenset())
     if any(
-        one in TESTERS
-        and past & set(_behind_owner(words[place + 1 : place + 5])[:2])
+        one in signals("testers")
+        and (past & set(_behind_owner(words[place + 1 : place + 5])[:2]) or _ends_in_past(words))
         and "never" not in words[place + 1 : place + 2]
         for place, one in enumerate(words)
     ):
@@ -289,9 +265,14 @@ def _is_of_today(clause: Clause) -> bool:
         return True
     if not clause.tags & {"runs", "paid"}:
         return False
-    if PRESENT & set(words) and "wish" not in clause.tags:
+    if signals("present") & set(words) and "wish" not in clause.tags:
         return True
-    return "now" in clause.tags and bool(OURS & set(words) or "own" in clause.tags)
+    return "now" in clause.tags and bool(signals("ours") & set(words) or "own" in clause.tags)
+
+
+def _ends_in_past(words: list[str]) -> bool:
+    """Return whether a clause ends with a verb of the past: wir haben es auf zwei T4 getestet."""
+    return words[-1:] != [] and words[-1] in signals("past_last")
 
 
 def _behind_owner(words: list[str]) -> list[str]:
@@ -325,7 +306,7 @@ def _overloaded(items: list[Item]) -> set[int]:
             continue
         tags = {tag for one in sentence for tag in items[one].tags}
         words = {items[one].text for one in sentence}
-        is_ours = bool(words & OWN) and "wish" not in tags
+        is_ours = bool(words & signals("own")) and "wish" not in tags
         if "overloaded" in tags and tags & MACHINES and is_ours:
             aside |= set(sentence)
         sentence = []
@@ -343,10 +324,10 @@ def _is_of_reply(items: list[Item], place: int) -> bool:
     for other in reversed(items[:place]):
         if other.tags & {"end", ","}:
             break
-        if other.text in REPLIES:
+        if other.text in signals("replies"):
             return True
     behind = [item.text for item in items[place + 1 : place + 4] if item.text not in ARTICLES]
-    return behind[:1] == [":"] and bool(REPLIES & set(behind[1:]))
+    return behind[:1] == [":"] and bool(signals("replies") & set(behind[1:]))
 
 
 def _is_heading(items: list[Item], place: int) -> bool:

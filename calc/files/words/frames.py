@@ -4,8 +4,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from calc.catalogs.load import read_once
+from calc.files.words.cues import NAMES, role_by_words_before
 from calc.files.words.items import KEY_MARKS, SOFT, Item
-from calc.files.words.neighbors import MADE, is_noun, is_plural
+from calc.files.words.neighbors import is_noun, is_plural
 from calc.files.words.vocabulary import QUANTITIES, WORDS_OF_QUANTITY, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
@@ -49,22 +50,7 @@ OF_LOAD = frozenset({"users", "users_plain", "people", "users_session"})
 PER = frozenset({"per", "pro", "je", "par", "por", "/"})
 OF_OWN_COUNT = frozenset({"turn", "example", "people", "image", "document"})
 COUNTED = frozenset({"user", "people", "request", "session", "example", "document", "image"})
-OF_CUES = {
-    "latency": "answer_tokens",
-    "answer": "answer_tokens",
-    "prompt": "prompt_tokens",
-    "context": "context_tokens",
-}
-DESCRIPTIONS = frozenset(
-    {
-        *("short", "brief", "small", "large", "longish", "tiny", "huge", "kurz"),
-        *("is", "are", "ist", "sind", "est", "sont", "es", "son"),  # output is one label, 5 tokens
-    }
-)
-APPOSITIONS = frozenset({"so", "ie", "i.e", "meaning", "roughly", "say"})  # output, so 400
-FARTHEST_DESCRIBED = 8  # items between a word such as answers and its number
 WE_HAVE = frozenset({"we have", "wir haben", "ich habe", "nous avons", "j'ai", "tenemos", "tengo"})
-NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
 class Claim(NamedTuple):
@@ -127,38 +113,11 @@ def _best_steps(items: list[Item]) -> list[Step]:
 
 
 def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
-    """Tokens right behind a word that another number has taken too: 10 s for an answer of 300.
-
-    A word about that length may stand between: the answers are short, perhaps 250 tokens.
-    """
+    """A number of tokens alone, with the role that the words before it give it."""
     if [claim.role for claim in claims] != ["tokens"]:
         return claims
-    near = items[max(claims[0].first - MOST_SKIPPED, 0) : claims[0].first]
-    before = [item for item in near if not item.is_silent]
-    tags = before[-1].tags if before else frozenset()
-    if claims[0].item.value <= vocabulary().reach["answer_tokens"].most:
-        tags |= _described_before(items, claims[0].first)
-    if before and before[-1].text in MADE:  # captions (70 tokens)
-        tags |= {"answer"}
-    role = next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
+    role = role_by_words_before(items, claims[0].first, claims[0].item.value)
     return [claims[0]._replace(role=role)]
-
-
-def _described_before(items: list[Item], first: int) -> frozenset[str]:
-    """Return the tags of the word that a clause calls short or long, before a number."""
-    near = items[max(first - 2, 0) : first]
-    is_described, commas = any(item.text in APPOSITIONS for item in near), 0
-    for item in reversed(items[max(first - FARTHEST_DESCRIBED, 0) : first]):
-        commas += "," in item.tags
-        if commas > 1 or item.tags & (NAMES | {"end", "N"}):
-            break
-        if commas and (item.text in DESCRIPTIONS or "long" in item.tags):
-            is_described = True
-        elif is_described and item.tags & OF_CUES.keys():
-            return item.tags
-        elif is_described and "out" in item.tags:
-            return frozenset({"answer"})
-    return frozenset()
 
 
 def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:

@@ -169,6 +169,19 @@ def _frame(text: str) -> Frame:
 
 
 @read_once
+def _signals() -> dict[str, frozenset[str]]:
+    return {
+        name: frozenset(word.strip() for text in languages.values() for word in text.split(","))
+        for name, languages in vocabulary().signals.items()
+    }
+
+
+def signals(name: str) -> frozenset[str]:
+    """The words in all languages that are a signal, such as those of what was tried before."""
+    return _signals()[name]
+
+
+@read_once
 def silent_words() -> frozenset[str]:
     """Words that say nothing by themselves."""
     return frozenset(vocabulary().silent.split())
