@@ -34,7 +34,7 @@ def without_parts(
 
 
 def _of_part(items: list[Item]) -> list[Item]:
-    """What a word such as half is of: the next words; behind twice as the whole clause."""
+    """The words that half or twice belongs to: the next ones; behind twice as, the clause."""
     compares = any(item.text == "as" for item in items[1:2])
     most = len(items) if compares else 1 + FARTHEST_NUMBER
     return list(takewhile(lambda item: not item.tags & {"end", ","}, items[:most]))

@@ -298,7 +298,8 @@ def _says(item: Item) -> bool:
 def _counts_before(frame: Frame, element: int) -> bool:
     """Return whether a frame waits for the number of the things that it begins with: users 20."""
     before = frame.elements[:element]
-    waited = next((tags for tags, optional in frame.elements[element:] if not optional), set())
+    required = (tags for tags, optional in frame.elements[element:] if not optional)
+    waited: frozenset[str] = next(required, frozenset())
     return "N" in waited and all(
         optional or tags & COUNTED or tags in ({"concurrent"}, {"token"})
         for tags, optional in before

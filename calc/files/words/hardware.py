@@ -165,7 +165,7 @@ def _own_machines(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs:
 def _own_machine(
     amounts: Amounts, item: Item, items: list[Item], catalogs: Catalogs
 ) -> tuple[float, str]:
-    """How many of one's own machines there are and their id; no id where that is asked."""
+    """The number of one's own machines and their id; no id where that is asked."""
     if "INST" not in item.tags:
         count, name = _count(amounts) or amounts.value("gpus_most") or 1, item.value[0]
         if count == 1 and _asks_number(item, items):

@@ -223,11 +223,10 @@ def _heading(place: ItemPlace) -> Item | None:
     if "N" not in item.tags or item.value > LONGEST_LIST or len(behind) < 2:
         return None
     begins = before is None or before.tags & {"end", ",", "silent"}
-    counts = is_noun(behind[0]) and is_plural(behind[0].text)
     is_sentence = item.text.isalpha() and "end" in behind[1].tags  # two things. First, ...
     is_heading = is_sentence or any(one.text == ":" for one in _silent(place))
-    is_heading = begins and counts and is_heading
-    return replace(item, tags=SILENT) if is_heading else None
+    counts_things = begins and _names_things(behind)
+    return replace(item, tags=SILENT) if counts_things and is_heading else None
 
 
 def _silent(place: ItemPlace) -> list[Item]:
@@ -285,14 +284,14 @@ def _kind(place: ItemPlace) -> Item | None:
     behind = place.behind(4)
     while len(behind) > 1 and behind[0].text in "/-" and is_noun(behind[1]):
         behind = behind[2:]  # query/passage pairs
-    is_kind = bool(behind) and behind[0].tags & THINGS and behind[0].text.endswith("s")
-    is_kind = is_kind and bool(item.tags & KINDS)
+    of_things = bool(behind) and bool(item.tags & KINDS) and bool(behind[0].tags & THINGS)
+    is_kind = of_things and behind[0].text.endswith("s")
     before = place.before  # 22M tokens of chat logs
-    is_kind = is_kind or (_names_data(behind) and before is not None and before.text in OF_DATA)
+    is_kind = is_kind or (_names_things(behind) and before is not None and before.text in OF_DATA)
     return replace(item, tags=SILENT) if is_kind else None
 
 
-def _names_data(behind: list[Item]) -> bool:
+def _names_things(behind: list[Item]) -> bool:
     """Return whether the next item is an unknown noun of several things, such as logs."""
     return bool(behind) and is_noun(behind[0]) and is_plural(behind[0].text)
 

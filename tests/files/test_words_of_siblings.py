@@ -1,0 +1,105 @@
+"""Requests that say one thing in the ways of several people, and numbers that stay a question."""
+
+import pytest
+from examples import catalogs
+
+from calc import read_request
+
+pytestmark = pytest.mark.usefixtures("read_once")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        # People: groups of them, their nouns by ending, what each sends
+        ("phi-4 for 50 lawyers and 20 clerks", {"people": 70}),
+        ("phi-4 for 50 lawyers, 20 clerks and 5 managers", {"people": 75}),
+        ("Qwen3-14B für 35 Disponenten", {"people": 35}),
+        ("phi-4 pour 40 vendeurs", {"people": 40}),
+        ("phi-4, 90 offices, each has 3 receptionists", {"people": 270}),
+        ("80 employees send 2,000 requests a day, phi-4", {"requests_per_second": 0.0231481481481}),
+        ("phi-4, 900 users ask 8 questions an hour", {"requests_per_second": 2}),
+        ("one power user of phi-4", {"people": 1}),
+        # Lengths and amounts
+        ("lora phi-4, 9k dialogs of 3 turns, 200 tokens per turn", {"example_tokens": 600}),
+        ("phi-4, 250k texts, 90 tokens in, the same out, offline", {"answer_tokens": 90}),
+        ("sft phi-4, 9k rows (mean 700, max 2048)", {"sequence_tokens": 2048, "usd_most": None}),
+        ("sft phi-4, 9k train, 1k val, max len 512", {"examples": 9000}),
+        ("lora phi-4, 900 mil tokens", {"train_tokens": 9e8}),
+        ("lora phi-4, 20 mil ejemplos de 300 tokens", {"examples": 20_000}),
+        ("lora phi-4 on 9 mln tokens", {"train_tokens": 9e6}),
+        ("Project AB-77: lora phi-4, 9M tokens", {"train_tokens": 9e6}),
+        (
+            "sft phi-4, 8 gpus, tp 2, micro batch 1, grad accum 4, seq 8192, 100 steps",
+            {"train_tokens": 13_107_200},
+        ),
+        (
+            "bge-reranker-v2-m3, top 20 for 9k queries, 300 tokens each",
+            {"tokens_total": "54000000"},
+        ),
+        ("90k texts a day, done in 3 hours, phi-4, 200 in, 9 out", {"hours_most": 3}),
+        ("qwen2.5-vl-7b: ocr of 900 books, 200 pages per book", {"tokens_total": "180000 images"}),
+        ("whisper-small, 2 TB of calls, 9,000 hours", {"text_gigabytes": None}),
+        ("phi-4 for 9 people, 3 hours a day", {"hours_per_month": 91.2}),
+        ("grpo phi-4, 9k prompts, k=4", {"generations": 4}),
+        # Names and machines
+        ("lama 3.1 8b for 9 users", {"model": "llama-3.1-8b"}),
+        ("reading speed (5 tok/s) is enough, phi-4, 9 users", {"model": "phi-4"}),
+        ("sft phi-4 on 9k r1 traces", {"model": "phi-4"}),
+        ("lora phi-4 on two A100 40, 9M tokens", {"gpu": "a100-40gb-sxm"}),
+        ("keine P4-Instanzen, phi-4 für 9 Nutzer", {"excludes": "p4d+p4de"}),
+        ("g5 is slow, so skip it. phi-4, 9 users", {"excludes": "g5", "instance": None}),
+        ("no spot, and the same goes for p5: phi-4, 9 users", {"excludes": "spot+p5"}),
+        ("fp8 not needed, phi-4 for 9 users", {"precision": None}),
+        ("fp8 is not allowed, phi-4 for 9 users", {"precision": None, "excludes": "fp8"}),
+        (
+            "spot preferred, lora phi-4, 9M tokens",
+            {"markets": ["on-demand", "capacity-block", "spot"]},
+        ),
+        ("IT COSTS US 4K A MONTH. PHI-4 FOR 9 USERS", {"regions": None}),
+        # Clauses about something else
+        ("Wir haben es auf zwei T4 getestet. phi-4 für 30 Nutzer", {"have": None, "gpu": None}),
+        (
+            "phi-4, 9k texts to embed. 200 rps, which is another story",
+            {"requests_per_second": None},
+        ),
+        ("my colleague asked whether a g6e would do: phi-4, 9 users", {"have": None}),
+    ],
+)
+def test_siblings_of_a_phrase_are_read_alike(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "column"),
+    [
+        ("12 cooks and 30 waiters use phi-4", "12 cooks and 30 waiters", "people"),
+        (
+            "200 employees ask 90 questions a day, phi-4",
+            "90 questions a day",
+            "requests_per_second",
+        ),
+        ("phi-4, 12 rps, 900 tokens", "900 tokens", "prompt_tokens"),
+        (
+            "twice as fast as people read (5 tok/s), 9 users, phi-4",
+            "twice as fast",
+            "token_seconds",
+        ),
+        ("phi-4, double the 20 rps of today", "double the 20 rps", "requests_per_second"),
+        ("lora phi-4, 9M tokens, max 300", "max 300", "usd_most"),
+        ("serve phi-4, 40 users, 300 tokens per turn", "300 tokens per turn", "prompt_tokens"),
+        ("phi-4 for 9 users, top_z = 4", "top_z = 4", "users"),
+        ("lora mixtral 8x7b, 9k rows, ep=4", "ep=4", "epochs"),
+        ("nothing bigger than a single g6e.xlarge. phi-4, 9 users", "g6e.xlarge", "instance"),
+    ],
+)
+def test_a_number_without_a_sure_meaning_is_asked_about(text, words, column):
+    reading = read_request(text, catalogs())
+    assert words in " ".join(one.text for one in reading.questions)
+    assert column not in reading.columns
+
+
+def test_numbers_of_an_earlier_attempt_are_named():
+    reading = read_request("until now 12 or 14 of them. phi-4 for 9 users", catalogs())
+    assert {"12", "14"} <= set(reading.not_counted)
