@@ -39,6 +39,7 @@ WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
 LAST_RESORT = 0.3  # the cost of a number without a word of the vocabulary: any word is surer
 UNREAD = 0.4  # the cost of a number that no frame reads
 PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
+YEAR = 31_536_000.0  # seconds
 NO_SIZES, SIZES = frozenset({"gpus", "nodes", "gpus_each", "requests_count"}), frozenset({"b", "t"})
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
@@ -206,6 +207,8 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     if "label" in first.tags and (last.start > first.end + 1 or last.extra.get("scale")):
         return False  # room for 8k
     for role, item in zip(frame.roles, values, strict=False):
+        if role == "data_span" and item.extra.get("unit", 0.0) < YEAR:
+            return False  # 9 hours of court hearings
         if role in NO_SIZES and item.extra.get("scale") in SIZES:
             return False  # the GPUs for 70b
         reach = vocabulary().reach.get(role)

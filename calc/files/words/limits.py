@@ -28,6 +28,7 @@ WEEKEND_TOO = re.compile(
     r"|\bweekends? (?:too|as well|also|included)\b"
 )
 OF_HOURS_UP = ("clock_range", "duration_rate", "always")
+UP_BEFORE = re.compile(r"\b(?:for|during|over|run|runs|it|für|pour|por|durante)\b[^.,;:]{0,24}$")
 UP_FOR = re.compile(r"for |during |over ")  # so long a service is up
 OF_OFFICE, OFFICE_HOURS = re.compile(r"hours|zeiten|heures|hora"), 9.0
 HOURS_OF_WORDS = {"overnight": 12.0, "weekend": 48.0}
@@ -256,7 +257,8 @@ def _put_weekend_of_service(amounts: Amounts, claim: Claim) -> None:
 
 def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
     """A time of a service without a word about it: how long it is up, or how fast it answers."""
-    if claim.item.value >= HOUR and "run" in amounts.tags:
+    says_up = "run" in amounts.tags and UP_BEFORE.search(amounts.text, 0, claim.item.start)
+    if claim.item.value >= HOUR and says_up:
         amounts.put("hours_per_month", claim, claim.item.value / HOUR)
     elif amounts.embeds and claim.item.value < MINUTE:
         amounts.put("first_token_seconds", claim)

@@ -181,8 +181,12 @@ def _passages(amounts: Amounts) -> float:
         return 0.0
     few = [claim for claim in counts if claim.item.value <= MOST_PASSAGES]
     for claim in counts:
-        if claim not in few and claim.role == "documents":  # those that are searched
+        if claim in few or claim.role != "documents":
+            continue
+        if "serve" in amounts.tags:  # an assistant searches them
             amounts.leave_out(claim)
+        else:
+            amounts.ask("requests_total", claim)
     if not each and "prompt_tokens" in amounts.facts.columns:  # 60 pages, 45k tokens in
         for claim in few:
             if PAGES.search(amounts.text, claim.start, claim.end):
