@@ -44,6 +44,7 @@ def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     objective = catalogs.objectives.loc[settings.values.get("objective") or "sft"]
     _by_tokens(settings, copies, int(objective["sequences_each"]))
     _pipelined(settings)
+    _whole_batch(settings)
     _accumulation(settings, copies)
     _tokens(settings, copies, objective)
 
@@ -241,6 +242,12 @@ def _pipelined(settings: RunSettings) -> None:
     settings.derive("batch", each, ("stage_batch", "batch"))
     if "global_batch" not in settings.values:
         settings.derive("accumulation_steps", steps, ("stage_batch", "batch"))
+
+
+def _whole_batch(settings: RunSettings) -> None:
+    """Take the batch of a script as that of all steps where it names a micro-batch beside it."""
+    if {"script_batch", "batch"} <= settings.explicit and "global_batch" not in settings.values:
+        settings.derive("global_batch", int(settings.values["script_batch"]), ("script_batch",))
 
 
 def _accumulation(settings: RunSettings, copies: int | None) -> None:

@@ -8,26 +8,42 @@ from calc.mappings import Json
 ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
 MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")  # an owner/name
+OF_LOADING = {"model", "sequence_tokens", "weights", "attention", "tensor_parallel", "quantized"}
 TRAINS = re.compile(r"train|tun|sft|lora|dpo|clm")
 OTHER_WORK = re.compile(
     r"(?:^|_)(?:eval|evaluate|evaluation|generate|generation|infer|inference|convert|preprocess"
-    r"|prepare|prep|tokenize|quantize|merge|export|download|upload)(?:_|$)"
+    r"|prepare|prep|tokenize|quantize|merge|export|download|upload|server|serve|demo|chat|app)(?:_|$)"
 )  # in the name of a script that makes data or answers
 
 
 def any_trainer(fields: Json, script: str, best: Tool | None) -> Tool | None:
-    """The tool for scripts without a known owner, if it knows the most of their flags."""
+    """The tool for scripts without a known owner, if it knows the most of their flags.
+
+    `best`: the tool that knows most flags; it is not meant where its own command is another.
+    """
     tool = tools()[ANY_TRAINER]
-    if best and (
-        best.id not in LIKE_ANY or _known_fields(tool, fields) <= _known_fields(best, fields)
-    ):
+    is_own = best is not None and best.id not in LIKE_ANY and not best.commands
+    if is_own or (best and _known_fields(tool, fields) < _known_fields(best, fields)):
         return None
-    has_mark = any(mark in fields for mark in tool.marks)
+    if best and _known_fields(tool, fields) == _known_fields(best, fields):
+        return tool if adapts_otherwise(fields) else None
     names_model = any(name in fields for name in MODEL_FLAGS)
     trains = TRAINS.search(_name(script))
     if trains and names_model:
         return tool
-    return tool if has_mark and (trains or _known_fields(tool, fields) > 1) else None
+    has_mark = any(mark in fields for mark in tool.marks)
+    return tool if has_mark and (trains or says_training(tool, fields)) else None
+
+
+def adapts_otherwise(fields: Json) -> bool:
+    """Return whether fields speak of LoRA in another way than TRL's, which adapts with use_peft."""
+    return bool({"lora_r", "lora_rank", "lora_enable"} & fields.keys()) and "use_peft" not in fields
+
+
+def says_training(tool: Tool, fields: Json) -> bool:
+    """Return whether fields of a script of one's own say more than how it loads its model."""
+    parts = [tool.fields[name].to for name in fields if name in tool.fields]
+    return len(parts) > 1 and not OF_LOADING.issuperset(parts)
 
 
 def does_other_work(script: str) -> bool:

@@ -5,8 +5,10 @@ import re
 from typing import Any
 
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.substitutions import EVERY_GPU
 from calc.mappings import Json
 
+COUNTS_GPUS = "cuda.device_count"
 CLASS = "class"  # the key under which a call keeps the name of what it calls
 # Calls that keep the words of a text.
 OF_WORDS = ("shlex.split", "textwrap.dedent", "dedent")
@@ -141,6 +143,8 @@ class Values:
             return (placed[0] if placed and isinstance(placed[0], dict) else {}) | named
         if name in ("str", "int", "float", "list", "Path") and len(placed) == 1:
             return placed[0] if name != "str" else str(placed[0])
+        if name.endswith(COUNTS_GPUS):
+            return EVERY_GPU
         if name == "json.dumps" and placed and isinstance(placed[0], str | int | float):
             return str(placed[0])
         if name in FROM_ENVIRONMENT and len(placed) == 2:

@@ -186,8 +186,9 @@ def _take_field(
     value = reading.fields[name]
     if as_word(value) in meaning.idle_at or (meaning.read == "open" and is_off(value)):
         return
-    if value == EVERY_GPU and meaning.to in ("gpus", "gpus_per_node"):
+    if value == EVERY_GPU and meaning.to in ("gpus", "gpus_per_node", "tensor_parallel"):
         settings.put(TAKES_EVERY_GPU, "yes", name, reading)
+        settings.leave(meaning.to)
         return
     try:
         for part, setting in meaning.sets.items():

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from calc.columns import GLOSSARY
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, Tool, tools
+from calc.files.configs.run_settings import STAGE
 from calc.files.configs.script_asides import IF, LOAD, LOOP
 from calc.files.configs.values import whole
 from calc.mappings import Json
@@ -45,6 +46,7 @@ LOADS = "say in words beside the file the load of a {}"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 TOO_FEW_GPUS = "the command takes {} GPUs, and only {} are asked for"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
+ABSENT = "not here, may shard the run or move it to host memory: add it"
 LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the largest"
 EFFECTS = {"memory": SURE, "less memory": LOWERS, "": MAYBE}
 CUT = "..."  # where a long value is cut
@@ -73,7 +75,8 @@ class RunSummary(NamedTuple):
     def overstates(self) -> bool:
         """Return whether a field that lowers the memory is not counted, and none that raises it."""
         return not self.lacks_memory and any(
-            item.endswith((f"({LOWERS})", f"({AS_ADAMW})")) for item in self.not_counted
+            item.endswith((f"({LOWERS})", f"({AS_ADAMW})", f"({ABSENT})"))
+            for item in self.not_counted
         )
 
     def on_spot(self) -> "RunSummary":
@@ -195,12 +198,14 @@ def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
     return [PER_NODE.format(int(run["gpus"]) // int(sources[0].text))]
 
 
-def _effect(name: str, field: Field | None) -> str:
+def _effect(name: str, field: Field | None, value: str) -> str:
     """The effect on memory of a field that is not counted, as far as it is known."""
     if field is None:
         return MAYBE if "." in name else UNKNOWN
     if field.to in OPTIMIZERS:
         return AS_ADAMW
+    if field.read == "document" and not STAGE.search(value):
+        return ABSENT
     if field.to == "lora_rank":
         return LOWERS  # of a run that trains every weight
     return SURE if field.to in OF_MEMORY else EFFECTS[field.changes]
@@ -225,7 +230,7 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
     }
     items = []
     for name in filter(None, run["unused"].split("+")):
-        effect = _effect(name, fields.get(name))
+        effect = _effect(name, fields.get(name), values.get(name, ""))
         text = _with_effect(name, values.get(name, ""), effect)
         items.append((effect in (MAYBE, UNKNOWN), text))
     asked = next((line.text for line in lines if line.field == "asked_gpus"), "")

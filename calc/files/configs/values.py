@@ -103,7 +103,8 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
 
 def lora_targets(value: Any) -> str | None:
     """PEFT's list of modules, or its pattern, as projections joined by +; all-linear for all."""
-    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    written = value.strip("[] ").split(",") if isinstance(value, str) else value
+    names = [name.strip("'\" ") for name in written] if isinstance(value, str) else value
     if isinstance(value, str) and (pattern := OF_EVERY_LAYER.fullmatch(value)):
         names = [f"{name}_proj" for name in pattern[1].split("|")]
     elif isinstance(value, str) and "|" in value:  # .*q_proj.*|.*k_proj.*

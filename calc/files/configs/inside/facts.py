@@ -16,6 +16,7 @@ MOST_LEAVES = 20_000
 REPOSITORY = re.compile(
     r"(?:hf://|huggingface://|https://huggingface\.co/)?([\w.-]{1,96}/[\w.-]{1,96})"
 )
+OF_RAY_DATA = "EngineProcessorConfig"  # the end of classes of Ray Data, whose engines run apart
 LONGEST_IMAGE = 200  # characters
 OF_DATA = {"dataset", "datasets"}  # whose repositories hold no model
 # Keys above the schedule of a job: of Vertex AI, of Azure, and of a function of Modal.
@@ -36,7 +37,8 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield (*path, "instance_type"), instance_of_cdk(str(tree.get("0")), str(tree.get("1")))
     elif isinstance(tree, dict):
         for key, value in tree.items():
-            yield from leaves(value, (*path, str(key)))
+            is_copies = key == "concurrency" and str(tree.get("class", "")).endswith(OF_RAY_DATA)
+            yield from leaves(value, (*path, "num_replicas" if is_copies else str(key)))
     elif isinstance(tree, list) and any(isinstance(item, dict | list) for item in tree):
         for place, value in enumerate(tree):
             yield from leaves(value, (*path, str(place)))

@@ -11,7 +11,12 @@ from calc.files.configs.inside.docker import RUNNERS, release_words
 from calc.files.configs.inside.fact import Path, snake
 from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
-from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY
+from calc.files.configs.own_scripts import (
+    ANY_TRAINER,
+    LIKE_ANY,
+    adapts_otherwise,
+    says_training,
+)
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolve_references
 from calc.files.configs.tool_commands import engine_of
@@ -26,7 +31,6 @@ ENGINES = (
 JUMPSTART = "jumpstartmodel"  # what SageMaker deploys by a name of its own
 SHELLS = ("sh", "bash", "/bin/sh", "/bin/bash", "zsh")
 FLAGS_IN = ("extra_args", "args", "vllm_args", "additional_args")
-OF_LOADING = {"model", "sequence_tokens", "weights", "attention", "tensor_parallel", "quantized"}
 LONGEST = 50_000  # characters of a script
 RUNS_SCRIPT = re.compile(
     r"\b(?:torchrun|hyperpodrun|accelerate launch|deepspeed|python3?)\s"
@@ -293,9 +297,8 @@ def _tool_of_fields(fields: Json, class_name: str, called: str, is_file: bool) -
     if own_script is None or best.tool not in LIKE_ANY or best.is_named:
         return tools()[best.tool]
     # TRL adapts with use_peft alone, and a script of one's own names more than its model.
-    adapts_otherwise = "lora_r" in fields and "use_peft" not in fields
     is_like_best = "use_peft" in fields or _names_model(tools()[best.tool], fields)
-    margin = is_like_best and not adapts_otherwise
+    margin = is_like_best and not adapts_otherwise(fields)
     names_more = own_script.fields_read > best.fields_read + margin
     return tools()[(own_script if names_more else best).tool]
 
@@ -306,17 +309,11 @@ def _match(tool: Tool, fields: Json, class_name: str, called: str) -> _ToolMatch
     marks = sum(mark in fields for mark in tool.marks)
     read = sum(name in tool.fields for name in fields)
     is_enough = 2 * sum(map(tool.knows, fields)) >= len(fields)
-    is_enough = is_enough and (tool.id != ANY_TRAINER or _trains(tool, fields))
+    is_enough = is_enough and (tool.id != ANY_TRAINER or says_training(tool, fields))
     if not is_called and not (marks and read and is_enough):
         return None
     is_named = is_called or (bool(class_name) and tool.id in class_name.lower())
     return _ToolMatch(tool.id != ANY_TRAINER, is_named, read, marks, tool.id)
-
-
-def _trains(tool: Tool, fields: Json) -> bool:
-    """Return whether fields of a script of one's own say more than how it loads its model."""
-    parts = [tool.fields[name].to for name in fields if name in tool.fields]
-    return len(parts) > 1 and not OF_LOADING.issuperset(parts)
 
 
 def _names_model(tool: Tool, fields: Json) -> bool:
