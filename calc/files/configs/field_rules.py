@@ -13,7 +13,7 @@ from calc.files.configs.values import NoEqual, as_word, whole
 def words_of_list(value: Any, meanings: Mapping[str, Mapping[str, str]]) -> dict:
     """A list of words, each with what it settles; the later of two meanings counts."""
     written = value if isinstance(value, list) else re.split(r"[,\s]+", as_word(value))
-    names = [word for word in map(as_word, written) if word]
+    names = [word for word in (as_word(one).strip("'\"") for one in written) if word]
     meant = [
         pattern for pattern in meanings if any(fnmatchcase(name, pattern) for name in names or [""])
     ]

@@ -70,7 +70,11 @@ def _of_runtime(model: dict[str, Any]) -> list[str]:
     uri = str(model.get("storageUri", ""))
     stored = re.split(r"[/:]", uri.rstrip("/"))[-1]  # of oci://registry/models:granite-8b
     name = uri.removeprefix(HUB) if uri.startswith(HUB) else named or stored
-    settings = [word for word in words if not word.startswith(OF_SERVER)]
+    settings = [
+        word.replace("--max_length", "--max-model-len")
+        for word in words
+        if not word.startswith(OF_SERVER)
+    ]
     return [*SERVED, *([name] if name else []), *settings, *_flags(model.get("env"))]
 
 
