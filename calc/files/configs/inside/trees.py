@@ -10,6 +10,7 @@ from typing import Any
 from calc.files.configs.inside.braces import braces_tree, has_braces
 from calc.files.configs.inside.cloudformation import filled_template
 from calc.files.configs.inside.docker import dockerfile_tree
+from calc.files.configs.inside.helm import values_of_helm
 from calc.files.configs.inside.hydra_bases import with_bases
 from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
@@ -118,7 +119,7 @@ def _tree(text: str, file: str, form: str) -> Any:
         return {
             "environment": {name: value.strip("'\"") for name, value in ASSIGNMENT.findall(text)}
         }
-    return {"run": text}
+    return {"run": text, **values_of_helm(text)}
 
 
 def _notebook(text: str, file: str) -> Json:

@@ -1,0 +1,1 @@
+helm upgrade --install llm vllm/vllm-stack --set servingEngineSpec.modelSpec[0].name=llama --set servingEngineSpec.modelSpec[0].modelURL=meta-llama/Llama-3.1-8B-Instruct --set servingEngineSpec.modelSpec[0].requestGPU=1 --set servingEngineSpec.modelSpec[0].vllmConfig.maxModelLen=8192
