@@ -52,9 +52,9 @@ def text_of(folder, rows, today):
     """The text of the day's file: its lines so far and the new rows."""
     path = Path(folder) / HISTORY / f"{today}.csv"
     text = path.read_text("utf-8") if path.exists() else ",".join(COLUMNS) + "\n"
-    written = io.StringIO()
-    csv.DictWriter(written, COLUMNS, lineterminator="\n").writerows(rows)
+    stream = io.StringIO()
+    csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerows(rows)
     lines = set(text.splitlines())
     return text + "".join(
-        f"{line}\n" for line in written.getvalue().splitlines() if line not in lines
+        f"{line}\n" for line in stream.getvalue().splitlines() if line not in lines
     )

@@ -120,13 +120,13 @@ def _drop_missing(merged, market, answers, scope):
 
     Commitments are only doubted if a region lacks all of a market: AWS stops selling single terms.
     """
-    gone, left = {}, set()
+    gone, names_left = {}, set()
     for (instance, region), row in _rows(merged.documents["prices"]):
         if region not in answers.covered[market] or market not in row or not scope.wants(instance):
             continue
         place = (family_of(instance), "all regions" if market == "spot" else region)
         if (instance, region) in answers.prices[market]:
-            left.add(place)
+            names_left.add(place)
             continue
         old = row.pop(market)
         merged.changes.append(
@@ -146,8 +146,8 @@ def _drop_missing(merged, market, answers, scope):
                 region,
             )
     for place, keys in gone.items():
-        if market == "on_demand" or (market == "spot" and place not in left):
-            family = "" if place in left else f"; family {place[0]} vanishes there"
+        if market == "on_demand" or (market == "spot" and place not in names_left):
+            family = "" if place in names_left else f"; family {place[0]} vanishes there"
             for key in keys:
                 merged.doubt(
                     f"{LABELS[market]}: no price any more for {' '.join(key)}{family}", market, *key

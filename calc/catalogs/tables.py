@@ -86,9 +86,9 @@ def by_card(entries: Json) -> pd.DataFrame:
     return table_of(rows)
 
 
-def capability_number(written: str) -> float:
+def capability_number(capability: str) -> float:
     """A compute capability as a sortable number, 10.0 above 9.0; NaN without one."""
-    major, _, minor = written.partition(".")
+    major, _, minor = capability.partition(".")
     return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")
 
 

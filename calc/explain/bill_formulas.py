@@ -53,11 +53,11 @@ def explain_bill(
     market: str,
     bill: Cells,
     catalogs: Catalogs,
-    written: Callable[[str, Any], str] = plain_number,
+    write_number: Callable[[str, Any], str] = plain_number,
 ) -> BillExplanation:
     """Return the formulas and facts behind a scenario's bill, a row of bill.billed.
 
-    `written(name, value)` writes a number.
+    `write_number(name, value)` writes a number.
     """
     table = _table_with_terms(scenario, market, bill, catalogs)
     of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
@@ -77,7 +77,7 @@ def explain_bill(
     for figure, names in [*((name, [name]) for name in figures), (THE_OTHERS, others)]:
         formulas_before = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain(names, formulas_before, columns, (), facts, written, FORMULAS)
+            steps = chain(names, formulas_before, columns, (), facts, write_number, FORMULAS)
         rows += [{"component": figure, "step": step, **row} for step, row in enumerate(steps)]
     origins = [
         fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts

@@ -106,9 +106,9 @@ class Explanation(NamedTuple):
 def explain(
     scenario: dict | pd.Series,
     catalogs: Catalogs,
-    written: Callable[[str, Any], str] = plain_number,
+    write_number: Callable[[str, Any], str] = plain_number,
 ) -> Explanation:
-    """The Explanation of a scenario; `written(name, value)` writes its numbers."""
+    """The Explanation of a scenario; `write_number(name, value)` writes its numbers."""
     table = walk(one_scenario(scenario, catalogs), VERDICT)
     moments = MOMENTS[work_of(table)]
     moment = moments[int(table["peak_moment"][0])]
@@ -120,13 +120,13 @@ def explain(
         top = moment.parts.get(component, component)
         if top in PASSING:
             nothing = TracedColumn(0.0)
-            rows = [_row(component, "", nothing, nothing, written)]
+            rows = [_row(component, "", nothing, nothing, write_number)]
         else:
             elsewhere = {*EXPLAINED, *SHARED} - {component, top}
-            rows = chain([top], elsewhere, traced_columns, place, facts, written)
+            rows = chain([top], elsewhere, traced_columns, place, facts, write_number)
         chains += [{"component": component, "step": step, **row} for step, row in enumerate(rows)]
     shared_formulas = [name for row in chains for name in row["reads"] if name in SHARED]
-    rows = chain(shared_formulas, {*EXPLAINED}, traced_columns, place, facts, written)
+    rows = chain(shared_formulas, {*EXPLAINED}, traced_columns, place, facts, write_number)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
     return Explanation(
         phase=moment.phase,
@@ -164,7 +164,7 @@ def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
     return ()
 
 
-def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> list[dict]:
+def chain(waiting, apart, traced, place, facts, write_number, formulas=FORMULAS) -> list[dict]:
     """Return the formulas behind some columns, each before those that it reads, without `apart`."""
     waiting, rows, seen = list(waiting), [], set(apart)
     while waiting:
@@ -183,7 +183,7 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
         ):
             value = at_place(value, place)
         live_value = live(value)
-        rows.append(_row(name, _says(formula), value, live_value, written))
+        rows.append(_row(name, _says(formula), value, live_value, write_number))
         waiting = columns_of_formula(live_value) + waiting
     return rows
 
@@ -205,7 +205,7 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
     return TracedColumn(value, name=node.name, op=node.op, parts=parts)
 
 
-def _row(formula, says, made, shown, written) -> dict:
+def _row(formula, says, made, shown, write_number) -> dict:
     """One step of a derivation: the formula, its equation, and its inputs and value today."""
     value = made.value if isinstance(made, TracedColumn) else np.asarray(made)
     return {
@@ -213,7 +213,7 @@ def _row(formula, says, made, shown, written) -> dict:
         "says": says,
         "equation": text(made),
         "today": text(shown),
-        "numbers": text(shown, written),
+        "numbers": text(shown, write_number),
         "reads": tuple(columns_of_formula(shown)),
         "unit": unit_of(formula),
         "value": np.atleast_1d(value).ravel().astype(float),

@@ -43,12 +43,12 @@ class TimeExplanation(NamedTuple):
 def explain_times(
     scenario: Cells,
     catalogs: Catalogs,
-    written: Callable[[str, Any], str] = plain_number,
+    write_number: Callable[[str, Any], str] = plain_number,
 ) -> TimeExplanation:
     """Return the formulas and facts behind the times of a scenario.
 
-    `written(name, value)` writes a number. A time that the scenario does not have, such as that of
-    a token if none is generated, is left out. Without a card both tables are empty.
+    `write_number(name, value)` writes a number. A time that the scenario does not have, such as
+    that of a token if none is generated, is left out. Without a card both tables are empty.
     """
     table = one_scenario_with_times(dict(scenario), catalogs)
     traced_columns = columns_to_trace(table)
@@ -59,7 +59,7 @@ def explain_times(
             continue
         formulas_before = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain([top], formulas_before, traced_columns, (), facts, written, FORMULAS)
+            steps = chain([top], formulas_before, traced_columns, (), facts, write_number, FORMULAS)
         rows += [{"component": top, "step": step, **row} for step, row in enumerate(steps)]
     origins = [fact(name, table, catalogs) | _origin(name, table, catalogs) for name in facts]
     return TimeExplanation(pd.DataFrame(rows), pd.DataFrame(origins))

@@ -164,46 +164,46 @@ class Term(NamedTuple):
         return self.text if self.precedence >= least else f"({self.text})"
 
 
-def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
-    """An equation with names, or with numbers in the form of `written(name, value)`."""
-    return _term(node, written).text
+def text(node: Any, write_number: Callable[[str, Any], str] | None = None) -> str:
+    """An equation with names, or with numbers in the form of `write_number(name, value)`."""
+    return _term(node, write_number).text
 
 
-def _term(node: Any, written: Callable[[str, Any], str] | None) -> Term:
+def _term(node: Any, write_number: Callable[[str, Any], str] | None) -> Term:
     """The text of an equation, and the precedence of its outermost operation."""
     if not isinstance(node, TracedColumn):
         is_word = isinstance(node, str | tuple | list)
         return Term(str(node) if is_word else plain_number("", node), ATOM)
     if node.name:
-        return Term(written(node.name, node.value) if written else node.name, ATOM)
+        return Term(write_number(node.name, node.value) if write_number else node.name, ATOM)
     if not node.op:
         return Term(plain_number("", node.value), ATOM)
     if node.op in PASSED_ON or node.op == "item":
-        return _term(node.parts[0], written)
+        return _term(node.parts[0], write_number)
     if node.op in INFIX:
         sign, precedence = INFIX[node.op]
-        left, right = (_term(part, written) for part in node.parts)
+        left, right = (_term(part, write_number) for part in node.parts)
         # a − (b − c) and a / (b / c) keep their brackets.
         right_least = precedence + (node.op in ("subtract", "divide"))
         return Term(left.bound(precedence) + sign + right.bound(right_least), precedence)
     if node.op in COMPARED:
-        sides = (_term(part, written).bound(LOOSEST + 1) for part in node.parts)
+        sides = (_term(part, write_number).bound(LOOSEST + 1) for part in node.parts)
         return Term(f" {COMPARED[node.op]} ".join(sides), LOOSEST)
     if node.op in ("where", "select"):
-        return _choice(node, written)
-    operands = ", ".join(_term(part, written).text for part in node.parts)
+        return _choice(node, write_number)
+    operands = ", ".join(_term(part, write_number).text for part in node.parts)
     return Term(f"{SHORT.get(node.op, node.op)}({operands})", ATOM)
 
 
-def _choice(node: TracedColumn, written: Callable[[str, Any], str] | None) -> Term:
+def _choice(node: TracedColumn, write_number: Callable[[str, Any], str] | None) -> Term:
     """Return the text of np.where or np.select: value if condition, ... else value."""
     cases = [node.parts[:2]] if node.op == "where" else zip(*node.parts[:2], strict=True)
     branches = [
-        f"{_term(value, written).bound(LOOSEST + 1)} if {_term(condition, written).text}"
+        f"{_term(value, write_number).bound(LOOSEST + 1)} if {_term(condition, write_number).text}"
         for condition, value in cases
     ]
     default = node.parts[2] if len(node.parts) > 2 else 0
-    otherwise = _term(default, written).bound(LOOSEST + 1)
+    otherwise = _term(default, write_number).bound(LOOSEST + 1)
     return Term(f"{', '.join(branches)} else {otherwise}", LOOSEST)
 
 

@@ -156,18 +156,18 @@ def attempts_sentence(row: Row) -> str:
     )
 
 
-def runway_sentence(left: Runway) -> str:
+def runway_sentence(runway: Runway) -> str:
     """Say when the budget ends at this rate, or what is left at its own end."""
-    spent = f"{billed_usd(left.spent_usd)} of {billed_usd(left.budget_usd)} is spent"
-    if left.left_usd <= 0:
-        over = f" {day_text(left.ends_on)}" if left.ends_on else ""
+    spent = f"{billed_usd(runway.spent_usd)} of {billed_usd(runway.budget_usd)} is spent"
+    if runway.left_usd <= 0:
+        over = f" {day_text(runway.ends_on)}" if runway.ends_on else ""
         return f"{spent}: the budget ended{f' on{over}' if over else ''}."
-    rate = f"{billed_usd(left.usd_per_day)} a day"
-    if left.left_at_end_usd >= 0:
-        return f"{spent}; at {rate} {billed_usd(left.left_at_end_usd)} is left at its end."
-    if left.ends_on is None:
+    rate = f"{billed_usd(runway.usd_per_day)} a day"
+    if runway.left_at_end_usd >= 0:
+        return f"{spent}; at {rate} {billed_usd(runway.left_at_end_usd)} is left at its end."
+    if runway.ends_on is None:
         return f"{spent}; at {rate} the budget lasts for more than ten years."
-    return f"{spent}; at {rate} the budget ends on {day_text(left.ends_on)}."
+    return f"{spent}; at {rate} the budget ends on {day_text(runway.ends_on)}."
 
 
 def budget_sentence(budget: Budget, left: Runway, first_day: str) -> str:
@@ -185,7 +185,7 @@ def _change_words(ratio: float) -> str:
     return more(ratio) if ratio > 1 else changed_by(ratio - 1)
 
 
-def report(bill: BillLines, result: Actual, left: Runway | None) -> list[str]:
+def report(bill: BillLines, result: Actual, runway: Runway | None) -> list[str]:
     """Return every sentence that compares a bill with its plans, in order."""
     rows = records(result.table)
     sentences = [bill_sentence(bill, result), f"{headline(result)}."]
@@ -194,6 +194,6 @@ def report(bill: BillLines, result: Actual, left: Runway | None) -> list[str]:
     sentences += unplanned_sentences(result)
     sentences += beside_sentences(result)
     sentences += filter(None, map(attempts_sentence, rows))
-    if left:
-        sentences.append(runway_sentence(left))
+    if runway:
+        sentences.append(runway_sentence(runway))
     return sentences

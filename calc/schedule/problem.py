@@ -31,7 +31,7 @@ class Problem(NamedTuple):
     begins: pd.Timestamp
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """A way that is taken, and its first minute."""
 
     way: Way
@@ -81,42 +81,44 @@ def weights(problem: Problem, most_usd: float) -> list[float]:
     return [of_priority[run.priority] for run in problem.runs]
 
 
-def peak(placed: list[Placed], capacity: Capacity) -> int:
+def peak(placements: list[Placement], capacity: Capacity) -> int:
     """The most that is taken of a capacity at any minute."""
-    here = [one for one in placed if one.way.pool in capacity.taken]
+    here = [one for one in placements if one.way.pool in capacity.taken]
     return max((_instances_in_use(here, capacity, one.start) for one in here), default=0)
 
 
-def _instances_in_use(placed: list[Placed], capacity: Capacity, minute: int) -> int:
+def _instances_in_use(placements: list[Placement], capacity: Capacity, minute: int) -> int:
     """Instances that the placed runs use in a minute."""
     return sum(
         one.way.instances * capacity.taken[one.way.pool]
-        for one in placed
+        for one in placements
         if one.start <= minute < one.end
     )
 
 
-def bought_usd(placed: list[Placed], problem: Problem) -> float:
+def bought_usd(placements: list[Placement], problem: Problem) -> float:
     """The price of the machines that the plan takes from pools that are paid whole. [USD]"""
     return sum(
-        pool.usd * peak(placed, problem.capacities[place])
+        pool.usd * peak(placements, problem.capacities[place])
         for place, pool in enumerate(problem.pools)
         if pool.usd
     )
 
 
-def total_usd(placed: list[Placed], problem: Problem) -> float:
+def total_usd(placements: list[Placement], problem: Problem) -> float:
     """Hours of use, and machines paid whole. [USD]"""
-    return sum(one.way.usd for one in placed) + bought_usd(placed, problem)
+    return sum(one.way.usd for one in placements) + bought_usd(placements, problem)
 
 
-def earliest(number: int, placed: list[Placed], problem: Problem) -> Placed | None:
+def earliest(number: int, placements: list[Placement], problem: Problem) -> Placement | None:
     """A way at the earliest minute at which its machines and quotas have room, None without one."""
     way, (first, last) = problem.ways[number], problem.windows[number]
     mine = [capacity for capacity in problem.capacities if way.pool in capacity.taken]
-    sharing = [one for one in placed if any(one.way.pool in capacity.taken for capacity in mine)]
+    sharing = [
+        one for one in placements if any(one.way.pool in capacity.taken for capacity in mine)
+    ]
     for start in sorted({first, *(one.end for one in sharing if first < one.end)}):
-        trial = Placed(way, start)
+        trial = Placement(way, start)
         if trial.end > last:
             return None
         overlapping = [one for one in sharing if one.start < trial.end and start < one.end]
@@ -125,11 +127,11 @@ def earliest(number: int, placed: list[Placed], problem: Problem) -> Placed | No
     return None
 
 
-def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
+def pushed_forward(placements: list[Placement], problem: Problem) -> list[Placement]:
     """Move each placed run as early as it can be at the same cost; keep their order."""
     numbers = {way: number for number, way in enumerate(problem.ways)}
-    early: list[Placed] = []
-    waiting = sorted(placed, key=lambda one: one.start)
+    early: list[Placement] = []
+    waiting = sorted(placements, key=lambda one: one.start)
     for order, one in enumerate(waiting):
         earlier = earliest(numbers[one.way], [*early, *waiting[order + 1 :]], problem)
         best = earlier if earlier is not None and earlier.start < one.start else one
@@ -140,24 +142,28 @@ def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
     return early
 
 
-def cheapest_first(problem: Problem) -> list[Placed]:
+def cheapest_first(problem: Problem) -> list[Placement]:
     """Place runs without a proof: by priority and deadline, each where it adds least."""
-    placed: list[Placed] = []
+    placements: list[Placement] = []
     order = sorted(
         range(len(problem.runs)),
         key=lambda run: (problem.runs[run].priority, problem.runs[run].deadline),
     )
     for run in order:
         mine = [number for number, way in enumerate(problem.ways) if way.run == run]
-        trials = [one for number in mine if (one := earliest(number, placed, problem)) is not None]
+        trials = [
+            one for number in mine if (one := earliest(number, placements, problem)) is not None
+        ]
         if trials:
-            placed.append(_adds_least(trials, placed, problem))
-    return placed
+            placements.append(_adds_least(trials, placements, problem))
+    return placements
 
 
-def _adds_least(trials: list[Placed], placed: list[Placed], problem: Problem) -> Placed:
+def _adds_least(
+    trials: list[Placement], placements: list[Placement], problem: Problem
+) -> Placement:
     """The placement that adds least to the bill; of equal ones the first to end."""
-    usd_before = total_usd(placed, problem)
-    added_usd = [round(total_usd([*placed, one], problem) - usd_before, 2) for one in trials]
+    usd_before = total_usd(placements, problem)
+    added_usd = [round(total_usd([*placements, one], problem) - usd_before, 2) for one in trials]
     best = min(range(len(trials)), key=lambda number: (added_usd[number], trials[number].end))
     return trials[best]

@@ -15,7 +15,7 @@ from calc.evaluate import Row
 from calc.plan.ownership import OWNERSHIP
 from calc.schedule import solver
 from calc.schedule.problem import (
-    Placed,
+    Placement,
     Problem,
     cheapest_first,
     peak,
@@ -130,17 +130,19 @@ def _schedule(
     """Place the runs on the pools, and prove the plan if a solver is installed."""
     ways, problems = ways_of(runs, pools, catalogs)
     problem = problem_of(runs, pools, ways, catalogs)
-    placed = cheapest_first(problem)
+    placements = cheapest_first(problem)
     least = float("nan")
     searched = False
     if prove and solver.is_installed():
-        placed, least = solver.solve_placement(problem, placed)
-        placed, searched = pushed_forward(placed, problem), True
-    usd = total_usd(placed, problem)
-    out = len(runs) - len(placed)
+        placements, least = solver.solve_placement(problem, placements)
+        placements, searched = pushed_forward(placements, problem), True
+    usd = total_usd(placements, problem)
+    out = len(runs) - len(placements)
     how = how_good(usd, least, out) if searched else HEURISTIC + _left_out(out)
     least = least if out == 0 else float("nan")
-    return Schedule(_runs(placed, problems, problem), _pools(placed, problem), usd, least, how)
+    return Schedule(
+        _runs(placements, problems, problem), _pools(placements, problem), usd, least, how
+    )
 
 
 def how_good(usd: float, least_usd: float, left_out: int) -> str:
@@ -165,9 +167,11 @@ def _left_out(runs: int) -> str:
     return f"; {are} left out, so the bill is not that of all jobs"
 
 
-def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -> pd.DataFrame:
+def _runs(
+    placements: list[Placement], problems: Mapping[int, str], problem: Problem
+) -> pd.DataFrame:
     """A row for each run: its place and time, or why it has none."""
-    placed_runs = {one.way.run: one for one in placed}
+    placed_runs = {one.way.run: one for one in placements}
     rows = []
     for number, run in enumerate(problem.runs):
         if number in placed_runs:
@@ -193,7 +197,7 @@ def _facts_of_run(run: Occurrence) -> Row:
     }
 
 
-def _place_and_time(one: Placed, problem: Problem) -> Row:
+def _place_and_time(one: Placement, problem: Problem) -> Row:
     """The cells of a run that say where and when it runs, and what it costs."""
     pool = problem.pools[one.way.pool]
     return {
@@ -209,16 +213,16 @@ def _place_and_time(one: Placed, problem: Problem) -> Row:
     }
 
 
-def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
+def _pools(placements: list[Placement], problem: Problem) -> pd.DataFrame:
     """A row for each pool: machines taken, hours used, hours paid but idle, and dollars."""
-    rows = [_row_of_pool(number, placed, problem) for number in range(len(problem.pools))]
+    rows = [_row_of_pool(number, placements, problem) for number in range(len(problem.pools))]
     return pd.DataFrame(rows, columns=list(POOL_COLUMNS))
 
 
-def _row_of_pool(number: int, placed: list[Placed], problem: Problem) -> Row:
+def _row_of_pool(number: int, placements: list[Placement], problem: Problem) -> Row:
     """The row of one pool; of machines that are rented, those that a run uses count."""
     pool = problem.pools[number]
-    mine = [one for one in placed if one.way.pool == number]
+    mine = [one for one in placements if one.way.pool == number]
     used_hours = sum(one.way.instances * one.way.minutes for one in mine) / HOUR_MINUTES
     instances = pool.instances
     if pool.usd or pool.by_the_hour:

@@ -9,7 +9,7 @@ add_cumulative, best_objective_bound).
 from importlib.util import find_spec
 from typing import Any
 
-from calc.schedule.problem import Placed, Problem, total_usd, weights
+from calc.schedule.problem import Placement, Problem, total_usd, weights
 
 CENTS = 100
 SEARCH_SECONDS = 4.0  # of OR-Tools' deterministic time, which is the same on a busy machine
@@ -23,7 +23,7 @@ def is_installed() -> bool:
     return find_spec("ortools") is not None
 
 
-def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
+def solve_placement(problem: Problem, hint: list[Placement]) -> tuple[list[Placement], float]:
     """The placement of most runs at the lowest cost, and a bound below it. [USD]
 
     It starts from `hint` and is never worse. The bound is NaN if the search found nothing within
@@ -46,19 +46,19 @@ def solve_placement(problem: Problem, hint: list[Placed]) -> tuple[list[Placed],
     solver = _with_limits(cp_model.CpSolver())
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return hint, float("nan")
-    placed = []
+    placements = []
     for way, start, on in zip(problem.ways, starts, taken, strict=True):
         if solver.boolean_value(on):
-            placed.append(Placed(way, solver.value(start)))
+            placements.append(Placement(way, solver.value(start)))
     late_cents = sum(
         penalty * solver.value(out) for penalty, out in zip(penalties, left_out, strict=True)
     )
     bound_usd = (solver.best_objective_bound - late_cents) / CENTS
-    return placed, max(0.0, min(bound_usd, total_usd(placed, problem)))
+    return placements, max(0.0, min(bound_usd, total_usd(placements, problem)))
 
 
 def _add_ways(
-    model: Any, problem: Problem, hint: list[Placed]
+    model: Any, problem: Problem, hint: list[Placement]
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Variables of each way: whether it is taken, the minute of its start, and its interval."""
     hinted = {one.way: one.start for one in hint}

@@ -133,7 +133,7 @@ def test_without_a_card_no_time_is_explained(catalogs):
 
 
 def test_numbers_are_written_as_asked_and_every_formula_has_its_words(catalogs):
-    explained = explain(TRAIN, catalogs, written=lambda name, _value: f"<{name}>")
+    explained = explain(TRAIN, catalogs, write_number=lambda name, _value: f"<{name}>")
     assert "<matrix_bytes_each>" in explained.formulas["numbers"].str.cat()
     assert [name for name, formula in FORMULAS.items() if not (formula.__doc__ or "").strip()] == []
 

@@ -17,7 +17,7 @@ from calc.schedule import solver
 from calc.schedule.plans_apart import plans_apart
 from calc.schedule.problem import (
     Capacity,
-    Placed,
+    Placement,
     Problem,
     cheapest_first,
     peak,
@@ -76,7 +76,7 @@ def every_placement(drawn):
         [
             None,
             *(
-                Placed(way, start)
+                Placement(way, start)
                 for way, (first, last) in zip(drawn.ways, drawn.windows, strict=True)
                 if way.run == run
                 for start in range(first, last - way.minutes + 1)
