@@ -220,7 +220,11 @@ def test_the_spelling_is_american_and_no_word_is_private():
 
 def test_a_sentence_and_a_search_of_one_are_seen(tmp_path):
     path = tmp_path / "seen.py"
-    path.write_text('TEXT = "one sentence here"\n\n\ndef words():\n    """A doc string here."""\n')
+    path.write_text(
+        'TEXT = "one sentence here"\n\n\ndef words():\n    """A doc string here."""\n'
+        'ratio = variant(other, rename={}, doc="A doc string here.")\n'
+        'Fault("the words of", "an error here")\nbase: "Catalogs | None" = None\n'
+    )
     assert sentences(path) == ["one sentence here"]
     tree = ast.parse('if "tight" in row["why"]:\n    options.problem.partition("; ")')
     assert list(searches(tree)) == ["line 1: in why", "line 2: problem.partition"]
