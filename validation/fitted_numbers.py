@@ -33,6 +33,7 @@ FIELDS = {
         "attention_ratio",
         "flash_2_ratio",
         "flash_3_ratio",
+        "flash_4_ratio",
         "cudnn_ratio",
         "prefill_attention_ratio",
     ),

@@ -54,6 +54,7 @@ from calc.scenarios import counts, likeness, model_values
 from calc.scenarios.lookups import SERVING, TRAINING, work_of
 from calc.speed import (
     arrivals,
+    attention,
     cache_slots,
     collectives,
     conversations,
@@ -139,7 +140,7 @@ STAGES = (
     Stage("verdict", serving_share, fit, kv_pool),
     Stage("own-runs", *likeness.OF_TIME),
     Stage("conversations", conversations),
-    Stage("rates", step_sequences, flops, traffic, rates, collectives),
+    Stage("rates", step_sequences, flops, traffic, rates, attention, collectives),
     Stage("step-time", training, rollout, objective_step, work=TRAINING),
     Stage(
         "request-time",

@@ -125,68 +125,6 @@ def head_flops_per_second(wide_flops_per_second, wide_matmul_ratio):
     return wide_flops_per_second * wide_matmul_ratio
 
 
-def named_attention_ratio(
-    names_flash_2,
-    names_flash_3,
-    names_cudnn,
-    names_sdpa,
-    engine_takes_flash_package,
-    card_flash_2_ratio,
-    card_flash_3_ratio,
-    card_cudnn_ratio,
-    card_attention_ratio,
-):
-    """Share of the dense rate of the kernel that a row or its software names; else NaN. [share]
-
-    Software on the flash-attn package takes FlashAttention 3 on cards that have it. Source:
-    catalogs/calibrated/utilization.yaml.
-    """
-    of_package = (engine_takes_flash_package > 0) & (names_cudnn + names_sdpa + names_flash_2 == 0)
-    return np.select(
-        [names_flash_2 > 0, (names_flash_3 > 0) | of_package, names_cudnn > 0, names_sdpa > 0],
-        [card_flash_2_ratio, card_flash_3_ratio, card_cudnn_ratio, card_attention_ratio],
-        np.nan,
-    )
-
-
-def kernel_attention_ratio(
-    trains,
-    engine_replays_steps,
-    card_attention_ratio,
-    engine_attention_ratio,
-    named_attention_ratio,
-    card_prefill_attention_ratio,
-    card_flash_2_ratio,
-    card_flash_3_ratio,
-):
-    """Share of the dense rate that the attention kernel reaches. [share]
-
-    Serving engines run its forward pass alone, which reaches more than forward and backward
-    together; FlashAttention 2 is behind the card's best kernel there as in training.
-    """
-    unnamed = np.isnan(named_attention_ratio)
-    behind = np.where(
-        named_attention_ratio <= card_flash_2_ratio, card_flash_2_ratio / card_flash_3_ratio, 1
-    )
-    serving = card_prefill_attention_ratio * np.where(unnamed, engine_attention_ratio, behind)
-    training = np.where(
-        unnamed, card_attention_ratio * engine_attention_ratio, named_attention_ratio
-    )
-    return np.where((trains == 0) & (engine_replays_steps > 0), serving, training)
-
-
-def attention_flops_per_second(
-    wide_flops_per_second, kernel_attention_ratio, context_parallel, engine_context_attention_ratio
-):
-    """Rate that attention reaches. [FLOP/s]
-
-    Under context parallelism each rank works on short pieces and waits for the slowest of the ring,
-    a calibrated share. Source: Liu et al. 2023, arXiv 2310.01889.
-    """
-    of_ring = np.where(context_parallel > 1, engine_context_attention_ratio, 1)
-    return wide_flops_per_second * kernel_attention_ratio * of_ring
-
-
 def fuses_adapter_kernels(asks_fused_adapters, engine_fused_adapters):
     """1 where adapters run inside the kernels of their matrices. [0 or 1]"""
     return np.where(np.isnan(asks_fused_adapters), engine_fused_adapters, asks_fused_adapters)
@@ -273,9 +211,18 @@ def element_passes(
     return engine_element_passes * left + added * np.where(compiles > 0, compile_adapter_ratio, 1)
 
 
-def element_traffic_bytes(element_bytes, score_bytes, element_passes, eager_score_passes):
+def score_passes(trains, generates, element_passes, eager_score_passes, encoder_score_passes):
+    """Moves of an eager kernel's scores through memory in one forward pass. [passes]
+
+    Of a served encoder they were counted in its source.
+    """
+    encodes = (trains == 0) & (generates == 0)
+    return np.where(encodes, encoder_score_passes, eager_score_passes * element_passes)
+
+
+def element_traffic_bytes(element_bytes, score_bytes, element_passes, score_passes):
     """Memory traffic of norms, activations and eager scores in one forward pass. [B]"""
-    return (element_bytes + eager_score_passes * score_bytes) * element_passes
+    return element_bytes * element_passes + score_bytes * score_passes
 
 
 def whole_element_bytes(
@@ -285,11 +232,13 @@ def whole_element_bytes(
     stack_experts_per_token,
     stack_hidden,
     stack_expert_hidden,
+    compute_bytes_each,
     element_passes,
 ):
     """Traffic of what is as wide as the hidden states: residual, norms, copies for experts. [B]"""
     width = 4 * (stack_hidden + stack_experts_per_token * stack_expert_hidden)
-    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * width, axis=0) * element_passes
+    elements = batch * np.sum(stack_layers * stack_pass_tokens * width, axis=0)
+    return np.maximum(compute_bytes_each, 2) * elements * element_passes
 
 
 def attention_passes(keeps_input, drops_attention, attention_backward_passes):
@@ -312,11 +261,22 @@ def host_passes(trains, extra_forward_ratio, backward_passes):
 
 
 def launched_block_seconds(
-    engine_host_seconds_per_block, kernel_host_ratio, compiles, compile_launch_ratio
+    engine_host_seconds_per_block,
+    kernel_host_ratio,
+    compiles,
+    trains,
+    generates,
+    compile_launch_ratio,
+    encoder_launch_ratio,
 ):
-    """Time in which the CPU launches a block's kernels, experts apart; fewer compiled. [s]"""
+    """Time in which the CPU launches a block's kernels, experts apart; fewer compiled. [s]
+
+    A served encoder rotates nothing, keeps no cache and has norms of one kernel.
+    """
     launched = np.where(compiles > 0, compile_launch_ratio, 1)
-    return engine_host_seconds_per_block * kernel_host_ratio * launched
+    encodes = (trains == 0) & (generates == 0)
+    of_block = engine_host_seconds_per_block * np.where(encodes, encoder_launch_ratio, 1)
+    return of_block * kernel_host_ratio * launched
 
 
 def stack_launched_experts_seconds(

@@ -40,14 +40,15 @@ def stack_output_width(
     return 4 * (stack_hidden + routed) + mixed + 3 * stack_met_ffn_width
 
 
-def element_bytes(batch_sequences, stack_layers, stack_pass_tokens, stack_output_width):
-    """Outputs of a forward pass in 16 bits: norms, activations, residuals, routing. [B]
+def element_bytes(
+    batch_sequences, stack_layers, stack_pass_tokens, stack_output_width, compute_bytes_each
+):
+    """Outputs of a forward pass in 16 bits, or 32: norms, activations, residuals, routing. [B]
 
     By definition.
     """
-    return (
-        2 * batch_sequences * np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
-    )
+    elements = np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
+    return np.maximum(compute_bytes_each, 2) * batch_sequences * elements
 
 
 def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compiled_cast_bytes_each):
@@ -107,17 +108,20 @@ def cast_bytes(
     return trains * cast_bytes_each * elements
 
 
-def score_bytes(batch_sequences, stack_layers, stack_heads, stack_pass_tokens, computes_all_scores):
-    """Scores of an eager attention kernel, once, in 16 bits; a flash kernel writes none. [B]
+def score_bytes(
+    batch_sequences,
+    stack_layers,
+    stack_heads,
+    stack_pass_tokens,
+    computes_all_scores,
+    compute_bytes_each,
+):
+    """Scores of an eager attention kernel, once, in 16 bits or 32. [B]
 
-    Source: Dao et al. 2022, arXiv 2205.14135.
+    A flash kernel writes none. Source: Dao et al. 2022, arXiv 2205.14135.
     """
-    return (
-        computes_all_scores
-        * 2
-        * batch_sequences
-        * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
-    )
+    scores = batch_sequences * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
+    return computes_all_scores * np.maximum(compute_bytes_each, 2) * scores
 
 
 def logit_bytes(batch_sequences, head_tokens, outputs):

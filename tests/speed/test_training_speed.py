@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from calc import estimate
 from calc.layout import stage_chunks
+from calc.speed.attention import attention_flops_per_second, kernel_attention_ratio
 from calc.speed.collectives import (
     expert_islands,
     expert_parallel_seconds,
@@ -18,11 +19,7 @@ from calc.speed.collectives import (
     stack_routing_seconds_per_byte,
 )
 from calc.speed.decode import decode_widened_bytes
-from calc.speed.rates import (
-    attention_flops_per_second,
-    kernel_attention_ratio,
-    repeated_products_ratio,
-)
+from calc.speed.rates import repeated_products_ratio
 from calc.speed.training import expert_moved_bytes_each, expert_traffic_bytes
 from validation.speed import errors, published, summary, time_table, with_published_models
 

@@ -33,6 +33,7 @@ class Attention(Choice, kw_only=True):
     computes_all_scores: Annotated[Flag, hint("1: every score is computed and kept")]
     names_flash_2: Annotated[Flag, hint("1: it names FlashAttention 2")]
     names_flash_3: Annotated[Flag, hint("1: it names FlashAttention 3")]
+    names_flash_4: Annotated[Flag, hint("1: it names FlashAttention 4")]
     names_cudnn: Annotated[Flag, hint("1: it names cuDNN's kernel")]
     names_sdpa: Annotated[Flag, hint("1: it names PyTorch's own choice")]
 
@@ -199,7 +200,8 @@ class File(CatalogFile, kw_only=True):
     """Closed lists of choices, each as numbers."""
 
     attentions: FilledMap[
-        Annotated[str, one_of("cudnn", "eager", "flash", "flash-2", "flash-3", "sdpa")], Attention
+        Annotated[str, one_of("cudnn", "eager", "flash", "flash-2", "flash-3", "flash-4", "sdpa")],
+        Attention,
     ]
     block_sizes: FilledMap[Annotated[str, Meta(pattern=r"^\d\d$")], BlockSize]
     compiles: FilledMap[Annotated[str, one_of("no", "yes")], Compile]

@@ -70,6 +70,7 @@ class Engine(Entry, kw_only=True):
     basis: Annotated[Literal["calibrated", "assumed"], hint("calibrated or assumed")]
     source: Annotated[Text, hint("who published it")]
     takes_flash_package: Annotated[Flag, hint("1: attention is the flash-attn package")]
+    takes_cudnn: Annotated[Flag, hint("1: attention is cuDNN's where the card has its own")]
     fused_adapters: Annotated[Flag, hint("1: adapters run inside the kernels of their matrices")]
 
 

@@ -41,6 +41,8 @@ class TimeConstants(Entry, kw_only=True):
     earlier_captured_tokens: TimeConstant
     efa_all_to_all_ratio: TimeConstant
     encoder_element_ratio: TimeConstant
+    encoder_launch_ratio: TimeConstant
+    encoder_score_passes: TimeConstant
     expert_popularity_shape: TimeConstant
     few_tokens: TimeConstant
     filling_outputs: TimeConstant

@@ -48,6 +48,9 @@ class CardClass(Entry, kw_only=True):
     flash_3_ratio: Annotated[
         Share, hint("share of the dense 16-bit rate in FlashAttention 3, forward and backward")
     ]
+    flash_4_ratio: Annotated[
+        Share, hint("share of the dense 16-bit rate in FlashAttention 4, forward and backward")
+    ]
     cudnn_ratio: Annotated[
         Share, hint("share of the dense 16-bit rate in cuDNN's kernel, forward and backward")
     ]
