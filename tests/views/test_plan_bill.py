@@ -12,6 +12,7 @@ from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
 from calc.plan.bill import billed
 from calc.plan.plan_bill import AgainstBudget, against_budget, paid_months, plan_bill
+from calc.say.cases import Money
 from views.compare_and_bill.the_bill import _against
 
 RUN = {
@@ -120,8 +121,8 @@ KEPT = [
 
 def test_what_is_left_of_a_budget_is_rounded_as_the_bill_is():
     """$16,348 and what is left are the $20,000 of the budget."""
-    assert _against(AgainstBudget(3652.4, 0.8174)) == "82 % of the budget; $3,652 left."
-    assert _against(AgainstBudget(-3652.4, 1.2)) == "120 % of the budget; $3,652 over it."
+    assert _against(AgainstBudget(3652.4, 0.8174), Money(0)) == "82 % of the budget; $3,652 left."
+    assert _against(AgainstBudget(-3652.4, 1.2), Money(0)) == "120 % of the budget; $3,652 over it."
 
 
 def test_the_page_sums_what_is_ticked_against_a_budget():
