@@ -250,7 +250,7 @@ def _adjective(place: ItemPlace) -> Item | None:
 
 
 def _as_long(place: ItemPlace) -> Item | None:
-    """The word same before what comes out, where no number follows: 250 in, the same out."""
+    """A word such as same before what comes out and no number: 250 tokens in, the same out."""
     item, speaks = place.item, place.speaks
     if "same" not in item.tags or speaks is None or not speaks.tags & {"out", "answer"}:
         return None

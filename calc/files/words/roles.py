@@ -267,7 +267,7 @@ def _as_shifts(claims: list[Claim]) -> list[Claim]:
 
 
 def _as_work_of_window(claims: list[Claim], plain: str) -> list[Claim]:
-    """What comes in a day or a week as work that ends, where a shorter time is for it.
+    """The texts of a day or a week as work that ends, where a shorter time is for them.
 
     A week 1.4M rows, window of 4 hours; 90k texts a day, done within 3 hours.
     """
