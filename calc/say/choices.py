@@ -163,9 +163,8 @@ def _tied_words(cells: Sequence[Cell], best: Cell) -> str:
     tied = [one for one in cells if one.qualifies and one.plan and costs_alike(one.plan, best)]
     if len(tied) == 1:
         return ""
-    verb = "costs" if len(tied) == 2 else "cost"
-    others = with_noun(len(tied) - 1, "other choice")
-    return f"; {others} {verb} as much within {percent(TIE_RATIO)}"
+    verb = "ties" if len(tied) == 2 else "tie"
+    return f"; {with_noun(len(tied) - 1, 'other choice')} {verb} within {percent(TIE_RATIO)}"
 
 
 def is_of_amounts(cell: Cell) -> bool:

@@ -179,7 +179,7 @@ def test_the_sentence_says_each_cost_as_its_cell_does_and_nothing_twice():
     assert said(211.4, 300, 300, 300) == "The plan is the cheapest of these at $211."
     assert said(211.4, 211.4, 300, 300) == "No choice costs less than the plan, $211."
     assert said(211.4, 300, 210, 300) == "No choice costs over 1 % less than the plan, $211."
-    assert said(211.4, 128, 128, 129).count("; 2 other choices cost as much within 1 %") == 1
+    assert said(211.4, 128, 128, 129).count("; 2 other choices tie within 1 %") == 1
     assert "kept" not in said(211.4, 300, 150, 200)
     assert said(211.4, 300, 185.6, 128).endswith(" kept, bf16 costs $186, 12 % less.")
 

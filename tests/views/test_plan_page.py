@@ -93,7 +93,7 @@ def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, cat
         )
     assert where in shown[0]
     time = time_basis(options.answers.iloc[0])
-    rests_on = f"Line: range of the estimate ({first['memory_basis']}). Time: {time}."
+    rests_on = f"Line: range ({first['memory_basis']}). Time: {time}."
     assert any(rests_on in text for text in html_texts(app))
     the_short_board_has_what_cannot_be_ranked(app, options)
     shown = board(app)

@@ -98,25 +98,27 @@ def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
 
 def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
     """Return three lines of text in a wide cell, or one figure in a narrow one."""
-    texts: tuple[tuple[str, int, int, Any, Any], ...] = (
-        ("datum.cell_text", -13, SIZE + 3, "bold", _either(IS_NARROW, 0, 1)),
-        (MARK_OR_DETAIL, 6, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
-        ("datum.machine_line", 21, SIZE - 1, "normal", _either(IS_NARROW, 0, 1)),
-        ("datum.figure", 0, SIZE - 2, "bold", _either(IS_NARROW, 1, 0)),
-    )
     room = alt.ExprRef("bandwidth('x') - 4")
-    return [
+    value = _text(
+        ink,
+        dy=_either(IS_NARROW, 0, -13),
+        fontSize=_either(IS_NARROW, SIZE - 2, SIZE + 3),
+        fontWeight="bold",
+        limit=room,
+        text=_either(IS_NARROW, "datum.figure", "datum.cell_text"),
+    )
+    lines = [
         _text(
             ink,
             dy=dy,
-            fontSize=size,
-            fontWeight=weight,
-            opacity=opacity,
+            fontSize=SIZE - 1,
+            opacity=_either(IS_NARROW, 0, 1),
             limit=room,
             text=alt.ExprRef(text),
-        ).encode(**place)
-        for text, dy, size, weight, opacity in texts
+        )
+        for dy, text in ((6, MARK_OR_DETAIL), (21, "datum.machine_line"))
     ]
+    return [text.encode(**place) for text in (value, *lines)]
 
 
 @once
@@ -239,7 +241,7 @@ def _look(ink: Ink, label_width: int) -> Spec:
     }
 
 
-def _text(ink: Ink, dy: int = 0, priced: bool = False, **look: Any) -> alt.Chart:
+def _text(ink: Ink, dy: Any = 0, priced: bool = False, **look: Any) -> alt.Chart:
     """A line of text in or beside a mark, whose description says it too."""
     rows = PLANS.transform_filter("isValid(datum.value)") if priced else PLANS
     return rows.mark_text(dy=dy, color=ink.text, aria=False, **look)

@@ -60,7 +60,7 @@ def as_table(
 ) -> None:
     """Draw the same figures as a table in a closed expander."""
     draw = partial(_table, table, cells, comparison, catalogs)
-    expander("As a table: plan with one, tick to keep, CSV", "choices_table", draw)
+    expander("As a table: plan, tick, CSV", "choices_table", draw)
 
 
 def _table(

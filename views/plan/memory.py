@@ -69,7 +69,7 @@ def _rests_on(row: Row, ink: Ink) -> str:
     if (word := fit_words(row)) and row["fits"] in HOLDS:
         sure = f"{word[:1].upper()}{word[1:]}. "
     text = (
-        f"{sure}Gray: allocator cache. Pale: free. Line: range of the estimate "
+        f"{sure}Gray: allocator cache. Pale: free. Line: range "
         f"({row['memory_basis']}).{f' Time: {time}.' if time else ''}"
     )
     return (
