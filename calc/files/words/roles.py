@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
@@ -26,6 +27,8 @@ FURTHER_YEARS = re.compile(
     r" ?(?:or|vs\.?|versus|and|/|,|oder|und|ou|o) ?"
     r"(?:1|3|one|three)[- ]?y\w* (?:saving|commit|reserv)"
 )
+INTO = ("to", "into", "down to", "auf", "à", "a")  # between a length and a shorter one
+LENGTHS = frozenset({"prompt_tokens", "each_tokens", "tokens", "bare"})
 SCANNED = re.compile(r"\bocr\b|\bscan")
 ONE_NODE = re.compile(r"\b(?:box|node|machine|instance)$")  # of 8 cards: an 8 A100 box
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
@@ -85,6 +88,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     has_text = "each_tokens" in {claim.role for claim in claims} and not SCANNED.search(plain)
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = _with_lengths_of_pages(claims, plain)
+    claims = _as_shortened(claims, plain)
     claims = [_as_spread(claim, plain) for claim in claims]
     claims = settle_persons(_as_named_users(claims), plain)
     has_people = any(claim.role == "people" for claim in claims)  # 80k MAU, 10k DAU
@@ -178,6 +182,21 @@ def _with_lengths_of_pages(claims: list[Claim], plain: str) -> list[Claim]:
         else claim
         for claim in claims
     ]
+
+
+def _as_shortened(claims: list[Claim], plain: str) -> list[Claim]:
+    """A length and the shorter one that it is brought to, as prompt and answer.
+
+    Documents of 3,000 tokens into 250 tokens; from 4,000 to 300 tokens.
+    """
+    settled = list(claims)
+    for number, (long, short) in enumerate(pairwise(claims)):
+        joined = plain[long.end : short.start].strip() in INTO
+        is_length = long.role in LENGTHS and short.role in ("tokens", "each_tokens")
+        if joined and is_length and short.item.value < long.item.value:
+            settled[number] = long._replace(role="prompt_tokens")
+            settled[number + 1] = short._replace(role="answer_tokens")
+    return settled
 
 
 def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
