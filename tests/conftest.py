@@ -52,16 +52,13 @@ def leave_out_samples(config, items):
 
 
 def pytest_collection_modifyitems(config, items):
-    """The tests of a file run in one process, which works out once what they share.
+    """The slowest begin first: files with a browser, which mostly waits, then those of pages.
 
-    The slowest begin first: those of a browser, which mostly wait, then those of pages.
+    A file runs in one process (--dist loadfile), which works out once what its tests share.
     """
     leave_out_samples(config, items)
-    browser_tests = {item for item in items if "browser" in item.fixturenames}
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-    items.sort(key=lambda item: (item not in browser_tests, item.path.parent.name != "views"))
+    browser_files = {item.path for item in items if "browser" in item.fixturenames}
+    items.sort(key=lambda item: (item.path not in browser_files, item.path.parent.name != "views"))
 
 
 def pytest_collection_finish():

@@ -16,7 +16,6 @@ from calc.files.csv import tables as csv_tables
 from views.plan import board
 
 # One server and one browser; the largest group starts first.
-pytestmark = pytest.mark.xdist_group("browser")
 ROW, HEADER = board.ROW, board.HEADER
 
 

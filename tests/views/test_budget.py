@@ -7,7 +7,7 @@ from browser import PATIENCE_MS, settled
 
 from benchmarks.server import FLOOR_PAGE, Server
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.long
 MOST = {
     "words": 450,
     "buttons": 30,

@@ -7,7 +7,6 @@ from browser import MAIN, PATIENCE_MS, settled
 
 from benchmarks.server import ROOT, Server
 
-pytestmark = pytest.mark.xdist_group("browser")
 IGNORABLE = (
     *("\u00ad", "\u034f", "\u061c", "\u115f", "\u17b4", "\u180e", "\u200b", "\u200d", "\u200e"),
     *("\u202e", "\u2060", "\u2061", "\u2064", "\u2066", "\u3164", "\ufe0f", "\ufeff", "\uffa0"),

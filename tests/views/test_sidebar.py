@@ -7,7 +7,6 @@ from browser import PATIENCE_MS, drawn, settled
 
 from benchmarks.server import Server
 
-pytestmark = pytest.mark.xdist_group("browser")
 SIDEBAR = '[data-testid="stSidebarContent"]'
 GROUP = '[data-testid="stSidebar"] details'
 
