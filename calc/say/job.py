@@ -195,7 +195,7 @@ def _load(job: Cells) -> str:
     A result row has as many requests in flight as sequences.
     """
     if rate := number_in(job, "requests_per_second"):
-        return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
+        return f"{amount(rate, 4)} request{'' if rate == 1 else 's'} a second"
     users = number_in(job, "users") or (
         at_once(job) if "batch" in job and "users" not in job else 0
     )

@@ -104,7 +104,7 @@ def amount(measured: str, job: Row, catalogs: Catalogs) -> None:
     elif measured == KEYS.users:
         count_field("Requests in flight", KEYS.users)
     elif measured == KEYS.requests_per_second:
-        number("Requests per second, at the peak", KEYS.requests_per_second, "")
+        number("Requests per second, at the peak", KEYS.requests_per_second, "", format="%.4g")
 
 
 def _in_all(label: str, amount: str) -> None:
