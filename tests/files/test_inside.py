@@ -154,6 +154,15 @@ def test_what_is_assumed_and_what_is_lost_stand_in_three_lines():
 
 
 @pytest.mark.parametrize(
+    ("card", "is_assumed"), [("a100", True), ("a100-80gb", False), ("h100", False)]
+)
+def test_a_card_of_two_sizes_without_its_memory_is_an_assumption(card, is_assumed):
+    script = f"#SBATCH --gres=gpu:{card}:4\nvllm serve Qwen/Qwen3-32B --tensor-parallel-size 4\n"
+    assumed = import_run([("job.sh", script.encode())], catalogs()).summary.assumed
+    assert any(item.startswith("40 GB of memory on the card") for item in assumed) == is_assumed
+
+
+@pytest.mark.parametrize(
     ("line", "said"),
     [
         ("use_galore: true", "use_galore true (lowers memory)"),

@@ -1,11 +1,12 @@
 """Summary of a run's files: what was read, what is assumed, and what is not counted."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
 from calc.files.configs.field_report import Line
-from calc.files.configs.fields import Field, Tool, tools
+from calc.files.configs.fields import Field, Tool, field_catalog, tools
 from calc.files.configs.run_settings import STAGE
 from calc.files.configs.script_asides import IF, LOAD, LOOP
 from calc.files.configs.values import whole
@@ -23,6 +24,8 @@ MATTERS = {  # what a reader must know is assumed
     "inference": ("gpus", "sequence_tokens", "batch", "precision", "memory_utilization"),
 }
 NO_CARD = "no GPU type is in the file: which GPU"
+SIZED_CARD = re.compile(r"(?P<family>\w+)-(?P<gigabytes>\d+)gb(?P<form>.*)")
+CARD_MEMORY = "{} GB of memory on the card, since {} names none: choose another card (gpu)"
 NO_AMOUNT = "the amount of work is not in the file{}: how many tokens (train_tokens)"
 EPOCHS = (
     *("num_train_epochs", "num_epochs", "epochs", "epoch", "total_epochs", "max_epochs"),
@@ -161,6 +164,7 @@ def _assumptions(
         items.append(OWN_MEMORY.format(name, tools()[engine].name))
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
         items.append(NO_CARD)
+    items += _memory_of_card(run, lines)
     items += [run["note"]] if run["note"] else []
     if work == "training" and not run["train_tokens"] and "train_tokens" not in said:
         said_amounts = [
@@ -170,6 +174,30 @@ def _assumptions(
         ]
         items.append(NO_AMOUNT.format(f" ({', '.join(said_amounts)})" if said_amounts else ""))
     return tuple(items)
+
+
+def _memory_of_card(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
+    """The memory of a card that is made with several, where its files name none: a100.
+
+    SkyPilot's A100 is the one of 40 GB by definition.
+    """
+    card = SIZED_CARD.match(run["gpu"])
+    texts = [line.text for line in lines if "gpu" in line.columns]
+    if not card or not texts or "skypilot" in run["source_tool"]:
+        return []
+    is_open = len(_memory_sizes(card["family"], card["form"])) > 1
+    names_memory = any(card["gigabytes"] in text for text in texts)
+    return [CARD_MEMORY.format(card["gigabytes"], texts[0])] if is_open and not names_memory else []
+
+
+def _memory_sizes(family: str, form: str) -> set[str]:
+    """The memory of the cards of a family and a form: 40 and 80 of a100 on SXM. [GB]"""
+    cards = map(SIZED_CARD.match, field_catalog().cards.values())
+    return {
+        card["gigabytes"]
+        for card in cards
+        if card and (card["family"], card["form"]) == (family, form)
+    }
 
 
 def _is_own(implementation: str, tool: Tool) -> bool:
