@@ -27,7 +27,8 @@ CLUSTER_PORT ?= 8786
 BIN = .venv/bin
 # The bytecode that pytest keeps saves a later run the rewriting of every assertion, and each command
 # that a test starts the compiling of all modules.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 \
+  --dist loadfile --no-loadscope-reorder
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS)
 
 .PHONY: run serve shelf test types tests long accuracy bench validate queues measure prices hub agent schedule cluster simulate schemas lock

@@ -293,7 +293,10 @@ def expert_islands(expert_parallel, island_gpus):
 
 
 def crosses_efa(instance_efa_interfaces):
-    """1 if what leaves an island crosses EFA, AWS's own network. [0 or 1]"""
+    """1 if what leaves an island crosses EFA, AWS's own network. [0 or 1]
+
+    Source: catalogs/edited/instances.yaml, efa_interfaces.
+    """
     return np.nan_to_num(instance_efa_interfaces) > 0
 
 

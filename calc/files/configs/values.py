@@ -11,7 +11,8 @@ from calc.files.configs.substitutions import EVERY_GPU
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
 OF_EVERY_LAYER = re.compile(
-    r"[\w.^\\*?]*layers\\?\.(?:\[\\d\]\+|\\d\+|\.\*|\[\^\.\]\+)\\?\.\([\w|]+\)\\?\.\(([a-z|]+)\)_proj\$?"
+    r"[\w.^\\*?]*layers\\?\.(?:\[\\d\]\+|\\d\+|\.\*|\[\^\.\]\+)\\?\."
+    r"\([\w|]+\)\\?\.\(([a-z|]+)\)_proj\$?"
 )  # layers.[\d]+.(mlp|self_attn).(up|down)_proj: a pattern of projections in each layer
 SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
 VARIABLE = re.compile(r"\$[\w{(]|`|<[A-Z][A-Z_]+>")

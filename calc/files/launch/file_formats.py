@@ -8,7 +8,7 @@ import yaml
 
 from calc.evaluate import Row
 from calc.files.launch.shell import comment_line, shell_word
-from calc.mappings import Json
+from calc.mappings import Json, put_at_path
 
 DELETE, DELETE_ESCAPED = "\x7f", "\\u007f"  # a character that JSON holds and TOML does not
 WIDTH = 1000  # columns, so that YAML breaks no line
@@ -64,11 +64,7 @@ def _nest(fields: Row) -> Json:
     """Nest fields such as a.b.c by the parts of their names."""
     tree: Json = {}
     for name, value in fields.items():
-        *path, last = name.split(".")
-        place = tree
-        for part in path:
-            place = place.setdefault(part, {})
-        place[last] = value
+        put_at_path(tree, name.split("."), value)
     return tree
 
 

@@ -28,6 +28,7 @@ from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
 from calc.table import is_missing
 from calc.units import GIB
 
+PYTORCH_ATTENTION = "sdpa"  # in rows and in files
 # A name, what the instance settles, and what no run depends on.
 NOT_COMPARED = ("scenario", "gpu", "region", "hours_per_month", "runs_per_month", "plan_months")
 # Files that say nothing of the scenario.
@@ -145,7 +146,11 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
     except ConfigProblem as error:  # a kit that cannot be read back is wrong, and says so
         return [Inexpressible("problem", "", str(error))]
     follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
-    skipped = (*NOT_COMPARED, *follows, *idle_inputs(row["work"], row["tuning"]))
+    skipped = [*NOT_COMPARED, *follows, *idle_inputs(row["work"], row["tuning"])]
+    if row["attention"] == PYTORCH_ATTENTION and any(
+        PYTORCH_ATTENTION in text for text in files.values()
+    ):
+        skipped.append("attention")  # read back as the software's own kernel, which it is there
     names = [name for name in BY_NAME if name not in skipped]
     return [
         Inexpressible(name, row[name], None if name in left else back[name])
@@ -163,8 +168,6 @@ def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
         costs = ("memory_bytes", "step_seconds")
         if all(str(back[cost]) == str(row[cost]) for cost in costs):
             return True
-    if name == "attention" and (wanted, got) == ("sdpa", "flash"):
-        return True  # files that name PyTorch's attention are read as the software's own kernel
     if name == "train_tokens" and wanted and got and wanted == wanted and got == got:
         # Files hold whole steps, of pairs or of rollouts.
         pairs = 2 * row["batch"] * row["accumulation_steps"] * row["gpus"]

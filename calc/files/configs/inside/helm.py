@@ -2,7 +2,7 @@
 
 import re
 
-from calc.mappings import Json
+from calc.mappings import Json, put_at_path
 
 COMMAND = re.compile(r"\bhelm\s(?:[^\n]|\\\n){0,400}?\b(?:install|upgrade|template)\b")
 SET = re.compile(r"--set(?:-string)?[ =]+(?P<quote>['\"]?)(?P<pairs>[^\s'\"]{1,500})(?P=quote)")
@@ -17,14 +17,5 @@ def values_of_helm(text: str) -> Json:
         for pair in match["pairs"].split(","):
             name, equals, value = pair.partition("=")
             if equals:
-                _put(tree, INDEX.sub(r".\1", name).split(".")[:MOST_STEPS], value)
+                put_at_path(tree, INDEX.sub(r".\1", name).split(".")[:MOST_STEPS], value)
     return {"values": tree} if tree else {}
-
-
-def _put(tree: Json, path: list[str], value: str) -> None:
-    """Put a value at a path, unless a value stands above it."""
-    for key in path[:-1]:
-        tree = tree.setdefault(key, {})
-        if not isinstance(tree, dict):
-            return
-    tree[path[-1]] = value

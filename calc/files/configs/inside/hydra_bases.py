@@ -3,7 +3,7 @@
 from typing import Any
 
 from calc.files.configs.fields import field_catalog
-from calc.mappings import Json
+from calc.mappings import Json, put_at_path
 
 FOLDER = "/hydra_config/"
 SETTINGS = "training_config"
@@ -22,18 +22,11 @@ def with_bases(tree: Any) -> Any:
     settings: Json = {}
     for base in known:
         for name, value in base.items():
-            _put(settings, name.split("."), value)
+            put_at_path(settings, name.split("."), value)
     launcher, trainer = tree.get("trainer"), settings.get("trainer", {})
     if isinstance(launcher, dict) and "nnodes" in trainer:  # as many as the recipe is started on
         trainer["nnodes"] = launcher.get("num_nodes", trainer["nnodes"])
     return {**tree, SETTINGS: _over(settings, tree.get(SETTINGS) or {})}
-
-
-def _put(tree: Json, path: list[str], value: Any) -> None:
-    """Put a value at a path of a tree."""
-    for key in path[:-1]:
-        tree = tree.setdefault(key, {})
-    tree[path[-1]] = value
 
 
 def _over(below: Json, above: Json) -> Json:
