@@ -110,7 +110,7 @@ def _plain_model(config, part, model_id, catalogs, index):
         }
     count_source = "its index counts its parameters" if total else "no count"
     remark = (
-        f"M{uncovered.reason[1:]}; it is estimated as a plain {entry['model_type']} of its sizes, "
+        f"Its {uncovered.reason}; it is estimated as a plain {entry['model_type']} of its sizes, "
         f"by their usual names: {count_source}."
     )
     remark = " ".join(filter(None, (remark, entry.get("remark"))))
