@@ -14,7 +14,7 @@ Arguments = dict[str, Any]  # keyword arguments of a call, by name
 
 
 def put_at_path(tree: Json, path: Sequence[str], value: Any) -> None:
-    """Put a value at a path of nested mappings, unless another value is in the way."""
+    """Put a value at a path of nested mappings, unless another value stands above it."""
     for key in path[:-1]:
         tree = tree.setdefault(key, {})
         if not isinstance(tree, dict):
