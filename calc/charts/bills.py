@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.cases import case_ratios
 from calc.plan.figures import figures
-from calc.say.cases import FACTORS, Money, summands, with_range
+from calc.say.cases import FACTORS, Money, with_range
 from calc.say.numbers import duration, gib, is_missing, span
 from calc.say.setting import name_of
 from calc.say.speed import pace_seconds, pace_unit
@@ -72,9 +72,18 @@ def _lines(name: str) -> list[str]:
 
 
 def moves_table(moved: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.DataFrame:
-    """Return the bars of a tornado: label, rank, low, high, base, low_text, high_text."""
+    """Return the bars of a tornado: label, rank, low, high, base, low_text, high_text.
+
+    An end is written as its distance from the bill's sum as the screen writes it, which can be a
+    dollar off the sum of the unrounded lines. It is empty where nothing changes.
+    """
     base_usd = float(bill_usd.sum())
-    base = summands(bill_usd.tolist(), money)[1]
+    written_usd = money.total(bill_usd.tolist())
+
+    def written(end_usd: float) -> str:
+        change_usd = round(end_usd - base_usd, money.digits)
+        return money(written_usd + change_usd) if change_usd else ""
+
     return pd.DataFrame(
         {
             "label": [FACTORS[name] for name in moved["factor"]],
@@ -82,15 +91,10 @@ def moves_table(moved: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.Da
             "low": moved["low_usd"],
             "high": moved["high_usd"],
             "base": base_usd,
-            "low_text": [_unless(usd, base, money) for usd in moved["low_usd"]],
-            "high_text": [_unless(usd, base, money) for usd in moved["high_usd"]],
+            "low_text": [written(usd) for usd in moved["low_usd"]],
+            "high_text": [written(usd) for usd in moved["high_usd"]],
         }
     )
-
-
-def _unless(usd: float, base: str, money: Money) -> str:
-    """An end of a bar in words; empty if it reads as the base does."""
-    return "" if money(usd) == base else money(usd)
 
 
 def _has(row: Row, measure: str, catalogs: Catalogs) -> bool:

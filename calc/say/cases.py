@@ -42,6 +42,10 @@ class Money:
         """Return the difference of two amounts as they are written. [USD]"""
         return round(after_usd, self.digits) - round(before_usd, self.digits)
 
+    def total(self, amounts: Sequence[float]) -> float:
+        """Return the sum of the known amounts as they are written. [USD]"""
+        return sum(round(usd, self.digits) for usd in amounts if not is_missing(usd))
+
 
 def money_of(amounts: Sequence[float], total_usd: float) -> Money:
     """Return how amounts and their total are written.
@@ -79,8 +83,7 @@ def summands(values: Sequence[float], money: Money | None = None) -> tuple[list[
     known = [value for value in values if not is_missing(value)]
     money = money or money_of(known, sum(known))
     texts = ["" if is_missing(value) else money(value) for value in values]
-    total = sum(round(value, money.digits) for value in known)
-    return texts, money(total) if known else ""
+    return texts, money(money.total(known)) if known else ""
 
 
 def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:

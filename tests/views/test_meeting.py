@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 from examples import billed_row, catalogs
 from pages import address, opened, page_text, run, turned, with_share
@@ -85,6 +86,15 @@ def test_each_factor_moves_the_bill_around_its_base_and_the_largest_comes_first(
     assert spans.is_monotonic_decreasing
     drawn = moves_table(table, bill["year_usd"], Money(0))
     assert drawn["base"].to_list() == pytest.approx([base] * len(table))
+
+
+def test_an_end_that_moves_nothing_has_no_figure_though_the_rounded_lines_add_up_to_another_sum():
+    bill_usd = pd.Series([45.4, 16_302.4, 75.4])  # written as 45 + 16,302 + 75 = 16,422
+    ends = pd.DataFrame(
+        {"factor": ["spot"], "low_usd": [bill_usd.sum()], "high_usd": [bill_usd.sum() + 100]}
+    )
+    drawn = moves_table(ends, bill_usd, Money(0)).iloc[0]
+    assert (drawn["low_text"], drawn["high_text"]) == ("", "$16,522")
 
 
 def test_charts_hold_every_answer_that_has_the_measure(bill):
