@@ -13,7 +13,8 @@ import altair as alt
 
 from views.shared.theme import PALETTE, Ink
 
-THREE = ",.3~r"
+THREE = ",.3~r"  # on an axis: 20, 22.5
+DIGITS = ",.3r"  # in a text, as calc.say.numbers writes: 22.0
 DOLLARS = "$,.3~r"
 LARGE_COUNT = ",.2~s"  # of tokens; d3 writes a billion as G, which people write as B
 POINT = 90

@@ -3,9 +3,9 @@
 import altair as alt
 
 from views.charts.base import (
+    DIGITS,
     ROWS,
     SIZE,
-    THREE,
     Spec,
     as_spec,
     card_rules,
@@ -34,7 +34,7 @@ def two_bars(ink: Ink) -> Spec:
         x=x, xOffset=of_pool, y=y, color=alt.Color("pool:N", **legend_of(ink, POOLS, 3))
     )
     values = ROWS.mark_text(baseline="bottom", dy=-3, fontSize=SIZE, color=ink.text).encode(
-        x=x, xOffset=of_pool, y="gib:Q", text=alt.Text("gib:Q", format=THREE)
+        x=x, xOffset=of_pool, y="gib:Q", text=alt.Text("gib:Q", format=DIGITS)
     )
     return as_spec(
         alt.layer(bars, values, *card_rules(ink)),

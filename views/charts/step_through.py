@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from calc.charts.result_tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, THREE, Spec, once, quantity_axis, without_table_name
+from views.charts.base import (
+    DIGITS,
+    ROWS,
+    SIZE,
+    Spec,
+    once,
+    quantity_axis,
+    without_table_name,
+)
 from views.shared.theme import BLUE, COMPONENT_COLORS, ORANGE, RED, Ink
 
 # The selection of the sliders' positions, and its box: ticked, it hands them to the server.
@@ -168,14 +176,14 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
 def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     """Two lines of text: fixed and for each sequence, the room of the card and what is free."""
     each = (
-        f"format(datum.each, '{THREE}') + ' GiB for each {words.unit} of ' + format(take_tokens, "
+        f"format(datum.each, '{DIGITS}') + ' GiB for each {words.unit} of ' + format(take_tokens, "
         f"',') + ' tokens'"
     )
-    first = f"format(datum.fixed, '{THREE}') + ' GiB fixed · ' + {each}"
+    first = f"format(datum.fixed, '{DIGITS}') + ' GiB fixed · ' + {each}"
     most = "(datum.most >= 1e9 ? 'any number' : format(max(floor(datum.most + 1e-6), 0), ','))"
     free = (
         f"(datum.free >= 0 ? 'now free: ' : 'now short by ') + format(abs(datum.free), "
-        f"'{THREE}') + ' GiB'"
+        f"'{DIGITS}') + ' GiB'"
     )
     second = f"'{words.room} ' + {most} + ' · ' + {free}"
     return (
@@ -257,7 +265,7 @@ def _moment_bars(ink: Ink, largest: alt.Chart, components: tuple[str, ...]) -> a
         tooltip=[
             alt.Tooltip("name:N", title="Moment"),
             alt.Tooltip("component:N", title="Component"),
-            alt.Tooltip("gib:Q", title="GiB", format=THREE),
+            alt.Tooltip("gib:Q", title="GiB", format=DIGITS),
         ],
     )
 
@@ -266,13 +274,13 @@ def _moment_totals(largest: alt.Chart) -> alt.Chart:
     """Return the total of each stop, with the change from the stop before in words."""
     change = (
         f"(datum.total < datum.before ? ' −' : ' +') + format(abs(datum.total - datum.before), "
-        f"'{THREE}')"
+        f"'{DIGITS}')"
     )
     return (
         largest.transform_aggregate(total="max(total)", groupby=["stop", "name"])
         .transform_window(before="lag(total)", sort=[alt.SortField("stop")])
         .transform_calculate(
-            words=f"format(datum.total, '{THREE}') + (datum.before === null ? '' : {change})"
+            words=f"format(datum.total, '{DIGITS}') + (datum.before === null ? '' : {change})"
         )
     )
 
