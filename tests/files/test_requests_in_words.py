@@ -10,6 +10,7 @@ from calc.files.request import SIZES
 from calc.files.request_job import job_of_columns
 from calc.files.words.job import job_columns
 from calc.files.words.read import read_words
+from calc.files.words.request_reading import without_words
 from calc.files.words.vocabulary import COLUMN_ROLES, frames, vocabulary
 from calc.job.cells import JobError, listed
 from calc.job.columns import JOB_BY_NAME
@@ -341,3 +342,18 @@ def test_a_service_beside_a_run_of_training_is_asked_about():
 def test_us_in_the_id_of_a_region_is_no_country():
     columns = read_words("LORA QWEN3-8B, SPOT ONLY, US-EAST-1", catalogs()).columns
     assert columns["regions"] == ["us-east-1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "rest"),
+    [
+        ("serve qwen3 8b, 977, to 40 people", "977", "serve qwen3 8b, , to 40 people"),
+        ("No  multi node, please", "no multi node", ", please"),
+        ("40 people of 1940", "40", "people of 1940"),
+        ("40 and 40", "40", ""),  # which of them is meant is not known
+        ("977", "977", ""),
+        ("977", "", ""),
+    ],
+)
+def test_words_that_stand_once_are_left_out(text, words, rest):
+    assert without_words(text, words) == rest

@@ -127,6 +127,14 @@ def test_turns_are_asked_for_by_hand_and_stand_with_the_load_once_there_are_seve
     assert run(app).number_input(key="conversation_turns").value == 8
 
 
+def test_a_number_without_a_meaning_can_be_left_out_of_the_text_by_a_button():
+    app = pasted(opened(), "serve qwen3 8b to 40 people 977")
+    assert "977" in app.warning[0].value
+    run(app.button(key="leave_0").click())
+    assert not app.warning
+    assert "to 40 people" in job_line(app)
+
+
 def test_a_pasted_text_that_says_nothing_is_answered_by_what_it_lacks_and_the_plan_stays():
     before = title(app := opened())
     app = pasted(app, "hello")

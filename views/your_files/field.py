@@ -12,7 +12,7 @@ from calc.files.link.address import link_query
 from calc.files.request import KINDS, PASTED, Request, request_of
 from calc.files.request_answer import check_open, row_of_request, with_model
 from calc.files.request_job import assumption_sentence, job_choices, job_of_columns
-from calc.files.words.request_reading import Question
+from calc.files.words.request_reading import Question, without_words
 from calc.job.resolve import resolve
 from calc.mappings import Arguments, Cells
 from views.session import address, extra_state, job_state, owners, reading
@@ -52,16 +52,28 @@ def outcome() -> None:
 
 
 def _ask(questions: tuple[Question, ...]) -> None:
-    """Show the questions that the last text leaves open, with a button for each choice."""
+    """Show the questions that the last text leaves open, with a button for each choice.
+
+    Words of which no meaning is offered can be left out of the text.
+    """
     for place, question in enumerate(questions):
         st.warning(plain(question.text), icon=":material/help:")
         for number, choice in enumerate(question.choices):
             st.button(choice, key=f"answer_{place}_{number}", on_click=_answer, args=(choice,))
+        shorter = without_words(st.session_state["pasted"], question.words)
+        if not question.choices and shorter:
+            label = plain(f"Leave out '{question.words}'")
+            st.button(label, key=f"leave_{place}", on_click=_take_text, args=(shorter,))
 
 
 def _answer(choice: str) -> None:
     """Callback: a choice joins the text, which is read again."""
-    st.session_state["pasted"] = f"{st.session_state['pasted'].rstrip()}\n{choice}"
+    _take_text(f"{st.session_state['pasted'].rstrip()}\n{choice}")
+
+
+def _take_text(text: str) -> None:
+    """Callback: another text stands in the field, and is read."""
+    st.session_state["pasted"] = text
     _take()
 
 

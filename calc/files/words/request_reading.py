@@ -1,5 +1,6 @@
 """The reading of a text: columns of a job, the words they are from, and what is open."""
 
+import re
 from dataclasses import dataclass, field
 
 from calc.evaluate import Row
@@ -36,3 +37,12 @@ class RequestReading:
     def unread(self) -> tuple[str, ...]:
         """Return `not_counted` under its name in the contract."""
         return self.not_counted
+
+
+def without_words(text: str, words: str) -> str:
+    """Return a text without words that stand in it once; empty if they do not, or nothing stays."""
+    pattern = r"\s+".join(re.escape(word) for word in words.split())
+    whole = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE)
+    if not pattern or len(whole.findall(text)) != 1:
+        return ""
+    return re.sub(r"[^\S\n]+", " ", whole.sub("", text)).strip()
