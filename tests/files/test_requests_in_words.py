@@ -348,7 +348,7 @@ def test_us_in_the_id_of_a_region_is_no_country():
     ("text", "words", "rest"),
     [
         ("serve qwen3 8b, 977, to 40 people", "977", "serve qwen3 8b, , to 40 people"),
-        ("No  multi node, please", "no multi node", ", please"),
+        ("No multi-node, please", "no multi - node", ", please"),
         ("40 people of 1940", "40", "people of 1940"),
         ("40 and 40", "40", ""),  # which of them is meant is not known
         ("977", "977", ""),

@@ -41,7 +41,7 @@ class RequestReading:
 
 def without_words(text: str, words: str) -> str:
     """Return a text without words that stand in it once; empty if they do not, or nothing stays."""
-    pattern = r"\s+".join(re.escape(word) for word in words.split())
+    pattern = r"\s*".join(re.escape(word) for word in words.split())
     whole = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE)
     if not pattern or len(whole.findall(text)) != 1:
         return ""
