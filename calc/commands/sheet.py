@@ -181,6 +181,15 @@ def _component_lines(row: Row) -> Iterator[str]:
         yield f"  {'Others':<18}{gib(others['gib'].sum()):>10}  {share}"
 
 
+def _in_nvidia_smi(row: Row) -> str:
+    """Return what nvidia-smi shows of a row: the engine's share, or what the allocator keeps."""
+    if not is_missing(row["kv_pool_bytes"]):
+        return "what the engine takes, however little the run needs"
+    is_whole = row["memory_bytes"] >= row["gpu_memory_bytes"]
+    most = "the whole card" if is_whole else size(row["memory_bytes"])
+    return f"up to {most}, with the blocks that the allocator keeps"
+
+
 def _machine_lines(row: Row) -> Iterator[str]:
     """Yield the host memory that the row takes, and the memory of its card."""
     if row["host_memory_bytes"] > 0:
@@ -189,11 +198,7 @@ def _machine_lines(row: Row) -> Iterator[str]:
         yield f"Host memory: {host_memory} of RAM{where} for offloading and loading"
     card = "none is named"
     if row["gpu"]:
-        shows = (
-            f"{size(row['memory_bytes'])} of the run on a card with memory to spare"
-            if is_missing(row["kv_pool_bytes"])
-            else "what the engine takes, however little the run needs"
-        )
+        shows = _in_nvidia_smi(row)
         card = f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows {shows}"
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
 
