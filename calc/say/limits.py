@@ -7,6 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.cells import PERCENTILES
+from calc.job.columns import PACE
 from calc.mappings import Cells
 from calc.say.numbers import (
     about,
@@ -92,17 +93,26 @@ def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Cat
     return " · ".join(parts)
 
 
-def against(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
+def against(limit: Relaxed, row: Row, job: Cells, catalogs: Catalogs) -> str:
     """A limit at its next step: 16 bits: +$1,100; Spot: −$40, price of April."""
     words = (
         catalogs.regions["name"][limit.step]
         if limit.name == "regions"
         else step_words(limit, row, catalogs)
     )
+    if _is_met_on_average(limit, row):
+        words += f" at {job['confidence']} % confidence"
     more = limit.usd - row["usd"]
     month = old_price_month(limit.old_price_days, catalogs)
     price = f", {month}" if month else ""
     return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
+
+
+def _is_met_on_average(limit: Relaxed, row: Row) -> bool:
+    """Return whether the present answer meets stricter times at its central estimate."""
+    if not isinstance(limit.step, tuple):
+        return False
+    return all(row[PACE[name]] <= seconds for name, seconds in zip(SPEEDS, limit.step, strict=True))
 
 
 def old_price_month(old_price_days: float, catalogs: Catalogs) -> str:

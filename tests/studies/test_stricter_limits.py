@@ -58,6 +58,23 @@ def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(cat
     } == {"spare"}
 
 
+def test_times_that_the_answer_meets_on_average_are_named_with_the_confidence_they_cost(catalogs):
+    row = {
+        "usd": 100.0,
+        "time_to_first_token_seconds": 10.1,
+        "time_per_output_token_seconds": 0.0492,
+    }
+    name, job = "first_token_seconds+token_seconds", {"confidence": "75"}
+    words = {
+        seconds: limit_words.against(Relaxed(name, seconds, 200.0), row, job, catalogs)
+        for seconds in ((20.0, 0.05), (20.0, 0.045))
+    }
+    assert [*words.values()] == [
+        "20 s and 50 ms at 75 % confidence: +$100",
+        "20 s and 45 ms: +$100",
+    ]
+
+
 def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs):
     answered = options(SERVED, catalogs)
     least, last = answered.rows[0], load_limit(SERVED, answered, catalogs)
@@ -107,15 +124,16 @@ def test_limits_that_change_the_money_by_less_than_3_percent_cost_nothing(catalo
     )
     dear = [*eased, Relaxed("regions", "eu-north-1", row["usd"] * 0.9)]
     assert limit_words.free_limits(dear, row, answered.job, catalogs) == "7 days costs nothing."
-    assert limit_words.against(dear[2], row, catalogs).startswith("Stockholm: −$")
-    assert limit_words.against(Relaxed("spare", 1, 2 * row["usd"]), row, catalogs).startswith(
-        "A spare instance: +$"
-    )
+    assert limit_words.against(dear[2], row, answered.job, catalogs).startswith("Stockholm: −$")
+    assert limit_words.against(
+        Relaxed("spare", 1, 2 * row["usd"]), row, answered.job, catalogs
+    ).startswith("A spare instance: +$")
     (spot,) = [easing for easing in answered.relaxed if easing.name == "markets"]
     assert row["on_demand_as_of"] > row["spot_as_of"]
     month = date.fromisoformat(row["spot_as_of"]).strftime("%B")
     assert re.fullmatch(
-        rf"Spot: −\$\d+, price of {month}( 20\d\d)?", limit_words.against(spot, row, catalogs)
+        rf"Spot: −\$\d+, price of {month}( 20\d\d)?",
+        limit_words.against(spot, row, answered.job, catalogs),
     )
 
 

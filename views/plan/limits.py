@@ -49,7 +49,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
         st.markdown("**What the limits cost**", width="content")
         for index, limit in enumerate(shown):
             button(
-                plain(against(limit, row, catalogs)),
+                plain(against(limit, row, options.job, catalogs)),
                 job_state.put,
                 _set_by(limit, options.job),
                 key=f"limit_cost_{index}",
