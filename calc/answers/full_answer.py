@@ -66,7 +66,7 @@ def _recent_answers(catalogs: Catalogs) -> Any:
 
 def _answer(row: JobRow, catalogs: Catalogs) -> Answer:
     """Answer a job: its options, what each limit costs, other ways to pay, and ways out."""
-    several, others = _searched(row, catalogs)
+    several, others = _relaxed_rankings(row, catalogs)
     found = options(row.columns, catalogs)
     relaxed: list[Relaxed] = []
     near: dict[str, float] = {}
@@ -92,7 +92,7 @@ def _answer(row: JobRow, catalogs: Catalogs) -> Answer:
     return _in_words(Answer(**given, relaxed=tuple(relaxed), ways=ways, outs=outs), near, catalogs)
 
 
-def _searched(
+def _relaxed_rankings(
     row: JobRow, catalogs: Catalogs
 ) -> tuple[list[Relaxation], Iterator[tuple[int, Ranking]]]:
     """Return the relaxations of a job, and the rankings of the jobs that they make of it.

@@ -66,7 +66,10 @@ def explain_times(
 
 
 def _origin(name: str, table: Columns, catalogs: Catalogs) -> dict[str, str]:
-    """The origin of a column that only times read; empty for one that memory reads too."""
+    """The origin of a column that only times read; empty for one that memory reads too.
+
+    It is a constant, a column of a catalog under its prefix, or a formula of the times.
+    """
     for catalog in ("time_constants", "assumptions"):
         constants = getattr(catalogs, catalog)
         if name in constants.index:
@@ -75,7 +78,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> dict[str, str]:
     for prefix, catalog in PREFIXES:
         column = name.removeprefix(prefix)
         frame = getattr(catalogs, catalog)
-        if column == name or column not in frame.columns:
+        if not name.startswith(prefix) or column not in frame.columns:
             continue
         entry = _entry(catalog, table, catalogs)
         place, source = (

@@ -215,8 +215,8 @@ def _usd_of_range(row: Row, table: pd.DataFrame) -> dict[str, np.ndarray]:
     return ends
 
 
-def as_rows(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
-    """The row once for each market of on_markets, as scenarios that can be read again."""
+def row_per_market(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per market of `markets` (from on_markets), as scenarios to read again."""
     return pd.DataFrame([row] * len(markets)).assign(
         **{name: markets[name].to_numpy() for name in markets}
     )

@@ -47,11 +47,11 @@ def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> 
 
 def case_ratios(row: Row) -> Ratios:
     """Return the low and the high case of a billed row, over its bill."""
-    low, high = time_ratios(row) if ends_of(row) else load_ratios(row)
+    low, high = run_ratios(row) if ends_of(row) else service_ratios(row)
     return low, high * attempt_ratios(row)[1]
 
 
-def time_ratios(row: Row) -> Ratios:
+def run_ratios(row: Row) -> Ratios:
     """Return what a run costs at the fast and at the slow end of its time, over its bill."""
     if not ends_of(row) or not row["usd"] > 0:
         return UNCHANGED
@@ -67,8 +67,8 @@ def time_ratios(row: Row) -> Ratios:
     return _known_ratios(*billed)
 
 
-def load_ratios(row: Row) -> Ratios:
-    """Return what a service costs at the high and at the low end of its throughput.
+def service_ratios(row: Row) -> Ratios:
+    """Return a service's cost at the high and the low end of its throughput, over its bill.
 
     Its working instances grow in steps of the instances that a replica takes.
     """
@@ -120,8 +120,8 @@ def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
     rows = [row for row in records(bill) if not is_missing(row[column])]
     usd = np.array([row[column] for row in rows], dtype=float)
     factors = {
-        "hours": [time_ratios(row) for row in rows],
-        "load": [load_ratios(row) for row in rows],
+        "hours": [run_ratios(row) for row in rows],
+        "load": [service_ratios(row) for row in rows],
         "attempts": [attempt_ratios(row) for row in rows],
         "price": [price_ratios(row, catalogs) for row in rows],
         "spot": [spot_ratios(row, catalogs) for row in rows],

@@ -104,13 +104,13 @@ def quality(change: Row, catalogs: Catalogs, serves: bool = False) -> tuple[str,
     It says what is lost, or else that nothing is; both are empty if nothing is recorded.
     """
     notes = _quality_notes(change, catalogs, serves)
-    notes = {note: notes[note] for note in _losses(notes, catalogs)} or notes
+    notes = {note: notes[note] for note in _notes_of_a_loss(notes, catalogs)} or notes
     return "; ".join(notes), "; ".join(dict.fromkeys(filter(None, notes.values())))
 
 
 def loses_quality(change: Row, catalogs: Catalogs, serves: bool) -> bool:
     """Return whether a change is known to cost quality."""
-    return bool(_losses(_quality_notes(change, catalogs, serves), catalogs))
+    return bool(_notes_of_a_loss(_quality_notes(change, catalogs, serves), catalogs))
 
 
 def _quality_notes(change: Row, catalogs: Catalogs, serves: bool) -> dict[str, str]:
@@ -131,8 +131,8 @@ def _quality_notes(change: Row, catalogs: Catalogs, serves: bool) -> dict[str, s
     return notes
 
 
-def _losses(notes: Iterable[str], catalogs: Catalogs) -> list[str]:
-    """The notes that do not say that nothing is lost."""
+def _notes_of_a_loss(notes: Iterable[str], catalogs: Catalogs) -> list[str]:
+    """The notes that name a loss: all but those that say that quality is unchanged."""
     return [note for note in notes if note not in catalogs.about["quality"]["unchanged"]]
 
 

@@ -69,7 +69,7 @@ def select_advice(
         is_able &= (tried["fits"] == "yes").to_numpy()
     is_fast_enough = is_able & tried["within_speed_limits"].to_numpy()
     if already_fits:
-        saving = tried.loc[_saving(row, tried, is_fast_enough)]
+        saving = tried.loc[_changes_that_save(row, tried, is_fast_enough)]
         return machine_first(saving, ["saved_work_ratio", "saved_gib"], [False, False])
     is_able = is_fast_enough if is_fast_enough.any() else is_able
     cost = cost_of(tried)
@@ -131,7 +131,7 @@ def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]
     )
 
 
-def _saving(row: Row, tried: pd.DataFrame, able: np.ndarray) -> list[int]:
+def _changes_that_save(row: Row, tried: pd.DataFrame, able: np.ndarray) -> list[int]:
     """Changes of a scenario that fits: what costs less, and a few that only save memory."""
     dearer = tried["saved_usd_per_hour"].to_numpy() < 0
     riskier = (tried["fits"] == "tight").to_numpy() & (row["fits"] == "yes")

@@ -18,11 +18,11 @@ from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
 from calc.plan.bill import (
     answers_of_aws,
-    as_rows,
     endpoint_facts,
     lines,
     on_markets,
     provisioned_gib,
+    row_per_market,
     small_lines,
 )
 from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
@@ -152,7 +152,7 @@ def test_the_cheapest_commitment_of_a_term_is_one_of_them_and_every_way_to_pay_i
     assert markets["source"]["commit-1y"] == markets["source"][COMMITTED]
     row = bill(catalogs, "on-demand", **MONTH)
     again = earlier(
-        csv_tables.read_csv(csv_tables.to_csv(as_rows(row, on_markets(row, catalogs)))),
+        csv_tables.read_csv(csv_tables.to_csv(row_per_market(row, on_markets(row, catalogs)))),
         "ways.csv",
         catalogs,
         solve=False,

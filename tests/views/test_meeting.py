@@ -11,7 +11,7 @@ from calc.charts.bills import answers_table, measures, moves_table
 from calc.cost.job import ends_of
 from calc.files.link import link
 from calc.files.link.short import BROKEN, NAME, expand, shorten
-from calc.plan.cases import Cases, case_ratios, cases, load_ratios, moves, time_ratios
+from calc.plan.cases import Cases, case_ratios, cases, moves, run_ratios, service_ratios
 from calc.plan.figures import records
 from calc.plan.plan_bill import plan_bill
 from calc.say.cases import Money, hour_summands, money_of, range_words, summands, with_range
@@ -68,12 +68,12 @@ def test_the_base_case_is_the_bill_and_lies_between_low_and_high(bill):
 def test_a_run_moves_with_its_time_and_attempts_and_a_service_with_its_throughput(bill):
     trained, served = records(bill)
     assert ends_of(trained)
-    low, high = time_ratios(trained)
+    low, high = run_ratios(trained)
     assert low == pytest.approx(trained["run_low_hours"] / trained["run_hours"])
     assert high == pytest.approx(trained["run_high_hours"] / trained["run_hours"])
     assert case_ratios(trained)[1] == pytest.approx(2 * high, rel=1e-6)  # two attempts for one
-    assert load_ratios(trained) == time_ratios(served) == (1.0, 1.0)
-    assert load_ratios(served)[0] <= 1 <= load_ratios(served)[1]
+    assert service_ratios(trained) == run_ratios(served) == (1.0, 1.0)
+    assert service_ratios(served)[0] <= 1 <= service_ratios(served)[1]
 
 
 def test_each_factor_moves_the_bill_around_its_base_and_the_largest_comes_first(bill):

@@ -25,11 +25,16 @@ def draw(row: Row) -> None:
             "Chips": instance["chip"],
             "Memory, GiB": f"{instance['memory_gib']:,.0f}",
             "At least": f"{instance['instances_least']:,.0f} of them",
-            "$ an hour": "no price is known"
-            if is_missing(instance["usd_per_hour"])
-            else plain(f"{usd(instance['usd_per_hour'])} {sold(instance)} ({instance['as_of']})"),
+            "$ an hour": _price(instance),
         }
         for instance in found.drop_duplicates("instance").to_dict("records")
     ]
     tables.text_table(pd.DataFrame(lines), "Instance types with AWS's own accelerators")
     st.caption("Prices and rates: `catalogs/edited/neuron.yaml`, each with its source and date.")
+
+
+def _price(instance: Row) -> str:
+    """The price of an instance type with its market and date, in words."""
+    if is_missing(instance["usd_per_hour"]):
+        return "no price is known"
+    return plain(f"{usd(instance['usd_per_hour'])} {sold(instance)} ({instance['as_of']})")

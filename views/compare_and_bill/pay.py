@@ -127,7 +127,7 @@ def _downloads(row: Row, markets: pd.DataFrame, catalogs: Catalogs) -> None:
     name = f"headroom-bill-{row['model']}-{row['work']}"
     csvs = {
         "This bill as CSV": ("bill_csv", pd.DataFrame([row]), name),
-        "Every price as CSV": ("ways_csv", bill.as_rows(row, markets), f"{name}-ways"),
+        "Every price as CSV": ("ways_csv", bill.row_per_market(row, markets), f"{name}-ways"),
     }
     with st.container(horizontal=True):
         for label, (key, rows, file) in csvs.items():

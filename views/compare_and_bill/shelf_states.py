@@ -29,7 +29,7 @@ BETWEEN_TEAMS = ", "
 NONE_CHOSEN = "No plan has this state and this team; every plan is shown."
 
 
-def signed_in() -> str:
+def signed_in_name() -> str:
     """The name that the proxy in front passes in its header; empty without one."""
     header = os.environ.get(HEADER, "")
     return st.context.headers.get(header, "").strip()[: LONGEST["saved_by"]] if header else ""
@@ -101,7 +101,7 @@ def panel(run: Run, plan: Plan, states: dict[str, State]) -> None:
     if refusal := st.session_state.pop(REFUSAL, ""):
         st.error(plain(refusal), icon=":material/block:")
     with st.popover("Change its state", icon=":material/rule:"):
-        name = signed_in()
+        name = signed_in_name()
         if name:
             st.caption(plain(f"As {name}."))
         else:
@@ -136,7 +136,7 @@ def _history(run: Run, plan: Plan) -> None:
 def _set(run: Run, plan: Plan, present: State | None, state: str) -> None:
     """Callback: another state, by whoever is signed in or the typed name."""
     session = st.session_state
-    name = signed_in() or session.get("state_by", "")
+    name = signed_in_name() or session.get("state_by", "")
     texts = {field: session.get(f"state_{field}", "") for field in LONGEST_OF}
     try:
         if state in DECIDED and not may_decide(name):

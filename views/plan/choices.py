@@ -170,7 +170,7 @@ def _spec(comparison: Comparison, ink: Ink) -> Row:
 
 def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
     """Callback: the pressed cell becomes the plan, or its plan is kept or let go again."""
-    number, part = _cell_pressed(key)
+    number, part = _cell_pressed(key) or (len(cells), "")
     taken = cells[number] if number < len(cells) else None
     if taken is None or taken.plan is None:
         return
@@ -183,8 +183,8 @@ def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
         keep_cells([taken], catalogs)
 
 
-def _cell_pressed(key: str) -> tuple[int, str]:
-    """The cell and the part of it whose selection has just changed."""
+def _cell_pressed(key: str) -> tuple[int, str] | None:
+    """The number of the cell just selected or deselected, and its part; None if none was."""
     state = st.session_state
     now = {
         (int(one[charts.CELL]), str(one[charts.PART]))
@@ -192,4 +192,4 @@ def _cell_pressed(key: str) -> tuple[int, str]:
     }
     before = state.get(f"{key}_pressed", set())
     state[f"{key}_pressed"] = now
-    return next(iter((now - before) or (before - now)), (len(now) + len(before) + 10**6, ""))
+    return next(iter((now - before) or (before - now)), None)

@@ -58,7 +58,7 @@ def _start_hours(row: Row) -> float:
 def _fields(row: Row, catalogs: Catalogs) -> None:
     """Draw the fields of the assumptions that the plan reads, or of all."""
     every = st.toggle("All", key="all_assumptions_shown", help=ALL, persist_state="session")
-    read = {*(catalogs.assumptions.index if every else _read_by(row, catalogs))}
+    read = {*(catalogs.assumptions.index if every else _assumptions_of_plan(row, catalogs))}
     table = catalogs.assumptions.drop(ASKED_ABOVE)
     table = table[table.index.isin(read | extra_state.own_assumptions().keys())]
     entries = {
@@ -84,8 +84,8 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     )
 
 
-def _read_by(row: Row, catalogs: Catalogs) -> list[str]:
-    """The assumptions that the plan reads."""
+def _assumptions_of_plan(row: Row, catalogs: Catalogs) -> list[str]:
+    """The names of the assumptions that the plan's figures rest on."""
     key = (scenario_of(row), row.get("market"), catalogs.version)
     return recent_result("assumptions", key, lambda: assumptions_of(row, catalogs))
 

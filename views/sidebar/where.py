@@ -98,7 +98,7 @@ def _list_words(words: list[str], noun: str) -> str:
 
 
 def _take_markets(markets: list[str], before: list[str], sold: list[str]) -> None:
-    """Callback: these markets; those chosen before that are not sold for this work stay."""
+    """Callback: choose these markets; keep those chosen before that this work cannot pick."""
     if markets:
         st.session_state[KEYS.markets] = [
             *markets,

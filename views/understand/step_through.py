@@ -146,7 +146,7 @@ def _largest(plan: Present, catalogs: Catalogs) -> None:
     )
     key = (plan.scenario, catalogs.version)
     cards = recent_result("cards", key, lambda: comparisons.over_cards(plan.scenario, catalogs))
-    st.markdown(plain(words.mark_groups(cards, catalogs)))
+    st.markdown(plain(words.cards_by_verdict(cards, catalogs)))
     if plan.scenario["work"] == "training":
         sizes = {job.name: job.asks for job in ready_jobs().sizes}
         expander(words.TWO_SIZES, "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))

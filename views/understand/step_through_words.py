@@ -237,8 +237,8 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
     )
 
 
-def mark_groups(rows: pd.DataFrame, catalogs: Catalogs) -> str:
-    """The cards by what they make of the plan's arrangement, each group after its mark."""
+def cards_by_verdict(rows: pd.DataFrame, catalogs: Catalogs) -> str:
+    """The cards on which the plan fits, is tight, does not fit or does not run: a line for each."""
     refused = (rows["runs"] == "no").to_numpy()
     groups = {
         f"{mark} {word}": rows[(rows["fits"] == fits).to_numpy() & ~refused]

@@ -242,7 +242,7 @@ def _in_container(service: Json, file: str) -> list[Reading]:
 
 
 def engine_of(name: str) -> str:
-    """The command that an image or the name of an engine stands for; empty where unknown."""
+    """The command that an image or an engine's name runs, such as vllm serve; empty if unknown."""
     return next(
         (
             command

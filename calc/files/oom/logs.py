@@ -65,9 +65,9 @@ def named_failures(text: str) -> list[memory_logs.SilentFailure]:
 
 
 def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
-    """The failures without a size of a text that is known to be a log.
+    """The failures that a log reports without a size; at most one that the catalog does not name.
 
-    A lack of memory that no entry names counts where the text has no message with sizes either.
+    The unnamed one counts only if the log has neither a named failure nor a message with sizes.
     """
     named = named_failures(text)
     unnamed = log_patterns().unnamed

@@ -38,7 +38,7 @@ def _instances(scopes: Scopes) -> list[str]:
 
 
 def _is_repeated(item: Item, cards: set[str], catalogs: Catalogs) -> bool:
-    """Return whether a card is that of every instance named, or one of theirs without its size."""
+    """Return whether a card adds nothing to the named instances, whose cards are `cards`."""
     if set(item.value) & cards:
         return len(cards) == 1 or not MEMORY.search(item.text)
     key = str(item.extra.get("key", ""))

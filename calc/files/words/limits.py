@@ -127,7 +127,7 @@ def _is_year(claim: Claim) -> bool:
 
 
 def _put_sum_a_time(amounts: Amounts, claim: Claim) -> None:
-    """A sum an hour, a day or a month, which limits a service; of a run the whole is asked."""
+    """Set a sum per hour, or per day or month of a service; ask what a whole run may cost."""
     if claim.rate_seconds == HOUR:
         amounts.put("usd_per_hour_most", claim)
     elif amounts.goal == "serve" and claim.rate_seconds >= DAY:
