@@ -10,16 +10,12 @@ from itertools import product
 import pandas as pd
 
 YEARS = (1, 3)
-KINDS = {  # kind -> its name at AWS, and what it applies to
-    "compute_plan": ("Compute Savings Plan", "any type in any region"),
-    "instance_plan": ("EC2 Instance Savings Plan", "one family in one region, in any size"),
-    "reserved": ("reserved instance, standard", "this type in this region"),
+KINDS = {  # kind -> its name at AWS
+    "compute_plan": "Compute Savings Plan",
+    "instance_plan": "EC2 Instance Savings Plan",
+    "reserved": "reserved instance, standard",
 }
-PAYMENTS = {  # payment -> its name at AWS, and what is paid when
-    "no": ("no upfront", "by the month"),
-    "partial": ("partial upfront", "a part of it at once, the rest by the month"),
-    "all": ("all upfront", "all of it at once"),
-}
+PAYMENTS = {"no": "no upfront", "partial": "partial upfront", "all": "all upfront"}
 # Names in prices.yaml.
 COMMITMENTS = {
     terms: "{}_{}y_{}_upfront".format(*terms) for terms in product(KINDS, YEARS, PAYMENTS)
@@ -32,7 +28,7 @@ def cheapest(prices: pd.DataFrame, years: int) -> dict[str, pd.Series]:
     """The cheapest commitment of a term for each price row, as columns commit_<years>y_*."""
     names = [key for (_, term, _), key in COMMITMENTS.items() if term == years]
     words = {
-        COMMITMENTS[kind, term, paid]: f"{KINDS[kind][0]}, {PAYMENTS[paid][0]}"
+        COMMITMENTS[kind, term, paid]: f"{KINDS[kind]}, {PAYMENTS[paid]}"
         for kind, term, paid in COMMITMENTS
     }
     usd = (

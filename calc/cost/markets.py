@@ -8,7 +8,7 @@ from calc.mappings import Cells
 
 @dataclass(frozen=True)
 class Market:
-    """A way to pay: label, key in prices.yaml, what it binds to, and its terms.
+    """A way to pay: label, key in prices.yaml, and its terms.
 
     `committed_years` is how long is paid, used or not; 0 if one pays by use. Spot moves by the
     day, listed prices by the month.
@@ -16,8 +16,6 @@ class Market:
 
     label: str
     key: str
-    binds: str
-    note: str = ""
     takes_private: bool = False  # a private price stands in its place
     interrupted: float = 0
     block_hours: float = 0
@@ -45,78 +43,38 @@ class Market:
         return self.label if self.key == "on_demand" else f"on {self.label}"
 
 
-def _terms(years: int) -> str:
-    return "1 year" if years == 1 else f"{years} years"
-
-
 def _commitment(kind: str, years: int, payment: str) -> Market:
     """The market of one kind of commitment for some years and one way to pay for it."""
-    sold, of = KINDS[kind]
+    term = "1 year" if years == 1 else f"{years} years"
     return Market(
-        f"{sold}, {_terms(years)}, {PAYMENTS[payment][0]}",
+        f"{KINDS[kind]}, {term}, {PAYMENTS[payment]}",
         COMMITMENTS[kind, years, payment],
-        (
-            f"Each hour of {'the year' if years == 1 else f'{years} years'} is paid, used or "
-            f"not; {PAYMENTS[payment][1]}. It is for {of}."
-        ),
         committed_years=years,
     )
 
 
-def _cheapest_commitment(years: int) -> Market:
-    """Return the market of the cheapest commitment for this number of years, of any kind."""
-    return Market(
-        f"{years}-year commitment",
-        f"commit_{years}y",
-        (
-            f"The cheapest that is known of all commitments for {_terms(years)}; each hour is "
-            f"paid, used or not."
-        ),
-        committed_years=years,
-    )
-
-
+# Market -> kind, years and payment of its commitment.
+TERMS = {key.replace("_", "-"): terms for terms, key in COMMITMENTS.items()}
 MARKETS = {
-    "on-demand": Market(
-        "on demand", "on_demand", "Paid by the second, ends when you end it.", takes_private=True
-    ),
-    "spot": Market(
-        "spot",
-        "spot",
-        "AWS takes instances back at two minutes' notice; capacity is not promised.",
-        note="median over the zones",
-        interrupted=1,
-        old_days=7,
-    ),
-    # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
+    "on-demand": Market("on demand", "on_demand", takes_private=True),
+    "spot": Market("spot", "spot", interrupted=1, old_days=7),
     "capacity-block": Market(
         "capacity block",
         "capacity_block",
-        "Paid up front, ends on a date: booked to the slow end of the run, in whole days to "
-        "14 and whole weeks to 182, at most 64 "
-        "instances in one block; the one way to be sure of the newest cards.",
-        note="whole days, paid ahead",
-        block_hours=24,
+        block_hours=24,  # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks
         work="training",  # a block ends, and a service does not, unless its work is offline
     ),
+    "sagemaker-training": Market("SageMaker training", "sagemaker_training", work="training"),
+    "sagemaker-hosting": Market("SageMaker hosting", "sagemaker_hosting", work="inference"),
     **{
-        f"sagemaker-{use}": Market(
-            f"SageMaker {use}",
-            f"sagemaker_{use}",
-            (
-                "ml.* instances that SageMaker runs: no idle cluster, its own quotas by type and "
-                "use; capacity is not promised."
-            ),
-            work=work,
+        f"commit-{years}y": Market(
+            f"{years}-year commitment", f"commit_{years}y", committed_years=years
         )
-        for use, work in (("training", "training"), ("hosting", "inference"))
+        for years in YEARS
     },
-    **{f"commit-{years}y": _cheapest_commitment(years) for years in YEARS},
-    **{key.replace("_", "-"): _commitment(*terms) for terms, key in COMMITMENTS.items()},
+    **{market: _commitment(*terms) for market, terms in TERMS.items()},
 }
-SAVINGS_PLANS = frozenset(
-    key.replace("_", "-") for (kind, _, _), key in COMMITMENTS.items() if kind != "reserved"
-)
+SAVINGS_PLANS = frozenset(market for market, (kind, _, _) in TERMS.items() if kind != "reserved")
 USUAL_MARKETS = ("on-demand", "capacity-block")  # those that a job is offered without being asked
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries
 
@@ -144,4 +102,4 @@ BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_
 OF_EC2 = tuple(name for name in BY_USE if not name.startswith("sagemaker"))
 # The cheapest of the commitments of a term.
 SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)
-COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))
+COMMITTED = tuple(TERMS)

@@ -16,8 +16,9 @@ from calc.catalogs.figures import usd_per_gpu_hour
 from calc.cost.machines import gpus_paid, idle_gpus, instances_needed
 from calc.cost.offers import is_old, offers
 from calc.cost.prices import load_deployments, prices_as_of
-from calc.cost.quotas import commands, quota_for
+from calc.cost.quotas import quota_for
 from calc.plan.run_length import over_concurrency
+from calc.say.aws_commands import commands
 from calc.table import Words
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}

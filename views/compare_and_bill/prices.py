@@ -11,6 +11,7 @@ from calc.cost.markets import MARKETS, SAVINGS_PLANS
 from calc.evaluate import Row
 from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
+from calc.say.markets import what_it_binds_to
 from calc.say.numbers import billed_usd, gib, is_missing, percent, three_digits, usd, with_noun
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.compare_and_bill.bill_lines import TEXTS, price_day_words
@@ -50,7 +51,7 @@ def _line(row: Row, today: date) -> Row:
         "Term": over(row["committed_hours"]),
         "Breaks even from, hours a month": row["break_even_hours_per_month"],
         "Basis": row["basis"] or "not known here",
-        "Limits of it": market.binds + _zones(row),
+        "Limits of it": what_it_binds_to(row["market"]) + _zones(row),
         "Source": row["source"],
     }
 

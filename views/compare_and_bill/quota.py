@@ -5,9 +5,10 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.cost.quotas import Quota, commands, quota_for
+from calc.cost.quotas import Quota, quota_for
 from calc.evaluate import Row
 from calc.plan.bill import answers_of_aws
+from calc.say.aws_commands import commands
 from calc.say.numbers import usd, with_noun
 from calc.say.place import region_name
 from calc.units import DAY_HOURS

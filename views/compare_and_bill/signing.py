@@ -9,6 +9,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
 from calc.say.cases import Money
+from calc.say.markets import what_it_binds_to
 from calc.say.numbers import day_text, is_missing
 from calc.say.paid import nothing_to_sign
 from calc.say.setting import name_of
@@ -69,7 +70,7 @@ def _breaks_even(line: Row) -> str:
 
 def _binds(signed: pd.DataFrame) -> list[str]:
     """Return what each commitment binds to: the type and region for the term."""
-    return list(dict.fromkeys(MARKETS[market].binds for market in signed["market"].iloc[1:]))
+    return list(dict.fromkeys(what_it_binds_to(market) for market in signed["market"].iloc[1:]))
 
 
 def _spot(row: Row, table: pd.DataFrame, money: Money) -> list[str]:
