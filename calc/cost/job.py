@@ -10,49 +10,16 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.cost import terms
+from calc.cost import prices, terms
 from calc.cost.capacity_block_sizes import ANY_SIZE, rented_instances, sizes_sold
 from calc.cost.machines import resting_instances
 from calc.cost.markets import MARKETS, sold_for
-from calc.evaluate import Columns, evaluate, parameters_of
+from calc.evaluate import Columns, evaluate, evaluate_all, parameters_of
 from calc.layout import replicas
 from calc.scenarios.counts import replica_gpus
 from calc.scenarios.hardware import price_at
 from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS
-
-NUMBERS_READ = (  # columns of a result that the job of a row takes as they are
-    "attempts",
-    "batch",
-    "burst_first_token_seconds",
-    "gpus",
-    "hours_per_month",
-    "instances_needed",
-    "low_tokens_per_second",
-    "peak_to_mean",
-    "run_high_hours",
-    "run_tokens",
-    "run_tokens_per_second",
-    "served_tokens_per_second",
-    "spare_instances",
-    "spot_overhead_ratio",
-    "standby_instances",
-    "start_hours",
-    "time_per_output_token_seconds",
-    "tokens_per_second",
-)
-ROW_READS = (  # every column of a result that its job reads
-    *NUMBERS_READ,
-    *parameters_of(replica_gpus),
-    "gpus_paid",
-    "instance",
-    "paid_ratio",
-    "private_usd_per_hour",
-    "region",
-    "scales",
-    "tokens_total",
-    "work",
-)
 
 
 class Job(NamedTuple):
@@ -84,11 +51,79 @@ def ends_of(rows: Any) -> Any:
     return (rows["work"] == "training") | offline
 
 
-def deployments(table: Columns, users: float) -> np.ndarray:
+def deployments(ends, batch, data_parallel, served_tokens_per_second, tokens_per_second, users):
     """Copies of a deployment for the users at once and the wanted rate; 1 in training. [copies]"""
-    for_users = np.ceil(users / (table["batch"] * table["data_parallel"]))
-    for_load = np.ceil(table["served_tokens_per_second"] / table["tokens_per_second"])
-    return np.where(table["ends"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
+    for_users = np.ceil(users / (batch * data_parallel))
+    for_load = np.ceil(served_tokens_per_second / tokens_per_second)
+    return np.where(ends > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
+
+
+def instances(instances_needed, interrupted, spare_instances, standby_instances, block_instances):
+    """Instances paid, with those in reserve; of capacity blocks, whole ones. [instances]
+
+    `block_instances` are the sizes of blocks, empty for a market that sells any number.
+    """
+    spare = np.where(interrupted > 0, spare_instances, standby_instances)
+    return rented_instances(instances_needed + spare, block_instances)
+
+
+def seconds(ends, hours, time_per_output_token_seconds, burst_first_token_seconds):
+    """Seconds of a run, of one served token, or of a batch if no token is generated. [s]"""
+    served = np.where(
+        np.isnan(time_per_output_token_seconds),
+        burst_first_token_seconds,
+        time_per_output_token_seconds,
+    )
+    return np.where(ends > 0, hours * HOUR_SECONDS, served)
+
+
+def billed_gpu_hours(instances, resting_instances, instance_gpus, gpus, billed_hours):
+    """GPUs paid times the hours billed; a card without an instance counts as itself. [GPU-hours]"""
+    paid = (instances - resting_instances) * instance_gpus
+    return np.where(np.isnan(instance_gpus), gpus, paid) * billed_hours
+
+
+# Each makes a field of Job, or a column that a later one reads.
+JOB_FORMULAS = (
+    prices.attempt_hours,
+    prices.work_hours,
+    terms.hours,
+    terms.slow_hours,
+    terms.billed_hours,
+    instances,
+    resting_instances,
+    terms.usd_per_hour,
+    terms.usd,
+    seconds,
+    billed_gpu_hours,
+)
+OF_MARKET = {  # columns that `job` adds from its market
+    *("interrupted", "block_hours", "committed_years", "block_instances"),
+    *("market_usd_per_hour", "paid_ratio", "spot_overhead_ratio"),
+}
+JOB_READS = frozenset(
+    name
+    for formula in (*JOB_FORMULAS, deployments)
+    for name in parameters_of(formula)
+    if name not in {"users", *OF_MARKET, *(made.__name__ for made in JOB_FORMULAS)}
+)
+# Columns that `job` reads and that a result has under another name or not at all.
+MADE_FOR_ROWS = {
+    *("data_parallel", "ends", "instance_gpus", "replica_gpus"),
+    *("scales_hourly", "start_high_hours", "time_high_ratio"),
+}
+NUMBERS_READ = (  # columns of a result that the job of a row takes as they are
+    *sorted(JOB_READS - MADE_FOR_ROWS),
+    "low_tokens_per_second",
+    "run_high_hours",
+    "spot_overhead_ratio",
+)
+ROW_READS = (  # every column of a result that its job reads
+    *NUMBERS_READ,
+    *parameters_of(replica_gpus),
+    *("gpus_paid", "instance", "paid_ratio", "private_usd_per_hour", "region", "scales"),
+    *("tokens_total", "work"),
+)
 
 
 def billed_hours(
@@ -117,61 +152,28 @@ def job(
     copies: np.ndarray,
     sizes: np.ndarray = ANY_SIZE,
 ) -> Job:
-    """The job of each row of a table with time in it.
+    """Return the job of each row of a table with the columns JOB_READS.
 
     `copies` come from deployments(), `sizes` are the instances that the market rents at once.
+    `instance_usd_per_hour` is what is paid, with discount and tax.
     """
-    ends = table["ends"]
-    interrupted = MARKETS[market].interrupted
-    hours = terms.hours(
-        ends,
-        table["start_hours"],
-        _work_hours(table),
-        table["hours_per_month"],
-        interrupted,
-        spot_overhead_ratio,
-    )
-    slow_hours = terms.slow_hours(
-        ends, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"]
-    )
-    needed = table["instances_needed"] * copies
-    spare = table["spare_instances" if interrupted else "standby_instances"]
-    instances = rented_instances(needed + spare, sizes)
-    # Instances at rest are paid where one signs for years.
-    is_committed = MARKETS[market].committed_years > 0
-    resting = evaluate(resting_instances, table | {"instances_needed": needed}) * (not is_committed)
-    usd_per_hour = instances * instance_usd_per_hour
-    billed = billed_hours(market, ends, hours, slow_hours, table["attempts"])
-    return Job(
-        instances=instances,
-        usd_per_hour=usd_per_hour,
-        hours=hours,
-        usd=(usd_per_hour - resting * instance_usd_per_hour) * billed,
-        seconds=np.where(ends > 0, hours * HOUR_SECONDS, _served_seconds(table)),
-        slow_hours=slow_hours,
-        billed_hours=billed,
-        billed_gpu_hours=_paid_gpus(table, instances - resting) * billed,
-        resting_instances=resting,
-    )
-
-
-def _paid_gpus(table: Columns, instances: np.ndarray) -> np.ndarray:
-    """GPUs of these instances, or the job's own cards if it has no instance. [GPUs]"""
-    instance_gpus: np.ndarray = table["instance_gpus"]
-    return np.where(np.isnan(instance_gpus), table["gpus"], instances * instance_gpus)
-
-
-def _work_hours(table: Columns) -> np.ndarray:
-    """Hours of the steps of a run, all attempts together. [h]"""
-    seconds = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"]
-    return np.asarray(seconds / HOUR_SECONDS)
-
-
-def _served_seconds(table: Columns) -> np.ndarray:
-    """Seconds of one served token, or of a batch if the model generates no token. [s]"""
-    token: np.ndarray = table["time_per_output_token_seconds"]
-    first_token: np.ndarray = table["burst_first_token_seconds"]
-    return np.where(np.isnan(token), first_token, token)
+    terms_of_market = MARKETS[market]
+    is_committed = terms_of_market.committed_years > 0
+    columns = {
+        **table,
+        "instances_needed": table["instances_needed"] * copies,
+        # Instances at rest are paid where one signs for years.
+        "scales_hourly": table["scales_hourly"] * (not is_committed),
+        "interrupted": terms_of_market.interrupted,
+        "block_hours": terms_of_market.block_hours,
+        "committed_years": terms_of_market.committed_years,
+        "block_instances": sizes,
+        "market_usd_per_hour": instance_usd_per_hour,
+        "paid_ratio": 1.0,
+        "spot_overhead_ratio": spot_overhead_ratio,
+    }
+    evaluate_all(JOB_FORMULAS, columns)
+    return Job(*(columns[name] for name in Job._fields))
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
@@ -183,7 +185,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     private = rows["private_usd_per_hour"].to_numpy(dtype=float)
     markets = np.asarray(markets, dtype=object)
     parts = np.full((len(Job._fields), len(rows)), np.nan)
-    copies = deployments(table, users)
+    copies = evaluate(deployments, table | {"users": users})
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
             listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
@@ -211,7 +213,8 @@ def _job_columns(rows: pd.DataFrame) -> Columns:
     table = numbers(*NUMBERS_READ)
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
     table["ends"] = ends_of(rows).to_numpy(dtype=float)
-    slow_work_hours = _work_hours(table) * table["time_high_ratio"]
+    attempt_hours = evaluate(prices.attempt_hours, table)
+    slow_work_hours = attempt_hours * table["attempts"] * table["time_high_ratio"]
     table["start_high_hours"] = table.pop("run_high_hours") - slow_work_hours
     degrees = numbers("gpus", *parameters_of(replica_gpus))
     table["data_parallel"] = replicas(degrees)

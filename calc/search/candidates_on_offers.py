@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from calc.cost.job import JOB_READS, deployments
 from calc.cost.job import Job as JobCost
-from calc.cost.job import deployments
 from calc.cost.job import job as cost_of
 from calc.cost.markets import MARKETS
 from calc.engine.stages import EMPTY
+from calc.evaluate import evaluate
 from calc.job.columns import TIE_RATIO
 from calc.job.job import Job
 from calc.layout_place_table import ONE, PAIR, WAY, LayoutPlaceTable
@@ -23,7 +24,7 @@ from calc.search.grid import Grid
 from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.pairs import POOL
 from calc.search.places import Offer
-from calc.search.timing import STEPPED, TIMED, add_time, has_turns, spot_overhead
+from calc.search.timing import TIMED, add_time, has_turns, spot_overhead
 
 COPIED = (  # columns of the pairs that a candidate has as they are
     *COUNTS,
@@ -153,7 +154,7 @@ def _cost(
 ) -> JobCost:
     """Return the cost and the duration of the job on every way of the pairs."""
     market = job.markets[offer.market_number]
-    table = {name: pair_table.column(name, WAY) for name in STEPPED}
+    table = {name: pair_table.column(name, WAY) for name in JOB_READS}
     for name in ("instances_needed", "spare_instances"):  # NaN for cards without an instance
         table[name] = np.nan_to_num(table[name], nan=1.0)
     interruptions = (
@@ -162,7 +163,7 @@ def _cost(
         else np.zeros(1)
     )
     has_load = np.any(table["served_tokens_per_second"] > 0)
-    copies = deployments(table, 0) if has_load else np.ones(1)
+    copies = evaluate(deployments, table | {"users": 0}) if has_load else np.ones(1)
     return cost_of(table, market, usd_per_hour, interruptions, copies, offer.sizes)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost import machines, starts
+from calc.cost.job import JOB_READS
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
@@ -30,7 +31,6 @@ from calc.rules import objectives, placement
 from calc.rules.support import RUNS, distinct_rows, verdicts_on
 from calc.search import bounds
 from calc.search.grid import Grid
-from calc.search.timing import STEPPED
 from calc.speed.collectives import island_gpus
 from calc.table import Table, distinct, take
 
@@ -98,7 +98,9 @@ def able_pairs(
     table = take(table, used_layouts)
     if len(able):
         table = memory_once(table)
-    table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
+    table = table.only(
+        name for name in LATER_READS.union(JOB_READS, ["row_number"]) if name in table
+    )
     able_grid = grid._replace(layout_of_pair=layout_among_used, place_of_pair=place)
     pair_table = pair_table_of(table, cards, able_grid)
     pair_table.set("pair_number", PAIR, able)

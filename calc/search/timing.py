@@ -4,47 +4,18 @@ from collections.abc import Callable
 
 import numpy as np
 
+from calc.cost.job import JOB_READS
 from calc.cost.spot import UNTIL_OVERHEAD
-from calc.engine.stages import EMPTY, HITS, OTHERS_READ, TIME, TURNS, TURNS_AT_HITS
+from calc.engine.stages import EMPTY, HITS, OTHERS_READ, TIME, TURNS, TURNS_AT_HITS, makes
 from calc.layout_place_table import ONE, PLACE, WAY, LayoutPlaceTable, needed
 from calc.speed.conversations import HIT_RATIOS
 
-TIMED = (
-    "tokens_per_second",
+TIMED = (  # what is known of the time of a candidate, and what its cost reads
     "step_tokens",
     "time_to_first_token_seconds",
-    "time_per_output_token_seconds",
-    "burst_first_token_seconds",
     "added_prompt_seconds",
-    "time_high_ratio",
     "first_token_high_ratio",
-    "run_tokens",
-    "run_tokens_per_second",
-)
-STEPPED = (  # what the cost of a candidate is made of
-    "ends",
-    "run_tokens",
-    "run_tokens_per_second",
-    "tokens_per_second",
-    "hours_per_month",
-    "instances_needed",
-    "time_high_ratio",
-    "first_token_high_ratio",
-    "time_per_output_token_seconds",
-    "burst_first_token_seconds",
-    "served_tokens_per_second",
-    "batch",
-    "data_parallel",
-    "spare_instances",
-    "standby_instances",
-    "scales_hourly",
-    "peak_to_mean",
-    "replica_gpus",
-    "instance_gpus",
-    "gpus",
-    "start_hours",
-    "start_high_hours",
-    "attempts",
+    *sorted(JOB_READS.intersection(makes(TIME))),
 )
 
 
