@@ -1,7 +1,7 @@
 """Tables for charts of several lines: points, and a name at the end of each line."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,21 +12,17 @@ from calc.charts.result_tables import word_column
 NAME_GAP = 0.095  # of the chart's height: a line of 16 px on 170
 
 
-class Lines(NamedTuple):
-    """Points (line, part, rank, x, y, fits, now, ticks), a name at each end; a rule has rank -1."""
-
-    table: pd.DataFrame
-    y_ticks: tuple[float, ...]
-
-
 def chart_lines(
     rows: pd.DataFrame,
     x: Any,
     y: Any,
     names: Mapping[str, str],
     rules: Sequence[tuple[str, float]] = (),
-) -> Lines:
-    """Rows (line, fits, now) as lines over x on log axes, in the order of `names`.
+) -> pd.DataFrame:
+    """Rows (line, fits, now) as points of lines over x on log axes, in the order of `names`.
+
+    Columns: line, part, rank (-1: a rule), x, y, fits, now, both ticks, and at the end of each
+    line name and name_y.
 
     `rules` are named values drawn across the chart, such as the memory of cards. A point that has
     no value ends a part of its line.
@@ -45,27 +41,21 @@ def chart_lines(
     is_known = (table["x"] > 0) & (table["y"] > 0)
     table = table.assign(part=(~is_known).groupby(table["rank"]).cumsum())[is_known]
     x_ticks = tuple(sorted(set(table["x"]))) or (1.0,)
-    drawn = [
-        {
-            "line": name,
-            "part": 0,
-            "rank": -1,
-            "x": x_ticks[-1],
-            "y": value,
-            "fits": "",
-            "now": False,
-        }
-        for name, value in rules
-        if value > 0
-    ]
+    drawn = [(name, value) for name, value in rules if value > 0]
     if drawn:
-        table = pd.concat([table, pd.DataFrame(drawn)])
+        table = pd.concat([table, _rules(drawn, x_ticks[-1])])
     y_ticks = log_ticks(table["y"])
     last = ~table["line"].duplicated(keep="last").to_numpy()
     places = np.full(len(table), np.nan)
     places[last] = at_share(spread_names(log_share(table["y"][last], y_ticks), NAME_GAP), y_ticks)
     named = table.assign(name=np.where(last, table["line"], ""), name_y=places)
-    return Lines(with_ticks(named.reset_index(drop=True), x_ticks, y_ticks), y_ticks)
+    return with_ticks(named.reset_index(drop=True), x_ticks, y_ticks)
+
+
+def _rules(rules: Sequence[tuple[str, float]], x: float) -> pd.DataFrame:
+    """Named values, each as a point at the right end of the chart."""
+    same = {"part": 0, "rank": -1, "x": x, "fits": "", "now": False}
+    return pd.DataFrame([{"line": name, "y": value, **same} for name, value in rules])
 
 
 MOST_MARKETS, DAY_GAP = 4, 0.1  # lines; of the chart's height between two names

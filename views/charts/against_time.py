@@ -18,23 +18,20 @@ def cost_against_time(
     cost_title: str,
     title: str = "Cost against time",
     height: int = 380,
-    number: str = DOLLARS,
 ) -> Spec:
     """Cost against time as points; a line joins the least that each time costs.
 
-    Columns: time, cost (as `number` formats it), label, name, side, kind (other, frontier, now).
+    Columns: time, cost, label, name, side, kind (other, frontier, now).
     """
     x = log_axis(alt.X("time:Q"), ink, f"{time_title}, log scale", THREE, padding=14)
-    y = log_axis(alt.Y("cost:Q"), ink, f"{cost_title}, log scale", number, padding=14)
+    y = log_axis(alt.Y("cost:Q"), ink, f"{cost_title}, log scale", DOLLARS, padding=14)
     place = {
         "x": x,
         "y": y,
         "tooltip": [
             alt.Tooltip("label:N", title=" "),
             alt.Tooltip("time:Q", title=time_title, format=THREE),
-            alt.Tooltip(
-                "cost:Q", title=cost_title, format="$,.2f" if number == DOLLARS else number
-            ),
+            alt.Tooltip("cost:Q", title=cost_title, format="$,.2f"),
         ],
     }
     edge = ROWS.transform_filter("datum.kind == 'frontier'")
@@ -51,11 +48,15 @@ def cost_against_time(
             filled=True, size=2 * POINT, color=ORANGE, stroke=ink.text, shape="diamond", opacity=1
         ).encode(**place),
     ]
-    layers += [
+    return as_spec(alt.layer(*layers, *_names(x, y, ink)), title, ink, height=height)
+
+
+def _names(x: alt.X | alt.Y, y: alt.X | alt.Y, ink: Ink) -> list[alt.Chart]:
+    """The names beside their points, each on a halo of paper."""
+    return [
         ROWS.transform_filter(f"datum.name != '' && datum.side == '{side}'")
         .mark_text(**look, fontSize=SIZE, color=color, stroke=stroke, strokeWidth=3)
         .encode(x=x, y=y, text="name:N")
         for side, look in NAMED_AT.items()
         for color, stroke in ((ink.paper, ink.paper), (ink.text, None))
     ]
-    return as_spec(alt.layer(*layers), title, ink, height=height)

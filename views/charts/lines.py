@@ -48,16 +48,14 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
     )
     marked = {**place, "shape": shape, "tooltip": tooltip}
     points = ROWS.transform_filter("datum.rank >= 0")
-    named = ROWS.transform_filter("datum.name != ''")
-    end = {"y": alt.Y("name_y:Q"), "x": alt.value("width")}
     layers = [
         ROWS.transform_filter("datum.rank < 0")
         .mark_rule(strokeDash=[5, 4], color=ink.text, strokeWidth=1.2)
         .encode(y=up),
         points.mark_line(strokeWidth=2).encode(**place, detail="part:N"),
-        named.mark_rule(color=ink.line, strokeDash=[2, 2]).encode(
-            x=across, y=up, x2=alt.value("width"), y2="name_y:Q"
-        ),
+        ROWS.transform_filter("datum.name != ''")
+        .mark_rule(color=ink.line, strokeDash=[2, 2])
+        .encode(x=across, y=up, x2=alt.value("width"), y2="name_y:Q"),
         points.transform_filter("datum.fits == 'no'")
         .mark_point(filled=False, size=POINT, opacity=1, fill=ink.paper, strokeWidth=1.6)
         .encode(**marked),
@@ -67,11 +65,19 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
         ROWS.transform_filter("datum.now")
         .mark_point(size=3 * POINT, color=ink.text, strokeWidth=1.2, opacity=1)
         .encode(x=across, y=up),
-        points.transform_filter("datum.name != ''")
+    ]
+    return as_spec(alt.layer(*layers, *_names(color, ink)), x[0], ink, height=HEIGHT)
+
+
+def _names(color: alt.Color, ink: Ink) -> list[alt.Chart]:
+    """The names at the right end of the chart, those of lines with a square of their color."""
+    named = ROWS.transform_filter("datum.name != ''")
+    end = {"y": alt.Y("name_y:Q"), "x": alt.value("width")}
+    return [
+        named.transform_filter("datum.rank >= 0")
         .mark_point(shape="square", filled=True, size=60, opacity=1, xOffset=6)
         .encode(**end, color=color),
         named.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(
             **end, text="name:N"
         ),
     ]
-    return as_spec(alt.layer(*layers), x[0], ink, height=HEIGHT)

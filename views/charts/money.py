@@ -2,38 +2,40 @@
 
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, TICKS, Spec, as_spec, once, quantity_axis
-from views.shared.theme import PALETTE, Ink
+from views.charts.base import (
+    DOLLARS,
+    POINT,
+    ROWS,
+    SIZE,
+    TICKS,
+    Spec,
+    as_spec,
+    once,
+    quantity_axis,
+    rank_colors,
+)
+from views.shared.theme import Ink
 
 HEIGHT = 300
 
 
 @once
 def over_days(ink: Ink) -> Spec:
-    """Reads day, usd, line, rank, name and name_y (at its end), even (a crossing), x_ticks."""
-    x = (
-        alt.X("day:Q")
-        .axis(
-            quantity_axis(
-                ink,
-                "days since the start",
-                ",d",
-                grid=False,
-                values=alt.ExprRef(TICKS.format(channel="x")),
-            )
-        )
-        .scale(alt.Scale(nice=False))
+    """Lines of USD over days, with a dashed rule on the day from which one line costs less.
+
+    Columns: day, usd, line, rank, name and name_y (at its end), even (a crossing), x_ticks.
+    """
+    days = quantity_axis(
+        ink,
+        "days since the start",
+        ",d",
+        grid=False,
+        values=alt.ExprRef(TICKS.format(channel="x")),
     )
-    y = (
-        alt.Y("usd:Q")
-        .axis(quantity_axis(ink, "$ since the start", DOLLARS))
-        .scale(alt.Scale(zero=True))
-    )
-    color = alt.Color(
-        "rank:O",
-        scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)),
-        legend=None,
-    )
+    x = alt.X("day:Q").axis(days).scale(alt.Scale(nice=False))
+    usd = quantity_axis(ink, "$ since the start", DOLLARS)
+    y = alt.Y("usd:Q").axis(usd).scale(alt.Scale(zero=True))
+    color = rank_colors()
     dash = alt.StrokeDash(
         "rank:O", scale=alt.Scale(domain=[0, 1], range=[[1, 0], [6, 4]]), legend=None
     )

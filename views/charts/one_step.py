@@ -20,6 +20,18 @@ BAR = 26
 POOLS = {"Training": BLUE, "Rollout": ORANGE}
 ACTIVITIES = {"rollout": ORANGE, "log-probs": PALETTE[4], "update": BLUE, "new weights": PALETTE[6]}
 
+INSIDE: Spec = {  # the name of a pool, above its bar
+    "orient": "left",
+    "labelAlign": "left",
+    "labelPadding": -6,
+    "labelOffset": -24,
+    "labelLimit": 320,
+}
+# Only the bar of an update is dark enough for light letters, in both themes.
+ON_BARS = alt.condition(
+    "datum.activity == 'update'", alt.value(INKS["dark"].text), alt.value(INKS["light"].text)
+)
+
 
 @once
 def two_bars(ink: Ink) -> Spec:
@@ -50,21 +62,8 @@ def timeline(ink: Ink) -> Spec:
 
     Columns: pool, rank, activity, start, end, share_ratio.
     """
-    inside: Spec = {
-        "orient": "left",
-        "labelAlign": "left",
-        "labelPadding": -6,
-        "labelOffset": -24,
-        "labelLimit": 320,
-    }
-    look: Spec = {
-        "domain": False,
-        "ticks": False,
-        "labelFontSize": SIZE,
-        "labelColor": ink.text,
-    }
     up = alt.Y("pool:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
-        **inside, **look
+        **INSIDE, domain=False, ticks=False, labelFontSize=SIZE, labelColor=ink.text
     )
     across = alt.X("start:Q").axis(quantity_axis(ink, "seconds of one step"))
     works = ROWS.transform_filter("datum.activity != 'waits'")
@@ -78,15 +77,14 @@ def timeline(ink: Ink) -> Spec:
             **place, color=alt.Color("activity:N", **legend_of(ink, ACTIVITIES, 3))
         ),
     ]
-    on_bars = alt.condition(
-        "datum.activity == 'update'", alt.value(INKS["dark"].text), alt.value(INKS["light"].text)
-    )
-    for some, color in ((waits, alt.value(ink.text)), (works, on_bars)):
-        named = some.transform_filter("datum.share_ratio > 0.15").transform_calculate(
-            middle="(datum.start + datum.end) / 2",
-            words="datum.activity + ' ' + format(datum.share_ratio, '.0%')",
-        )
-        layers.append(
-            named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=color)
-        )
+    layers += [_names(waits, up, alt.value(ink.text)), _names(works, up, ON_BARS)]
     return as_spec(alt.layer(*layers), "One step, in time", ink, height=alt.Step(76))
+
+
+def _names(bars: alt.Chart, up: alt.Y, color: object) -> alt.Chart:
+    """The activity and its share of the step, in the middle of each bar that is wide enough."""
+    named = bars.transform_filter("datum.share_ratio > 0.15").transform_calculate(
+        middle="(datum.start + datum.end) / 2",
+        words="datum.activity + ' ' + format(datum.share_ratio, '.0%')",
+    )
+    return named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=color)

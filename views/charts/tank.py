@@ -34,40 +34,42 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, margin: str = "0")
     drawn = []
     if card > 0:
         drawn = [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")]
-    left, hollow = 0.0, row["fits"] == "no"
-    for name, size in needed_parts(row).items():
-        wide = size * percent
-        if wide > 0:
-            color = COMPONENT_COLORS[name]
-            fill = (
-                f"border:{OUTLINE}px solid {color}"
-                if hollow
-                else f"background:{color};border-right:1px solid {ink.paper}"
-            )
-            drawn.append(_box(left, wide, 1, f"{fill};box-sizing:border-box", name))
-            left += wide
-    cached = released_cache_bytes(row) * percent
-    if cached > 0 and not hollow:
-        pale = f"background:{ink.faint};opacity:.35"
-        drawn.append(_box(left, cached, 1, pale, "cache"))
+    drawn += _component_boxes(row, percent, ink)
+    line = f"background:{ink.text}"
     if high > 0:
-        halo = f"box-shadow:0 0 0 1px {ink.paper}"
-        line = f"background:{ink.text}"
-        drawn.append(
-            _box(low * percent, (high - low) * percent, height / 2 - 1, f"{line};{halo}", "range")
-        )
+        thin = f"{line};box-shadow:0 0 0 1px {ink.paper}"
         drawn += [
-            _box(f"calc({end * percent:.3f}% - 1px)", "2px", height * 0.25, f"{line};{halo}")
-            for end in (low, high)
+            _box(low * percent, (high - low) * percent, height / 2 - 1, thin, "range"),
+            *(_box(_beside(end * percent, 1), "2px", height * 0.25, thin) for end in (low, high)),
         ]
     if card > 0:
-        drawn.append(
-            _box(f"calc({card * percent:.3f}% - 2px)", "2px", -2, f"background:{ink.text}", "card")
-        )
+        drawn.append(_box(_beside(card * percent, 2), "2px", -2, line, "card"))
     return (
         f"<div role='img' aria-label='{escape(alt, quote=True)}' "
         f"style='position:relative;height:{height}px;margin:{margin}'>{''.join(drawn)}</div>"
     )
+
+
+def _component_boxes(row: Row, percent: float, ink: Ink) -> Iterator[str]:
+    """The components in order, as wide as they are large; outlined where the row does not fit."""
+    left, hollow = 0.0, row["fits"] == "no"
+    for name, size in needed_parts(row).items():
+        wide = size * percent
+        if not wide > 0:
+            continue
+        color = COMPONENT_COLORS[name]
+        solid = f"background:{color};border-right:1px solid {ink.paper}"
+        fill = f"border:{OUTLINE}px solid {color}" if hollow else solid
+        yield _box(left, wide, 1, f"{fill};box-sizing:border-box", name)
+        left += wide
+    cached = released_cache_bytes(row) * percent
+    if cached > 0 and not hollow:
+        yield _box(left, cached, 1, f"background:{ink.faint};opacity:.35", "cache")
+
+
+def _beside(percent: float, pixels: int) -> str:
+    """A place in CSS, some pixels left of a percentage of the width."""
+    return f"calc({percent:.3f}% - {pixels}px)"
 
 
 def _box(left: float | str, wide: float | str, inset: float, look: str, name: str = "") -> str:

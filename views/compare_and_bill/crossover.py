@@ -27,7 +27,7 @@ def draw(row: Row, catalogs: Catalogs) -> None:
         names = {name: words for name, words in LINE_WORDS.items() if name in set(table["line"])}
         ink = INKS[st.context.theme.type or "light"]
         draw_lines(
-            chart_lines(shown, shown["tokens"], shown["usd"], names).table,
+            chart_lines(shown, shown["tokens"], shown["usd"], names),
             "A month by its tokens",
             ("generated tokens a month", LARGE_COUNT),
             ("$ a month", DOLLARS),

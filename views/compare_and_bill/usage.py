@@ -211,5 +211,5 @@ def _lines(
         st.info("No price is known for it in this region.", icon=":material/money_off:")
         return
     names = {name: name for name in table["line"].unique()}
-    points = chart_lines(table, across, table["usd"], names).table
+    points = chart_lines(table, across, table["usd"], names)
     draw_lines(points, title, x, y, alt, key, ink)

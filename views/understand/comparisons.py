@@ -163,7 +163,7 @@ def _three_charts(
         charts.items(), st.columns(3, gap="small"), strict=True
     ):
         with pane:
-            points = chart_lines(rows, x, y, names, rules).table
+            points = chart_lines(rows, x, y, names, rules)
             if points.empty:
                 st.info(words.NOTHING_COMPARED)
             else:
