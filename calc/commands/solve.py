@@ -21,6 +21,7 @@ from calc.scenarios.problems import TableError
 
 COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
 MEMORY = "memory"
+NO_BILL = "one of the two has no bill: name instance and train_tokens."
 # For each row: the present value, the largest one, and what limits it.
 Limited = tuple[np.ndarray, np.ndarray, Any]
 
@@ -57,7 +58,7 @@ def _solve_rows(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFr
         raise TableError(f"'{field}' cannot be solved for; use {', '.join([*FIELDS, 'price'])}.")
     present, most, limit = FIELDS[field](rows, catalogs)
     problems = [
-        problem or ("" if value == value else _unknown(field, row))
+        problem or (_unknown(field, row) if np.isnan(value) else "")
         for problem, value, row in zip(rows["problem"], most, rows.to_dict("records"), strict=True)
     ]
     limits = np.where(np.isnan(most), "", limit)
@@ -76,10 +77,10 @@ def _break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     hourly = second["usd_per_hour"] / second["instances"]
     most = hourly * first["usd"] / second["usd"]
     problems = [
-        a
-        or b
-        or ("" if value == value else "one of the two has no bill: name instance and train_tokens.")
-        for a, b, value in zip(first["problem"], second["problem"], most, strict=True)
+        of_first or of_second or (NO_BILL if np.isnan(usd_per_hour) else "")
+        for of_first, of_second, usd_per_hour in zip(
+            first["problem"], second["problem"], most, strict=True
+        )
     ]
     return _table(
         second["scenario"], second["model"], "price", hourly, most, first["scenario"], problems

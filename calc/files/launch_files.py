@@ -1,6 +1,7 @@
 """A launch kit as a folder or an archive, with the plan's CSV and a workflow that checks it."""
 
 import io
+import math
 import re
 import zipfile
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ def files_of(kit: Kit, row: Row, market: str = "on-demand") -> dict[str, bytes]:
     limits = "".join(
         f" {flag} {SPARE_RATIO * value:.3g}"
         for flag, value in values.items()
-        if value and value == value
+        if value and not math.isnan(value)
     )
     return {
         **{name: text.encode() for name, text in kit.files.items()},

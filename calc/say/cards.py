@@ -66,9 +66,9 @@ def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     """The price of using the weights as trained: 80 % more: the weights as trained."""
     is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
     weights = "the weights as trained" if is_trained else layout_words(row, catalogs)
-    if row["usd"] == row["usd"]:
-        return f"{more_money(row, least).capitalize()}: {weights}."
-    return f"{weights[:1].upper()}{weights[1:]}."
+    if is_missing(row["usd"]):
+        return f"{weights[:1].upper()}{weights[1:]}."
+    return f"{more_money(row, least).capitalize()}: {weights}."
 
 
 def layout_line(row: Row, catalogs: Catalogs) -> str:

@@ -60,6 +60,6 @@ def session_sentences(plan: SessionPlan) -> list[str]:
     )
     cost = [cached["usd_per_million_output_tokens"], plain["usd_per_million_output_tokens"]]
     money = ""
-    if cost[1] == cost[1]:
+    if not is_missing(cost[1]):
         money = f"A million answer tokens cost {usd(cost[0])}, without reuse {usd(cost[1])}."
     return [sentence for sentence in (found, first, load, money) if sentence]

@@ -14,6 +14,7 @@ from calc.mappings import Cells
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import TableError, quote_cell
 from calc.scenarios.read import number
+from calc.table import is_missing
 
 OWNED_MARKET = "owned"  # the market of machines that are paid whatever runs on them
 EVERY: Row = {
@@ -132,9 +133,9 @@ def job_with_dates(job: Cells, name: str, today: date, row: Cells | None) -> Row
     }
     row = row or {}
     starts = row.get("starts") or today.isoformat()
-    longest = row.get("run_high_hours", 0.0)
+    longest = row.get("run_high_hours")
     week = pd.Timestamp(starts) + EVERY["week"]
-    last = pd.Timestamp(starts) + pd.Timedelta(hours=longest if longest == longest else 0.0)
+    last = pd.Timestamp(starts) + pd.Timedelta(hours=0.0 if is_missing(longest) else longest)
     deadline = row.get("ends") or max(week, last.ceil("D")).date().isoformat()
     return {"job": name, "starts": starts, "deadline": deadline, "every": "once"} | cells
 

@@ -12,6 +12,7 @@ from calc.job.columns import CONFIDENCE_REACH
 from calc.say.problem import problem_text
 from calc.schedule.team_tables import OWNED_MARKET, Occurrence, Pool
 from calc.search.options import options
+from calc.table import is_missing
 from calc.units import HOUR_MINUTES
 
 SHARES = (1, 2, 4)  # of machines that are paid anyway a run is offered all, half and a quarter
@@ -96,19 +97,13 @@ def _way(number: int, place: int, row: Row, pool: Pool, window: float, job: Row)
         row["instances_needed"]
         + row["spare_instances" if pool.market == "spot" else "standby_instances"]
     )
-    hours = window
-    if row["run_high_hours"] == row["run_high_hours"]:
-        hours = (
-            row["hours"]
-            * (row["run_high_hours"] / row["hours"]) ** CONFIDENCE_REACH[job["confidence"]]
-        )
+    hours, billed_hours = window, window
+    if not is_missing(row["run_high_hours"]):
+        reach = CONFIDENCE_REACH[job["confidence"]]
+        hours = row["hours"] * (row["run_high_hours"] / row["hours"]) ** reach
+        billed_hours = row["usd"] / row["usd_per_hour"]
     usd = 0.0
     if pool.by_the_hour:
-        billed_hours = (
-            row["usd"] / row["usd_per_hour"]
-            if row["run_high_hours"] == row["run_high_hours"]
-            else window
-        )
         usd = billed_hours * (
             row["usd_per_hour"] if pool.usd_per_hour is None else pool.usd_per_hour * instances
         )

@@ -51,6 +51,7 @@ LATER = (  # what runs once memory is known
     *(formula for stage in TIME for formula in stage.formulas),
 )
 LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
+OF_LAYOUT = LATER_READS | JOB_READS | {"row_number"}  # what of a layout is read from here on
 POOL = needed(formulas_of(kv_pool), ("distinct_pool_tokens",))  # what conversations may fill
 MEMORY_RESULTS = tuple(
     name for name in makes(MEMORY[1:]) if name in LATER_READS
@@ -98,9 +99,7 @@ def able_pairs(
     table = take(table, used_layouts)
     if len(able):
         table = memory_once(table)
-    table = table.only(
-        name for name in LATER_READS.union(JOB_READS, ["row_number"]) if name in table
-    )
+    table = table.only(name for name in OF_LAYOUT if name in table)
     able_grid = grid._replace(layout_of_pair=layout_among_used, place_of_pair=place)
     pair_table = pair_table_of(table, cards, able_grid)
     pair_table.set("pair_number", PAIR, able)

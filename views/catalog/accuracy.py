@@ -49,18 +49,26 @@ def draw(title: DeltaGenerator) -> None:
     title.title(
         f"On real GPUs, memory is {median} off at the median, {worst} at worst", anchor=False
     )
-    st.header("On real GPUs", anchor=False)
-    _tiles(measured)
-    st.markdown(f"{MEASURED} {_verdicts(comparison.verdicts)}")
-    st.markdown(_calibration(comparison.calibration))
-
+    _measured(comparison, measured)
     st.header("Simulated", anchor=False)
     _tiles(accuracy_tables.size_of_error(peaks[~real]))
     st.markdown(SIMULATED)
-
     st.header("Case by case", anchor=False)
     _case_by_case(comparison.errors, ink)
     _panels(comparison, catalogs, ink)
+    _download(comparison)
+
+
+def _measured(comparison: Results, size: accuracy_tables.ErrorSize) -> None:
+    """Draw what is known of runs on real GPUs."""
+    st.header("On real GPUs", anchor=False)
+    _tiles(size)
+    st.markdown(f"{MEASURED} {_verdicts(comparison.verdicts)}")
+    st.markdown(_calibration(comparison.calibration))
+
+
+def _download(comparison: Results) -> None:
+    """Draw the download of every case, and when they were compared."""
     tables.download(
         f"Every case as CSV ({len(comparison.errors):,} rows)",
         partial(csv_tables.to_csv, comparison.errors),
@@ -144,8 +152,8 @@ def _calibration(rows: pd.DataFrame) -> str:
     )
 
 
-def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
-    """Predicted and true values of the chosen quantity, and the error by family."""
+def _chosen_cases(errors: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Draw the choice of a quantity, groups and families; return the quantity and its cases."""
     quantities = sorted(
         set(errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name)
     )
@@ -158,15 +166,20 @@ def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
     )
     chosen = accuracy_tables.without_problem(errors)
     chosen = chosen[chosen["quantity"] == quantity]
-    for column, name, label in (
-        (middle, "group", "Groups"),
-        (right, "family", "Families of models"),
+    for column, name, label, key in (
+        (middle, "group", "Groups", "accuracy_groups"),
+        (right, "family", "Families of models", "accuracy_families"),
     ):
-        key = {"group": "accuracy_groups", "family": "accuracy_families"}[name]
         wanted = column.multiselect(
             label, sorted(chosen[name].unique()), key=key, placeholder="All"
         )
         chosen = chosen[chosen[name].isin(wanted)] if wanted else chosen
+    return quantity, chosen
+
+
+def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
+    """Predicted and true values of the chosen quantity, and the error by family."""
+    quantity, chosen = _chosen_cases(errors)
     if not len(chosen):
         st.info(
             "No case of this choice is estimated: choose another, or look under What is not "

@@ -66,9 +66,7 @@ def draw(title: DeltaGenerator) -> None:
     regions = job_state.current().fields["regions"]
     is_elsewhere = answered and filters.region and [filters.region] != list(regions)
     elsewhere = filters.region if is_elsewhere else ""
-    result = plan.options
-    if elsewhere:
-        result = options({**job_state.current().job, "regions": [elsewhere]}, catalogs)
+    result = _options_in(elsewhere, catalogs) if elsewhere else plan.options
     board = result.board if answered else result.board.iloc[:0]
     rows = records(board)
     here = filters.region or next(iter(regions), catalogs.regions.index[0])
@@ -96,6 +94,11 @@ def draw(title: DeltaGenerator) -> None:
     first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
     by_region = partial(types_and_regions.regions, first, here, catalogs)
     expander("One type, region by region, and its price over time", "type_by_region", by_region)
+
+
+def _options_in(region: str, catalogs: Catalogs) -> Answer:
+    """Return the answer to the job in another region than the plan's."""
+    return options({**job_state.current().job, "regions": [region]}, catalogs)
 
 
 def _heading(

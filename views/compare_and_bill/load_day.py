@@ -61,6 +61,26 @@ def draw(title: DeltaGenerator) -> None:
     if load is None:
         heading.title("The load of a day", anchor=False)
         return
+    most, to_zero = _limits()
+    day = load_day(row, load, catalogs, to_zero, most)
+    heading.title(plain(machines_sentence(day).rstrip(".")), anchor=False)
+    if day.table["instances"].nunique() > 1:
+        _chart(day)
+    lending = [sentence] if (sentence := lending_sentence(day, row)) else []
+    points([*day_sentences(day, load, most)[1:], *filter(None, [hours_sentence(row)]), *lending])
+    _actions(row, day, bool(lending))
+    conversation = partial(conversations.draw, row, catalogs)
+    expander(conversations.TITLE, "conversations_open", conversation)
+    expander(crossover.TITLE, "crossover_open", partial(crossover.draw, row, catalogs))
+
+
+def midnight() -> datetime:
+    """The beginning of today."""
+    return datetime.combine(date.today(), time())
+
+
+def _limits() -> tuple[int | None, bool]:
+    """Draw the limits; return the most instances, if any, and whether idle hours run none."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         most = st.number_input(
             "Instances that there may be",
@@ -72,27 +92,17 @@ def draw(title: DeltaGenerator) -> None:
             **SESSION,
         )
         to_zero = st.toggle("Run nothing in hours without load", key="load_to_zero", **SESSION)
-    day = load_day(row, load, catalogs, to_zero, most)
-    heading.title(plain(machines_sentence(day).rstrip(".")), anchor=False)
-    if day.table["instances"].nunique() > 1:
-        _chart(day)
-    lending = [sentence] if (sentence := lending_sentence(day, row)) else []
-    points([*day_sentences(day, load, most)[1:], *filter(None, [hours_sentence(row)]), *lending])
+    return most, to_zero
+
+
+def _actions(row: Row, day: LoadDay, lends: bool) -> None:
+    """Draw the download of the hours, and the button that lends the free ones."""
     with st.container(horizontal=True):
-        name = "headroom-load-day"
         text = partial(to_csv, day.table)
-        tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
-        if lending:
+        tables.download("Hours as CSV", text, "headroom-load-day", "load_csv", type="tertiary")
+        if lends:
             pools = lent_pools(row, free_windows(day), len(day.table), midnight(), LENT_DAYS)
             button("Lend the free hours of a week to Schedule", team.lend, pools, key="load_lend")
-    conversation = partial(conversations.draw, row, catalogs)
-    expander(conversations.TITLE, "conversations_open", conversation)
-    expander(crossover.TITLE, "crossover_open", partial(crossover.draw, row, catalogs))
-
-
-def midnight() -> datetime:
-    """The beginning of today."""
-    return datetime.combine(date.today(), time())
 
 
 def _services(plans: pd.DataFrame) -> list[Row]:

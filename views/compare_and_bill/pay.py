@@ -82,43 +82,28 @@ def _details(
 ) -> None:
     """The panels that are closed at first; which ones there are depends on the job."""
     ink = INKS[st.context.theme.type or "light"]
-    ends = bool(ends_of(row))
     if market_line["basis"]:
-        expander(
-            "What is paid, line by line",
-            "paid_lines",
-            partial(_run_panel, row, market_line, catalogs),
-        )
-    expander(
-        "When signing pays",
-        "break_even",
-        lambda: usage.over_use(row, break_even.over_use(row, markets), ink),
-    )
+        paid = partial(_run_panel, row, market_line, catalogs)
+        expander("What is paid, line by line", "paid_lines", paid)
+    over_use = partial(break_even.over_use, row, markets)
+    expander("When signing pays", "break_even", lambda: usage.over_use(row, over_use(), ink))
     if market_line["basis"] and not MARKETS[plan.market].work:
-        expander(
-            "Quota and availability",
-            "availability",
-            partial(quota.draw, row, market_line, catalogs),
-        )
-    expander(
-        "Storage and traffic", "small_lines", lambda: prices.small(bill.small_lines(row, catalogs))
-    )
-    if ends:
+        draw_quota = partial(quota.draw, row, market_line, catalogs)
+        expander("Quota and availability", "availability", draw_quota)
+    small_lines = partial(bill.small_lines, row, catalogs)
+    expander("Storage and traffic", "small_lines", lambda: prices.small(small_lines()))
+    if ends_of(row):
+        over_tokens = partial(run_length.over_tokens, plan.scenario, catalogs)
         expander(
             "A longer or shorter run",
             "run_length",
-            lambda: usage.over_tokens(
-                row, run_length.over_tokens(plan.scenario, catalogs), ink, catalogs
-            ),
+            lambda: usage.over_tokens(row, over_tokens(), ink, catalogs),
         )
     if row["work"] == "training":
         expander("Spot and its interruptions", "spot_details", partial(usage.spot, row))
-    elif not ends:
-        expander(
-            "Speed, and what tokens cost",
-            "token_costs",
-            partial(_service_panel, row, plan, catalogs, ink),
-        )
+    elif not ends_of(row):
+        draw_service = partial(_service_panel, row, plan, catalogs, ink)
+        expander("Speed, and what tokens cost", "token_costs", draw_service)
     expander(neuron.TITLE, "neuron_open", partial(neuron.draw, row))
 
 

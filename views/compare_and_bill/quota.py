@@ -9,7 +9,7 @@ from calc.cost.quotas import Quota, quota_for
 from calc.evaluate import Row
 from calc.plan.bill import answers_of_aws
 from calc.say.aws_commands import commands
-from calc.say.numbers import usd, with_noun
+from calc.say.numbers import is_missing, usd, with_noun
 from calc.say.place import region_name
 from calc.units import DAY_HOURS
 from views.compare_and_bill.bill_lines import TEXTS
@@ -68,7 +68,7 @@ def _answer(row: Row, quota: Quota) -> str:
         return f"Quota {row['of']} of the account: {row['value']:,.0f} {quota.counts}{means}"
     if row["signal"] == "score":
         place = ""
-        if row["answer"] == "yes" and row["zone"] == row["zone"]:
+        if row["answer"] == "yes" and not is_missing(row["zone"]):
             place = f", zone {row['zone']}"
         value = f"{row['value']:.0f} of 10{place}" if row["answer"] == "yes" else "none here"
         return f"Spot placement score of {row['of'].replace('+', ', ')} together: {value}"

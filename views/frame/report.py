@@ -94,43 +94,41 @@ def html(
     answers = _answers(options, chosen)
     board = records(options.board)[:MOST_ROWS] if answers else []
     reasons = "".join(f"<li>{escape(reason)}</li>" for reason in _reasons(answers, catalogs))
+    small_line = _small_line(options, catalogs, today, chosen)
+    made = f"Made on {today:%Y-%m-%d} by Headroom. {plan_words.tried_words(options)}."
+    below = (plan_words.limits_cost(options), _how_sure(options, answers, catalogs))
     parts = [
         f"<h1>{escape(job)}</h1>",
         (
             f"<p><b>{escape(plan_words.heading(options, catalogs, chosen))}.</b> "
             f"{escape(plan_words.cure(options, catalogs))}</p>"
         ),
-        f"<p class='note'>{escape(_small_line(options, catalogs, today, chosen))}</p>",
-        (
-            f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. "
-            f"{escape(plan_words.tried_words(options))}.</p>"
-        ),
+        *(f"<p class='note'>{escape(line)}</p>" for line in (small_line, made)),
         table_of(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<ul>{reasons}</ul>",
-        *(
-            f"<p>{escape(line)}</p>"
-            for line in (plan_words.limits_cost(options), _how_sure(options, answers, catalogs))
-            if line
-        ),
+        *(f"<p>{escape(line)}</p>" for line in below if line),
     ]
     if answers:
         head = f"What is in the memory: {row_words.where(answers[0], catalogs)}"
         parts += [f"<h2>{escape(head)}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]
-    if board:
-        parts += [
-            "<h2>Every instance at its best</h2>",
-            table_of(BOARD_HEADS, [_board(row, catalogs) for row in board]),
-        ]
-        hidden = len(options.board) - len(board)
-        parts += [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
+    parts += _board_parts(board, len(options.board) - len(board), catalogs)
     if paid := _with_price([*answers, *board]):
         parts += ["<h2>Prices</h2>", table_of(PRICE_HEADS, _prices(paid, catalogs))]
     parts += [
         "<h2>What the times and costs assume</h2>",
         table_of(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
+        f"<h2>The plan</h2><p><a href='{escape(link, quote=True)}'>{escape(link)}</a></p>",
     ]
-    parts += [f"<h2>The plan</h2><p><a href='{escape(link, quote=True)}'>{escape(link)}</a></p>"]
     return page_of(job, STYLE, parts)
+
+
+def _board_parts(board: list[Row], hidden: int, catalogs: Catalogs) -> list[str]:
+    """The table of instances with its heading, and how many rows it leaves out."""
+    if not board:
+        return []
+    table = table_of(BOARD_HEADS, [_board(row, catalogs) for row in board])
+    more = [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
+    return ["<h2>Every instance at its best</h2>", table, *more]
 
 
 def page_of(title: str, style: str, parts: list[str]) -> str:

@@ -35,7 +35,8 @@ HEADER = 36
 ROWS_IN_VIEW = 12
 TANK = (150, 28)  # as high as a cell draws it
 # Pixels of columns: all but how it is set stand side by side on a wide screen.
-NARROW, MONEY, CARD = 62, 84, 150
+NARROW, CARD = 62, 150
+MONEY: Arguments = {"format": "$%,.2f", "width": 84}
 KEY = "board"
 COLUMNS = {
     "training": [
@@ -70,6 +71,34 @@ TANK_HELP = (
 VERDICT_HELP = "  \n".join(
     f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items()
 )
+COLUMN_LOOKS: Arguments = {  # of the columns that every job has; _columns adds the others
+    "name": TEXT("Arrangement", pinned=True, width=155),
+    "tank": st.column_config.ImageColumn(
+        "Memory in its own card", width=TANK[0] + 16, alignment="left", help=TANK_HELP
+    ),
+    "verdict": TEXT("Verdict", width=195, help=VERDICT_HELP),
+    "region": TEXT("Region"),
+    "market": TEXT("Price", help="The market of USD in all."),
+    "hours": NUMBER(
+        "Hours",
+        format="%,.2f",
+        width=NARROW,
+        help="Of the whole run on its market, interruptions counted.",
+    ),
+    "time_to_first_token_seconds": column(
+        "time_to_first_token_seconds", "First token, s", format="%.3g"
+    ),
+    "usd_per_hour": NUMBER(
+        "USD/h", help="All instances of the job, at the price of USD in all.", **MONEY
+    ),
+    "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **MONEY),
+    "carbon_kg": column("carbon_kg", "CO2e, kg", format="%,.3g", width=NARROW),
+    "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
+    "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
+    "misses": TEXT(
+        "Exceeds", width="large", help="Which limit of the job it exceeds, and by how much."
+    ),
+}
 
 
 class Units(NamedTuple):
@@ -82,37 +111,20 @@ class Units(NamedTuple):
 def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
     """The table, its order, and what to do with ticked rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
-        words = {name: ORDER_WORDS[name] for name in ORDERS}
-        words[RANKED] += " in all" if ends_of(options.job) else " a month"
-        by = str(segments("Sort by", words, "sort", label_visibility="collapsed", **SESSION))
+        by = _order(options.job)
         of_rows(KEY, (options.job, by))
         frame = sort_board(options.board, by)
         rows = records(frame)
-        ticked = [rows[index] for index in chosen_in(KEY) if index < len(rows)]
-        label = f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked"
-        button(
-            label,
-            kept_answers.keep_all,
-            ticked,
-            icon="bookmark_add",
-            disabled=not ticked,
-            key="keep_ticked",
-        )
+        _keep_button(rows)
     table = recent_result(
         "board",
         (options.job, by, ink, catalogs.version),
         lambda: _cells(frame, rows, options.job, ink, catalogs),
     )
-    priced = [row for row in rows if not is_missing(row["usd"])]
-    least = f"; lowest cost {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
-    alt = (
-        f"{len(rows)} arrangements, "
-        f"{sum(row['fits'] == 'yes' and not row['misses'] for row in rows)} possible{least}"
-    )
     grid(
         table,
         _columns(options.job, list(table), _units(rows[0], catalogs)),
-        alt,
+        _alt(rows),
         KEY,
         row_height=ROW,
         height=HEADER + ROW * min(len(rows), ROWS_IN_VIEW) + 2,
@@ -127,6 +139,34 @@ def _look_at_cell(rows: list[Row]) -> None:
     cells = chosen_in(KEY, "cells")
     if cells and cells[0][0] < len(rows):
         look_at(rows[cells[0][0]])
+
+
+def _order(job: Row) -> str:
+    """Draw the choice of an order, and return the chosen one."""
+    words = {name: ORDER_WORDS[name] for name in ORDERS}
+    words[RANKED] += " in all" if ends_of(job) else " a month"
+    return str(segments("Sort by", words, "sort", label_visibility="collapsed", **SESSION))
+
+
+def _keep_button(rows: list[Row]) -> None:
+    """Draw the button that keeps the ticked rows."""
+    ticked = [rows[index] for index in chosen_in(KEY) if index < len(rows)]
+    button(
+        f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked",
+        kept_answers.keep_all,
+        ticked,
+        icon="bookmark_add",
+        disabled=not ticked,
+        key="keep_ticked",
+    )
+
+
+def _alt(rows: list[Row]) -> str:
+    """Return the table in a sentence, for readers who do not see it."""
+    priced = [row for row in rows if not is_missing(row["usd"])]
+    least = f"; lowest cost {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
+    possible = sum(row["fits"] == "yes" and not row["misses"] for row in rows)
+    return f"{len(rows)} arrangements, {possible} possible{least}"
 
 
 def _cells(
@@ -167,51 +207,21 @@ def _units(row: Row, catalogs: Catalogs) -> Units:
 
 def _columns(job: Row, shown: list[str], units: Units) -> Row:
     """Return the format of each shown column."""
-    ends = ends_of(job)
-    money: Arguments = {"format": "$%,.2f", "width": MONEY}
-    columns: Arguments = {
-        "name": TEXT("Arrangement", pinned=True, width=155),
-        "tank": st.column_config.ImageColumn(
-            "Memory in its own card", width=TANK[0] + 16, alignment="left", help=TANK_HELP
-        ),
-        "verdict": TEXT("Verdict", width=195, help=VERDICT_HELP),
-        "region": TEXT("Region"),
-        "market": TEXT("Price", help="The market of USD in all."),
-        "usd": NUMBER("USD in all" if ends else "USD a month", help=USD_HELP, **money),
-        "hours": NUMBER(
-            "Hours",
-            format="%,.2f",
-            width=NARROW,
-            help="Of the whole run on its market, interruptions counted.",
-        ),
-        "time_to_first_token_seconds": column(
-            "time_to_first_token_seconds", "First token, s", format="%.3g"
-        ),
+    looks = COLUMN_LOOKS | {
+        "usd": NUMBER("USD in all" if ends_of(job) else "USD a month", help=USD_HELP, **MONEY),
         "pace_ms": NUMBER(
             f"{row_words.capital(units.pace)}, ms",
             format="%.3g",
             help=f"Milliseconds for {units.pace}, for one of the requests in flight.",
         ),
-        "usd_per_hour": NUMBER(
-            "USD/h", help="All instances of the job, at the price of USD in all.", **money
-        ),
-        "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
         "tokens_per_second": NUMBER(
             row_words.capital(units.rate),
             format="%,.0f",
             help="Throughput of all machines of the row.",
         ),
-        "carbon_kg": column("carbon_kg", "CO2e, kg", format="%,.3g", width=NARROW),
-        "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
-        "setting": TEXT(
-            "How set", width="large", help="Typed in again, it gives the same figures."
-        ),
-        "misses": TEXT(
-            "Exceeds", width="large", help="Which limit of the job it exceeds, and by how much."
-        ),
     }
-    columns |= {name: column(name, kind=TEXT) for name in _compared_columns(job)}
-    return {name: columns[name] for name in shown}
+    looks |= {name: column(name, kind=TEXT) for name in _compared_columns(job)}
+    return {name: looks[name] for name in shown}
 
 
 def _compared_columns(job: Row) -> list[str]:

@@ -1,7 +1,5 @@
 """The launch kit of the row on view: the files that start it, by tool."""
 
-from typing import Any
-
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
@@ -26,6 +24,7 @@ LANGUAGES = {
     "sh": "bash",
     "csv": None,
 }
+CSV_TEXT = "The row with every input and result: python -m calc reads it again."
 
 
 def panel(plan: Present, catalogs: Catalogs) -> None:
@@ -38,7 +37,7 @@ def panel(plan: Present, catalogs: Catalogs) -> None:
     )
 
 
-def _kits(plan: Any, catalogs: Catalogs) -> None:
+def _kits(plan: Present, catalogs: Catalogs) -> None:
     """Draw the choice of a tool, its files, and what they cannot express."""
     if reason := not_to_launch(plan.row):
         st.markdown(plain(f"{reason} No files are written for it."))
@@ -52,11 +51,10 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
     if not result:
         software = name_of("implementation", plan.row["implementation"], catalogs)
         written = ", ".join(spec.name for spec in kit_specs())
-        none = (
+        st.markdown(
             f"No files are written for {software} set up so; they are for {written}. Set the "
-            f"software or the sharding by hand."
+            "software or the sharding by hand."
         )
-        st.markdown(none)
         return
     names = {kit.id: kit.name for kit in result}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -72,6 +70,11 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
             icon=":material/download:",
             key="kit_zip",
         )
+    _kit(kit, files)
+
+
+def _kit(kit: Kit, files: dict[str, bytes]) -> None:
+    """Draw what a kit is, what it cannot express, and its files."""
     st.markdown(plain(_summary(kit)))
     if kit.differences:
         st.warning(
@@ -79,13 +82,9 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
             icon=":material/rule:",
         )
     for tab, (name, content) in zip(st.tabs(list(files)), files.items(), strict=True):
+        text = CSV_TEXT if name.endswith(".csv") else content.decode()
         with tab:
-            shown = (
-                "The row with every input and result: python -m calc reads it again."
-                if name.endswith(".csv")
-                else content.decode()
-            )
-            st.code(shown, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
+            st.code(text, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
 
 
 def _tagged_row(plan: Present, catalogs: Catalogs) -> Row:

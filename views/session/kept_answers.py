@@ -203,10 +203,8 @@ def take(index: int) -> None:
     """Callback: a kept scenario becomes the plan; Undo restores the former one."""
     entry = entries()[index]
     catalogs = session_catalogs.catalogs()
-    row = rows(catalogs).iloc[index]
-    # These are set even if they are defaults: an answer would choose them anew.
-    chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}
-    job_state.adopt({**chosen, **entry.scenario}, entry.market, catalogs)
+    scenario = _with_choices(entry, rows(catalogs).iloc[index])
+    job_state.adopt(scenario, entry.market, catalogs)
 
 
 def jobs_of(answers: list[Row], catalogs: Catalogs) -> list[tuple[Row, Row]]:
@@ -215,12 +213,20 @@ def jobs_of(answers: list[Row], catalogs: Catalogs) -> list[tuple[Row, Row]]:
     found = []
     for row in answers:
         entry = by_name[row["scenario"]]
-        chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}
-        job = job_state.job_of_scenario({**chosen, **entry.scenario}, entry.market, catalogs)
+        job = job_state.job_of_scenario(_with_choices(entry, row), entry.market, catalogs)
         if entry.have:
             job = job | {"have": entry.have}
         found.append((row, job))
     return found
+
+
+def _with_choices(entry: KeptAnswer, row: Row | pd.Series) -> Row:
+    """The scenario of a kept answer with all choices of its row, which an answer would make anew.
+
+    They are set even if they are defaults.
+    """
+    chosen = {name: row[name] for name in CHOSEN if not pd.isna(row[name])}
+    return {**chosen, **entry.scenario}
 
 
 def rows(catalogs: Catalogs) -> pd.DataFrame:

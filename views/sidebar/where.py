@@ -8,7 +8,6 @@ from calc.evaluate import Row
 from calc.files.request_job import job_choices
 from calc.job.fields import JOB, is_offline, work_of
 from calc.job.service_classes import class_defaults, service_classes
-from calc.mappings import Arguments
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.scenarios.private_prices import discount_percent
 from views.session import SESSION, extra_state, job_state, kept_answers
@@ -36,11 +35,14 @@ def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
     with popover(label, "where", width="stretch") as pane:
         if not pane.open:
             return
-        look: Arguments = {
-            "format_func": lambda region: f"{region} · {names[region]}",
-            "placeholder": "Anywhere",
-        }
-        st.multiselect("Regions", list(names), key=KEYS.regions, **look, **SESSION)
+        st.multiselect(
+            "Regions",
+            list(names),
+            key=KEYS.regions,
+            format_func=lambda region: f"{region} · {names[region]}",
+            placeholder="Anywhere",
+            **SESSION,
+        )
         state = widget_of(
             "markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold)
         )
@@ -49,22 +51,24 @@ def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
             "Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state
         )
         select("Availability, at worst", CAPACITY, KEYS.obtainable)
-        ratio = extra_state.own_assumptions().get("paid_ratio")
-        state = widget_of(
-            "discount_percent",
-            None if ratio is None else discount_percent(ratio),
-            kept_answers.take_discount,
-        )
-        st.number_input(
-            "Your discount, %", -900.0, 99.0, value=None, format="%g", placeholder="0", **state
-        )
-        st.text_input(
-            "Your own prices, $ an hour",
-            key=KEYS.private_prices,
-            placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5",
-            **SESSION,
-        )
+        _own_prices()
         _whose(fields)
+
+
+def _own_prices() -> None:
+    """The fields of your discount and of prices that you have negotiated."""
+    ratio = extra_state.own_assumptions().get("paid_ratio")
+    percent = None if ratio is None else discount_percent(ratio)
+    state = widget_of("discount_percent", percent, kept_answers.take_discount)
+    st.number_input(
+        "Your discount, %", -900.0, 99.0, value=None, format="%g", placeholder="0", **state
+    )
+    st.text_input(
+        "Your own prices, $ an hour",
+        key=KEYS.private_prices,
+        placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5",
+        **SESSION,
+    )
 
 
 def _whose(fields: Row) -> None:

@@ -145,37 +145,25 @@ def _three_charts(
     shown = result_tables.for_screen(rows, ["needed_gib", "hours", "usd", "gpu_memory_gib"])
     card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
     if ends:
-        time = ("Time of the run", "hours", shown["hours"])
+        title, unit, time = "Time of the run", "hours", shown["hours"]
     else:
-        pace = pd.Series(result_tables.pace_ms(rows, catalogs), rows.index, dtype=float)
-        time = (f"Time of {one_unit(plan.row, catalogs)}", "milliseconds", pace)
+        title, unit = f"Time of {one_unit(plan.row, catalogs)}", "milliseconds"
+        time = pd.Series(result_tables.pace_ms(rows, catalogs), rows.index, dtype=float)
+    cost_title = "Cost of the run" if ends else "Cost of a month"
     charts: Arguments = {
         "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["needed_gib"], card),
-        "time": (time[0], (time[1], THREE), time[2], []),
-        "money": (
-            "Cost of the run" if ends else "Cost of a month",
-            ("USD", DOLLARS),
-            shown["usd"],
-            [],
-        ),
+        "time": (title, (unit, THREE), time, []),
+        "money": (cost_title, ("USD", DOLLARS), shown["usd"], []),
     }
-    for (name, (title, y_axis, y, rules)), pane in zip(
-        charts.items(), st.columns(3, gap="small"), strict=True
-    ):
+    panes = st.columns(3, gap="small")
+    for (name, (title, y_axis, y, rules)), pane in zip(charts.items(), panes, strict=True):
+        points = chart_lines(rows, x, y, names, rules)
         with pane:
-            points = chart_lines(rows, x, y, names, rules)
             if points.empty:
                 st.info(words.NOTHING_COMPARED)
             else:
-                draw_lines(
-                    points,
-                    title,
-                    x_axis,
-                    y_axis,
-                    words.lines_alt(name, rows, catalogs),
-                    f"{key}_{name}",
-                    ink,
-                )
+                alt = words.lines_alt(name, rows, catalogs)
+                draw_lines(points, title, x_axis, y_axis, alt, f"{key}_{name}", ink)
 
 
 def draw_lines(

@@ -17,7 +17,7 @@ from calc.files.door import REFUSALS
 from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import tells
 from calc.mappings import Json
-from calc.say.numbers import day_text, with_noun
+from calc.say.numbers import day_text, is_missing, with_noun
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.search.row_status import scenario_of
@@ -56,56 +56,50 @@ def panel(
     logs: list[bytes], imported_run: ImportedRun | None, planned: Row | None, catalogs: Catalogs
 ) -> None:
     """The runs that figures rest on, and what these logs say of the run brought or the plan."""
-    standing = session_catalogs.readings(catalogs)
+    in_use = session_catalogs.readings(catalogs)
     row, run_catalogs = (
         (imported_run.row, imported_run.catalogs) if imported_run else (planned, catalogs)
     )
-    read, left_out = (
-        _read([run for content in logs for run in _runs(content, catalogs)], row, run_catalogs)
-        if row
-        else ([], [])
-    )
-    fresh = [
-        entry for entry in entries_of_readings(read).values() if entry not in standing.values()
-    ]
-    if not (read or left_out or standing):
+    read: list[RunReading] = []
+    left_out: list[str] = []
+    if row:
+        runs = [run for content in logs for run in _runs(content, catalogs)]
+        read, left_out = _read(runs, row, run_catalogs)
+    if not (read or left_out or in_use):
         return
     st.header(TITLE, anchor=False)
     if left_out:
         points(left_out)
     if read and row:
+        whose = "your run" if imported_run else "the plan"
         st.caption(
-            plain(
-                f"The estimate is that of {'your run' if imported_run else 'the plan'} without "
-                f"it: {setting(row, run_catalogs)}"
-            )
+            plain(f"The estimate is that of {whose} without it: {setting(row, run_catalogs)}")
         )
-    entries = {
-        f"run-{number:02d}": entry
-        for number, entry in enumerate([*standing.values(), *fresh], start=1)
-    }
-    if entries:
-        table = pd.DataFrame([_line(entry, run_catalogs) for entry in entries.values()])
-        grid(
-            table,
-            {name: TEXT(name) for name in HEADINGS},
-            "Runs of your own beside the estimate",
-            "own_runs",
-        )
-        st.markdown(
-            RESTED
-            if fresh
-            else plain(RESTS.format(with_noun(len(entries), "figure") + " of your runs"))
-        )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _presses(entries, bool(fresh), bool(standing))
+    fresh = [entry for entry in entries_of_readings(read).values() if entry not in in_use.values()]
+    if fresh or in_use:
+        _entries([*in_use.values(), *fresh], bool(fresh), bool(in_use), run_catalogs)
 
 
-def _presses(entries: Json, is_fresh: bool, is_standing: bool) -> None:
+def _entries(several: list[Json], is_fresh: bool, is_in_use: bool, catalogs: Catalogs) -> None:
+    """Draw the readings as a table, whether the plan rests on them, and what to do with them."""
+    grid(
+        pd.DataFrame([_line(entry, catalogs) for entry in several]),
+        {name: TEXT(name) for name in HEADINGS},
+        "Runs of your own beside the estimate",
+        "own_runs",
+    )
+    count = with_noun(len(several), "figure")
+    st.markdown(RESTED if is_fresh else plain(RESTS.format(f"{count} of your runs")))
+    entries = {f"run-{number:02d}": entry for number, entry in enumerate(several, start=1)}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _presses(entries, is_fresh, is_in_use)
+
+
+def _presses(entries: Json, is_fresh: bool, is_in_use: bool) -> None:
     """Use them, take them off, save them."""
     if is_fresh:
         button(USE, session_catalogs.rest_on, entries, icon="tune", type="primary", key="calibrate")
-    if is_standing:
+    if is_in_use:
         button(TAKE_OFF, session_catalogs.rest_on, {}, icon="undo", key="calibration_off")
     text = partial(calibration_text, entries)
     st.download_button(
@@ -138,7 +132,7 @@ def _read(
     several: list[LoggedRun], row: Row, catalogs: Catalogs
 ) -> tuple[list[RunReading], list[str]]:
     """Return what runs say of a row estimated without them, and why others are left out."""
-    if not several or row["memory_bytes"] != row["memory_bytes"]:
+    if not several or is_missing(row["memory_bytes"]):
         return [], []
     without = with_readings(catalogs, {})
     uncalibrated = recent_result(

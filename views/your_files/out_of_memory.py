@@ -13,6 +13,7 @@ from calc.files.door import REFUSALS
 from calc.files.imported_run import ImportedRun
 from calc.files.oom.explain import OomExplanation, explained_logs, origin
 from calc.say.change import MACHINES, NOTHING_FITS, WHAT_HELPS
+from calc.say.numbers import is_missing
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
@@ -20,6 +21,7 @@ from calc.search.row_status import scenario_of
 from views.plan import changes
 from views.session import SESSION, job_state, reading
 from views.session.present_plan import Present
+from views.shared.elements import points
 from views.shared.markdown import plain
 from views.shared.row_words import on_screen, where
 from views.shared.tables import columns_of, grid
@@ -47,7 +49,7 @@ def explanation(
     row, run_catalogs = (
         (imported_run.row, imported_run.catalogs) if imported_run else (plan.row, catalogs)
     )
-    if row["memory_bytes"] != row["memory_bytes"]:
+    if is_missing(row["memory_bytes"]):
         st.info(NO_ESTIMATE, icon=":material/info:")
         return
     try:
@@ -63,33 +65,28 @@ def explanation(
         st.error(plain(str(error)), icon=":material/block:")
         return
     sentences = [*([] if is_other else [origin(result, run_catalogs)]), *result.sentences]
-    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences)))
-    if result.parts:
-        whose = "your run" if imported_run or is_other else "the plan"
-        st.caption(
-            plain(
-                f"Estimate of {whose}: {memory_of(result.row)} · "
-                f"{setting(result.row, run_catalogs)}"
-            )
-        )
-        table = pd.DataFrame([part.in_gib() for part in result.parts])
-        grid(
-            table, columns_of("measured_parts"), "What was measured, and the estimate", "oom_parts"
-        )
+    points(sentences)
+    is_of_plan = not imported_run and not is_other
+    _parts(result, "the plan" if is_of_plan else "your run", run_catalogs)
     if result.cures:
         st.header(WHAT_HELPS, anchor=False)
-        st.markdown(plain("\n".join(f"- {cure}" for cure in result.cures)))
+        points(result.cures)
     if result.is_off_card:
         return
-    limits = {} if imported_run or is_other else plan.job
-    if _remedies(
-        result,
-        plan.market,
-        limits,
-        run_catalogs,
-        partial(adopt, imported_run) if imported_run else job_state.adopt,
-    ):
+    limits = plan.job if is_of_plan else {}
+    take = partial(adopt, imported_run) if imported_run else job_state.adopt
+    if _remedies(result, plan.market, limits, run_catalogs, take):
         st.switch_page("views/plan/page.py")
+
+
+def _parts(result: OomExplanation, whose: str, catalogs: Catalogs) -> None:
+    """Draw the measured parts of the memory beside the estimate; nothing if none was measured."""
+    if not result.parts:
+        return
+    estimate_words = f"{memory_of(result.row)} · {setting(result.row, catalogs)}"
+    st.caption(plain(f"Estimate of {whose}: {estimate_words}"))
+    table = pd.DataFrame([part.in_gib() for part in result.parts])
+    grid(table, columns_of("measured_parts"), "What was measured, and the estimate", "oom_parts")
 
 
 def _explain(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
@@ -119,7 +116,7 @@ def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Ro
     )
     if row["problem"]:
         st.warning(plain(on_screen(row["problem"])), icon=":material/rule:")
-    return row if row["memory_bytes"] == row["memory_bytes"] else None
+    return None if is_missing(row["memory_bytes"]) else row
 
 
 def _remedies(

@@ -1,5 +1,6 @@
 """Reported memory and the estimate of the run, part by part. [B]"""
 
+import math
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,7 +14,8 @@ from calc.files.oom.findings import is_other_work
 from calc.files.oom.logs import log_patterns
 from calc.mappings import Json
 from calc.memory.moments import FORWARD_PASS
-from calc.scenarios.inputs import BY_NAME
+from calc.search.row_status import scenario_of
+from calc.table import is_missing
 from calc.units import GIB
 
 DRIVER_KEEPS_RATIO = (
@@ -108,7 +110,7 @@ def parts_of_figures(
 def _taken(row: Row) -> float:
     """Memory in use on the card, of an engine with its whole pool instead of its requests. [B]"""
     pool = row["kv_pool_bytes"]
-    grows = pool is not None and pool == pool and pool > row["kv_cache_bytes"]
+    grows = not is_missing(pool) and pool > row["kv_cache_bytes"]
     return float(row["memory_bytes"] + (pool - row["kv_cache_bytes"] if grows else 0))
 
 
@@ -122,12 +124,7 @@ def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> 
 
 def estimate_with(row: Row, changes: Row, catalogs: Catalogs) -> Row:
     """The estimate of a row's scenario with some columns changed."""
-    scenario = {
-        name: row[name]
-        for name in BY_NAME
-        if name in row and row[name] == row[name] and row[name] is not None
-    }
-    return estimate({**scenario, **changes}, catalogs, solve=False)
+    return estimate({**scenario_of(row), **changes}, catalogs, solve=False)
 
 
 def _parts(
@@ -136,7 +133,7 @@ def _parts(
     counterparts = {
         figure: float(value)
         for figure, value in estimated.items()
-        if value is not None and value == value
+        if value is not None and not math.isnan(value)
     }
     return [
         MeasuredPart(words.name, size, counterparts.get(figure), words.meaning)

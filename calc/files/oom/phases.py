@@ -7,8 +7,8 @@ from calc.files.oom.logs import last_named, log_patterns
 from calc.files.oom.memory_parts import estimate_with
 from calc.mappings import Json
 from calc.say.numbers import size
-from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
+from calc.search.row_status import scenario_of
 from calc.units import GIB
 
 # Phase of a step -> the phases of memory in it.
@@ -81,12 +81,7 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
 
 def allocated_by_phase(row: Row, catalogs: Catalogs) -> dict[str, float]:
     """Allocated bytes at the largest moment of each phase that the run has."""
-    scenario = {
-        name: row[name]
-        for name in BY_NAME
-        if name in row and row[name] == row[name] and row[name] is not None
-    }
-    total = phases_table(scenario, catalogs).groupby("phase")["bytes"].sum()
+    total = phases_table(scenario_of(row), catalogs).groupby("phase")["bytes"].sum()
     present = {
         phase: [name for name in names if name in total.index] for phase, names in PHASES.items()
     }
