@@ -11,6 +11,7 @@ from views.charts.base import (
     ROWS,
     SIZE,
     Spec,
+    legend_of,
     once,
     quantity_axis,
     without_table_name,
@@ -245,22 +246,11 @@ def _largest_moments(words: Words, rows: alt.Chart) -> alt.Chart:
 
 def _moment_bars(ink: Ink, largest: alt.Chart, components: tuple[str, ...]) -> alt.Chart:
     """Return stacked bars of the components, with their legend below."""
-    colors = alt.Scale(
-        domain=[COMPONENT_LABELS[name] for name in components],
-        range=[COMPONENT_COLORS[name] for name in components],
-    )
-    legend = alt.Legend(
-        orient="bottom",
-        columns=3,
-        symbolStrokeWidth=0,
-        labelFontSize=SIZE,
-        labelColor=ink.text,
-        labelLimit=160,
-        symbolType="square",
-    )
+    colors = {COMPONENT_LABELS[name]: COMPONENT_COLORS[name] for name in components}
+    legend = legend_of(ink, colors, 3, labelLimit=160, symbolType="square")
     return largest.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         y=alt.Y("gib:Q", stack="zero").axis(_inside(ink)).scale(alt.Scale(nice=True)),
-        color=alt.Color("component:N", title=None, scale=colors, legend=legend),
+        color=alt.Color("component:N", **legend),
         order=alt.Order("order:O"),
         tooltip=[
             alt.Tooltip("name:N", title="Moment"),
@@ -303,7 +293,7 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
     layers = [
         line.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
         line.mark_line(color=BLUE, strokeWidth=1).encode(x=x, y=alt.Y("high:Q")),
-        _card_rules(ink, rows),
+        _dashed(ink, _cards(rows)),
         line.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
         line.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
         now.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
@@ -336,12 +326,10 @@ def _memory_line(rows: alt.Chart) -> alt.Chart:
     )
 
 
-def _card_rules(ink: Ink, rows: alt.Chart) -> alt.Chart:
+def _dashed(ink: Ink, cards: alt.Chart) -> alt.Chart:
     """Return a dashed line at the memory of each card."""
-    return (
-        _cards(rows)
-        .mark_rule(strokeDash=[4, 4], color=ink.faint)
-        .encode(x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q")
+    return cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
+        x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q"
     )
 
 
@@ -375,9 +363,7 @@ def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart
     """The line of the plan's card, named at its right end."""
     line = _peaks(rows).transform_aggregate(card_gib="max(card)")
     return (
-        line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
-            x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q"
-        ),
+        _dashed(ink, line),
         line.mark_text(
             align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card
         ).encode(x=alt.value("width"), y="card_gib:Q"),

@@ -65,7 +65,7 @@ def named_failures(text: str) -> list[memory_logs.SilentFailure]:
 
 
 def silent_failures(text: str) -> list[memory_logs.SilentFailure]:
-    """The failures that a log reports without a size; at most one that the catalog does not name.
+    """The failures that a log reports without a size, with at most one that has no name.
 
     The unnamed one counts only if the log has neither a named failure nor a message with sizes.
     """
