@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.commands.command import UNUSABLE
 from calc.files.configs.problem import LARGEST_BYTES, MOST_DOCUMENTS, ConfigProblem
-from calc.files.configs.run import ABOUT, read_runs
+from calc.files.configs.run import ABOUT, Run, read_runs
 from calc.files.configs.run_summary import summary_of
 from calc.files.csv.writer import write_csv
 from calc.files.data_sets import MOST_BYTES, may_be_data
@@ -56,7 +56,7 @@ def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame,
         try:
             found = read_runs([(name, content_of(name)) for name in named_files(run)], catalogs)
             rows += [one.row for one in found]
-            for line in summary_of(found[0].row, found[0].lines, DEFAULTS, {}).lines():
+            for line in _said_of(found):
                 print(f"{run}: {line}", file=sys.stderr)
         except ConfigProblem as error:
             refusals.append(str(error))
@@ -64,6 +64,18 @@ def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame,
                 dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": run, "problem": str(error)}
             )
     return pd.DataFrame(rows, dtype=object), refusals
+
+
+def _said_of(found: Sequence[Run]) -> Iterator[str]:
+    """Yield how the first run was read, what the other runs of its files are, and what is open."""
+    summaries = [summary_of(one.row, one.lines, DEFAULTS, {}) for one in found]
+    yield from summaries[0].lines()
+    for one, summary in zip(found[1:], summaries[1:], strict=True):
+        name = one.row["scenario"].removeprefix(one.row["source_file"]).strip()
+        parts = "; ".join(filter(None, (name, *summary.understood)))
+        yield f"Also in your file, a run of its own: {parts}."
+    problems = [one.row["problem"] for one in found if one.row["problem"]]
+    yield from (f"Problem: {problem}" for problem in dict.fromkeys(problems))
 
 
 def named_files(run: str) -> list[str]:
