@@ -86,6 +86,9 @@ class Field(Entry, kw_only=True):
     ]
     words: Annotated[Words | None, hint("word -> word")] = None
     default: str | int | float | None = None
+    default_before: Annotated[
+        dict[str, str | int | float] | None, hint("a release -> the default of those before it")
+    ] = None
     times: Annotated[Positive | None, hint("the column's value for a number of 1")] = None
     also: Annotated[WordList | None, hint("a list of words")] = None
     sets: Annotated[Words | None, hint("word -> word")] = None

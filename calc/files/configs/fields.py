@@ -10,6 +10,7 @@ from typing import Any
 from calc.catalogs.load import read_catalog, read_once
 from calc.catalogs.schemas import config_fields
 from calc.catalogs.schemas.kinds import given_fields
+from calc.scenarios.releases import numbers_of_release
 
 NOT_OF_TOOL = ("like", "fields", "idle", "commands", "release", "source", "checked_on")
 LISTED = re.compile(r"\.\d+\..*")
@@ -24,10 +25,17 @@ class Field:
     to: str = ""
     words: dict = field(default_factory=dict)  # word -> value
     default: Any = None  # the tool's, as a file would write it
+    default_before: dict = field(default_factory=dict)  # release -> default of those before it
     times: float = 1  # the column's value for a number of 1
     sets: dict = field(default_factory=dict)  # part -> value, settled by its presence
     idle_at: Sequence = ()  # values that change nothing
     changes: str = ""  # of an open field: memory, where it is known to change that
+
+    def default_of(self, release: str) -> Any:
+        """The tool's default in a release; that of the newest one where none is named."""
+        numbers = numbers_of_release(release)
+        later = [one for one in self.default_before if () < numbers < numbers_of_release(one)]
+        return self.default_before[min(later, key=numbers_of_release)] if later else self.default
 
 
 # Fields of any tool that decide memory: methods, batches, lengths and degrees.

@@ -20,11 +20,12 @@ SEVERAL = "these sizes ({}) do not say which model it is: is it {}"
 
 def settle_folder(settings: RunSettings, catalogs: Catalogs, downloads: dict[str, str]) -> None:
     """Take the model of a folder: what the files download there, or what it is made from."""
-    named = str(settings.values.get("model") or "")
+    named = str(settings.values.get("model") or settings.values.get("built_from") or "")
     if not is_folder(named) or model_id(named, catalogs):
         return
     beside = (str(settings.values.get(part, "")) for part in ("built_from", "tokenizer"))
-    known = next((name for name in beside if model_id(name, catalogs)), "")
+    found = (model_in_folder(name, downloads) or name for name in beside)
+    known = next((name for name in found if model_id(name, catalogs)), "")
     settings.values["model"] = model_in_folder(named, downloads) or known or named
 
 

@@ -1,6 +1,8 @@
 """The files of one run as a scenario row, with the open and the unused fields."""
 
+import math
 import re
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -34,6 +36,11 @@ from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_O
 OTHER_MODELS = ("value_model", "reward_model")
 REWARDS = re.compile(r"[-_](?:rm|reward|reward-model|critic)(?=-|_|$)", re.I)  # of its head alone
 SLURM = "slurm"
+OF_LENGTH = "vllm"  # an engine that starts only if its cache holds a request of the longest length
+LONGEST = (
+    "Without --max-model-len vLLM takes the model's {:,} tokens and starts only if its cache holds "
+    "them."
+)
 STORED = "The checkpoint stores its weights as {}, and the engine serves them so."
 ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "note", "problem")
 
@@ -293,9 +300,7 @@ def _row(
             name for name in BY_NAME if name not in columns and name not in skipped
         ),
         "unused": "+".join(settings.unused),
-        "note": STORED.format(columns["precision"])
-        if "stored" in settings.made_of.get("precision", ())
-        else "",
+        "note": " ".join(_notes(settings, main, columns, catalogs)),
         "problem": " ".join(_model_first(settings.problems)),
     }
     return (
@@ -303,6 +308,18 @@ def _row(
         | {name: _text(value) for name, value in columns.items()}
         | about
     )
+
+
+def _notes(settings: RunSettings, main: Tool, columns: Row, catalogs: Catalogs) -> Iterator[str]:
+    """Yield what the checkpoint or the engine decides where the files leave it open."""
+    if "stored" in settings.made_of.get("precision", ()):
+        yield STORED.format(columns["precision"])
+    leaves_length = "sequence_tokens" not in {*columns, *settings.problems.values()}
+    if main.sets.get("implementation") != OF_LENGTH or not leaves_length:
+        return
+    longest = catalogs.models["max_position"].get(columns.get("model"), 0)
+    if 0 < longest < math.inf:
+        yield LONGEST.format(int(longest))
 
 
 def _drop_lora_columns(settings: RunSettings, main: Tool, columns: Row) -> None:

@@ -68,7 +68,8 @@ class RunSettings:
 
     def default(self, meaning: Field, tool: str) -> None:
         """Take the tool's default of a field that no file names."""
-        for name, setting in _parts(meaning, meaning.default, tool).items():
+        usual = meaning.default_of(str(self.values.get("software_release") or ""))
+        for name, setting in _parts(meaning, usual, tool).items():
             if setting is not None and name not in self.values:
                 self.values[name], self.fields[name] = setting, tool
                 self.defaulted.add(name)
