@@ -112,20 +112,19 @@ def _runs_of_page(text: str, file: str) -> list[list[Reading]]:
                 fields = [(one.tool.id, one.fields) for one in readings if one.tool and one.fields]
                 if any(one.tool and not one.tool.launches for one in readings):
                     runs.setdefault(repr(fields), readings)
-    found = list(runs.values())[:MOST_RUNS]
-    machine = machine_in_words(prose_of(text))
+    said = machine_in_words(prose_of(text))
     return [
-        [
-            *readings,
-            *([Reading(file, None, {}, LAUNCH, machine)] if _lacks_machine(readings) else []),
-        ]
-        for readings in found
+        [*readings, Reading(file, None, {}, LAUNCH, _parts_left(readings, said))]
+        for readings in list(runs.values())[:MOST_RUNS]
     ]
 
 
-def _lacks_machine(readings: list[Reading]) -> bool:
-    """Return whether no reading of a run names a card or an instance."""
-    return not any({"gpu", "instance"} & reading.parts.keys() for reading in readings)
+def _parts_left(readings: list[Reading], said: Json) -> Json:
+    """What a page says of machine and region, as far as the blocks of a run leave it open."""
+    known = {name for reading in readings for name in reading.parts}
+    left = () if {"gpu", "instance"} & known else ("gpu", "instance")
+    left = left if {"region", "regions_named"} & known else (*left, "region", "regions_named")
+    return {name: value for name, value in said.items() if name in left}
 
 
 def _runs_of_task(text: str, file: str, fields: Json) -> list[list[Reading]]:

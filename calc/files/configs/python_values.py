@@ -90,11 +90,36 @@ class Values:
                 return -value if isinstance(value, int | float) else variable(node)
             case ast.IfExp() if SUPPORTED.fullmatch(ast.unparse(node.test)):
                 return self.value(node.body, depth + 1)
+            case ast.IfExp() if (holds := self.truth(node.test)) is not None:
+                return self.value(node.body if holds else node.orelse, depth + 1)
             case ast.Call() | ast.UnaryOp() if asked := SUPPORTED.fullmatch(ast.unparse(node)):
                 return not asked["negated"]
             case ast.Call():
                 return self._call(node, depth)
+            case ast.Compare() if (holds := self.truth(node)) is not None:
+                return holds
         return variable(node)
+
+    def truth(self, test: ast.expr) -> bool | None:
+        """Return whether a test of known values holds; None where the script does not decide it."""
+        match test:
+            case ast.UnaryOp(op=ast.Not()):
+                inner = self.truth(test.operand)
+                return None if inner is None else not inner
+            case ast.BoolOp():
+                parts = [self.truth(part) for part in test.values]
+                decides = isinstance(test.op, ast.Or)  # one true part of `or`, one false of `and`
+                if decides in parts:
+                    return decides
+                return None if None in parts else not decides
+            case ast.Compare(ops=[ast.Eq() | ast.NotEq() as equal], comparators=[other]):
+                sides = [self.value(test.left), self.value(other)]
+                known = all(map(_is_literal, sides))
+                return (sides[0] == sides[1]) == isinstance(equal, ast.Eq) if known else None
+            case ast.Name() | ast.Constant():
+                value = self.value(test)
+                return bool(value) if _is_literal(value) else None
+        return None
 
     def _named(self, node: ast.Name | ast.Attribute, depth: int) -> Any:
         """The value of a name; an attribute of torch without a value is its own name."""
@@ -166,6 +191,11 @@ class Values:
         first, _, rest = name.partition(".")
         called = ".".join(filter(None, (self.imported.get(first, first), rest)))
         return {CLASS: called, **{str(place): value for place, value in enumerate(placed)}, **named}
+
+
+def _is_literal(value: Any) -> bool:
+    """Return whether a value is a text, a number or a truth that the script writes out."""
+    return isinstance(value, bool | int | float | str) and "${" not in str(value)
 
 
 def _is_plain(value: Any) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from calc.files.configs.fields import field_catalog
+from calc.files.configs.folders import is_folder
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.fact import Fact, Path, Setting, snake
 from calc.files.configs.inside.machine_facts import machine_facts, names_machines
@@ -139,7 +140,9 @@ def _facts_about_software(setting: Setting, is_text: bool) -> Iterator[Fact]:
     of_model = of_model and not OF_DATA & set(setting.parents)
     if of_model and (match := REPOSITORY.fullmatch(name)):
         yield setting.states("model", match[1])
-    elif key == "model_id" and JUMPSTART.fullmatch(name):
+    elif (of_model and key.startswith("model") and is_folder(name)) or (
+        key == "model_id" and JUMPSTART.fullmatch(name)
+    ):
         yield setting.states("model", name)
     if key in keys.engine and (match := NIM.match(setting.value[:LONGEST_IMAGE])):
         yield setting.states("model", f"nim/{match[1]}")

@@ -64,9 +64,11 @@ API_NAMES = {"bedrock": "Amazon Bedrock", "anthropic": "Anthropic", "openai": "O
 MOST_WORDS = 2_000  # that may name an engine
 FOREIGN = re.compile(
     r"\btpu-v\d\w*(?:-\d+)?|google\.com/tpu|cloud-tpu[\w.-]*|aws\.amazon\.com/neuron\w*|habana\.ai/gaudi|"
+    r"\bvllm(?:-openai)?-cpu\b|"
     r"\b(?:ml\.)?(?:trn\d\w*|inf\d|dl1|dl2q)\.\d*x?large\b|gpu\.intel\.com/\w+|huawei\.com/Ascend\w*",
     re.IGNORECASE,
 )
+COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.M)
 
 
 def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
@@ -81,7 +83,7 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
         return f"{named}. {OF_AMAZON.format('Amazon Nova')}"
     if called := API.search(text):
         return f"{named}. {BEHIND_AN_API.format(API_NAMES[called.lastgroup or 'openai'])}"
-    if not tree:
+    if not tree and form != "page":
         return f"this is a file without fields. {NEXT}"
     scripts = (script for script in SCRIPT.findall(text) if does_other_work(script))
     if other := next(scripts, ""):
@@ -91,13 +93,13 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
 
 def started_engine(text: str) -> str:
     """The engine without an estimate that a text starts; empty where it names none."""
-    words = text.replace('"', " ").replace("'", " ").split()[:MOST_WORDS]
+    words = COMMENT.sub("", text).replace('"', " ").replace("'", " ").split()[:MOST_WORDS]
     return next(filter(None, map(unread_engine, words)), "")
 
 
 def foreign_machine(text: str) -> str:
     """Return the accelerator of another kind that a text requests; empty without one."""
-    found = FOREIGN.search(text)
+    found = FOREIGN.search(COMMENT.sub("", text))
     return found[0] if found else ""
 
 

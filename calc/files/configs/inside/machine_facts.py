@@ -7,10 +7,12 @@ from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
 from calc.files.configs.inside.fact import Fact, Setting
+from calc.files.configs.inside.terms import REGION, place_of
 from calc.mappings import Json
 
 INSTANCE = re.compile(r"(?:ml\.)?([a-z]{1,4}\d[a-z0-9-]{0,8}\.(?:\d{0,3}x?large|metal[\w-]{0,8}))")
 FAMILY = re.compile(r"[a-z]{1,4}\d[a-z0-9-]{0,8}")  # g6e
+POOL = re.compile(r"((?:g|p)\d[a-z]{0,3})-(?:gpu|karpenter|nodes?)\b")  # g5-gpu-karpenter, of nodes
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
 OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
@@ -62,6 +64,8 @@ def _machine(setting: Setting) -> list[Fact]:
         return [setting.states("instance", match[1])]
     if "instance_family" in setting.key and FAMILY.fullmatch(value):
         return [setting.states("family", value)]
+    if setting.parent == "node_selector" and (pool := POOL.match(value)):
+        return [setting.states("family", pool[1])]
     machine = field_catalog().machines.get(value)
     return [setting.states("card", cards_in(machine))] if machine else []
 
@@ -159,9 +163,10 @@ _READERS = (
 
 
 def machine_in_words(lines: list[str]) -> Json:
-    """The instance, or the card, that lines of prose name, if they name one alone."""
+    """The instance, or the card, and the region that lines of prose name, each if one alone."""
     instances = {match for line in lines for match in INSTANCE.findall(line)}
     cards = {card for line in lines for card, _ in cards_in(line)}
+    place: Json = {**place_of([match for line in lines for match in REGION.findall(line)])}
     if len(instances) == 1:
-        return {"instance": instances.pop()}
-    return {"gpu": cards.pop()} if len(cards) == 1 and not instances else {}
+        return {"instance": instances.pop(), **place}
+    return ({"gpu": cards.pop()} if len(cards) == 1 and not instances else {}) | place

@@ -1,12 +1,13 @@
 """Services of a file that are not read as programs and that share its machines."""
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.fields import field_catalog
 from calc.files.configs.inside.fact import Path, snake
-from calc.files.configs.inside.facts import facts_of
+from calc.files.configs.inside.facts import facts_of, leaves
 from calc.files.configs.inside.near_facts import job_path
 from calc.files.configs.inside.programs import Program
 from calc.files.configs.problem import DEEPEST
@@ -14,7 +15,9 @@ from calc.files.configs.tool_commands import engine_of
 from calc.mappings import Json
 
 OF_GPUS = ("gpus", "devices", "card")
+APPLICATIONS = "applications"  # of Ray Serve
 CLUSTERS = {"ray_cluster_config", "ray_cluster_spec"}  # machines of what Ray runs, no services
+CONFIG_NAME = re.compile(r"[\w/-]\.(?:ya?ml|json|toml)(?![\w.])")
 LONGEST = 80  # characters of an image
 
 
@@ -29,6 +32,49 @@ def unread_engine(name: str) -> str:
         ),
         "",
     )
+
+
+def without_clusters(programs: list[Program], tree: Any) -> list[Program]:
+    """The programs but for the cluster of Ray and the script behind an application beside them."""
+    imported = {
+        f"{str(value).partition(':')[0]}.py"
+        for path, value in leaves(tree)
+        if path and path[-1] == "import_path"
+    }
+    behind = [
+        next((at for at, step in enumerate(program.path) if _is_behind(step, imported)), None)
+        for program in programs
+    ]
+    before = [program.path for program, at in zip(programs, behind, strict=True) if at is None]
+    return [
+        program
+        for program, at in zip(programs, behind, strict=True)
+        if at is None or not any(APPLICATIONS in path for path in before)
+    ]
+
+
+def _is_behind(step: str, imported: set[str]) -> bool:
+    """Return whether a step of a path leads to a cluster of Ray or to a script of that name."""
+    return snake(step) in CLUSTERS or step in imported
+
+
+def configs_of(program: Program, programs: list[Program]) -> list[Program]:
+    """The configs in the same file, as a ConfigMap holds them, that a command names.
+
+    A script may write the only one to a file of any name.
+    """
+    text = program.script or " ".join(program.words)
+    others = [other for other in programs if other.tool and text and other.path]
+    named = [
+        other
+        for other in others
+        if any(
+            "." in name and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text)
+            for name in other.path
+        )
+    ]
+    written = others if len(others) == 1 and CONFIG_NAME.search(text) else []
+    return named or written
 
 
 def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:

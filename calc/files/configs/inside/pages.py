@@ -14,6 +14,9 @@ FORMS = {
     **dict.fromkeys(("bash", "sh", "shell", "console", "zsh", "text", ""), ".sh"),
     "toml": ".toml",
 }
+MAPPING = re.compile(
+    r"\s*(?:#[^\n]*\n\s*|---\s*\n)*[\w./-]{1,60}:(?:[ \t]+[^\n]*)?(?:\n|$)"
+)  # the first line of YAML
 PROMPT = re.compile(r"^[ \t]*\$[ \t]+", re.M)
 MOST_BLOCKS = 60
 
@@ -29,6 +32,7 @@ def blocks_of(text: str, file: str) -> list[tuple[str, str]]:
     blocks: list[tuple[str, str]] = []
     for place, (language, lines) in enumerate(_fenced(text)[:MOST_BLOCKS]):
         form, code = FORMS.get(language, ""), "\n".join(lines)
+        form = ".yaml" if not language and MAPPING.match(code) else form
         if form == ".yaml":
             manifests.append(code)
         elif form:

@@ -11,6 +11,7 @@ from calc.files.configs.inside.docker import RUNNERS, release_words
 from calc.files.configs.inside.fact import Path, snake
 from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
+from calc.files.configs.model_names import NIM
 from calc.files.configs.own_scripts import (
     ANY_TRAINER,
     LIKE_ANY,
@@ -80,8 +81,9 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
         return
     if isinstance(tree, dict):
         if service := kserve_words(tree):
-            yield Program(path, words=tuple(service))
-            if pool := prefill_words(tree):
+            pool = prefill_words(tree)
+            yield Program((*path, "spec") if pool else path, words=tuple(service))
+            if pool:
                 yield Program((*path, "spec", "prefill"), words=tuple(pool))
             return
         if service := platform_words(tree):
@@ -150,6 +152,7 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
         for name, value in named.items()
         if name not in IMAGES
     )
+    has_model = has_model or any(NIM.match(_call_text(named.get(name))) for name in IMAGES)
     says_more = has_variables or words or has_model
     is_named = has_model and not words and engine_of(_call_text(named.get("engine")))
     if flags or is_whole or is_named or (is_image and says_more and not any(inner)):

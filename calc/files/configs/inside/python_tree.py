@@ -64,7 +64,11 @@ class _Script(Values):
             self.names[name] = tree[name] = joined(self.names.get(name), added)
         elif isinstance(statement, ast.Expr | ast.Return) and statement.value is not None:
             self._expression(statement, tree)
+        holds = self.truth(statement.test) if isinstance(statement, ast.If) else None
+        others = {True: ("orelse",), False: ("body",), None: ()}[holds]  # never run
         for body in ("body", "orelse", "finalbody"):
+            if body in others:
+                continue
             inner_statements = getattr(statement, body, None)
             if isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try):
                 tree |= self.block(inner_statements or [], depth + 1)

@@ -13,7 +13,7 @@ from calc.files.configs.inside.near_facts import (
     near_facts,
     unread_memory,
 )
-from calc.files.configs.inside.others import other_services
+from calc.files.configs.inside.others import configs_of, other_services, without_clusters
 from calc.files.configs.inside.programs import COMMANDS, MODEL, Program, programs_of
 from calc.files.configs.inside.terms import place_of
 from calc.files.configs.inside.trees import file_form, tree_of
@@ -28,8 +28,8 @@ from calc.files.configs.tool_commands import (
 )
 from calc.mappings import Json
 
+ROLES = ("prefill", "decode")  # pools of a service whose phases run apart
 MOST_PROGRAMS, MOST_CHOICES = 20, 8
-CONFIG_NAME = re.compile(r"[\w/-]\.(?:ya?ml|json|toml)(?![\w.])")
 OF_CLUSTER = re.compile(r"\$\(([A-Za-z_]\w*)\)")  # $(NAME) of a manifest
 GPUS_OF_NODE = (
     *(
@@ -68,11 +68,11 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
     Raises ConfigProblem, which says what the file is, where nothing in it is read.
     """
     tree = tree_of(text, file)
-    programs = _one_of_each_job(list(programs_of(tree))[:MOST_PROGRAMS])
+    programs = _one_of_each_job(without_clusters(list(programs_of(tree))[:MOST_PROGRAMS], tree))
     facts = facts_of(tree)
     paths = [program.path for program in programs]
     services: dict[str, list[Reading]] = {}
-    configs = [_configs_of(program, programs) for program in programs]
+    configs = [configs_of(program, programs) for program in programs]
     inner = {id(config) for several in configs for config in several}
     strangers = other_services(tree, programs)
     for place, program in enumerate(programs):
@@ -91,7 +91,8 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
             for one in configs[place]
         ]
         for readings in _choices(program, near, file, unread, place_name, own):
-            services.setdefault(_identity(readings), readings)
+            role = place_name if place_name in ROLES else ""  # a pool of each though they are equal
+            services.setdefault(role + _identity(readings), readings)
     if not services or lacks_gpu(text, facts):
         raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
     return _fullest(list(services.values()))
@@ -116,8 +117,21 @@ def _fullest(services: list[list[Reading]]) -> list[list[Reading]]:
     return [
         readings
         for readings, own in zip(services, settings, strict=True)
-        if not any(own.items() < more.items() for more in settings)  # on no other machine
+        if not any(_says_less(own, more) for more in settings)  # on no other machine
     ]
+
+
+def _says_less(own: dict[str, str], more: dict[str, str]) -> bool:
+    """Return whether settings are part of others, the GPUs of one instance left out."""
+    left = [
+        {
+            name: value
+            for name, value in one.items()
+            if name != "asked_gpus" or "instance" not in one
+        }
+        for one in (own, more)
+    ]
+    return own.items() < more.items() or left[0].items() < left[1].items()
 
 
 def _one_of_each_job(programs: list[Program]) -> list[Program]:
@@ -153,7 +167,7 @@ def _named_model(readings: list[Reading]) -> str:
         fields = reading.tool.fields if reading.tool else {}
         names = (name for name, field in fields.items() if field.to == "model")
         named = (reading.parts.get("model"), *(reading.fields.get(name) for name in names))
-        if name := next((str(one) for one in named if one), ""):
+        if name := next((str(one) for one in named if one and "${" not in str(one)), ""):
             return name.rstrip("/").rpartition("/")[2].lower()
     return ""
 
@@ -265,27 +279,10 @@ def _read_paths(facts: list[Fact], programs: list[Program]) -> list[Path]:
 
 def _name(path: Path, others: list[Path]) -> str:
     """The name that tells a service from the others of its file; empty where it is alone."""
+    if role := next((step for step in path if step in ROLES), ""):
+        return role
     depth = max((common_steps(path, other) for other in others), default=-1)
     return path[depth] if 0 <= depth < len(path) else ""
-
-
-def _configs_of(program: Program, programs: list[Program]) -> list[Program]:
-    """The configs in the same file, as a ConfigMap holds them, that a command names.
-
-    A script may write the only one to a file of any name.
-    """
-    text = program.script or " ".join(program.words)
-    others = [other for other in programs if other.tool and text and other.path]
-    named = [
-        other
-        for other in others
-        if any(
-            "." in name and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text)
-            for name in other.path
-        )
-    ]
-    written = others if len(others) == 1 and CONFIG_NAME.search(text) else []
-    return named or written
 
 
 def _config_rank(config: Program) -> int:
@@ -357,8 +354,9 @@ def _readings(program: Program, environment: dict[str, str], file: str) -> list[
     found, asides = statements(OF_CLUSTER.sub(r"${\1}", program.script), file, environment)
     aside_readings = [Reading(file, None, {}, LAUNCH, {}, asides)] if found and asides else []
     serving = [readings for readings in found if any(map(_serves, readings))]
-    if len(serving) > 1:
-        return [[*readings, *aside_readings] for readings in serving]
+    builds = [readings for readings in serving if not _says_enough(readings)]  # of an engine
+    if len(serving) - len(builds) > 1:
+        return [[*readings, *aside_readings] for readings in serving if readings not in builds]
     return [[*(reading for readings in found for reading in readings), *aside_readings]]
 
 

@@ -28,7 +28,10 @@ WRITES = re.compile(r"%%writefile(?:\s+-a)?\s+(\S+)")
 MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
 PASSED = re.compile(r"^(\s*).*")  # a command within a block of Python
 EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?:[\w./-]{1,60}:(?:\s|$)|\{\s*\")")
-TEMPLATED = re.compile(r"\{\{-? ?[\w.$]")
+TEMPLATED = re.compile(r"\{\{-? ?[\w.$#/]")
+PLACEHOLDER = re.compile(
+    r"\{\{(\{)?[ \t]*([A-Za-z_]\w{0,60})[ \t]*\}(?(1)\})\}"
+)  # of Handlebars and Jinja
 TEMPLATE = (
     "this is a template of a Helm chart, whose values stand in another file. Give the chart's "
     "values.yaml, or what `helm template` prints of it."
@@ -69,6 +72,9 @@ def tree_of(text: str, file: str) -> Json:
             f"{file}: values are nested deeper than {DEEPEST}; give the config alone."
         ) from None
     except ConfigProblem:
+        plain = PLACEHOLDER.sub(r"${\2}", text) if form == "YAML" else text
+        if plain != text and not TEMPLATED.search(plain):
+            return tree_of(plain, file)
         if form == "YAML" and TEMPLATED.search(text):
             raise ConfigProblem(f"{file}: {TEMPLATE}") from None
         raise

@@ -1,0 +1,165 @@
+"""Files of services: pools, clusters of Ray, templates, pages, and what an engine decides."""
+
+import pytest
+from examples import catalogs
+
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.run import Run, read_runs
+
+pytestmark = pytest.mark.usefixtures("read_once")
+
+
+def _runs(text: str, name: str = "service.yaml") -> list[Run]:
+    return read_runs([(name, text.encode())], catalogs())
+
+
+POD = """
+apiVersion: apps/v1
+kind: Deployment
+spec:
+  template:
+    spec:
+      nodeSelector: {{PLACE}}
+      containers:
+        - image: {{{REGISTRY}}}vllm/vllm-openai:v0.10.2
+          command: [vllm, serve]
+          args: [Qwen/Qwen3-8B, --max-model-len=8192]
+          resources: {limits: {nvidia.com/gpu: 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "gpu"),
+    [("{{{PREFIX}}}/instance-family: g6e", "l40s"), ("pool: g5-gpu-karpenter", "a10g")],
+)
+def test_a_placeholder_of_handlebars_is_a_variable_and_a_pool_names_its_family(place, gpu):
+    text = POD.replace("nodeSelector: {{PLACE}}", f"nodeSelector:\n        {place}")
+    (run,) = _runs(text)
+    assert {name: run.row[name] for name in ("model", "sequence_tokens", "gpu")} == {
+        "model": "qwen3-8b",
+        "sequence_tokens": "8192",
+        "gpu": gpu,
+    }
+
+
+def test_a_template_of_helm_asks_for_its_values():
+    with pytest.raises(ConfigProblem, match=r"values\.yaml"):
+        _runs("{{- if .Values.on }}\n" + POD)
+
+
+POOLS = """
+kind: LLMInferenceService
+spec:
+  model: {uri: hf://Qwen/Qwen3-8B}
+  replicas: 2
+  template: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: 1}}}]}
+  prefill:
+    template: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: 1}}}]}
+"""
+
+
+def test_equal_pools_for_prefill_and_decode_are_two_runs():
+    decode, prefill = _runs(POOLS)
+    assert "prefill" in prefill.row["scenario"]
+    assert any(line.field == "asked_gpus" for line in decode.lines)
+
+
+RAY = """
+kind: ConfigMap
+data:
+  app.py: |
+    engine = AsyncEngineArgs(model=os.environ.get("MODEL_ID", "Qwen/Qwen3-4B"), max_num_seqs=64)
+---
+kind: RayService
+spec:
+  serveConfigV2: |
+    applications:
+      - import_path: app:deployment
+        runtime_env: {pip: [vllm], env_vars: {MODEL_ID: Qwen/Qwen3-8B, MAX_NUM_SEQ: "4"}}
+        deployments: [{ray_actor_options: {num_gpus: 1}}]
+  rayClusterConfig:
+    headGroupSpec: {template: {spec: {containers: [{image: ray-vllm, command: [sh]}]}}}
+    workerGroupSpecs:
+      - template:
+          spec:
+            nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}
+            containers: [{image: ray-vllm, env: [{name: A, value: "1"}]}]
+"""
+
+
+def test_the_application_of_ray_has_the_machines_of_its_cluster():
+    (run,) = _runs(RAY)
+    assert (run.row["model"], run.row["max_sequences"]) == ("qwen3-8b", "4")
+    assert run.row["instance"] == "g5.xlarge"
+
+
+def test_an_image_of_nim_names_its_model():
+    text = (
+        "kind: NIMService\nspec:\n  image: {repository: nvcr.io/nim/meta/llama-3.1-8b-instruct}\n"
+    )
+    (run,) = _runs(text + "  resources: {limits: {nvidia.com/gpu: 2}}\n")
+    assert (run.row["model"], run.row["gpus"]) == ("llama-3.1-8b", "2")
+
+
+def test_accelerators_in_remarks_are_not_asked_for_and_an_image_for_processors_is():
+    text = POD.replace("{{PLACE}}", "{a: b}").replace("{{{REGISTRY}}}", "")
+    (run,) = _runs(f"# not google.com/tpu: 4, as before\n{text}")
+    assert run.row["model"] == "qwen3-8b"
+    with pytest.raises(ConfigProblem, match="vllm-openai-cpu"):
+        _runs(text.replace("vllm-openai", "vllm-openai-cpu"))
+
+
+SCRIPT = """
+SMALL = {flag}
+if SMALL:
+    source = "nvidia/Qwen3-8B-NVFP4"
+else:
+    source = "s3://bucket/models/Qwen3-8B-FP8/"
+config = LLMConfig(
+    model_loading_config=dict(model_id="chat", model_source=source),
+    engine_kwargs=dict(kv_cache_dtype="fp8" if not SMALL else "auto", max_model_len=4096),
+)
+"""
+
+
+@pytest.mark.parametrize(("flag", "precision", "cache"), [("1", "nvfp4", ""), ("0", "fp8", "fp8")])
+def test_constants_of_a_script_decide_its_branches(flag, precision, cache):
+    """A model in a bucket is known by the name of its folder."""
+    (run,) = _runs(SCRIPT.format(flag=f"{flag} == 1"), "serve.py")
+    assert run.row["model"] == "qwen3-8b"
+    assert (run.row["precision"], run.row["kv_precision"]) == (precision, cache)
+
+
+PAGE = """
+We rent a g6e.xlarge in eu-central-1.
+
+```
+image: vllm/vllm-openai:{release}
+args: [--model, Qwen/Qwen3-8B]
+```
+"""
+
+
+@pytest.mark.parametrize(("release", "share"), [("v0.10.0", "0.9"), ("v0.33.0", "0.92")])
+def test_a_page_says_machine_and_region_and_a_release_its_share_of_the_card(release, share):
+    """A block without a language is YAML where it begins with a key."""
+    (run,) = _runs(PAGE.format(release=release), "README.md")
+    assert (run.row["instance"], run.row["region"]) == ("g6e.xlarge", "eu-central-1")
+    assert run.row["memory_utilization"] == share
+    assert "40,960 tokens" in run.row["note"]
+
+
+BUILD = """
+huggingface-cli download Qwen/Qwen2.5-72B-Instruct --local-dir /work/hf
+python3 convert_checkpoint.py --model_dir /work/hf --dtype bfloat16 --tp_size 4
+trtllm-build --checkpoint_dir /work/ckpt --max_seq_len 8192 --max_batch_size 64
+"""
+
+
+def test_the_commands_that_build_an_engine_are_one_run():
+    script = BUILD.replace("\n", "\n      ")
+    (run,) = _runs(
+        f"kind: Job\nspec:\n  containers:\n  - command: [bash, -c]\n    args:\n    - |{script}"
+    )
+    row = run.row
+    assert (row["model"], row["gpus"], row["sequence_tokens"]) == ("qwen2.5-72b", "4", "8192")
