@@ -15,7 +15,8 @@ from calc.catalogs.schemas.kinds import (
     one_of,
 )
 
-Translations = FilledMap[Annotated[str, one_of("en", "de", "fr", "es", "zh")], Text]
+LANGUAGES = ("en", "de", "fr", "es", "zh", "pt", "it", "nl", "pl", "ja")
+Translations = FilledMap[Annotated[str, one_of(*LANGUAGES)], Text]
 
 
 class Unit(Entry, kw_only=True):
@@ -82,6 +83,7 @@ class File(CatalogFile, kw_only=True):
     places: Filled[PlaceWords]
     refusals: dict[str, Refusal]
     bounds: dict[str, Bounds]
+    questions: dict[str, Text]
     reach: dict[str, Bounds]
     signals: dict[str, Translations]
     marking: Translations

@@ -67,6 +67,7 @@ def put_aside(items: list[Item]) -> set[int]:
             clause.tags & ASIDE
             or _is_of_today(clause)
             or _is_guess(clause)
+            or _is_of_later(clause)
             or (follows and _goes_on(clause) and set(before) <= aside)
         ):
             aside |= set(_of_parenthesis(items, clause.places))
@@ -156,6 +157,11 @@ def _replaced(items: list[Item], clause: Clause) -> set[int]:
 def _is_guess(clause: Clause) -> bool:
     """Return whether a clause guesses time or money: I'd estimate 10 hours; calculated $300."""
     return "estimate" in clause.tags and "N" not in clause.tags and bool(clause.tags & GUESSED)
+
+
+def _is_of_later(clause: Clause) -> bool:
+    """Return whether a clause says what comes later: 35 sessions, later maybe 50."""
+    return clause.words[:1] != [] and clause.words[0] in signals("later")
 
 
 def _of_parenthesis(items: list[Item], stretch: list[int]) -> list[int]:

@@ -14,7 +14,10 @@ LONGEST_CONTEXT = 1.1e6  # tokens of a number without a word about it
 FIRST_YEAR, FIRST_PLANNED_YEAR, LAST_YEAR = 1900, 2020, 2035  # of a range of data, of a plan
 BARE = ("bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown")
 NOT = re.compile(r"\b(?:not|nicht|pas|no) (?:the |die |le |el )?$")
-THE = re.compile(r"\b(?:the|those|these|die|diese|les|ces|los|las|esos|esas) $")
+AGAIN = re.compile(  # for the 400; rows (say 200k)
+    r"(?:\b(?:the|all|both|those|these|die|diese|les|ces|los|las|esos|esas) "
+    r"|\((?:(?:say|ie|i\.e\.|so|about|roughly|also|d\.h\.|soit|o sea) |[~≈=] ?)?)$"
+)
 RUNS = frozenset({"tune", "train", "pretrain"})
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
@@ -28,9 +31,11 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         if _is_monthly_budget(claim, amounts) and not amounts.is_behind_unknown(claim):
             amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
             amounts.facts.assume(f"'{claim.item.text}' as US dollars")
+        elif _is_said_before(claim, amounts):
+            amounts.words(claim)
         elif claim.item.tags & {"N"} and not re.search(r"\d", claim.item.text):
             continue  # a word such as two, which is asked about at the end
-        elif _is_said_before(claim, amounts) or _is_size(claim, model, parameters):
+        elif _is_size(claim, model, parameters):
             amounts.words(claim)
         elif _is_length(claim, amounts):
             amounts.put("context_tokens" if amounts.goal == "serve" else "sequence_tokens", claim)
@@ -81,7 +86,7 @@ def _is_of_years(claim: Claim) -> bool:
 def _is_said_before(claim: Claim, amounts: Amounts) -> bool:
     """Return whether a number repeats one that has a meaning: it grows to 400, for the 400."""
     known = {one.item.value for one in amounts.claims if not one.role.startswith("bare")}
-    return bool(THE.search(amounts.text[: claim.start])) and claim.item.value in known
+    return bool(AGAIN.search(amounts.text[: claim.start])) and claim.item.value in known
 
 
 def _put_largest(facts: Facts, tags: set[str]) -> None:

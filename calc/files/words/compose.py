@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from calc.catalogs.schemas.vocabulary import Unit
 from calc.files.words.items import Item
+from calc.files.words.labels import with_labels
 from calc.files.words.neighbors import AT_ONCE, PERSON, settle_by_neighbors
 from calc.files.words.vocabulary import vocabulary
+from calc.files.words.word_counts import words_as_tokens
 
 ORDINALS = {
     "half": 2,
@@ -32,13 +34,14 @@ FARTHEST_ACTIVE = 5  # items behind a tenth
 
 def compose_quantities(items: list[Item]) -> list[Item]:
     """The items with numbers and units joined to times, money, shares, memory and rates."""
+    items = with_labels(items)
     several: list[Item] = []
     place = 0
     while place < len(items):
         one, used = _quantity(items, place)
         several.append(_with_unit(one, several, items[place + 1 : place + 2]))
         place += used
-    return settle_by_neighbors(several)
+    return settle_by_neighbors(words_as_tokens(several))
 
 
 def _with_unit(item: Item, before: list[Item], after: list[Item]) -> Item:

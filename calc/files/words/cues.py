@@ -34,7 +34,9 @@ def role_by_words_before(items: list[Item], first: int, tokens: float) -> str:
         tags |= _described_before(items, first)
     if before and before[-1].text in MADE:  # captions (70 tokens)
         tags |= {"answer"}
-    return next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
+    role = next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
+    bound = vocabulary().bounds.get(role)
+    return role if bound and tokens <= bound.most else "tokens"  # 64k context for 40M tokens
 
 
 def _described_before(items: list[Item], first: int) -> frozenset[str]:

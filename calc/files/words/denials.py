@@ -100,7 +100,7 @@ def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
     is_guess = claim.role == "bare" and _are_close(before.item.value, claim.item.value)
     is_guess = is_guess and (after is None or bool(after.tags & {"end", ","}))
     corrects = corrects or (is_guess and any("about" in item.tags for item in between))
-    return corrects and len(between) <= FARTHEST
+    return corrects and sum(item.text[0].isalpha() for item in between) <= FARTHEST
 
 
 def _are_close(first: float | None, second: float | None) -> bool:

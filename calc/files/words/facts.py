@@ -65,12 +65,8 @@ class Facts:
 
     def ask(self, column: str, words: str, choices: Iterable[str] = (), text: str = "") -> None:
         """Ask what words mean."""
-        name = column.replace("_", " ")
-        sentence = text or (
-            f"You wrote '{words}'. Which {name}?"
-            if column
-            else f"You wrote '{words}'. What does it mean?"
-        )
+        question = vocabulary().questions.get(column, "What does it mean?")
+        sentence = text or f"You wrote '{words}'. {question}"
         if sentence not in {question.text for question in self.questions}:
             self.questions.append(Question(sentence, column, words, tuple(choices)))
 

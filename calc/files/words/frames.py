@@ -10,6 +10,7 @@ from calc.files.words.neighbors import is_noun, is_plural
 from calc.files.words.vocabulary import QUANTITIES, WORDS_OF_QUANTITY, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
+FARTHEST_LIMIT = 4  # items behind a parenthesis: (60 tokens) must be back within 2 s
 MOST_SKIPPED = 3  # words inside a frame that have no place in it
 WEAK_CUES = frozenset(
     {
@@ -40,7 +41,10 @@ LAST_RESORT = 0.3  # the cost of a number without a word of the vocabulary: any 
 UNREAD = 0.4  # the cost of a number that no frame reads
 PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
 YEAR = 31_536_000.0  # seconds
-NO_SIZES, SIZES = frozenset({"gpus", "nodes", "gpus_each", "requests_count"}), frozenset({"b", "t"})
+NO_SIZES, SIZES = (
+    frozenset({"gpus", "nodes", "gpus_each", "requests_count", "users"}),
+    frozenset({"b", "t"}),
+)
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
 WITHOUT_NOUN = frozenset(
@@ -123,16 +127,20 @@ def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
 
 def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
     """The values of a match, each with the role that the frame gives it."""
-    rate = next(
-        (item.value for item, is_value in match.items if "RATE" in item.tags and not is_value), 0.0
-    )
+    rates = [item for item, is_value in match.items if "RATE" in item.tags and not is_value]
     values = [item for item, is_value in match.items if is_value]
     cues = frozenset(tag for item, _ in match.items for tag in item.tags)
     start, end = match.items[0][0].start, match.items[-1][0].end
     return [
-        Claim(role, item, start, end, first, float(rate), cues)
+        Claim(role, item, start, end, first, _rate_of(item, rates), cues)
         for role, item in zip(frame.roles, values, strict=False)
     ]
+
+
+def _rate_of(value: Item, rates: list[Item]) -> float:
+    """The time that a value is over: the next one behind it, else the first; 0 without any."""
+    behind = [rate for rate in rates if rate.start >= value.end]
+    return float((behind or rates)[0].value) if rates else 0.0
 
 
 @read_once
@@ -204,7 +212,7 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     """Return whether each time of a match is in the bounds of its role: no deadline of 50 ms."""
     values = [item for item, is_value in match.items if is_value]
     first, last = match.items[0][0], match.items[-1][0]
-    if "label" in first.tags and (last.start > first.end + 1 or last.extra.get("scale")):
+    if "label" in frame.elements[0][0] and (last.start > first.end + 1 or last.extra.get("scale")):
         return False  # room for 8k
     for role, item in zip(frame.roles, values, strict=False):
         if role == "data_span" and item.extra.get("unit", 0.0) < YEAR:
@@ -286,7 +294,10 @@ def _closes_number(items: list[Item], place: int) -> bool:
 
     A limit behind it is of the same thing: the reply (60 tokens) within 2 s.
     """
-    behind = items[place + 1 : place + 2]
+    behind = takewhile(
+        lambda item: not item.tags & {"end", ",", "N"},
+        items[place + 1 : place + 1 + FARTHEST_LIMIT],
+    )
     if items[place].text != ")" or any("within" in item.tags for item in behind):
         return False
     marks = (item for item in reversed(items[:place]) if item.text == "(" or "N" in item.tags)

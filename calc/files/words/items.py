@@ -18,7 +18,7 @@ from calc.files.words.vocabulary import (
     SPACED,
     lexicon,
     silent_words,
-    tags_of_compound,
+    tags_of_form,
     vocabulary,
 )
 
@@ -38,7 +38,9 @@ PERCENTILE = re.compile(
 PIXELS = re.compile(
     r"(?<![\w.])(?:\d{3,5} ?x ?\d{3,5}(?: ?(?:px|pixels?))?|\d{3,4}[pi])\b(?! ?(?:tok|gb|k\b))"
 )  # 1920x1080, 1080p
-LABEL = re.compile(r"(?<![\w-])([a-z]{2,8})-\d{2,6}(?![\w%.-])")  # ml-204
+LABEL = re.compile(
+    r"(?<![\w-])([a-z]{2,8})-\d{2,6}(?![\w%.-])|(?:#|n°|nº|№|nr\. ?|no\. ?) ?\d+\b"
+)  # ml-204, #4417
 OF_IMAGES = re.compile(  # words that a text with the sizes of images has
     r"image|photo|pictur|pixel|\dpx|resolution|-vl|vision|\bvit|dino|clip|siglip|\bocr|scan|page"
     r"|frame|video|screenshot|bild|seite|imagen|página|foto"
@@ -61,12 +63,25 @@ US_IN_CAPITALS = re.compile(
 )
 SEPARATOR = re.compile(r" \| ")  # between facts in one line
 US_BESIDE = re.compile(rf"\bus(?={JOINED}{CONTINENT})|(?<=\beu or )us\b|(?<=\beurope or )us\b")
+GERMAN_ADJECTIVE = re.compile(  # dreijährige Bindung, 24-stündiger Lauf
+    r"\b(\d+|[a-zäöü]+?)-?(jähr|monat|wöch|täg|stünd|minüt)ig(?:e[rnsm]?)?\b", re.IGNORECASE
+)
+GERMAN_TIMES = {
+    "jähr": "Jahre",
+    "monat": "Monate",
+    "wöch": "Wochen",
+    "täg": "Tage",
+    "stünd": "Stunden",
+    "minüt": "Minuten",
+}
 GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b", re.IGNORECASE)  # a million millions
 ENGLISH_MIL = re.compile(r"(?<=\d) ?mil\b(?! millones)")  # a million, and in Spanish a thousand
 NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
+TWO_NUMBERS = re.compile(r"(\d{1,3}) [1-9]\d\d(?![\d.,]| \d)")  # batch 4 512 tokens
 TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
 APOSTROPHES = str.maketrans("’‘`", "'''")
 KEY_MARKS = ("=", ":")  # between a key and its value
+OF_SMALL_NUMBERS = frozenset({"batch", "accumulation", "epoch", "rank", "tp", "pp", "generation"})
 SOFT = frozenset(
     {
         *("about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"),
@@ -99,7 +114,9 @@ def normalize(text: str) -> str:
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     language = language_of(text)
     text = GERMAN_BILLION.sub(r"\1 Billionen", text) if language == "de" else text
-    text = text if language == "es" else ENGLISH_MIL.sub(" million", text)
+    if language == "de":
+        text = GERMAN_ADJECTIVE.sub(lambda match: _time_of_adjective(*match.groups()), text)
+    text = text if language in ("es", "pt") else ENGLISH_MIL.sub(" million", text)
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = SEPARATOR.sub(", ", TABLE_LINE.sub(r"\1: \2", plain))
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
@@ -109,6 +126,12 @@ def normalize(text: str) -> str:
     if _is_wrapped(plain):
         plain = re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain)
     return without_typing_errors(_with_ends(plain.lower()))
+
+
+def _time_of_adjective(count: str, unit: str) -> str:
+    """The time that a German adjective says; the adjective where no number begins it: tägig."""
+    is_number = count.isdecimal() or count.lower() in vocabulary().counts
+    return f"{count} {GERMAN_TIMES[unit.lower()]}" if is_number else f"{count}{unit}ig"
 
 
 def _with_ends(text: str) -> str:
@@ -177,19 +200,26 @@ def _item_at(text: str, spaced: str, place: int, before: list[Item], limit: int)
     phrase, tags = phrase_at(text, spaced, place, touches, limit)
     if (elision := ELISION.match(text, place)) and len(phrase) < len(elision[0]):
         return Item(place, elision.end(), elision[0], frozenset({"silent"}))
-    number = read_number(text, place) or read_spelled(text, place)
+    two = TWO_NUMBERS.match(text, place) if _is_small_key(before) else None
+    number = read_number(text[: two.end(1)] if two else text, place) or read_spelled(text, place)
     if number and len(phrase) < number.end - place:
         return _number_item(text, place, number)
     if phrase:
         return _phrase_item(text, place, phrase, tags)
     if match := WORD.match(text, place):
         word = match[0][:1] if CJK.match(match[0]) else match[0]
-        tags = frozenset({"silent"}) if word in silent_words() else tags_of_compound(word)
+        tags = frozenset({"silent"}) if word in silent_words() else tags_of_form(word)
         return Item(place, place + len(word), word, tags)
     mark = text[place]
     return Item(
         place, place + 1, mark, frozenset({"/", "or", "per"} if mark == "/" else {"silent"})
     )
+
+
+def _is_small_key(before: list[Item]) -> bool:
+    """Return whether a word such as batch or epochs ends a text, whose number is small."""
+    said = [item for item in before[-2:] if item.text not in KEY_MARKS]
+    return bool(said) and bool(said[-1].tags & OF_SMALL_NUMBERS)
 
 
 def _date_or_hours_at(text: str, place: int) -> Item | None:
@@ -214,7 +244,7 @@ def _label_at(text: str, place: int) -> Item | None:
     if pixels and ("x" not in pixels[0] or OF_IMAGES.search(text)):
         return Item(place, pixels.end(), pixels[0], frozenset({"PIXELS", "silent"}))
     label = LABEL.match(text, place)
-    if label and label[1] not in lexicon().tags and label[1] not in silent_words():
+    if label and label[1] not in lexicon().tags.keys() | silent_words():
         return Item(place, label.end(), label[0], frozenset({"LABEL", "silent"}))
     return None
 

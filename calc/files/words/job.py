@@ -8,8 +8,8 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.files.words.facts import as_counted
-from calc.files.words.quantities import TOKENS_A_WORD
 from calc.files.words.request_reading import Question, RequestReading
+from calc.files.words.word_counts import TOKENS_A_WORD
 from calc.job.cells import listed
 from calc.job.columns import JOB_BY_NAME
 from calc.say.place import instances_in_words

@@ -12,6 +12,8 @@ def settle_method(facts: Facts, goal: str) -> None:
     bits = str(columns.get("fewest_bits", ""))
     if columns.get("method") == "qlora" and bits == "4":  # which QLoRA is
         facts.drop("fewest_bits")
+    if goal == "tune" and bits == "4":  # whose weights nobody trains
+        columns.setdefault("method", "lora")
     if goal != "serve" and columns.get("method") == "lora" and bits in BASES:
         column, value = BASES[bits]
         words = facts.words["fewest_bits"]

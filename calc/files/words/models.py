@@ -262,6 +262,8 @@ def _unknown_end(
         part = parts[place]
         if part.start - parts[place - 1].end > 1 or (part.text in "-_" and _is_gap(parts, place)):
             break
+        if place == end and _is_other_release(parts, place, have):
+            return place + 1
         if SIZE.fullmatch(part.text):
             following = parts[place + 1].text if place + 1 < len(parts) else ""
             if lexicon().tags.get(following, frozenset()) & COUNTS:
@@ -274,6 +276,18 @@ def _unknown_end(
             break
         place += 1
     return variant
+
+
+def _is_other_release(parts: list[Part], place: int, have: set[str]) -> bool:
+    """Return whether a release that no model of a family has ends its name: mistral small 3.2."""
+    behind = parts[place + 1].text if place + 1 < len(parts) else ","
+    ends = not behind[0].isalnum() or behind in BEHIND_NAMES
+    return (
+        "." in parts[place].text
+        and parts[place].text not in have
+        and ends
+        and bool(RELEASE_NUMBER.fullmatch(parts[place].text))
+    )
 
 
 def _is_software(parts: list[Part], place: int) -> bool:

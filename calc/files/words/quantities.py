@@ -22,7 +22,6 @@ IN_ALL = re.compile(  # 30M tokens in total over 3 epochs
 UP_TO = re.compile(r"(?:up to|at most|max(?:imum)?|bis zu|höchstens|jusqu'à|au plus|hasta) $")
 MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
 LARGEST_CARD_GB = 300
-TOKENS_A_WORD = 4 / 3  # of English, as tokenizers of today count
 SAME = {  # roles that are columns of any work
     *("people", "users", "share_active", "requests_per_second", "first_token_seconds"),
     *("token_seconds", "request_seconds", "epochs", "step_tokens", "lora_rank", "generations"),
@@ -63,6 +62,7 @@ WE_ARE = re.compile(
     r"\b(?:we are|we're|i am in|i'm in|wir sind|nous sommes|somos)"
     r" (?:[^\W\d][^\s\d]*,? ){0,6}\d+[^.;:!?]*$"
 )
+OF_US = re.compile(r"\b(?:of us|von uns|d'entre nous|de nosotros)$")
 OF_LOAD = (
     "users_plain",
     "users_session",
@@ -93,9 +93,9 @@ def put_quantities(amounts: Amounts) -> None:
             amounts.words(claim)
     for claim in amounts.of("gpu_seconds_most"):
         amounts.put("gpu_hours_most", claim, claim.item.value / HOUR)
-    _ask_about_words(amounts)
     put_limits(amounts)
     _put_memory(amounts)
+    _assume_words(amounts)
 
 
 def _of_writers(amounts: Amounts) -> list[Claim]:
@@ -108,21 +108,19 @@ def _of_writers(amounts: Amounts) -> list[Claim]:
         if (trains and claim.item.value <= MOST_WRITERS)
         or (
             (amounts.goal != "serve" or load > claim.item.value)
-            and WE_ARE.search(amounts.text[: claim.end])
+            and (
+                OF_US.search(amounts.text[: claim.end]) or WE_ARE.search(amounts.text[: claim.end])
+            )
         )
     ]
 
 
-def _ask_about_words(amounts: Amounts) -> None:
-    """Ask how many tokens the words of one text are."""
-    column = "prompt_tokens" if amounts.goal == "serve" else "example_tokens"
-    for claim in amounts.of("each_words"):
-        tokens = f"{claim.item.value * TOKENS_A_WORD:,.0f}"
-        text = (
-            f"You wrote '{amounts.words(claim)}'. How many tokens is that? "
-            f"4 tokens for 3 words would be {tokens}."
-        )
-        amounts.ask(column, claim, text, (f"{tokens} tokens",))
+def _assume_words(amounts: Amounts) -> None:
+    """Name the lengths in words that were taken as tokens."""
+    for claim in amounts.claims:
+        if "words" in claim.item.extra and not amounts.is_open(claim):
+            tokens = f"{claim.item.value:,.0f} tokens"
+            amounts.facts.assume(f"'{claim.item.extra['words']}' as {tokens}, 4 for 3 words")
 
 
 def _put_training(amounts: Amounts) -> None:

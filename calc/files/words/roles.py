@@ -95,7 +95,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _renamed(claims, "people_rarely", "not_used" if has_people else "people")
     claims = [_as_commitment(claim, plain) for claim in claims]
     claims = _as_recordings(claims, kind)
-    claims = _of_groups(claims, kind)
+    claims = [_of_parameters(claim, kind) for claim in claims]
+    claims = _in_all_nodes(_of_groups(claims, kind), kind)
     claims = _as_work_of_window(_as_shifts(claims), plain)
     claims = _as_sound(claims, plain, kind)
     claims = _of_each_thing(claims, plain)
@@ -239,6 +240,30 @@ def _of_groups(claims: list[Claim], kind: Kind) -> list[Claim]:
         elif claim.role != "groups":
             item = replace(claim.item, value=claim.item.value * groups[claim.first])
             several.append(claim._replace(item=item, cues=claim.cues - {"request"}))
+    return several
+
+
+def _of_parameters(claim: Claim, kind: Kind) -> Claim:
+    """Tokens of each parameter as those of a run: chinchilla, 20 tokens per parameter."""
+    if claim.role != "tokens_each_parameter" or kind.model not in kind.catalogs.models.index:
+        return claim
+    parameters = float(kind.catalogs.models["parameters"][kind.model])
+    item = replace(claim.item, value=claim.item.value * parameters)
+    return claim._replace(role="tokens", item=item)
+
+
+def _in_all_nodes(claims: list[Claim], kind: Kind) -> list[Claim]:
+    """GPUs behind nodes that are more than a node has, as its part of them: 2 nodes (16x H200)."""
+    most = float(kind.catalogs.instances["gpus"].max())
+    nodes = {claim.first: claim.item.value for claim in claims if claim.role == "nodes"}
+    several = []
+    for claim in claims:
+        count = nodes.get(claim.first, 1.0)
+        of_all = claim.role == "gpus_each" and claim.item.value > most
+        if of_all and count > 1 and claim.item.value % count == 0:
+            item = replace(claim.item, value=claim.item.value / count)
+            claim = claim._replace(item=item)
+        several.append(claim)
     return several
 
 

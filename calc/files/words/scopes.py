@@ -91,6 +91,7 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
     outside = leaves or (kind == "regions" and _before(items, place, "outside", 3))
     negated = place in scopes.negated or is_forbidden(items, place)
     negated = negated or _is_left_behind(items, place)
+    negated = negated or (not leaves and _after(items, place, "behind_except", 1))
     negated = negated or (leaves and _after(items, place, "not", 2))
     negated = negated or (bool(scopes.excluded) and _before(items, place, "likewise", 3))
     if kind in ("gpu", "instance") and (bound := largest_before(items, place)):
@@ -244,7 +245,9 @@ def _is_owned(items: list[Item], place: int) -> bool:
 
 def _is_ours(items: list[Item], place: int) -> bool:
     """Return whether a machine of a card is called ours: on our 8x H200 box."""
-    before = [item for item in items[max(place - 4, 0) : place] if not item.tags & {"N", "x"}]
+    before = [
+        item for item in items[max(place - 4, 0) : place] if not item.tags & {"N", "x", "dgx"}
+    ]
     behind = items[place + 1 : place + 2]
     counted = len(before) < min(place, 4) or any(item.tags & {"node", "own"} for item in behind)
     return bool(counted and before and before[-1].text in OUR)
@@ -334,7 +337,10 @@ def _is_interjection(items: list[Item], place: int) -> bool:
     if items[place].text == "never" and after is not None and not after.tags:
         return True  # a prompt that never varies
     alone = items[place].text in ("no", "nothing", "none")
-    return alone and after is not None and (after.text in (":", ",") or "arrow" in after.tags)
+    stands_alone = after is not None and bool(
+        after.text in (":", ",") or after.tags & {"arrow", "correction"}
+    )
+    return alone and stands_alone
 
 
 def _goes_on(items: list[Item], place: int, kind: str) -> bool:

@@ -9,6 +9,8 @@ from calc.files.words.vocabulary import vocabulary
 
 FARTHEST_CORRECTION = 3  # items
 EXCLUSIVE = ("method", "objective")  # columns of which a text may name several and take one
+ENGINES = frozenset({"implementation", "inference_engine"})
+OTHER = "You wrote '{}', which is not estimated. Which engine shall stand for it?"
 SUPERVISED, SFT = ("sft", "supervised fine-tuning"), "sft"  # an objective without a column
 
 
@@ -16,6 +18,8 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
     """Columns that a phrase sets; formats that are ruled out are excluded."""
     only = _exclusive(items, scopes)
     for number, item in enumerate(items):
+        if "other_engine" in item.tags and number not in scopes.aside | scopes.negated:
+            facts.ask("implementation", item.text, ("vllm", "sglang"), OTHER.format(item.text))
         if "quantized" in item.tags and number in scopes.negated:
             facts.put("fewest_bits", "16", item.text)
         sets = _sets(item)
@@ -31,7 +35,10 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
         if set(sets) == {"precision"} and _is_of_cache(items, number):
             sets = {"kv_precision": sets["precision"]}
         for column, value in sets.items():
-            if only.get(column, value) != value:
+            is_other = only.get(column, value) != value or (
+                column in ENGINES and ENGINES & facts.columns.keys() - {column}
+            )
+            if is_other and (column not in ENGINES or _compares(items, number)):
                 facts.not_counted.append(item.text)
             elif (
                 column in ("method", "implementation")

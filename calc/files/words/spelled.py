@@ -6,8 +6,9 @@ from calc.catalogs.load import read_once
 from calc.files.words.numbers import Number, scales
 from calc.files.words.vocabulary import vocabulary
 
-HUNDRED, THOUSAND = 100.0, 1000.0
+TEN, HUNDRED, THOUSAND = 10.0, 100.0, 1000.0
 JOINT = re.compile(r"[ -](?:and )?")
+POINT = re.compile(r" (?:point|komma|virgule|coma) ")
 HALF = re.compile(r" and a half\b")
 SHORTEST_SCALE = 3  # letters: m and k are no words
 PARTS = {  # of a million, by the stem of their word
@@ -48,12 +49,25 @@ def read_spelled(text: str, place: int) -> Number | None:
             break
         values.append(word[1])
         end = word[0]
+        if decimal := _decimal(text, end):
+            values[-1] += decimal.value
+            end = decimal.end
         if half := HALF.match(text, end):
             values.append(0.5)
             end = half.end()
         joint = JOINT.match(text, end)
         following = joint.end() if joint else len(text)
     return Number(end, _sum(values), "") if len(values) > 1 else None
+
+
+def _decimal(text: str, place: int) -> Number | None:
+    """The digits in words behind a point: two point five; None where there are none."""
+    match, end, digits = POINT.match(text, place), place, ""
+    following = match.end() if match else len(text)
+    while (word := _word(text, following)) and word[1] < TEN:
+        digits, end = f"{digits}{word[1]:.0f}", word[0]
+        following = end + 1
+    return Number(end, float(f"0.{digits}"), "") if digits else None
 
 
 def _part(text: str, place: int) -> Number | None:

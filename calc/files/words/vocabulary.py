@@ -117,6 +117,7 @@ def lexicon() -> Lexicon:
     return Lexicon({phrase: frozenset(several) for phrase, several in tags.items()}, longest_first)
 
 
+NOUNS = frozenset({"context", "turn", "completion", "epoch", "step", "node"})
 COUNTED = frozenset({"people", "user", "request", "document", "example", "image", "session"})
 SHORTEST_TAIL, SHORTEST_HEAD = 5, 3  # letters of a compound
 
@@ -131,8 +132,10 @@ def _tails() -> dict[str, frozenset[str]]:
     }
 
 
-def tags_of_compound(word: str) -> frozenset[str]:
-    """The tags of the noun that ends a compound, as in Produkttexten or newspapers; else none."""
+def tags_of_form(word: str) -> frozenset[str]:
+    """The tags of the noun of which a word is the plural, windows, or that ends it, newspapers."""
+    if plural := lexicon().tags.get(word.removesuffix("s"), NO_TAGS) & NOUNS:
+        return plural
     starts = range(SHORTEST_HEAD, len(word) - SHORTEST_TAIL + 1)
     return next((_tails()[word[start:]] for start in starts if word[start:] in _tails()), NO_TAGS)
 

@@ -1,0 +1,94 @@
+"""Numbers and their units: lengths in words, labels, decimals, other languages, corrections."""
+
+import pytest
+from examples import catalogs
+
+from calc import read_request
+
+pytestmark = pytest.mark.usefixtures("read_once")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        # Words are tokens by a usual factor
+        ("sft phi-4 on 9k letters of 900 words each", {"example_tokens": 1200}),
+        ("phi-4, 9 rps, questions of 90 words, 150-word answers", {"answer_tokens": 200}),
+        ("lora phi-4, 500 letters, average 6k words", {"example_tokens": 8000}),
+        ("pretrain bert-base on 3 billion words", {"words_total": 3_000_000_000}),
+        # Numbers that stand beside each other, in words, or for the second time
+        ("batch 4 512 tokens lora phi-4, 9k rows", {"batch": 4, "example_tokens": 512}),
+        ("batch size 4 000 000 tokens, pretrain phi-4 on 1T tokens", {"step_tokens": 4_000_000}),
+        ("lora phi-4 on three point five million tokens", {"train_tokens": 3_500_000}),
+        ("phi-4, 40 pupils, context 8k, one L4 for the 40", {"people": 40}),
+        ("full sft phi-4 at 16k context for 40M tokens", {"train_tokens": 40_000_000}),
+        # Data and machines
+        ("one epoch of phi-4 over 2 GB of old letters", {"text_gigabytes": 2}),
+        ("sft phi-4, 9M tokens on 2 nodes (16x H200)", {"gpus": 16}),
+        ("sft phi-4, 9M tokens on 2 nodes (8x H200)", {"gpus": 16}),
+        ("phi-4 on our two DGX H100 (8 GPUs each), 9 users", {"have": "16 x h100-80gb-sxm"}),
+        ("phi-4 pretraining, 20 tokens per parameter", {"run_tokens": 20 * 14_659_507_200}),
+        (
+            "pretrain phi-4, 9k steps, 512 sequences x 2048 tokens per step",
+            {"run_tokens": 9_437_184_000, "sequence_tokens": 2048},
+        ),
+        ("sft llama-3.1-8b in 4bit on 9k rows", {"method": "qlora", "fewest_bits": None}),
+        ("p4d are sold out. sft phi-4, 9M tokens", {"excludes": "p4d", "instance": None}),
+        # Loads
+        ("phi-4, 90 requests an hour, bursts to 3 per second", {"requests_per_second": 3}),
+        ("phi-4, 35 sessions at once, later maybe 50", {"users": 35}),
+        ("phi-4, 150 rps? no, sorry, 15 rps", {"requests_per_second": 15}),
+        ("phi-4 for 12 sessions in parallel, each up to 16k tokens", {"context_tokens": 16384}),
+        ("the reply (60 tokens) has to be here within 2 s, phi-4", {"request_seconds": 2}),
+        ("phi-4 for our lab, 14 of us, 16k windows", {"people": 14, "context_tokens": 16384}),
+        ("phi-4, not a cent over $900 a month, 9 users", {"usd_most": 900}),
+        ("we pay $900 a month for 90M tokens, would phi-4 do?", {"tokens_per_month": 90_000_000}),
+        # Other languages
+        ("servir phi-4 para 70 utilizadores em simultâneo", {"users": 70}),
+        ("lora phi-4 com 8 milhões de tokens em até 9 horas", {"hours_most": 9}),
+        ("phi-4 per 30 dipendenti, al massimo 900 dollari al mese", {"usd_most": 900}),
+        ("phi-4 hosten voor 30 medewerkers, 8k context", {"people": 30}),
+        ("phi-4, 25 jednoczesnych użytkowników, kontekst 8k", {"users": 25}),
+        ("phi-4、同時利用者30人、月額予算は4000ドル以内", {"users": 30, "usd_most": 4000}),
+        ("phi-4 für 30 Leute, dreijährige Bindung", {"markets": ["commit-3y"]}),
+        ("phi-4 供 30 人使用，只能用 spot 以外的实例", {"excludes": "spot", "markets": None}),
+    ],
+)
+def test_numbers_are_read_by_their_unit_and_noun(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sft phi-4 (tracked in #4417), 9k rows of 90 tokens",
+        "vllm 0.11, phi-4, 9 users at once",
+        "sft phi-4 on 9k rows of 90 tokens; torch 2.8, peft 0.17",
+        "projet n° 3: phi-4 pour 9 employés",
+        "sft... never mind, dpo of phi-4 with 9k pairs of 90 tokens",
+        "sft phi-4 on nine thousand rows (say 9k), 90 tokens each",
+        "please forget what I said about 70B. lora phi-4, 9M tokens",
+        "lora phi-4, 9k rows of 90 tokens, it stops at step 37 of 1250",
+    ],
+)
+def test_labels_and_what_is_taken_back_raise_no_question(text):
+    assert read_request(text, catalogs()).questions == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("mistral-small 3.9, 9 users at once", "model"),
+        ("phi-4 by ollama for 9 users", "implementation"),
+    ],
+)
+def test_a_release_or_an_engine_that_is_not_known_is_asked_about(text, column):
+    reading = read_request(text, catalogs())
+    assert [one.column for one in reading.questions] == [column]
+    assert column not in reading.columns
+
+
+def test_a_length_in_words_is_named_as_assumed():
+    reading = read_request("sft phi-4 on 9k letters of 900 words each", catalogs())
+    assert "'900 words' as 1,200 tokens, 4 for 3 words" in reading.assumed
