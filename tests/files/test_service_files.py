@@ -150,9 +150,9 @@ def test_a_page_says_machine_and_region_and_a_release_its_share_of_the_card(rele
 
 
 BUILD = """
-huggingface-cli download Qwen/Qwen2.5-72B-Instruct --local-dir /work/hf
-python3 convert_checkpoint.py --model_dir /work/hf --dtype bfloat16 --tp_size 4
-trtllm-build --checkpoint_dir /work/ckpt --max_seq_len 8192 --max_batch_size 64
+huggingface-cli download Qwen/Qwen2.5-72B-Instruct --local-dir /models/hf
+python3 convert_checkpoint.py --model_dir /models/hf --dtype bfloat16 --tp_size 4
+trtllm-build --checkpoint_dir /models/ckpt --max_seq_len 8192 --max_batch_size 64
 """
 
 

@@ -221,7 +221,7 @@ def jobs_of(answers: list[Row], catalogs: Catalogs) -> list[tuple[Row, Row]]:
 
 
 def _with_choices(entry: KeptAnswer, row: Row | pd.Series) -> Row:
-    """The scenario of a kept answer with all choices of its row, which an answer would make anew.
+    """The scenario of a kept answer with the choices of its row, which an answer makes anew.
 
     They are set even if they are defaults.
     """

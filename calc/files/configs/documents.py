@@ -120,7 +120,7 @@ def _runs_of_page(text: str, file: str) -> list[list[Reading]]:
 
 
 def _parts_left(readings: list[Reading], said: Json) -> Json:
-    """What a page says of machine and region, as far as the blocks of a run leave it open."""
+    """Return what a page says of machine and region where the blocks of a run leave it open."""
     known = {name for reading in readings for name in reading.parts}
     left = () if {"gpu", "instance"} & known else ("gpu", "instance")
     left = left if {"region", "regions_named"} & known else (*left, "region", "regions_named")
