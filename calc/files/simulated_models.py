@@ -111,34 +111,13 @@ def simulated_model(config: Json, model_id: str, answer: Json, catalogs: Catalog
     """A model with the parameters of its class and blocks of its own, as a document."""
     entry = read_config(config, model_id, catalogs)
     simulated = answer["blocks"]
+    release = ".".join(answer["transformers"].split(".")[:2])
+    source = f"simulated here, transformers {release}"
     _, stacks = model_table({model_id: entry | {"source": "", "notes": ""}}, catalogs.families)
     counted = model_table({model_id: entry}, catalogs.families)[0].loc[model_id]
-    release = ".".join(answer["transformers"].split(".")[:2])
-    further = (simulated["parameters"] - counted["parameters"]) / counted["layers"] + entry.get(
-        "further_parameters", 0
-    )
-    fields = {
-        "further_parameters": further,
-        "sized": 0,
-        "left_out": "",
-        "left_out_parameters": 0,
-        "simulated_here": 1,
-    }
-    blocks = {}
-    for trait in TRAITS.values():
-        kinds = [
-            kind for kind in simulated["kinds"] if TRAITS[kind["attends"], kind["experts"]] == trait
-        ]
-        block = f"simulated-{model_id}-{trait}"
-        forms = mean_forms(
-            kinds if _stacks_are(simulated["kinds"], stacks) and kinds else simulated["kinds"]
-        )
-        blocks[block] = {
-            "families": [],
-            "source": f"simulated here, transformers {release}",
-            "forms": forms,
-        }
-        fields[trait] = block
+    further = (simulated["parameters"] - counted["parameters"]) / counted["layers"]
+    forms = _forms_by_trait(simulated["kinds"], stacks)
+    names = {trait: f"simulated-{model_id}-{trait}" for trait in forms}
     about = (
         f"Simulated here, transformers {release}: its blocks are read off its class; tensor "
         f"parallel is taken to divide none of them."
@@ -146,12 +125,29 @@ def simulated_model(config: Json, model_id: str, answer: Json, catalogs: Catalog
     return {
         "entry": {
             **entry,
-            **fields,
+            "further_parameters": further + entry.get("further_parameters", 0),
+            "sized": 0,
+            "left_out": "",
+            "left_out_parameters": 0,
+            "simulated_here": 1,
+            **names,
             "remark": about,
-            "source": f"simulated here, transformers {release}",
+            "source": source,
         },
-        "blocks": blocks,
+        "blocks": {
+            names[trait]: {"families": [], "source": source, "forms": of_trait}
+            for trait, of_trait in forms.items()
+        },
     }
+
+
+def _forms_by_trait(kinds: list[Json], stacks: Any) -> dict[str, list[Json]]:
+    """Return the mean forms of the simulated kinds of blocks with each trait, else of all."""
+    by_trait: dict[str, list[Json]] = {}
+    if _stacks_are(kinds, stacks):
+        for kind in kinds:
+            by_trait.setdefault(TRAITS[kind["attends"], kind["experts"]], []).append(kind)
+    return {trait: mean_forms(by_trait.get(trait, kinds)) for trait in TRAITS.values()}
 
 
 def _stacks_are(kinds: list[Json], stacks: Any) -> bool:

@@ -221,9 +221,9 @@ def jobs_of(answers: list[Row], catalogs: Catalogs) -> list[tuple[Row, Row]]:
 
 
 def _with_choices(entry: KeptAnswer, row: Row | pd.Series) -> Row:
-    """The scenario of a kept answer with the choices of its row, which an answer makes anew.
+    """The scenario of a kept answer with the choices of its row.
 
-    They are set even if they are defaults.
+    They are set even if they are defaults: an answer would choose them anew.
     """
     chosen = {name: row[name] for name in CHOSEN if not pd.isna(row[name])}
     return {**chosen, **entry.scenario}

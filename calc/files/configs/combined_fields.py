@@ -83,21 +83,28 @@ def _targets(settings: RunSettings) -> None:
 GROUPS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 
 
+def _gpus_of_a_node(settings: RunSettings) -> tuple[Any, str]:
+    """The GPUs of each node, if they are said, and the part of the settings that says so."""
+    values = settings.values
+    per_node, source = None, "gpus_per_node"
+    if "nodes" not in settings.left:
+        per_node = values.get("gpus_per_node")
+        if not per_node:
+            per_node, source = values.get("asked_gpus"), "asked_gpus"
+    if not per_node and (per_task := int(values.get("gpus_per_task") or 0)):  # of Slurm
+        return int(values.get("tasks_per_node") or 0) * per_task, "gpus_per_task"
+    return per_node, source
+
+
 def _gpus(settings: RunSettings, main: Tool) -> None:
     """All GPUs of the job: those of each node, or those that the layout of a service takes."""
     if "gpus" in settings.explicit:
         return
-    per_node = settings.values.get("gpus_per_node") if "nodes" not in settings.left else None
-    source = "gpus_per_node"
-    if not per_node and "nodes" not in settings.left:
-        per_node, source = settings.values.get("asked_gpus"), "asked_gpus"
-    if not per_node and (per_task := int(settings.values.get("gpus_per_task") or 0)):  # of Slurm
-        per_node = int(settings.values.get("tasks_per_node") or 0) * per_task
-        source = "gpus_per_task"
-        if not per_node and "tasks" in settings.values:
-            all_tasks = int(settings.values["tasks"])
-            settings.derive("gpus", all_tasks * per_task, ("gpus_per_task", "tasks"))
-            return
+    per_node, source = _gpus_of_a_node(settings)
+    if not per_node and source == "gpus_per_task" and "tasks" in settings.values:
+        of_tasks = int(settings.values["tasks"]) * int(settings.values["gpus_per_task"])
+        settings.derive("gpus", of_tasks, ("gpus_per_task", "tasks"))
+        return
     if TAKES_EVERY_GPU in settings.explicit and not per_node:
         field, file = settings.fields[TAKES_EVERY_GPU], settings.files[TAKES_EVERY_GPU]
         settings.complain(EVERY_GPU_OPEN.format(file, field), "gpus")

@@ -29,6 +29,31 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     ${name}. Raises ConfigProblem.
     """
     tree = parse_python(text, file)
+    known, resets = _names(tree, text)
+    calls = sorted(
+        (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
+        key=lambda node: (node.lineno, node.col_offset),
+    )
+    if len(calls) > MOST_FIELDS:
+        raise ConfigProblem(
+            f"{file} has more than {MOST_FIELDS:,} calls; give the script of the training alone."
+        )
+    for call in calls:
+        callee = dotted_name(call.func)
+        name = next((one for one in names if f".{callee}".endswith(f".{one}")), "")
+        if callee.endswith(INHERITED):  # Seq2SeqTrainingArguments, UnslothTrainingArguments
+            name = name or INHERITED
+        if not name or any(word in callee for word in NOT_TRAINED):
+            continue
+        set_before = {one: expression for line, one, expression in resets if line < call.lineno}
+        yield name, _arguments(call, Values(known | set_before))
+
+
+def _names(tree: ast.Module, text: str) -> tuple[Json, list[tuple[int, str, ast.expr]]]:
+    """The names that a script sets once, with their values, and the others in its own order.
+
+    The others (line, name, expression) are those that no branch or function sets too.
+    """
     assignments = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
     expressions: dict[str, list[ast.expr]] = {}
     for node in assignments:
@@ -47,23 +72,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
         for name, expression in _assigned(node)
         if name not in once and name not in elsewhere
     ]
-    calls = sorted(
-        (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
-        key=lambda node: (node.lineno, node.col_offset),
-    )
-    if len(calls) > MOST_FIELDS:
-        raise ConfigProblem(
-            f"{file} has more than {MOST_FIELDS:,} calls; give the script of the training alone."
-        )
-    for call in calls:
-        callee = dotted_name(call.func)
-        name = next((one for one in names if f".{callee}".endswith(f".{one}")), "")
-        if callee.endswith(INHERITED):  # Seq2SeqTrainingArguments, UnslothTrainingArguments
-            name = name or INHERITED
-        if not name or any(word in callee for word in NOT_TRAINED):
-            continue
-        set_before = {one: expression for line, one, expression in resets if line < call.lineno}
-        yield name, _arguments(call, Values(known | set_before))
+    return known, resets
 
 
 def _arguments(call: ast.Call, values: Values) -> Json:

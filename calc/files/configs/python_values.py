@@ -150,9 +150,8 @@ class Values:
         )
         return "".join(map(str, parts))[:MOST_CHARACTERS]
 
-    def _call(self, node: ast.Call, depth: int) -> Any:
-        """The value of a known call, such as os.getenv; of another one its arguments by name."""
-        name = ast.unparse(node.func)
+    def _arguments(self, node: ast.Call, depth: int) -> tuple[list, Json]:
+        """The values of a call's arguments by position, and those by name."""
         placed = [self.value(argument, depth + 1) for argument in node.args]
         named = {
             keyword.arg: self.value(keyword.value, depth + 1)
@@ -162,6 +161,12 @@ class Values:
         for keyword in node.keywords:  # **settings
             inner = {} if keyword.arg else self.value(keyword.value, depth + 1)
             named = (inner if isinstance(inner, dict) else {}) | named
+        return placed, named
+
+    def _call(self, node: ast.Call, depth: int) -> Any:
+        """The value of a known call, such as os.getenv; of another one its arguments by name."""
+        name = ast.unparse(node.func)
+        placed, named = self._arguments(node, depth)
         if name.rpartition(".")[2].startswith("Parameter") and "default_value" in named:
             return named["default_value"]  # of a pipeline of SageMaker's
         if name == "dict":

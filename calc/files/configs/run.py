@@ -285,14 +285,25 @@ def _row(
     columns["work"] = main.work
     if columns.get("tuning") != "lora" and not columns.get("adapters"):
         _drop_lora_columns(settings, main, columns)
-    skipped = {"scenario", *idle_inputs(main.work, columns.get("tuning"))}
+    return (
+        dict.fromkeys((*BY_NAME, *ABOUT), "")
+        | {name: _text(value) for name, value in columns.items()}
+        | _about(settings, main, readings, columns, catalogs)
+    )
+
+
+def _about(
+    settings: RunSettings, main: Tool, readings: list[Reading], columns: Row, catalogs: Catalogs
+) -> dict[str, str]:
+    """The columns that say where a row is from, what was assumed, and what is wrong."""
+    files = "+".join(dict.fromkeys(reading.file for reading in readings))
     place = next((reading.place for reading in readings if reading.place), "")
-    about = {
+    tools = dict.fromkeys(reading.tool.id for reading in readings if reading.tool)
+    skipped = {"scenario", *idle_inputs(columns["work"], columns.get("tuning"))}
+    return {
         "scenario": f"{files} {place}".strip(),
         "source_file": files,
-        "source_tool": "+".join(
-            dict.fromkeys(reading.tool.id for reading in readings if reading.tool)
-        ),
+        "source_tool": "+".join(tools),
         "source_defaults": "+".join(
             name for name in BY_NAME if name in columns and name in settings.defaulted
         ),
@@ -303,11 +314,6 @@ def _row(
         "note": " ".join(_notes(settings, main, columns, catalogs)),
         "problem": " ".join(_model_first(settings.problems)),
     }
-    return (
-        dict.fromkeys((*BY_NAME, *ABOUT), "")
-        | {name: _text(value) for name, value in columns.items()}
-        | about
-    )
 
 
 def _notes(settings: RunSettings, main: Tool, columns: Row, catalogs: Catalogs) -> Iterator[str]:

@@ -174,9 +174,13 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
                     _of_tool(tool, own, file, parts),
                 ]
     script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
-    script = words.index("-m") + 1 if script is None and "-m" in words[:-1] else script
-    if script is None:
-        return []
+    if script is None and "-m" in words[:-1]:
+        script = words.index("-m") + 1
+    return [] if script is None else _of_script(words, script, file)
+
+
+def _of_script(words: list[str], script: int, file: str) -> list[Reading]:
+    """A command whose word number `script` is a script, by the tool whose flags it takes."""
     fields, others = fields_of(words[script + 1 :], file, {})
     launcher = _launcher(words[:script], file)
     if not fields and (settings := _of_overrides(others)):
@@ -188,16 +192,11 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
         return []
     if best:
         return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
-    models = {
-        name: {"model": fields.pop(name)}
-        for name in MODEL_FLAGS
-        if "/" in str(fields.get(name, ""))
-    }
-    return (
-        [*launcher, Reading(file, None, fields, COMMAND, next(iter(models.values()), {}))]
-        if launcher or models
-        else []
-    )
+    models = [fields.pop(name) for name in MODEL_FLAGS if "/" in str(fields.get(name, ""))]
+    if not launcher and not models:
+        return []
+    parts: Json = {"model": models[0]} if models else {}
+    return [*launcher, Reading(file, None, fields, COMMAND, parts)]
 
 
 def _of_overrides(words: list[str]) -> Json:

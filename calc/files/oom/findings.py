@@ -80,31 +80,8 @@ def _of_card(failure: Failure) -> str:
     tried = failure.tried
     total = failure.total or 0.0
     free = failure.free
-    allocated = failure.allocated or 0.0
-    cached = failure.unallocated or 0.0
-    if total and allocated > total:
-        return (
-            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had "
-            f"moved some to CPU memory, which is slow; "
-            f"the run needs at least {size(allocated - total)} more than the card has."
-        )
-    if total and tried > total:
-        return (
-            f"One request of {size(tried)} is larger than the card: no allocator setting "
-            f"helps, so make that tensor smaller."
-        )
-    if failure.allowed and allocated + cached + tried > failure.allowed:
-        return (
-            f"The program allows itself only {size(failure.allowed)}: raise "
-            f"set_per_process_memory_fraction."
-        )
-    if cached >= tried and cached > FRAGMENTED_RATIO * total:
-        return (
-            f"Fragmentation: {size(cached)} are reserved and not in use, more than the "
-            f"{size(tried)} asked for. Set "
-            f"{_setting(failure.release)}=expandable_segments:True, and sort or pack "
-            f"sequences of like length."
-        )
+    if reason := _beyond_card(failure) or _not_in_use(failure):
+        return reason
     if free is not None and free > tried:
         return (
             f"{size(free)} were free and {size(tried)} were refused: look for a limit below "
@@ -115,8 +92,43 @@ def _of_card(failure: Failure) -> str:
         return f"The card was full{state}, and {size(tried)} more did not fit."
     if total:
         return (
-            f"The card was full: tensors took {size(allocated)} of {size(total)}, and "
-            f"{size(tried)} more did not fit."
+            f"The card was full: tensors took {size(failure.allocated or 0.0)} of {size(total)}, "
+            f"and {size(tried)} more did not fit."
+        )
+    return ""
+
+
+def _beyond_card(failure: Failure) -> str:
+    """Return how tensors, or one request alone, are larger than the card; empty if they are not."""
+    total, allocated = failure.total or 0.0, failure.allocated or 0.0
+    if total and allocated > total:
+        return (
+            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had "
+            f"moved some to CPU memory, which is slow; "
+            f"the run needs at least {size(allocated - total)} more than the card has."
+        )
+    if total and failure.tried > total:
+        return (
+            f"One request of {size(failure.tried)} is larger than the card: no allocator setting "
+            f"helps, so make that tensor smaller."
+        )
+    return ""
+
+
+def _not_in_use(failure: Failure) -> str:
+    """Return which memory the program leaves: beyond its limit, or fragmented; empty if none."""
+    tried, cached = failure.tried, failure.unallocated or 0.0
+    if failure.allowed and (failure.allocated or 0.0) + cached + tried > failure.allowed:
+        return (
+            f"The program allows itself only {size(failure.allowed)}: raise "
+            f"set_per_process_memory_fraction."
+        )
+    if cached >= tried and cached > FRAGMENTED_RATIO * (failure.total or 0.0):
+        return (
+            f"Fragmentation: {size(cached)} are reserved and not in use, more than the "
+            f"{size(tried)} asked for. Set "
+            f"{_setting(failure.release)}=expandable_segments:True, and sort or pack "
+            f"sequences of like length."
         )
     return ""
 
