@@ -85,9 +85,11 @@ def training_rows(job, catalogs):
                 "sharding", ["none", "zero1", "zero2", "zero3"] if replicas > 1 else ["none"]
             )
             sequences = round(STEP_TOKENS / example_tokens / replicas)
-            batches = {2**power for power in range(9)} | {
-                batch for batch in range(1, 65) if sequences and sequences % batch == 0
-            }
+            batches = (
+                {2**power for power in range(9)}
+                | {*range(1, 7)}
+                | {batch for batch in range(1, 65) if sequences and sequences % batch == 0}
+            )
             recomputes = fixed.get("recompute", ["none", "selective", "selective-ops", "full"])
             layout = {
                 "instance": instance,

@@ -2,8 +2,8 @@
 
 A service has replicas over several machines, if no single one is sure to hold one. Each machine
 divides its matrices over all its GPUs and has a part of the blocks, as vLLM and SGLang run a model
-that is too large for a node. A training that compares many values of other choices tries its two
-stages here, because all at once they would be too many.
+that is too large for a node. A training tries its mixed degrees here, each in a grid of its own,
+because all at once they would be too many.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from calc.search.grid import Grid, grid, join_grids
 from calc.search.pairs import FITS
 from calc.search.places import place_columns
 from calc.search.search_results import SearchResult, search
-from calc.search.shapes import DIVIDING, compares_many, mixed_degrees
+from calc.search.shapes import DIVIDING, mixed_degrees
 
 MACHINES = (2, 4)  # of one replica
 FIXING = ("pipeline_parallel", "tensor_parallel", "gpus")  # a job that sets these lays itself out
@@ -58,9 +58,7 @@ def _grid(found: SearchResult, job: Job, catalogs: Catalogs) -> Grid | None:
 
 
 def _grids_of_training(found: SearchResult, job: Job, catalogs: Catalogs) -> list[Grid]:
-    """The grid of each mixed degree of a training that compares many values of other choices."""
-    if not compares_many(job):
-        return []
+    """The grid of each mixed degree of a training."""
     laid_out = [
         _laid_out(job, dict(zip(DIVIDING, degrees, strict=True))) for degrees in mixed_degrees(job)
     ]

@@ -1,18 +1,19 @@
 """The shapes that a training tries on a count of GPUs."""
 
+from itertools import product
+
 import pytest
 
 from calc.answers.full_answer import full_answer
 from calc.job.resolve import resolve
-from calc.search.first_rows import first_row
-from calc.search.free_choices import COUNTS, ENGINE_DEGREES, engine_degrees
+from calc.search.first_rows import first_row, first_rows
+from calc.search.free_choices import ENGINE_DEGREES, engine_degrees
 from calc.search.layouts import tokens_each
 from calc.search.options import options
-from calc.search.shapes import training_shapes
+from calc.search.shapes import mixed_degrees
 
 JOB = {"goal": "train", "model": "llama-3.1-8b", "implementation": "megatron"}
 TIE_RATIO = 0.01  # within which the answer may be the easier option
-DEGREES = [COUNTS.index(f"{kind}_parallel") for kind in ("tensor", "pipeline", "context")]
 
 
 @pytest.mark.parametrize(
@@ -21,18 +22,31 @@ DEGREES = [COUNTS.index(f"{kind}_parallel") for kind in ("tensor", "pipeline", "
         ({}, True),
         ({"implementation": "transformers"}, False),  # divides no matrices
         ({"pipeline_parallel": 1}, False),
-        ({"precision": ["bf16", "bf16-mixed", "fp16-mixed"]}, False),  # searched apart
     ],
 )
-def test_two_stages_are_tried_beside_divided_matrices(catalogs, change, is_tried):
-    shapes = training_shapes(resolve(JOB | change, catalogs), [8], 1e9)
-    degrees = {tuple(int(row[place]) for place in DEGREES) for row in shapes.counts}
-    assert ((2, 2, 1) in degrees) is is_tried
-    assert (4, 2, 1) not in degrees
+def test_stages_are_tried_beside_divided_matrices(catalogs, change, is_tried):
+    assert ((4, 8, 1) in mixed_degrees(resolve(JOB | change, catalogs))) is is_tried
+
+
+def test_degrees_set_by_hand_make_a_large_training_no_cheaper(catalogs):
+    """Nor does a micro-batch between powers of two."""
+    job = {"goal": "tune", "model": "llama-3.1-70b", "implementation": "megatron"}
+    job |= {"train_tokens": 1e9, "hours_most": 100, "instance": "p5.48xlarge"}
+    degrees = product((1, 2, 4, 8), (1, 2, 4, 8))
+    by_hand = [{"tensor_parallel": one, "pipeline_parallel": other} for one, other in degrees]
+    by_hand += [{"batch": sequences} for sequences in (3, 5, 6)]
+    free, *rows = first_rows([job, *(job | change for change in by_hand)], catalogs)
+    cheaper = [
+        change
+        for change, row in zip(by_hand, rows, strict=True)
+        if row is not None and row["usd"] * (1 + TIE_RATIO) < free["usd"]
+    ]
+    assert cheaper == []
+    assert free["pipeline_parallel"] > 2
 
 
 def test_of_many_values_each_costs_what_it_costs_alone(catalogs):
-    """Two stages are the answer of one of them, and are searched apart from the others."""
+    """Stages are the answer of one of them, and are searched apart from the others."""
     job = {
         "goal": "train",
         "model": "llama-3.1-70b",
@@ -50,7 +64,7 @@ def test_of_many_values_each_costs_what_it_costs_alone(catalogs):
     for name, row in zip(precisions, alone, strict=True):
         listed_usd = board[board["precision"] == name]["usd"].min()
         assert listed_usd == pytest.approx(row["usd"], rel=TIE_RATIO), name
-    assert alone[0]["pipeline_parallel"] == 2
+    assert alone[0]["pipeline_parallel"] > 1
 
 
 @pytest.mark.parametrize(("objective", "sequences"), [("sft", 1), ("kto", 1), ("dpo", 2)])
