@@ -98,7 +98,7 @@ def _list(loader, file, path):
 
 def _mapping(loader, file, path):
     """The fields of a mapping whose first event has been read; refuse a key that is no word."""
-    mapping: dict[str, Any] = {}
+    mapping: Json = {}
     while not loader.check_event(yaml.MappingEndEvent):
         name = loader.get_event()
         tag = _tag(loader, name) if isinstance(name, yaml.ScalarEvent) else "merge"

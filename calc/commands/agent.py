@@ -4,9 +4,6 @@ They take what `show` takes, words, configs and columns, and raise the same sent
 line.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
 from calc.answers.full_answer import full_answer
@@ -27,6 +24,7 @@ from calc.files.request_answer import (
 )
 from calc.files.request_job import columns_of_run
 from calc.job.columns import JOB_BY_NAME
+from calc.mappings import Cells
 from calc.plan.figures import figures
 from calc.say.answer import titles
 from calc.say.differences import choices
@@ -45,17 +43,16 @@ NO_RUN = (
     "Say what ran: its config or launch command, or words such as 'llama-3.1-8b lora, batch 8, "
     "context 4096, on an L4'."
 )
-Columns = Mapping[str, Any]
 
 
-def estimate_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = None) -> str:
+def estimate_tool(catalogs: Catalogs, text: str = "", columns: Cells | None = None) -> str:
     """One estimate, of a description, a config, a command, or columns as given."""
     request = _request(text, columns, catalogs)
     result = answer_request(request)
     return _reply([*sheet(result, request), _sources(result.row, request.catalogs)])
 
 
-def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = None) -> str:
+def answer_tool(catalogs: Catalogs, text: str = "", columns: Cells | None = None) -> str:
     """Answer what to rent for a job: the cheapest, the faster and the easier options."""
     request = _request(text, columns, catalogs)
     request = request._replace(columns=columns_of_run(request))
@@ -80,7 +77,7 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
 
 
 def explain_tool(
-    catalogs: Catalogs, message: str, run: str = "", columns: Columns | None = None
+    catalogs: Catalogs, message: str, run: str = "", columns: Cells | None = None
 ) -> str:
     """Explain an out-of-memory text with its run, and say what would fit."""
     if not (run or columns):
@@ -118,7 +115,7 @@ def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
     return _reply([*lines, *filter(None, (*changes, *remarks)), _sources(rows[0], extended)])
 
 
-def _request(text: str, columns: Columns | None, catalogs: Catalogs) -> Request:
+def _request(text: str, columns: Cells | None, catalogs: Catalogs) -> Request:
     """The request that a tool was given; refuse a column that does not exist."""
     cells = {name: value for name, value in (columns or {}).items() if not is_missing(value)}
     for name in cells.keys() - (names := inputs_by_name() | JOB_BY_NAME).keys():

@@ -5,11 +5,13 @@ The formulas of this package are plain functions of arrays and run unchanged on 
 of one, branches not taken.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from calc.mappings import Cells
 
 LOOSEST, ATOM = 0, 9  # precedence of a comparison or choice, and of a name, number or call
 INFIX = {
@@ -220,7 +222,7 @@ def plain_number(name: str, value: Any) -> str:
     return f"{one:,.0f}" if one == int(one) else f"{one:.4g}"
 
 
-def columns_to_trace(table: Mapping[str, Any]) -> dict[str, TracedColumn]:
+def columns_to_trace(table: Cells) -> dict[str, TracedColumn]:
     """The columns of a table that hold numbers, each of which remembers what is made of it."""
     return {
         name: TracedColumn(values, name)

@@ -71,6 +71,10 @@ class Form(NamedTuple):
     divided: tuple[tuple[str, float], ...]
 
 
+# Name of a vector or a moment -> its form, None if it is unknown; a moment has several.
+Coefficients = dict[str, Form | tuple[Form | None, ...] | None]
+
+
 def form_of(coefficients: Mapping[str, float] | None) -> Form | None:
     """Return the form with these coefficients; None if the catalog has none."""
     return None if coefficients is None else _form(tuple(coefficients.items()))
@@ -110,7 +114,7 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
 
 def _coefficients_of(
     forms: dict[tuple[str, str], dict], number_format: str, case: str
-) -> dict[str, Any]:
+) -> Coefficients:
     """Return the Form of each vector of a block in a format and case, and those of each moment."""
     form = _first(forms, number_format, (case, *FALLBACKS[case]))
     vectors = {name: form.get(name) for name in VECTORS}
@@ -118,14 +122,14 @@ def _coefficients_of(
         vectors[name] = form.get(name, form.get("saved"))
     kernel = _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"])) if case == "eager" else form
     vectors["core"] = _without_attention_core(kernel.get("saved"))
-    coefficients: dict[str, Any] = {name: form_of(vector) for name, vector in vectors.items()}
+    coefficients: Coefficients = {name: form_of(vector) for name, vector in vectors.items()}
     for name in MOMENTS:
         moments = form.get(name) or ()
         if name == "recomputed":
             moments = moments or form.get("backward") or ()
         of_attention = [moment for moment in moments if not set(OF_NETWORK) & set(moment)]
-        coefficients[name] = tuple(map(form_of, moments))
-        coefficients[f"{name}_attention"] = tuple(map(form_of, of_attention))
+        coefficients[name] = tuple(form_of(moment) for moment in moments)
+        coefficients[f"{name}_attention"] = tuple(form_of(moment) for moment in of_attention)
     return coefficients
 
 

@@ -1,9 +1,10 @@
 """The team, owner, project and days of a plan, which follow it from job to bill."""
 
 from datetime import date
-from typing import Any
 
 import pandas as pd
+
+from calc.evaluate import Columns
 
 OWNERSHIP = ("team", "owner", "project")
 LONGEST_OWNER = 60  # characters of each
@@ -13,7 +14,7 @@ NOBODY = ""  # the team of a plan without one
 
 def owned_rows(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """The rows with team, owner, project and days of a table of cells; empty if it has none."""
-    columns: dict[str, Any] = {}
+    columns: Columns = {}
     for name in (*OWNERSHIP, *DAYS):
         if name not in cells:
             columns[name] = NOBODY

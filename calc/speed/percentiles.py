@@ -97,30 +97,30 @@ def first_token_p50_ratio(first_token_spread_ratio, p50_deviations, prefill_busy
     return lengths + prefill_busy_ratio * (waits - lengths)
 
 
-def slotted_p50_seconds(
+def free_slot_p50_seconds(
     least_first_token_seconds, first_token_excess_seconds, first_token_p50_ratio
 ):
     """Time to first token that half of random arrivals keep, a free slot found. [s]"""
     return least_first_token_seconds + first_token_excess_seconds * first_token_p50_ratio
 
 
-def slot_wait_p50_seconds(
+def slot_wait_added_to_p50_seconds(
     slot_wait_ratio,
     slot_wait_seconds,
     p50_beyond_ratio,
     queued_prompt_seconds,
     arrival_seconds,
     first_token_variance,
-    slotted_p50_seconds,
+    free_slot_p50_seconds,
 ):
-    """Wait for a free slot in the first token that half of random arrivals keep. [s]
+    """Time that waits for a free slot add to the median time to first token. [s]
 
     Beyond it lie a share p of those who find one, fewer by e^(−x / deviation), and P e^(−t / w) of
     those who do not: the root x of e^(−x / deviation) + r e^(−x / w) = 1, r = P / p e^(−t / w), by
     Newton's steps from below, where the sum is convex.
     """
     deviation = np.sqrt(first_token_variance)
-    later = slotted_p50_seconds - queued_prompt_seconds - arrival_seconds
+    later = free_slot_p50_seconds - queued_prompt_seconds - arrival_seconds
     waits = slot_wait_ratio / p50_beyond_ratio * np.exp(-later / slot_wait_seconds)
     added = slot_wait_seconds * np.log(np.maximum(waits, 1))
     for _ in range(3):
@@ -129,9 +129,9 @@ def slot_wait_p50_seconds(
     return added
 
 
-def first_token_p50_seconds(slotted_p50_seconds, slot_wait_p50_seconds):
+def first_token_p50_seconds(free_slot_p50_seconds, slot_wait_added_to_p50_seconds):
     """Time to first token that half of random arrivals keep. [s]"""
-    return slotted_p50_seconds + slot_wait_p50_seconds
+    return free_slot_p50_seconds + slot_wait_added_to_p50_seconds
 
 
 token_p50_ratio = variant(
@@ -187,30 +187,30 @@ first_token_p99_ratio = variant(
     Source: as first_token_p50_ratio.
     """,
 )
-slotted_p90_seconds = variant(
-    slotted_p50_seconds,
+free_slot_p90_seconds = variant(
+    free_slot_p50_seconds,
     rename=P90,
     doc="90th percentile of the time to first token of requests that find a free slot. [s]",
 )
-slotted_p99_seconds = variant(
-    slotted_p50_seconds,
+free_slot_p99_seconds = variant(
+    free_slot_p50_seconds,
     rename=P99,
     doc="99th percentile of the time to first token of requests that find a free slot. [s]",
 )
-slot_wait_p90_seconds = variant(
-    slot_wait_p50_seconds,
+slot_wait_added_to_p90_seconds = variant(
+    slot_wait_added_to_p50_seconds,
     rename=P90,
-    doc="""Wait for a free slot in the 90th percentile of the time to first token. [s]
+    doc="""Time that waits for a free slot add to the 90th percentile of the first token. [s]
 
-    Source: as slot_wait_p50_seconds.
+    Source: as slot_wait_added_to_p50_seconds.
     """,
 )
-slot_wait_p99_seconds = variant(
-    slot_wait_p50_seconds,
+slot_wait_added_to_p99_seconds = variant(
+    slot_wait_added_to_p50_seconds,
     rename=P99,
-    doc="""Wait for a free slot in the 99th percentile of the time to first token. [s]
+    doc="""Time that waits for a free slot add to the 99th percentile of the first token. [s]
 
-    Source: as slot_wait_p50_seconds.
+    Source: as slot_wait_added_to_p50_seconds.
     """,
 )
 token_p90_ratio = variant(

@@ -1,10 +1,11 @@
 """Session state beside the plan: the assumptions that a visitor sets."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
 
+from calc.mappings import Cells
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 
 
@@ -19,7 +20,7 @@ def own_assumptions() -> dict[str, float]:
     return {name: float(state[name]) for name in assumptions() if state.get(name) not in (None, "")}
 
 
-def take_assumptions(choices: Mapping[str, Any], names: Iterable[str]) -> None:
+def take_assumptions(choices: Cells, names: Iterable[str]) -> None:
     """Set these assumptions to what the choices of a link or a text say; without a word to none."""
     for name in names:
         value = choices.get(name)

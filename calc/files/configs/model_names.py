@@ -101,14 +101,12 @@ def _tuned_from(name: str, catalogs: Any) -> str:
     if OTHER_SHAPES & set(re.split(r"[-_.]", name)):
         return ""
     spelled = name.replace("_", "-")
-    within = [
-        model for model, pattern in _within_names(catalogs).items() if pattern.search(spelled)
-    ]
+    within = [model for model, pattern in _id_patterns(catalogs).items() if pattern.search(spelled)]
     return max(within, key=len, default="")
 
 
 @cached_per_catalogs("models")
-def _within_names(catalogs: Catalogs) -> dict[str, re.Pattern[str]]:
+def _id_patterns(catalogs: Catalogs) -> dict[str, re.Pattern[str]]:
     """For each id that ends in a size, an expression for it at either end of a longer name.
 
     The point of a release may be a hyphen or left out: llama-3.2-3b is llama-3-2-3b and llama32-3b.

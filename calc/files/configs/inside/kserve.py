@@ -7,6 +7,8 @@ import re
 import shlex
 from typing import Any
 
+from calc.mappings import Json
+
 LLM_SERVICE = "LLMInferenceService"
 RUNTIMES = ("huggingface", "vllm")  # whose model formats vLLM serves
 NIM = "nvidia-nim-"  # before the model in the format of NVIDIA's runtimes
@@ -18,7 +20,7 @@ HUB = "hf://"
 OF_SERVER = ("--model_name", "--model_dir", "--model_id", "--model-id")  # names, not settings
 
 
-def kserve_words(node: dict[str, Any]) -> list[str]:
+def kserve_words(node: Json) -> list[str]:
     """Return the words of the engine's command; empty where the node is no such service."""
     spec = _mapping(node, "spec")
     if node.get("kind") == LLM_SERVICE:
@@ -32,7 +34,7 @@ def kserve_words(node: dict[str, Any]) -> list[str]:
     return _of_runtime(model)
 
 
-def prefill_words(node: dict[str, Any]) -> list[str]:
+def prefill_words(node: Json) -> list[str]:
     """Return the command of the pool that only prefills; empty where a service has none."""
     spec = _mapping(node, "spec")
     pool = _mapping(spec, "prefill")
@@ -41,7 +43,7 @@ def prefill_words(node: dict[str, Any]) -> list[str]:
     return _of_llm_service({"model": spec.get("model"), **pool})
 
 
-def _of_llm_service(spec: dict[str, Any]) -> list[str]:
+def _of_llm_service(spec: Json) -> list[str]:
     """The command of an LLMInferenceService: its model, its parallelism and its flags."""
     model = _mapping(spec, "model")
     uri = str(model.get("uri", ""))
@@ -62,7 +64,7 @@ def _of_llm_service(spec: dict[str, Any]) -> list[str]:
     return [*SERVED, *([name] if name else []), *degrees, *_flags(own.get("env"))]
 
 
-def _of_runtime(model: dict[str, Any]) -> list[str]:
+def _of_runtime(model: Json) -> list[str]:
     """The command of an InferenceService that the Hugging Face runtime serves."""
     written = model.get("args")
     words = [str(word) for word in written] if isinstance(written, list) else []
@@ -91,6 +93,6 @@ def _flags(environment: Any) -> list[str]:
     return []
 
 
-def _mapping(node: dict[str, Any], key: str) -> dict[str, Any]:
+def _mapping(node: Json, key: str) -> Json:
     value = node.get(key)
     return value if isinstance(value, dict) else {}
