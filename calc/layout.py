@@ -108,11 +108,11 @@ def autocast_active(
     Sharded mixed precision instead gathers 16-bit copies and runs a plain 16-bit model. Source:
     torch/amp/autocast_mode.py.
     """
-    sharded = np.maximum(fsdp_active, shards_gradients)
+    is_sharded = np.maximum(fsdp_active, shards_gradients)
     return (
         (autocast_bytes_each > 0)
         * trains
-        * np.where(implementation_autocasts_shards > 0, 1, 1 - sharded)
+        * np.where(implementation_autocasts_shards > 0, 1, 1 - is_sharded)
     )
 
 

@@ -119,9 +119,9 @@ def wider(levels: set[int]) -> int:
 def needed(formulas: tuple[Callable, ...], wanted: tuple[str, ...]) -> tuple[Callable, ...]:
     """The formulas that the wanted columns depend on, in order."""
     names = set(wanted)
-    required = []
+    formulas_in_reverse = []
     for formula in reversed(formulas):
         if formula.__name__ in names:
-            required.append(formula)
+            formulas_in_reverse.append(formula)
             names |= set(parameters_of(formula))
-    return tuple(reversed(required))
+    return tuple(reversed(formulas_in_reverse))

@@ -33,9 +33,9 @@ class Table(Row):
         self["rows"] = rows
 
     def __or__(self, other: Cells) -> "Table":  # type: ignore[override]
-        merged = self.copy()
-        merged.update(other)
-        return merged
+        union = self.copy()
+        union.update(other)
+        return union
 
     def copy(self) -> "Table":
         """Return a copy of the columns."""
@@ -70,10 +70,10 @@ class Table(Row):
         self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5
     ) -> Columns:
         """The columns that `make` returns, computed once for rows whose keys are equal."""
-        repeated = self.distinct(keys, share)
-        if repeated is None:
+        rows_and_copies = self.distinct(keys, share)
+        if rows_and_copies is None:
             return make(self)
-        first, copies = repeated
+        first, copies = rows_and_copies
         return {
             name: repeat_rows(values, len(first), copies)
             for name, values in make(self.take(first)).items()
@@ -144,12 +144,12 @@ class Words(NamedTuple):
         """A value for each row's word; shape (rows,) or (1,)."""
         return np.array([value_of(word) for word in self.vocabulary])[self.codes]
 
-    def are(self, wanted: Callable[[str], Any] | str) -> np.ndarray:
+    def are(self, condition: Callable[[str], Any] | str) -> np.ndarray:
         """Return whether each row's word is the wanted one, or passes a test.
 
         Shape (rows,) or (1,).
         """
-        test = wanted if callable(wanted) else wanted.__eq__
+        test = condition if callable(condition) else condition.__eq__
         return self.mapped(lambda word: bool(test(word)))
 
 
@@ -307,6 +307,6 @@ def place_rows(values: Any, sound: np.ndarray, rows: int) -> Any:
         codes = np.full(rows, len(values.vocabulary))
         codes[sound] = values.codes
         return Words(codes, np.append(values.vocabulary, ""))
-    filled = np.full(rows, np.nan)
-    filled[sound] = values
-    return filled
+    all_rows = np.full(rows, np.nan)
+    all_rows[sound] = values
+    return all_rows

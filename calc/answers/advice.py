@@ -45,8 +45,8 @@ def advise(
 
 def change_words(row: Row, kind: str, change: Changes, runs: str, catalogs: Catalogs) -> str:
     """A change in words; another step with its size, and what is emulated marked as such."""
-    placed = {"gpus": row["gpus"], **change} if "instance" in change else change
-    words = change_in_words(placed, catalogs, row["work"] == "inference") + (
+    on_machine = {"gpus": row["gpus"], **change} if "instance" in change else change
+    words = change_in_words(on_machine, catalogs, row["work"] == "inference") + (
         " (emulated)" if runs == "emulated" else ""
     )
     if kind != "step":

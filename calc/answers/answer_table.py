@@ -34,13 +34,13 @@ def answer(jobs: pd.DataFrame | Cells | list[Row], catalogs: Catalogs) -> pd.Dat
     check_column_names(table.columns, BY_NAME.keys() | JOB_BY_NAME.keys())
     parts = []
     for job in table.to_dict("records"):
-        ranked = full_answer(job, catalogs)
-        rows = ranked.answers
+        full = full_answer(job, catalogs)
+        rows = full.answers
         if rows["memory_bytes"].notna().all():
             rows = rows.assign(**estimate(rows, catalogs, columns=SOLVED))
         rows = _planned(rows, job)
         job_columns = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
-        name = job_sentence(ranked.job, catalogs) if blank(job.get("job")) else job["job"]
+        name = job_sentence(full.job, catalogs) if blank(job.get("job")) else job["job"]
         parts.append(
             pd.concat([pd.DataFrame(job_columns | {"job": name}, index=rows.index), rows], axis=1)
         )

@@ -52,10 +52,10 @@ class Answer(Options):
 
 def full_answer(job: Cells, catalogs: Catalogs) -> Answer:
     """Return the options of a job with every text column filled."""
-    remembered: Answer = _recent_answers(catalogs)(JobRow.of(job))
-    copied = remembered.copied()
-    assert isinstance(copied, Answer)
-    return copied
+    recent: Answer = _recent_answers(catalogs)(JobRow.of(job))
+    copy = recent.copied()
+    assert isinstance(copy, Answer)
+    return copy
 
 
 @cached_per_catalogs("models", "readings")
@@ -67,29 +67,31 @@ def _recent_answers(catalogs: Catalogs) -> Any:
 def _answer(row: JobRow, catalogs: Catalogs) -> Answer:
     """Answer a job: its options, what each limit costs, other ways to pay, and ways out."""
     several, others = _relaxed_rankings(row, catalogs)
-    found = options(row.columns, catalogs)
+    result = options(row.columns, catalogs)
     relaxed: list[Relaxed] = []
     near: dict[str, float] = {}
     ways = NO_ALTERNATIVES
-    job = found.resolved
-    if job is not None and not found.obstacle and not job.have:
-        ranked, _ = ranked_candidates(row, catalogs)
-        assert ranked is not None, "a job without an obstacle has candidates"
-        first, there = found.first, None
-        near = rivals(ranked, first, catalogs)
+    job = result.resolved
+    if job is not None and not result.obstacle and not job.have:
+        ranking, _ = ranked_candidates(row, catalogs)
+        assert ranking is not None, "a job without an obstacle has candidates"
+        first, there = result.first, None
+        near = rivals(ranking, first, catalogs)
         steps: list[list[Relaxed]] = [[] for _ in several]
         for number, other in others:
             if number < len(several):
-                steps[number] = relaxed_by(several[number], other, ranked, first, catalogs)
+                steps[number] = relaxed_by(several[number], other, ranking, first, catalogs)
             else:
                 there = row_of_ranking(other, catalogs)
-        relaxed = relaxed_limits(row.columns, ranked, first, [*chain(*steps)], catalogs)
-        ways = alternatives(found.rows[0], job, there, relaxed, catalogs)
+        relaxed = relaxed_limits(row.columns, ranking, first, [*chain(*steps)], catalogs)
+        ways = alternatives(result.rows[0], job, there, relaxed, catalogs)
     outs: tuple[WayOut, ...] = ()
-    if job is not None and found.obstacle:
-        outs = ways_out(row.columns, job, found.obstacle, catalogs)
-    given = {field.name: getattr(found, field.name) for field in fields(found)}
-    return _in_words(Answer(**given, relaxed=tuple(relaxed), ways=ways, outs=outs), near, catalogs)
+    if job is not None and result.obstacle:
+        outs = ways_out(row.columns, job, result.obstacle, catalogs)
+    fields_of_result = {field.name: getattr(result, field.name) for field in fields(result)}
+    return _in_words(
+        Answer(**fields_of_result, relaxed=tuple(relaxed), ways=ways, outs=outs), near, catalogs
+    )
 
 
 def _relaxed_rankings(
@@ -110,8 +112,8 @@ def _relaxed_rankings(
     near = near_regions(job, catalogs)
     changes = [one.changes for one in several]
     changes += [{"regions": "+".join(near)}] if near else []
-    changed = [{**row.columns, **change} for change in changes]
-    return several, rankings_beside(row, changed, catalogs)
+    jobs = [{**row.columns, **change} for change in changes]
+    return several, rankings_beside(row, jobs, catalogs)
 
 
 def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Answer:
@@ -119,17 +121,17 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
     job = answer.resolved
     first = answer.rows[0]
     count = len(answer.answers)
-    rented = rented_words(answer.rented)
+    rental_words = rented_words(answer.rented)
     problem = ""
     if answer.obstacle:
         problem = problem_text(answer.obstacle, job, catalogs)
         problem += out_words(answer.outs, catalogs)
-        problem += "" if answer.reasons else rented
+        problem += "" if answer.reasons else rental_words
     sentences = [""] * count
     misses = [""] * len(answer.misses)
     limits_cost = ""
     if job is not None and answer.reasons:
-        sentences = [why(one, near, job, catalogs) + rented for one in answer.reasons]
+        sentences = [why(one, near, job, catalogs) + rental_words for one in answer.reasons]
         sentences[0] += other_ways(answer.ways, first, catalogs)
         if not answer.obstacle:
             sentences[0] += untimed_words(cheapest_without_time(answer.board, job))

@@ -52,15 +52,15 @@ def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return [], Lock()
 
     def result(key: Hashable) -> Any:
-        made, making = cell_of(key)
+        cell, making = cell_of(key)
         with making:
-            if not made:
+            if not cell:
                 is_in_turn = TURN.acquire(timeout=PATIENCE_SECONDS)
                 try:
-                    made.append(make(key))
+                    cell.append(make(key))
                 finally:
                     if is_in_turn:
                         TURN.release()
-        return made[0]
+        return cell[0]
 
     return result

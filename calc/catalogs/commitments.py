@@ -28,8 +28,8 @@ def cheapest(prices: pd.DataFrame, years: int) -> dict[str, pd.Series]:
     """The cheapest commitment of a term for each price row, as columns commit_<years>y_*."""
     names = [key for (_, term, _), key in COMMITMENTS.items() if term == years]
     words = {
-        COMMITMENTS[kind, term, paid]: f"{KINDS[kind]}, {PAYMENTS[paid]}"
-        for kind, term, paid in COMMITMENTS
+        COMMITMENTS[kind, term, payment]: f"{KINDS[kind]}, {PAYMENTS[payment]}"
+        for kind, term, payment in COMMITMENTS
     }
     usd = (
         prices[[f"{name}_usd_per_hour" for name in names]]

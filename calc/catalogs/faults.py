@@ -61,9 +61,9 @@ def _missing_field(error: Any) -> Fault:
     fields = error.schema.get("properties", {})
     missing = next(name for name in error.validator_value if name not in error.instance)
     unknown = [name for name in error.instance if name not in fields]
-    misspelled = get_close_matches(missing, unknown, n=1)
-    if misspelled:
-        return Fault("this field is unknown", f"write {missing}", misspelled[0])
+    similar = get_close_matches(missing, unknown, n=1)
+    if similar:
+        return Fault("this field is unknown", f"write {missing}", similar[0])
     return Fault("this field is missing", _addition(fields.get(missing, {})), missing)
 
 

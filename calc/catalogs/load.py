@@ -388,9 +388,9 @@ def _write_out_sources(entry, sources, file, path):
     """Replace the short name of each source by the source itself, at any depth of an entry."""
     for key, value in entry.items() if isinstance(entry, dict) else enumerate(entry):
         if key == "source" or str(key).endswith("_source"):
-            named = value if isinstance(value, list) else [value]
-            for source in named:
+            ids = value if isinstance(value, list) else [value]
+            for source in ids:
                 check_reference(source, sources, file, (*path, str(key)), "source")
-            entry[key] = "; ".join(sources[source] for source in named)
+            entry[key] = "; ".join(sources[source] for source in ids)
         elif isinstance(value, dict | list):
             _write_out_sources(value, sources, file, (*path, str(key)))

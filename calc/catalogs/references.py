@@ -45,8 +45,8 @@ def _check_software(tables: Mapping[str, pd.DataFrame], blocks: Json) -> None:
     """Raise CatalogError if software and what is known of it do not agree."""
     software = tables["implementations"]
     for field, names in (("block", blocks), ("divided_as", software.index)):
-        given = software.loc[software[field] != "", field]
-        _check("implementations", field, given.items(), names)
+        values = software.loc[software[field] != "", field]
+        _check("implementations", field, values.items(), names)
     releases = tables["earlier_releases"]["software"]
     _check("earlier_releases", "software", releases.items(), software.index, "implementation")
     _check_alike("engines", tables["engines"].index, software.index, "implementation")

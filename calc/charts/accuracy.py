@@ -29,8 +29,8 @@ def without_problem(errors: pd.DataFrame) -> pd.DataFrame:
 
 def peaks(errors: pd.DataFrame) -> pd.DataFrame:
     """The covered cases that measured a peak."""
-    covered = without_problem(errors)
-    return covered[covered["quantity"].isin(PEAKS)]
+    sound = without_problem(errors)
+    return sound[sound["quantity"].isin(PEAKS)]
 
 
 def on_gpus(errors: pd.DataFrame) -> pd.Series:
@@ -80,12 +80,13 @@ def unit_of_quantity(quantity: str) -> tuple[float, str]:
 
 def misses(errors: pd.DataFrame, reasons: list[Row], count: int) -> pd.DataFrame:
     """The cases with the largest errors, largest first, each with a reason and its source."""
-    covered = without_problem(errors)
-    order = covered["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
-    worst = covered.loc[order].head(count)
-    explained = [_reason(row, reasons) for row in worst.to_dict("records")]
+    sound = without_problem(errors)
+    order = sound["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
+    worst = sound.loc[order].head(count)
+    reasons_of_worst = [_reason(row, reasons) for row in worst.to_dict("records")]
     return worst.assign(
-        why=[why for why, _ in explained], why_source=[source for _, source in explained]
+        why=[why for why, _ in reasons_of_worst],
+        why_source=[source for _, source in reasons_of_worst],
     )
 
 
@@ -150,9 +151,9 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def measured_label(measured: str) -> str:
+def measured_label(quantity: str) -> str:
     """Quantity of a published time, by its column; rates and steps count as one."""
-    return GLOSSARY[measured].label.lower() if measured in GLOSSARY else measured
+    return GLOSSARY[quantity].label.lower() if quantity in GLOSSARY else quantity
 
 
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
@@ -167,12 +168,12 @@ def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
         name: np.where(per_token, 1 / speed[name].astype(float), speed[name].astype(float))
         for name in ("value", "predicted")
     }
-    seen = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")
+    use = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")
     return pd.DataFrame(
         {
             "case": speed["source"],
             "model": speed["published_model"],
-            "group": speed["work"] + ", " + seen,
+            "group": speed["work"] + ", " + use,
             "measured": rates["value"],
             "predicted": rates["predicted"],
             "error_ratio": rates["predicted"] / rates["value"] - 1,

@@ -71,7 +71,7 @@ def _lines(name: str) -> list[str]:
     return [line.removeprefix("· ").removesuffix(" ·") for line in lines]
 
 
-def moves_table(moved: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.DataFrame:
+def moves_table(moves: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.DataFrame:
     """Return the bars of a tornado: label, rank, low, high, base, low_text, high_text.
 
     An end is written as its distance from the bill's sum as the screen writes it, which can be a
@@ -86,13 +86,13 @@ def moves_table(moved: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.Da
 
     return pd.DataFrame(
         {
-            "label": [FACTORS[name] for name in moved["factor"]],
-            "rank": range(len(moved)),
-            "low": moved["low_usd"],
-            "high": moved["high_usd"],
+            "label": [FACTORS[name] for name in moves["factor"]],
+            "rank": range(len(moves)),
+            "low": moves["low_usd"],
+            "high": moves["high_usd"],
             "base": base_usd,
-            "low_text": [written(usd) for usd in moved["low_usd"]],
-            "high_text": [written(usd) for usd in moved["high_usd"]],
+            "low_text": [written(usd) for usd in moves["low_usd"]],
+            "high_text": [written(usd) for usd in moves["high_usd"]],
         }
     )
 

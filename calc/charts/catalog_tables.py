@@ -54,14 +54,14 @@ def has_words(table: pd.DataFrame, columns: Collection[str], text: str) -> pd.Se
 
 def card_table(catalogs: Catalogs) -> pd.DataFrame:
     """Every card with memory, bandwidth, rate and instance types; those that AWS rents first."""
-    rented = catalogs.instances.groupby("gpu", observed=True).apply(
-        lambda sold: ", ".join(sold.index), include_groups=False
+    instances = catalogs.instances.groupby("gpu", observed=True).apply(
+        lambda offers: ", ".join(offers.index), include_groups=False
     )
     table = catalogs.gpus.rename_axis("id").reset_index()
     table = table.assign(
         **{figure.__name__: evaluate(figure, table) for figure in OF_CARDS},
         memory_gib=table["memory_bytes"] / GIB,
-        instances=table["id"].map(rented).fillna(""),
+        instances=table["id"].map(instances).fillna(""),
     )
     return table.sort_values(
         ["instances", "memory_gib"],

@@ -66,10 +66,10 @@ def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
 
     The markets with the most prices are shown, in the order of `names`; a single price is a point.
     """
-    priced = line[line["usd_per_hour"].notna()]
-    counts = priced.groupby("market").size().sort_values(ascending=False, kind="stable")
-    shown = [name for name in names if name in set(counts.index[:MOST_MARKETS])]
-    table = priced[priced["market"].isin(shown)].reset_index(drop=True)
+    part = line[line["usd_per_hour"].notna()]
+    counts = part.groupby("market").size().sort_values(ascending=False, kind="stable")
+    first = [name for name in names if name in set(counts.index[:MOST_MARKETS])]
+    table = part[part["market"].isin(first)].reset_index(drop=True)
     newest = ~table["market"].duplicated(keep="last").to_numpy()
     usd = table["usd_per_hour"].to_numpy(dtype=float)
     places = np.full(len(table), np.nan)
@@ -80,7 +80,7 @@ def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "day": word_column(table["as_of"]),
             "usd": usd,
             "line": word_column([names[market] for market in table["market"]]),
-            "rank": [shown.index(market) for market in table["market"]],
+            "rank": [first.index(market) for market in table["market"]],
             "name": word_column(
                 np.where(newest, [names[market] for market in table["market"]], "")
             ),

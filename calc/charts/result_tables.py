@@ -43,14 +43,14 @@ def labels(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """
     differing = [name for name in NAMING_COLUMNS if rows[name].nunique(dropna=False) > 1]
     machine = ["instance", "gpu", "gpus", "gpus_paid", "instances_needed"]
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     names = []
     for row in rows[list(dict.fromkeys([*differing, *machine]))].to_dict("records"):
         parts = [name_of(name, row[name], catalogs) for name in differing]
         parts.append(_where(catalogs, *(row[name] for name in machine)))
         name = " · ".join(filter(None, parts))
-        seen[name] += 1
-        names.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+        counts[name] += 1
+        names.append(f"{name} ({counts[name]})" if counts[name] > 1 else name)
     return names
 
 
@@ -76,7 +76,7 @@ def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]
     """Stacked bars: a row for each scenario and component; the last component is marked."""
     sound = (rows["problem"] == "").to_numpy()
     rows = rows[sound]
-    names = [name for name, drawn in zip(names, sound, strict=True) if drawn]
+    names = [name for name, is_drawn in zip(names, sound, strict=True) if is_drawn]
     parts = np.column_stack([needed_part(rows, name) for name in components])
     total = rows["needed_bytes"].to_numpy(dtype=float)
     count, width = parts.shape
@@ -150,11 +150,11 @@ def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
     """A catalog as one table with its ids; closed lists are stacked."""
     if name == "choices":
         lists = [
-            getattr(catalogs, closed)
+            getattr(catalogs, name_of_list)
             .rename_axis("id")
             .reset_index()
-            .assign(list=closed.replace("_", " "))
-            for closed in CLOSED
+            .assign(list=name_of_list.replace("_", " "))
+            for name_of_list in CLOSED
         ]
         stacked = pd.concat(lists, ignore_index=True)
         return stacked[

@@ -12,21 +12,21 @@ LONGEST_LINE = 36  # characters of a label
 
 def on_chart(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the placed runs in order of their start, with their labels, ranks and ISO times."""
-    placed = runs[runs["problem"] == ""].reset_index(drop=True)
-    pools = {pool: rank % MOST_COLORS for rank, pool in enumerate(sorted(placed["pool"].unique()))}
+    table = runs[runs["problem"] == ""].reset_index(drop=True)
+    pools = {pool: rank % MOST_COLORS for rank, pool in enumerate(sorted(table["pool"].unique()))}
     where = [
-        f"{row.pool}: {with_noun(int(row.instances), 'instance')}" for row in placed.itertuples()
+        f"{row.pool}: {with_noun(int(row.instances), 'instance')}" for row in table.itertuples()
     ]
     times = {
-        name: pd.to_datetime(placed[name]).dt.strftime("%Y-%m-%dT%H:%M")
+        name: pd.to_datetime(table[name]).dt.strftime("%Y-%m-%dT%H:%M")
         for name in ("starts", "deadline", "begins", "ends")
     }
-    cost = [billed_usd(usd) if usd else "paid anyway" for usd in placed["usd"]]
+    cost = [billed_usd(usd) if usd else "paid anyway" for usd in table["usd"]]
     return pd.DataFrame(
         {
-            "label": ["\n".join(wrap(run, LONGEST_LINE)) for run in placed["run"]],
-            "rank": placed.index,
-            "pool_rank": placed["pool"].map(pools),
+            "label": ["\n".join(wrap(run, LONGEST_LINE)) for run in table["run"]],
+            "rank": table.index,
+            "pool_rank": table["pool"].map(pools),
             "where": where,
             "cost": cost,
             **times,

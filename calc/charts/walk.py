@@ -23,11 +23,11 @@ def walk_table(
     `rows` and `cards` are those of a `Walk`. Every part also has card_gib, safe_gib and sure_ratio
     of the plan's `card`. The picture knows the dials by number: dial_0, dial_1 ...
     """
-    numbered = {name: f"dial_{place}" for place, name in enumerate(dials)}
-    dial_columns = list(numbered.values())
-    card_lines = cards.rename(columns=numbered)[[*dial_columns, "card", *OF_CARD]]
+    columns = {name: f"dial_{place}" for place, name in enumerate(dials)}
+    dial_columns = list(columns.values())
+    card_lines = cards.rename(columns=columns)[[*dial_columns, "card", *OF_CARD]]
     of_plan = card_lines[card_lines["card"] == card].drop(columns="card")
-    parts = rows.rename(columns=numbered).merge(of_plan, on=dial_columns)
+    parts = rows.rename(columns=columns).merge(of_plan, on=dial_columns)
     parts = parts.assign(
         kind="part",
         order=parts["component"].map(list(COMPONENTS).index),

@@ -100,8 +100,8 @@ def _write_calibration(
     options: argparse.Namespace, plans: pd.DataFrame, result: Actual, catalogs: Catalogs
 ) -> None:
     """Write the readings of the bill, if it has any; what is left out goes to standard error."""
-    uncorrected = plan_rows(options.plans, with_readings(catalogs, {})).loc[plans.index]
-    readings, left_out = readings_of_bill(result, plans, uncorrected)
+    plain_rows = plan_rows(options.plans, with_readings(catalogs, {})).loc[plans.index]
+    readings, left_out = readings_of_bill(result, plans, plain_rows)
     for sentence in left_out or ["The bill says nothing of the time of runs."] * (not readings):
         print(sentence, file=sys.stderr)
     if readings:
@@ -128,8 +128,8 @@ def _read_assignments(words: list[str]) -> dict[str, str]:
                 f"--assign '{quote_cell(word)}' names no plan; write it as 'p5.48xlarge, "
                 f"us-east-1=chat'."
             )
-    parted = [word.rpartition("=") for word in words]
-    return {label.strip(): plan.strip() for label, _, plan in parted}
+    parts = [word.rpartition("=") for word in words]
+    return {label.strip(): plan.strip() for label, _, plan in parts}
 
 
 def _day(word: str) -> str:

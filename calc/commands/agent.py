@@ -57,22 +57,22 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Cells | None = None
     request = _request(text, columns, catalogs)
     request = request._replace(columns=columns_of_run(request))
     check_open(request)
-    ranked = full_answer(job_of_request(request), request.catalogs)
-    first = ranked.rows[0]
+    full = full_answer(job_of_request(request), request.catalogs)
+    first = full.rows[0]
     lines = [
-        *reading_of(request, ranked.job),
-        job_sentence(ranked.job, request.catalogs),
-        *filter(None, (ranked.problem,)),
+        *reading_of(request, full.job),
+        job_sentence(full.job, request.catalogs),
+        *filter(None, (full.problem,)),
     ]
-    for row in ranked.rows if not is_missing(first["memory_bytes"]) else []:
-        title = "Nearest" if ranked.problem else titles(row)
-        have = ranked.job.get("have")
+    for row in full.rows if not is_missing(first["memory_bytes"]) else []:
+        title = "Nearest" if full.problem else titles(row)
+        have = full.job.get("have")
         where = place_with_availability(row, request.catalogs, is_rented=not have)
         lines.append(
             f"{title}: {_bill(row | {'have': have})}; {where}; memory {memory_of(row)}; "
             f"{setting(row, request.catalogs)}"
         )
-    lines += [] if ranked.problem else [f"Why: {first['why']}", first["limits_cost"]]
+    lines += [] if full.problem else [f"Why: {first['why']}", first["limits_cost"]]
     return _reply([*lines, _sources(first, request.catalogs)])
 
 
@@ -86,11 +86,11 @@ def explain_tool(
     row = row_of_request(request)
     if row["problem"] and not row["memory_bytes"] > 0:
         raise TableError(row["problem"])
-    compared = f"Beside: {memory_of(row)}; {setting(row, request.catalogs)}"
+    beside = f"Beside: {memory_of(row)}; {setting(row, request.catalogs)}"
     return _reply(
         [
             *reading_of(request, {}),
-            compared,
+            beside,
             *filter(None, explained_lines(message, row, request.catalogs)),
             _sources(row, request.catalogs),
         ]
@@ -145,11 +145,13 @@ def _sources(row: Row, catalogs: Catalogs) -> str:
     if not row["model"] or is_missing(row["memory_bytes"]):
         return ""
     price = price_of(catalogs, row["instance"], row["region"]) if row["instance"] else {}
-    paid = f"; price: {price['on_demand_source']}, {price['on_demand_as_of']}" if price else ""
+    price_source = (
+        f"; price: {price['on_demand_source']}, {price['on_demand_as_of']}" if price else ""
+    )
     model = str(catalogs.models["source"].get(row["model"], ""))
     return (
         f"Sources: model: {model}; memory: {row['memory_basis']}; times: "
-        f"{row['time_basis'] or 'none'}{paid}."
+        f"{row['time_basis'] or 'none'}{price_source}."
     )
 
 

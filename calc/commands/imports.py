@@ -54,9 +54,11 @@ def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame,
     rows, refusals = [], []
     for run in runs:
         try:
-            found = read_runs([(name, content_of(name)) for name in named_files(run)], catalogs)
-            rows += [one.row for one in found]
-            for line in _said_of(found):
+            runs_of_file = read_runs(
+                [(name, content_of(name)) for name in named_files(run)], catalogs
+            )
+            rows += [one.row for one in runs_of_file]
+            for line in _said_of(runs_of_file):
                 print(f"{run}: {line}", file=sys.stderr)
         except ConfigProblem as error:
             refusals.append(str(error))
@@ -66,15 +68,15 @@ def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame,
     return pd.DataFrame(rows, dtype=object), refusals
 
 
-def _said_of(found: Sequence[Run]) -> Iterator[str]:
+def _said_of(runs: Sequence[Run]) -> Iterator[str]:
     """Yield how the first run was read, what the other runs of its files are, and what is open."""
-    summaries = [summary_of(one.row, one.lines, DEFAULTS, {}) for one in found]
+    summaries = [summary_of(one.row, one.lines, DEFAULTS, {}) for one in runs]
     yield from summaries[0].lines()
-    for one, summary in zip(found[1:], summaries[1:], strict=True):
+    for one, summary in zip(runs[1:], summaries[1:], strict=True):
         name = one.row["scenario"].removeprefix(one.row["source_file"]).strip()
         parts = "; ".join(filter(None, (name, *summary.understood)))
         yield f"Also in your file, a run of its own: {parts}."
-    problems = [one.row["problem"] for one in found if one.row["problem"]]
+    problems = [one.row["problem"] for one in runs if one.row["problem"]]
     yield from (f"Problem: {problem}" for problem in dict.fromkeys(problems))
 
 

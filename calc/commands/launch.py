@@ -31,13 +31,13 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if options.output == "-":
         raise TableError("launch writes several files; name their folder with -o.")
     rows = plan_rows(options.plan, catalogs)
-    chosen = rows[rows["scenario"] == options.scenario] if options.scenario else rows.head(1)
-    if not len(chosen):
+    selection = rows[rows["scenario"] == options.scenario] if options.scenario else rows.head(1)
+    if not len(selection):
         raise TableError(
             f"{options.plan} has no scenario '{options.scenario}'; it has "
             f"{', '.join(rows['scenario'].head(6))}."
         )
-    row = records(chosen)[0]
+    row = records(selection)[0]
     if row["problem"]:
         raise TableError(f"{options.plan}, {row['scenario']}: {row['problem']}")
     by_tool = {kit.id: kit for kit in kits(row, catalogs, row["market"])}

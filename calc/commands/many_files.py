@@ -69,7 +69,7 @@ def estimate_files(
         else (estimate_part(part, columns, catalogs) for part in parts)
     )
     progress = Progress("rows")
-    finished = 0
+    rows_done = 0
     sentences = {""}
     try:
         for outcome in outcomes:
@@ -77,16 +77,16 @@ def estimate_files(
                 if sentence not in sentences:
                     print(sentence, file=sys.stderr)
                     sentences.add(sentence)
-            finished += not outcome.fault
-            progress.add(outcome.rows, f", {finished} of {len(parts)} parts")
+            rows_done += not outcome.fault
+            progress.add(outcome.rows, f", {rows_done} of {len(parts)} parts")
     except KeyboardInterrupt:
-        print(f"Interrupted; {finished} of {len(parts)} parts are in {folder}.", file=sys.stderr)
+        print(f"Interrupted; {rows_done} of {len(parts)} parts are in {folder}.", file=sys.stderr)
         return INTERRUPTED
     finally:
         outcomes.close()
         progress.close()
-    print(f"{progress}; {finished} of {len(parts)} parts are in {folder}.", file=sys.stderr)
-    return 0 if finished == len(parts) else UNUSABLE
+    print(f"{progress}; {rows_done} of {len(parts)} parts are in {folder}.", file=sys.stderr)
+    return 0 if rows_done == len(parts) else UNUSABLE
 
 
 def estimate_part(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:

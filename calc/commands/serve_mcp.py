@@ -56,8 +56,8 @@ def server(catalogs: Catalogs) -> Any:
     words = agent_tools()
     tools = MCPServer("headroom", instructions=words["instructions"], log_level="WARNING")
     for name, (tool, columns) in TOOLS.items():
-        typed = _describe_columns(tool, words.get(columns, ()), catalogs)
-        tools.add_tool(typed, name=name, description=tool.__doc__, structured_output=False)
+        parameters = _describe_columns(tool, words.get(columns, ()), catalogs)
+        tools.add_tool(parameters, name=name, description=tool.__doc__, structured_output=False)
     return tools
 
 

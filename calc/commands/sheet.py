@@ -100,8 +100,8 @@ def _lines(result: RequestAnswer, request: Request) -> Iterator[str]:
         replicas = request.run.summary.replicas if request.run else 1
         if sentence := replicas_sentence(row, replicas, catalogs):
             yield f"Replicas: {sentence}"
-        if result.options and (tuned := result.options.ways.tuned_row) is not None:
-            yield f"Flags: as shipped; {tuned_words(tuned, row, catalogs)}"
+        if result.options and (tuned_row := result.options.ways.tuned_row) is not None:
+            yield f"Flags: as shipped; {tuned_words(tuned_row, row, catalogs)}"
         yield from _endpoint(result)
         yield from _choice_lines(result, request)
         changes = _changes(result, catalogs)
@@ -301,9 +301,9 @@ def _money(row: Row, catalogs: Catalogs) -> str:
         if is_missing(row["usd"])
         else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
     )
-    trained = row.get("usd_per_million_trained_tokens")
-    is_left_out = total or is_missing(trained) or row["market"] != "on-demand"
-    tokens = "" if is_left_out else f", {usd(trained)} a million tokens"
+    token_usd = row.get("usd_per_million_trained_tokens")
+    is_left_out = total or is_missing(token_usd) or row["market"] != "on-demand"
+    tokens = "" if is_left_out else f", {usd(token_usd)} a million tokens"
     day = price_facts(row, row["market"], catalogs).get("as_of") or row["prices_as_of"]
     hours = "".join(f", {part}" for part in paid_hours(row))
     return f"{total}{usd(row['usd_per_hour'])} an hour{hours}{tokens}; price of {day}"

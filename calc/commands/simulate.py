@@ -149,8 +149,10 @@ def _whole(config: Json, rows: pd.DataFrame) -> pd.DataFrame:
         if is_covered
     ]
     answer = answer_of({"config": config, "rows": requests})
-    simulated = iter(answer["rows"])
-    results = [next(simulated) if is_covered else {"problem": ONE_GPU} for is_covered in covered]
+    simulated_rows = iter(answer["rows"])
+    results = [
+        next(simulated_rows) if is_covered else {"problem": ONE_GPU} for is_covered in covered
+    ]
     table = pd.DataFrame(
         results, columns=["allocated_peak_bytes", "parameters", "seconds", "problem"]
     )

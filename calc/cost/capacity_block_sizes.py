@@ -30,9 +30,9 @@ def rented_instances(instances: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """
     if not len(sizes):
         return instances
-    filled, rest = np.divmod(instances, sizes[-1])
+    full_blocks, rest = np.divmod(instances, sizes[-1])
     place = np.minimum(np.searchsorted(sizes, rest), len(sizes) - 1)
-    return filled * sizes[-1] + np.where(rest > 0, sizes[place], 0 * rest)
+    return full_blocks * sizes[-1] + np.where(rest > 0, sizes[place], 0 * rest)
 
 
 def blocks_rented(instances: float, sizes: np.ndarray) -> int:

@@ -69,18 +69,18 @@ def instances(instances_needed, interrupted, spare_instances, standby_instances,
 
 def seconds(ends, hours, time_per_output_token_seconds, burst_first_token_seconds):
     """Seconds of a run, of one served token, or of a batch if no token is generated. [s]"""
-    served = np.where(
+    token_seconds = np.where(
         np.isnan(time_per_output_token_seconds),
         burst_first_token_seconds,
         time_per_output_token_seconds,
     )
-    return np.where(ends > 0, hours * HOUR_SECONDS, served)
+    return np.where(ends > 0, hours * HOUR_SECONDS, token_seconds)
 
 
 def billed_gpu_hours(instances, resting_instances, instance_gpus, gpus, billed_hours):
     """GPUs paid times the hours billed; a card without an instance counts as itself. [GPU-hours]"""
-    paid = (instances - resting_instances) * instance_gpus
-    return np.where(np.isnan(instance_gpus), gpus, paid) * billed_hours
+    paid_gpus = (instances - resting_instances) * instance_gpus
+    return np.where(np.isnan(instance_gpus), gpus, paid_gpus) * billed_hours
 
 
 # Each makes a field of Job, or a column that a later one reads.
@@ -179,7 +179,7 @@ def job(
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """Return the job of each result row on its market; NaN without a price or an estimate."""
     table = _job_columns(rows)
-    sold = price_at(catalogs, rows["instance"], rows["region"])
+    price_rows = price_at(catalogs, rows["instance"], rows["region"])
     kinds_of_work = list(zip(rows["work"], ends_of(rows), strict=True))
     ratio = rows["paid_ratio"].to_numpy(dtype=float)
     private = rows["private_usd_per_hour"].to_numpy(dtype=float)
@@ -188,11 +188,13 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     copies = evaluate(deployments, table | {"users": users})
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
-            listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
+            listed_usd_per_hour = numbers_of(catalogs, "prices", MARKETS[market].price)[price_rows]
             is_sold = [sold_for(market, work, ends) for work, ends in kinds_of_work]
             has_private = MARKETS[market].takes_private & ~np.isnan(private)
-            usd_per_hour = np.where(has_private, private, np.where(is_sold, listed, np.nan))
-            done = job(
+            usd_per_hour = np.where(
+                has_private, private, np.where(is_sold, listed_usd_per_hour, np.nan)
+            )
+            cost = job(
                 table,
                 market,
                 usd_per_hour * ratio,
@@ -200,7 +202,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
                 copies,
                 sizes_sold(market, catalogs),
             )
-            parts = np.where(markets == market, np.vstack(done), parts)
+            parts = np.where(markets == market, np.vstack(cost), parts)
     return Job(*parts)
 
 

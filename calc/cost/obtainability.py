@@ -68,13 +68,13 @@ def classes_on(
 
     `instance_rows`: the place of each type in the catalog, -1 without one.
     """
-    known = obtainability(catalogs, market)
-    several = np.append(known.several, np.inf)[instance_rows]
-    several_rank = np.append(known.several_rank, UNKNOWN)[instance_rows]
+    classes = obtainability(catalogs, market)
+    several = np.append(classes.several, np.inf)[instance_rows]
+    several_rank = np.append(classes.several_rank, UNKNOWN)[instance_rows]
     is_many = of_run & (counts >= several)
     # The word of each type, then "" (which -1 finds), then the classes of several.
-    codes = np.where(is_many, len(known.words) + several_rank, instance_rows % len(known.words))
-    return Words(codes, np.array([*known.words, *CLASSES], dtype=object))
+    codes = np.where(is_many, len(classes.words) + several_rank, instance_rows % len(classes.words))
+    return Words(codes, np.array([*classes.words, *CLASSES], dtype=object))
 
 
 def classes_of(rows: pd.DataFrame, counts: pd.Series, catalogs: Catalogs) -> np.ndarray:

@@ -31,12 +31,12 @@ MONTHS_FROM_DAYS = 60  # from here on an age is shown in months
 
 def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
     """One row per instance and region: card, prices and dates; also instances without a price."""
-    sold = catalogs.instances.rename_axis("instance").reset_index()
+    instances = catalogs.instances.rename_axis("instance").reset_index()
     cards = catalogs.gpus.rename(columns={"name": "card"})[["card", "bf16_flops_per_second"]]
-    sold = sold.drop(columns=["source", "checked_on", "notes"], errors="ignore").merge(
+    instances = instances.drop(columns=["source", "checked_on", "notes"], errors="ignore").merge(
         cards, left_on="gpu", right_index=True, validate="many_to_one"
     )
-    grid = sold.merge(pd.DataFrame({"region": list(regions)}), how="cross")
+    grid = instances.merge(pd.DataFrame({"region": list(regions)}), how="cross")
     table = grid.merge(
         catalogs.prices, on=["instance", "region"], how="left", validate="one_to_one"
     )

@@ -36,11 +36,15 @@ def billed_hours(ends, attempts, hours, slow_hours, block_hours, committed_years
     NaN if no block is that long, since one attempt must fit in one block. For a service, the hours
     are those of a month of the commitment.
     """
-    needed = slow_hours / attempts + ENDS_EARLY_HOURS
-    days = np.ceil(needed / np.maximum(block_hours, 1)) * block_hours
-    weeks = np.ceil(needed / WEEK_HOURS) * WEEK_HOURS
-    booked = np.where(days > LONGEST_DAILY_BLOCK_HOURS, weeks, days)
-    in_blocks = np.where((ends > 0) & (booked <= LONGEST_BLOCK_HOURS), attempts * booked, np.nan)
+    attempt_hours = slow_hours / attempts + ENDS_EARLY_HOURS
+    days = np.ceil(attempt_hours / np.maximum(block_hours, 1)) * block_hours
+    weeks = np.ceil(attempt_hours / WEEK_HOURS) * WEEK_HOURS
+    block_attempt_hours = np.where(days > LONGEST_DAILY_BLOCK_HOURS, weeks, days)
+    in_blocks = np.where(
+        (ends > 0) & (block_attempt_hours <= LONGEST_BLOCK_HOURS),
+        attempts * block_attempt_hours,
+        np.nan,
+    )
     term = np.where(
         ends > 0, committed_years * YEAR_HOURS, np.where(committed_years > 0, MEAN_MONTH_HOURS, 0.0)
     )

@@ -51,14 +51,15 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
     """The largest multiple of `unit` that fits in the column `name`; 0 if not one unit fits."""
     rows = table["rows"]
     results = np.full(rows, np.nan)
-    limited = np.flatnonzero(
+    rows_with_limit = np.flatnonzero(
         ~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows))
     )
-    if not len(limited):
+    if not len(rows_with_limit):
         return results
-    part = (table | {"unit": unit}).take(limited)
+    part = (table | {"unit": unit}).take(rows_with_limit)
     keys = Table(
-        {key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}}, len(limited)
+        {key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}},
+        len(rows_with_limit),
     )
     # A length equal to the sequence's follows it, whatever its number.
     if name == "sequence_tokens":
@@ -66,8 +67,12 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
             other: np.where(part[other] == part[name], np.nan, part[other])
             for other in SAME_AS_SEQUENCE
         }
-    first, copies = keys.distinct(keys.keys() - {"rows"}, share=1) or (np.arange(len(limited)),) * 2
-    results[limited] = repeat_rows(_largest_of_rows(part.take(first), name), len(first), copies)
+    first, copies = (
+        keys.distinct(keys.keys() - {"rows"}, share=1) or (np.arange(len(rows_with_limit)),) * 2
+    )
+    results[rows_with_limit] = repeat_rows(
+        _largest_of_rows(part.take(first), name), len(first), copies
+    )
     return results
 
 

@@ -25,8 +25,10 @@ def least(table: Table, problems: Problems) -> Columns:
     lower = {name: np.full(table["rows"], np.nan) for name in COLUMNS}
     for name, values in zip(COLUMNS, [*parts, sum(parts)], strict=True):
         lower[name][rows] = values
-    trained = np.broadcast_to(refused_rows["trains"] * (1 - refused_rows["adapts"]) > 0, len(rows))
-    for row, trains in zip(rows, trained, strict=True):
+    is_trained = np.broadcast_to(
+        refused_rows["trains"] * (1 - refused_rows["adapts"]) > 0, len(rows)
+    )
+    for row, trains in zip(rows, is_trained, strict=True):
         why = dict(problems.remarks[row].facts)["why"]
         least_bytes = lower["memory_low_bytes"][row]
         problems.remarks[row] = remark(

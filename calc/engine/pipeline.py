@@ -93,10 +93,10 @@ def estimate(
 def _obtainable(frame: pd.DataFrame, results: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
     """Return how hard the machines of rows that name their market are to get there."""
     words = results["obtainable"].astype(object).to_numpy(copy=True)
-    sold = (frame["market"].isin(MARKETS) & (results["problem"] == "")).to_numpy()
+    is_sold = (frame["market"].isin(MARKETS) & (results["problem"] == "")).to_numpy()
     columns_of_row = [name for name in ("market", "have") if name in frame]
-    rows = results.assign(**{name: frame[name].to_numpy() for name in columns_of_row})[sold]
-    words[sold] = classes_of(rows, rows["instances_needed"], catalogs)
+    rows = results.assign(**{name: frame[name].to_numpy() for name in columns_of_row})[is_sold]
+    words[is_sold] = classes_of(rows, rows["instances_needed"], catalogs)
     return words
 
 
@@ -141,12 +141,12 @@ def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | No
         for name in (*inputs_by_name(), "problem")
         if name in frame.columns and name != "scenario"
     ]
-    repeated = (
+    is_repeated = (
         Table({name: frame[name] for name in input_columns}, len(frame)).distinct(input_columns)
         if len(frame) >= FEWEST_SCENARIOS
         else None
     )
-    return repeated or (np.arange(len(frame)), None)
+    return is_repeated or (np.arange(len(frame)), None)
 
 
 def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
@@ -221,8 +221,8 @@ def _results_of_part(
 def _solved_alone(part: Part) -> Columns:
     """The largest batch and sequence of a part, which need neither time nor cost."""
     sound, table = sound_rows(part)
-    solved = largest_columns(walk(memory(table), VERDICT)) if len(sound) else {}
-    return {name: place_rows(values, sound, len(part.rows)) for name, values in solved.items()}
+    limits = largest_columns(walk(memory(table), VERDICT)) if len(sound) else {}
+    return {name: place_rows(values, sound, len(part.rows)) for name, values in limits.items()}
 
 
 def _sound_results(
@@ -264,18 +264,18 @@ def _refuse_rows(
     is_covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
     fresh = Problems(len(sound))
     if not is_covered.all():
-        uncovered = np.flatnonzero(~is_covered)
-        remarks = [not_covered(table, row, catalogs) for row in uncovered.tolist()]
-        fresh.note(uncovered, np.array(remarks, dtype=object))
+        uncovered_rows = np.flatnonzero(~is_covered)
+        remarks = [not_covered(table, row, catalogs) for row in uncovered_rows.tolist()]
+        fresh.note(uncovered_rows, np.array(remarks, dtype=object))
         results = {name: clear_rows(values, ~is_covered) for name, values in results.items()}
     refuse(placement.RULES, table, fresh)
-    misplaced = ~fresh.sound
-    if misplaced.any():
+    is_refused = ~fresh.sound
+    if is_refused.any():
         of_bill = {
-            name: clear_rows(results[name], misplaced) for name in results if name in OF_THE_BILL
+            name: clear_rows(results[name], is_refused) for name in results if name in OF_THE_BILL
         }
         results = results | of_bill
-        problems.remarks[sound[misplaced]] = fresh.remarks[misplaced]
+        problems.remarks[sound[is_refused]] = fresh.remarks[is_refused]
     return results
 
 

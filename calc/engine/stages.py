@@ -367,20 +367,20 @@ def _fullest_of_places(table: Table) -> Table:
     return fullest
 
 
-def _replace_place(first: Table, other: Table, staged: np.ndarray) -> Table:
+def _replace_place(first: Table, other: Table, rows_with_stage: np.ndarray) -> Table:
     """Return the first stage's results with another's in the rows where that one needs more."""
     rows = first["rows"]
-    before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]
-    fuller = np.broadcast_to(other["allocated_peak_bytes"], len(staged)) > before
-    here = staged[fuller]
+    before = np.broadcast_to(first["allocated_peak_bytes"], rows)[rows_with_stage]
+    fuller = np.broadcast_to(other["allocated_peak_bytes"], len(rows_with_stage)) > before
+    here = rows_with_stage[fuller]
     there = np.flatnonzero(fuller)
     table = first | {}
     for name in (name for name in MEMORY_RESULTS if name in makes(PLACES)):
         values = np.broadcast_to(first[name], rows).copy()
-        values[here] = np.broadcast_to(other[name], len(staged))[there]
+        values[here] = np.broadcast_to(other[name], len(rows_with_stage))[there]
         table[name] = values
     moments = [np.broadcast_to(total, rows).copy() for total in first["moment_bytes"]]
     for total, there_bytes in zip(moments, other["moment_bytes"], strict=True):
-        total[staged] = np.maximum(total[staged], there_bytes)
+        total[rows_with_stage] = np.maximum(total[rows_with_stage], there_bytes)
     table["moment_bytes"] = tuple(moments)
     return table

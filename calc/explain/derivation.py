@@ -164,7 +164,7 @@ def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
     return ()
 
 
-def chain(waiting, apart, traced, place, facts, write_number, formulas=FORMULAS) -> list[dict]:
+def chain(waiting, apart, columns, place, facts, write_number, formulas=FORMULAS) -> list[dict]:
     """Return the formulas behind some columns, each before those that it reads, without `apart`."""
     waiting, rows, seen = list(waiting), [], set(apart)
     while waiting:
@@ -173,10 +173,10 @@ def chain(waiting, apart, traced, place, facts, write_number, formulas=FORMULAS)
             continue
         seen.add(name)
         formula = formulas.get(name)
-        if formula is None or not all(parameter in traced for parameter in parameters_of(formula)):
+        if formula is None or not all(parameter in columns for parameter in parameters_of(formula)):
             facts[name] = True
             continue
-        value = evaluate(formula, traced)
+        value = evaluate(formula, columns)
         value = value if isinstance(value, TracedColumn) else TracedColumn(value)
         if place and name.startswith(
             ("place_", "products_", "attention_", "gradients_", "reduction_")
@@ -205,16 +205,16 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
     return TracedColumn(value, name=node.name, op=node.op, parts=parts)
 
 
-def _row(formula, says, made, shown, write_number) -> dict:
+def _row(formula, says, result, figure, write_number) -> dict:
     """One step of a derivation: the formula, its equation, and its inputs and value today."""
-    value = made.value if isinstance(made, TracedColumn) else np.asarray(made)
+    value = result.value if isinstance(result, TracedColumn) else np.asarray(result)
     return {
         "formula": formula,
         "says": says,
-        "equation": text(made),
-        "today": text(shown),
-        "numbers": text(shown, write_number),
-        "reads": tuple(columns_of_formula(shown)),
+        "equation": text(result),
+        "today": text(figure),
+        "numbers": text(figure, write_number),
+        "reads": tuple(columns_of_formula(figure)),
         "unit": unit_of(formula),
         "value": np.atleast_1d(value).ravel().astype(float),
     }

@@ -155,22 +155,22 @@ def _points_of(
     end_lengths = np.hstack([first, first + (last - first + 3) // 4, last])
     checked_lengths = first + (last - first) * spread // spread[-1]
     batches = np.tile(np.repeat(end_batches, LENGTHS), (len(pieces), 1))
-    checked = rng.integers(least, most, (CHECKED_POINTS, len(pieces)), endpoint=True).T
+    points = rng.integers(least, most, (CHECKED_POINTS, len(pieces)), endpoint=True).T
     numbers = np.hstack([np.tile(end_lengths, len(end_batches)), checked_lengths])
-    return np.hstack([batches, checked]), bounds.lengths[numbers]
+    return np.hstack([batches, points]), bounds.lengths[numbers]
 
 
 def with_point(scenarios: pd.DataFrame, batch: Any, tokens: Any) -> pd.DataFrame:
     """Scenarios with other batches and lengths; a prompt keeps its share of the length."""
     variants = scenarios.reset_index(drop=True)
-    changed = {
+    changes = {
         "batch": np.asarray(batch, dtype=float),
         "sequence_tokens": np.asarray(tokens, dtype=float),
     }
     if "prompt_tokens" in variants:
         share = variants["prompt_tokens"].astype(float) / variants["sequence_tokens"].astype(float)
-        changed["prompt_tokens"] = np.maximum(np.round(share * changed["sequence_tokens"]), 1)
-    return variants.assign(**changed)
+        changes["prompt_tokens"] = np.maximum(np.round(share * changes["sequence_tokens"]), 1)
+    return variants.assign(**changes)
 
 
 def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values]]:
@@ -185,7 +185,7 @@ def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values
             total = sum(passing.values())
             places = np.shape(total)[:-1] if np.ndim(total) > 1 else ()
             alive = at_blocks(np.ones(np.shape(total)), end) if places else np.ones(rows)
-            shaped = {
+            terms_at = {
                 name: np.broadcast_to(values, (*places, rows)) * alive
                 for name, values in passing.items()
             }
@@ -193,7 +193,7 @@ def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values
                 yield (
                     moment,
                     {name: np.broadcast_to(values, rows) for name, values in always.items()}
-                    | {name: values[place] for name, values in shaped.items()},
+                    | {name: values[place] for name, values in terms_at.items()},
                 )
 
 
@@ -239,7 +239,7 @@ def _fit_pieces(
 
 
 def _of_form(
-    form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.ndarray, page_tokens: float
+    form: list, values: np.ndarray, factors: np.ndarray, stops: np.ndarray, page_tokens: float
 ) -> tuple[float, pd.DataFrame]:
     """Error of a piece with the surfaces through some of its points, and these surfaces.
 
@@ -249,13 +249,13 @@ def _of_form(
     most = _most_by_stop(values.sum(axis=1), stops)
     peak = most.max(axis=0)
     # Least squares of the errors as a share of the peak, for each surface of the form.
-    weighed_terms, weighed_values = multiplied / peak[:, None], values / peak
-    fitted = []
+    weighed_terms, weighed_values = factors / peak[:, None], values / peak
+    parts = []
     for points in form:
         inverse = np.linalg.pinv(weighed_terms[:, points], rcond=SINGULAR)[IN_PAGES]
-        fitted.append(np.einsum("mcp,cqp->mcq", weighed_values[:, :, points], inverse))
-    surface, stops = np.concatenate(fitted), np.tile(stops, len(form))
-    totals = np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES])
+        parts.append(np.einsum("mcp,cqp->mcq", weighed_values[:, :, points], inverse))
+    surface, stops = np.concatenate(parts), np.tile(stops, len(form))
+    totals = np.einsum("mcq,cpq->mp", surface, factors[IN_PAGES])
     if len(form) > 1:  # a surface that exceeds its stop straddles a jump
         totals[np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
     largest_places = _ever_largest(totals, stops)
@@ -287,13 +287,13 @@ def _rows(
     has_any = np.any(np.abs(surface) > 1e-9, axis=2)
     has_any[~has_any.any(axis=1), 0] = True
     moment, component = np.nonzero(has_any)
-    named: Row = {
+    names: Row = {
         "page_tokens": page_tokens * IN_PAGES[component],
         "stop": stops[largest_places][moment],
         "moment": largest_places[moment],
     }
-    named["component"] = np.array(ALLOCATED, dtype=object)[component]
-    return pd.DataFrame(named | dict(zip(COEFFICIENTS, surface[moment, component].T, strict=True)))
+    names["component"] = np.array(ALLOCATED, dtype=object)[component]
+    return pd.DataFrame(names | dict(zip(COEFFICIENTS, surface[moment, component].T, strict=True)))
 
 
 def needs_on_cards(scenarios: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
@@ -375,8 +375,8 @@ def _gib_at(rows: pd.DataFrame, batch: float, tokens: float) -> pd.DataFrame:
     """The rows for a length, with their `gib`."""
     here = rows[(rows["over_tokens"] < tokens) & (tokens <= rows["to_tokens"])]
     lengths = in_pages(np.full(len(here), float(tokens)), here["page_tokens"].to_numpy())
-    multiplied = terms(np.full(len(here), float(batch)), lengths)
-    return here.assign(gib=(here[list(COEFFICIENTS)].to_numpy() * multiplied).sum(axis=1))
+    factors = terms(np.full(len(here), float(batch)), lengths)
+    return here.assign(gib=(here[list(COEFFICIENTS)].to_numpy() * factors).sum(axis=1))
 
 
 def at_point(rows: pd.DataFrame, batch: float, tokens: float) -> pd.DataFrame:

@@ -46,14 +46,14 @@ def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> Non
     most = job["sequence_tokens"] if "sequence_tokens" in cells else longest
     if "answer_tokens" not in cells:
         job["answer_tokens"] = min(job["answer_tokens"], most // 2)
-    generated = job["answer_tokens"] if generates else 0
+    answer_tokens = job["answer_tokens"] if generates else 0
     if "prompt_tokens" not in cells:
         if "turns" in cells:
             turns = cell_values("turns", cells["turns"])[0]
-            job["prompt_tokens"] = prompt_of_mean_turn(turns, generated)
-        job["prompt_tokens"] = max(min(job["prompt_tokens"], most - generated), 1)
+            job["prompt_tokens"] = prompt_of_mean_turn(turns, answer_tokens)
+        job["prompt_tokens"] = max(min(job["prompt_tokens"], most - answer_tokens), 1)
     if "sequence_tokens" not in cells:
-        job["sequence_tokens"] = job["prompt_tokens"] + generated
+        job["sequence_tokens"] = job["prompt_tokens"] + answer_tokens
 
 
 def from_scratch_step_tokens(parameters: float, train_tokens: float) -> float:
@@ -61,8 +61,8 @@ def from_scratch_step_tokens(parameters: float, train_tokens: float) -> float:
 
     A short run is divided into as many steps as those runs take to warm up.
     """
-    published = next(tokens for most, tokens in FROM_SCRATCH_STEPS if parameters <= most)
-    return max(min(published, train_tokens / WARM_UP_STEPS), STEP_TOKENS)
+    tokens_of_runs = next(tokens for most, tokens in FROM_SCRATCH_STEPS if parameters <= most)
+    return max(min(tokens_of_runs, train_tokens / WARM_UP_STEPS), STEP_TOKENS)
 
 
 def split_context(context: int, answer: int = 0) -> tuple[int, int]:

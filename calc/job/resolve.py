@@ -80,7 +80,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     _tuning(columns, fixed, cells)
     _private(fixed, catalogs)
     _check_settings(fixed, catalogs)
-    assumed = _assumptions(cells, catalogs)
+    assumptions = _assumptions(cells, catalogs)
     work, model = columns["work"], columns["model"]
     default_software = usual_software(work, model, catalogs, columns["goal"], generating)
     software = fixed.get("implementation", [default_software])[0]
@@ -89,8 +89,8 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     return Job(
         **columns,
         fixed=fixed,
-        assumed=assumed,
-        judged=_ranking_assumptions(assumed, catalogs),
+        assumed=assumptions,
+        judged=_ranking_assumptions(assumptions, catalogs),
         implementation=software,
         published_precision=cells_by_id(catalogs, "models", "published_precision")[model],
         formats=usual_formats(catalogs, model),
@@ -130,18 +130,18 @@ def _check_settings(fixed: dict[str, list], catalogs: Catalogs) -> None:
 
 def _assumptions(cells: Cells, catalogs: Catalogs) -> Row:
     """The assumptions of time and cost that the cells set."""
-    bounded = bounded_inputs(catalogs)
+    inputs = bounded_inputs(catalogs)
     return {
-        name: cell_value(bounded[name], cells[name])
-        for name in bounded
+        name: cell_value(inputs[name], cells[name])
+        for name in inputs
         if name not in DEFAULTS and name in cells
     }
 
 
-def _ranking_assumptions(assumed: Cells, catalogs: Catalogs) -> Row:
+def _ranking_assumptions(assumptions: Cells, catalogs: Catalogs) -> Row:
     """Return the assumptions of the ranking, from the catalog unless the job sets them."""
     defaults = cells_by_id(catalogs, "assumptions", "value")
-    return {name: assumed.get(name, defaults[name]) for name in JUDGED}
+    return {name: assumptions.get(name, defaults[name]) for name in JUDGED}
 
 
 def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:

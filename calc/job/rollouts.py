@@ -53,8 +53,11 @@ def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Cata
     if "examples" in cells:
         prompts = job["examples"] * (job["epochs"] or 1)
         tokens = prompts * answers * each
-        known = (tokens, prompts * (job["example_tokens"] or prompt))  # or those of prompts alone
-        if "train_tokens" in cells and not _is_one_of(job["train_tokens"], known):
+        defaults = (
+            tokens,
+            prompts * (job["example_tokens"] or prompt),
+        )  # or those of prompts alone
+        if "train_tokens" in cells and not _is_one_of(job["train_tokens"], defaults):
             raise JobError(
                 f"train_tokens {job['train_tokens']:,.0f} is not examples x generations x "
                 f"tokens of a prompt and its mean answer x epochs ({tokens:,.0f})",
@@ -64,9 +67,9 @@ def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Cata
     return each
 
 
-def _is_one_of(tokens: float, known: tuple[float, ...]) -> bool:
+def _is_one_of(tokens: float, counts: tuple[float, ...]) -> bool:
     """Return whether a count of tokens is one of some others."""
-    return any(abs(tokens / other - 1) <= SAME_TOKENS for other in known)
+    return any(abs(tokens / other - 1) <= SAME_TOKENS for other in counts)
 
 
 def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:

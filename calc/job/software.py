@@ -53,8 +53,8 @@ def divides_experts(
 
 def advised_software(software: str, catalogs: Catalogs) -> list[str]:
     """The other software that advice on a training compares with its own."""
-    advised = cells_by_id(catalogs, "implementations", "advised")
-    return [name for name, is_advised in advised.items() if is_advised > 0 and name != software]
+    advice = cells_by_id(catalogs, "implementations", "advised")
+    return [name for name, is_advised in advice.items() if is_advised > 0 and name != software]
 
 
 def compiles_blocks(columns: Cells, software: list[str], catalogs: Catalogs) -> bool:

@@ -334,8 +334,10 @@ def model_table(
     entries: Mapping[str, Json], traits_by_family: Mapping[str, Json]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `models` and `stacks` of these entries (id -> entry); unknown numbers are NaN."""
-    described = {model: describe_model(entry, traits_by_family) for model, entry in entries.items()}
-    rows = {model: row for model, (row, _) in described.items()}
+    descriptions = {
+        model: describe_model(entry, traits_by_family) for model, entry in entries.items()
+    }
+    rows = {model: row for model, (row, _) in descriptions.items()}
     models = (
         pd.DataFrame.from_dict(rows, orient="index")
         .reindex(columns=list(MODEL_COLUMNS))
@@ -347,7 +349,7 @@ def model_table(
     stacks = pd.DataFrame(
         [
             {**stack, "model": model}
-            for model, (_, model_stacks) in described.items()
+            for model, (_, model_stacks) in descriptions.items()
             for stack in model_stacks
         ],
         columns=list(STACK_COLUMNS),

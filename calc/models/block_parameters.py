@@ -24,9 +24,9 @@ def mixer_parameters(
 
     Matrices, one convolution per channel, decays, norms and biases.
     """
-    convolved = convolution_channels * (convolution_kernel + convolution_bias)
+    convolution = convolution_channels * (convolution_kernel + convolution_bias)
     biases = mixer_bias * (mixer_in_width + hidden) if mixer_width else 0
-    return mixer_linear_parameters + convolved + mixer_vectors + biases
+    return mixer_linear_parameters + convolution + mixer_vectors + biases
 
 
 def convolution_state_elements(convolution_channels, convolution_kernel):

@@ -98,26 +98,26 @@ def expression(text: str) -> Expression:
     except SyntaxError:
         raise ValueError(f"'{text}' is not an expression") from None
     nodes = [*ast.walk(tree)]
-    called = {
+    functions = {
         node.func.id
         for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
     unknown = [ast.unparse(node) for node in nodes if not isinstance(node, PARTS)] + sorted(
-        called - FUNCTIONS.keys()
+        functions - FUNCTIONS.keys()
     )
     if unknown:
         raise ValueError(f"expressions do not know {unknown[0]}")
     return Expression(
-        tree, frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - called
+        tree, frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - functions
     )
 
 
-def formula_of(written: Any) -> Any:
+def formula_of(text: Any) -> Any:
     """Return the rule of a catalog: an expression, a number, or several by name."""
-    if isinstance(written, Mapping):
-        return {name: formula_of(part) for name, part in written.items()}
-    return expression(written) if isinstance(written, str) else written
+    if isinstance(text, Mapping):
+        return {name: formula_of(part) for name, part in text.items()}
+    return expression(text) if isinstance(text, str) else text
 
 
 def compute(formula: Any, names: Names) -> Any:

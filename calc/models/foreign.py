@@ -94,10 +94,10 @@ def model_id_of(text: str) -> str:
     return plain or "my-model"
 
 
-def free_id(text: str, taken: Container[str]) -> str:
+def free_id(text: str, ids: Container[str]) -> str:
     """Return the id of a foreign model, with a suffix if the catalog has that id."""
     plain = model_id_of(text)
-    return f"{plain}{OWN_SUFFIX}" if plain in taken else plain
+    return f"{plain}{OWN_SUFFIX}" if plain in ids else plain
 
 
 def foreign_entry(model_id: str, entry: Json) -> Json:

@@ -138,8 +138,10 @@ def image_parameters(
 ):
     """Patch embedding, learned tokens and the table of positions. [parameters]"""
     positions = learned_positions * (patch_tokens + class_tokens)
-    learned = class_tokens + registers + mask_tokens
-    return (patch * patch * channels + stem_bias + learned + positions) * hidden if patch else 0
+    single_tokens = class_tokens + registers + mask_tokens
+    return (
+        (patch * patch * channels + stem_bias + single_tokens + positions) * hidden if patch else 0
+    )
 
 
 def pool_head_parameters(pool_head, hidden, ffn):
@@ -166,9 +168,9 @@ def frame_parameters(waveform_width, hidden, position_kernel, position_groups, m
     """
     if not waveform_width:
         return 0
-    projected = 2 * waveform_width + (waveform_width + 1) * hidden
+    projections = 2 * waveform_width + (waveform_width + 1) * hidden
     positions = (hidden // position_groups * position_kernel + 1) * hidden + position_kernel
-    return projected + positions + mask_tokens * hidden
+    return projections + positions + mask_tokens * hidden
 
 
 def pair_parameters(projection, hidden, text_hidden, norm_vectors, sigmoid_loss):

@@ -89,26 +89,26 @@ def actual(
     assigned: Mapping[str, str],
 ) -> Actual:
     """Compare plans, rows of plan_bill with distinct names, with the lines of a bill."""
-    matched = match(bill, plans, assigned)
+    matches = match(bill, plans, assigned)
     last_day = bill.last_day(today) or today.isoformat()
     first_day = bill.period_starts
     rows = [
         _compare_plan(
             row,
-            matched.lines[matched.lines["of_plan"] == row["scenario"]],
+            matches.lines[matches.lines["of_plan"] == row["scenario"]],
             months_at_work(row, first_day, last_day),
             catalogs,
         )
         for row in records(plans)
     ]
     beside = {kind: _usd(bill.lines, kind) for kind in BESIDE}
-    return Actual(pd.DataFrame(rows), matched, first_day, last_day, *beside.values())
+    return Actual(pd.DataFrame(rows), matches, first_day, last_day, *beside.values())
 
 
 def runway(result: Actual, budget_usd: float) -> Runway:
     """Time until a budget that began with the bill runs out at the bill's rate."""
-    spent = float(result.table["actual_usd"].sum())
-    return _runway(budget_usd, spent, result.first_day or result.last_day, result.last_day)
+    spent_usd = float(result.table["actual_usd"].sum())
+    return _runway(budget_usd, spent_usd, result.first_day or result.last_day, result.last_day)
 
 
 def _runway(budget_usd: float, spent_usd: float, first_day: str, last_day: str) -> Runway:
@@ -148,16 +148,18 @@ def _tagged_for(budget: Budget, lines: pd.DataFrame) -> pd.Series:
     """Lines in no plan whose tags name the budget's team and project."""
     is_tagged = (lines[["team", "project"]] != "").any(axis=1)
     is_its = is_tagged & (lines["of_plan"] == "")
-    for tag, wanted in (("team", budget.team), ("project", budget.project)):
-        if wanted:
-            is_its &= lines[tag].map(tag_key) == tag_key(wanted)
+    for tag, name in (("team", budget.team), ("project", budget.project)):
+        if name:
+            is_its &= lines[tag].map(tag_key) == tag_key(name)
     return is_its
 
 
 def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
     """The plans with the attempts that the bill shows, if it shows them."""
-    seen = result.table["attempts_seen"].to_numpy(dtype=float)
-    return plans.assign(attempts=np.where(np.isnan(seen), plans["attempts"].astype(float), seen))
+    attempts = result.table["attempts_seen"].to_numpy(dtype=float)
+    return plans.assign(
+        attempts=np.where(np.isnan(attempts), plans["attempts"].astype(float), attempts)
+    )
 
 
 def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs) -> Row:
@@ -172,7 +174,7 @@ def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalo
     causes = _causes(row, lines, machines, rate, planned_hours) if is_split else {}
     difference = actual_usd - planned_usd
     is_same_machine = is_split and not machines["is_other_machine"].any()
-    seen = _attempts_seen(row, planned_hours, hours) if is_same_machine else np.nan
+    attempts = _attempts_seen(row, planned_hours, hours) if is_same_machine else np.nan
     values = {f"{cause}_usd": causes.get(cause, np.nan) for cause in CAUSES}
     return {
         "plan": row["scenario"],
@@ -186,7 +188,7 @@ def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalo
         **values,
         "cause": _cause(values, difference, planned_usd, is_split),
         "attempts": float(row["attempts"]) if ends_of(row) else np.nan,
-        "attempts_seen": seen,
+        "attempts_seen": attempts,
         "lines": len(lines),
         "basis": next((basis for basis in BASES if basis in set(lines["basis"])), ""),
     }
@@ -254,13 +256,13 @@ def _causes(
     own, others = machines[~other], machines[other]
     above = own["usd"] - rate * own["hours"]
     own_hours = float(own["hours"].sum())
-    replaced = max(planned_hours - own_hours, 0.0) if len(others) else 0.0
-    more_hours = own_hours + replaced - planned_hours
+    replaced_hours = max(planned_hours - own_hours, 0.0) if len(others) else 0.0
+    more_hours = own_hours + replaced_hours - planned_hours
     attempts = _further_attempts(row, planned_hours, more_hours)
     return {
         "price": float(above[~own["is_other_market"]].sum()) + _usd(lines, DISCOUNT),
         "market": float(above[own["is_other_market"]].sum()),
-        "machine": float(others["usd"].sum()) - rate * replaced,
+        "machine": float(others["usd"].sum()) - rate * replaced_hours,
         "hours": rate * (more_hours - attempts),
         "attempts": rate * attempts,
         "idle": _usd(lines, IDLE),

@@ -69,9 +69,9 @@ def lines(row: Row) -> pd.DataFrame:
     has any.
     """
     hours = _hours_of_run(row) if ends_of(row) else _hours_of_service(row)
-    unused = float(row["billed_hours"] - row["hours"])
-    if unused > 0:
-        hours["unused"] = unused
+    idle_hours = float(row["billed_hours"] - row["hours"])
+    if idle_hours > 0:
+        hours["unused"] = idle_hours
     table = pd.DataFrame({"line": list(hours), "hours": list(hours.values())})
     # Each hour is paid for all instances, except those that the spare ones share with the work.
     instance_ratio = table["line"].map(_instance_ratios(row)).fillna(1.0)
@@ -91,8 +91,8 @@ def _hours_of_run(row: Row) -> dict[str, float]:
     if start > 0:
         hours["start"] = start
     if MARKETS[row["market"]].interrupted:
-        lost = {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
-        hours |= {line: value for line, value in lost.items() if value > 0}
+        lost_hours = {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
+        hours |= {line: value for line, value in lost_hours.items() if value > 0}
     attempts = float(row["attempts"])
     if attempts > 1:
         hours = {line: value / attempts for line, value in hours.items()}
@@ -157,11 +157,11 @@ def worth_signing(markets: pd.DataFrame, market: str) -> pd.DataFrame:
     block; one that costs more than the market or than on demand is left out.
     """
     most = markets.loc[markets["market"].isin([market, BY_USE[0]]), "usd"].min()
-    signed = markets[
+    candidates = markets[
         markets["committed_usd"].notna() & (markets["usd"] < most) & (markets["market"] != market)
     ]
     least = (
-        signed.sort_values("usd", kind="stable")
+        candidates.sort_values("usd", kind="stable")
         .drop_duplicates("committed_hours")
         .sort_values("committed_hours", kind="stable")
     )
@@ -170,11 +170,11 @@ def worth_signing(markets: pd.DataFrame, market: str) -> pd.DataFrame:
 
 def markets_for(row: Row, catalogs: Catalogs) -> list[str]:
     """The markets to compare: all paid by use, the row's, and every commitment with a price."""
-    committed = [
+    commitments = [
         name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))
     ]
     by_use = [name for name in BY_USE if sold_for(name, row["work"], ends_of(row))]
-    return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *committed]
+    return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *commitments]
 
 
 def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
@@ -189,8 +189,10 @@ def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     columns = ["market", *[name for name in BILL if name not in ("seconds", "resting_instances")]]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
     ends = _usd_of_range(row, table)
-    paid = pd.concat([table[columns].assign(**ends).reset_index(drop=True), facts], axis="columns")
-    return paid.assign(**_commitment_columns(paid))
+    table_of_markets = pd.concat(
+        [table[columns].assign(**ends).reset_index(drop=True), facts], axis="columns"
+    )
+    return table_of_markets.assign(**_commitment_columns(table_of_markets))
 
 
 def _usd_of_range(row: Row, table: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -222,17 +224,17 @@ def row_per_market(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _commitment_columns(paid: pd.DataFrame) -> dict[str, np.ndarray]:
+def _commitment_columns(table: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return what each market commits to, and the hours of use from which it pays off.
 
     NaN for a market that is paid by use, and without a price.
     """
-    markets = [MARKETS[market] for market in paid["market"]]
+    markets = [MARKETS[market] for market in table["market"]]
     block_hours = np.array([market.block_hours for market in markets])
     years = np.array([market.committed_years for market in markets])
-    hours = terms.committed_hours(block_hours, years, paid["billed_hours"].to_numpy(dtype=float))
-    usd_per_hour = paid["usd_per_hour"].to_numpy(dtype=float)
-    on_demand_usd_per_hour = usd_per_hour[paid["market"].tolist().index(BY_USE[0])]
+    hours = terms.committed_hours(block_hours, years, table["billed_hours"].to_numpy(dtype=float))
+    usd_per_hour = table["usd_per_hour"].to_numpy(dtype=float)
+    on_demand_usd_per_hour = usd_per_hour[table["market"].tolist().index(BY_USE[0])]
     columns = {
         "committed_hours": hours,
         "committed_usd": terms.committed_usd(hours, usd_per_hour),
@@ -283,13 +285,13 @@ def small_lines(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     in, and their transfer out of it once. A kind without a price in the region has NaN.
     """
     prices = catalogs.storage_and_traffic
-    stored = float(row["stored_bytes"]) / GIB
+    stored_gib = float(row["stored_bytes"]) / GIB
     kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib", "step_gib"]]
     here = prices.loc[prices["region"] == row["region"], ["kind", "usd_per_gib", "as_of", "source"]]
     priced = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna(
         {"as_of": "", "source": ""}
     )
-    gib = provisioned_gib(stored, priced["least_gib"], priced["step_gib"])
+    gib = provisioned_gib(stored_gib, priced["least_gib"], priced["step_gib"])
     return priced.assign(gib=gib, usd=gib * priced["usd_per_gib"]).drop(
         columns=["least_gib", "step_gib"]
     )
@@ -308,8 +310,8 @@ def endpoint_facts(row: Row, catalogs: Catalogs) -> Row:
         > 0
     )
     table = catalogs.endpoints
-    sold = table[(table["model"] == row["model"]) & (table["region"] == row["region"])]
-    return {} if is_set or not len(sold) else sold.iloc[0].to_dict()
+    endpoints = table[(table["model"] == row["model"]) & (table["region"] == row["region"])]
+    return {} if is_set or not len(endpoints) else endpoints.iloc[0].to_dict()
 
 
 def answers_of_aws(row: Row, quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
@@ -321,7 +323,7 @@ def answers_of_aws(row: Row, quota_code: str, catalogs: Catalogs) -> pd.DataFram
     table = catalogs.capacity[catalogs.capacity["region"] == row["region"]]
     pools = [row["instance"] in of.split("+") for of in table["of"]]
     answers = table[(table["of"] == quota_code) | pd.Series(pools, index=table.index, dtype=bool)]
-    allowed = answers["value"].astype(float) // catalogs.instances["vcpus"].get(
+    instances = answers["value"].astype(float) // catalogs.instances["vcpus"].get(
         row["instance"], np.nan
     )
-    return answers.assign(instances=allowed.where(answers["signal"] == "quota"))
+    return answers.assign(instances=instances.where(answers["signal"] == "quota"))

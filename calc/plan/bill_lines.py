@@ -39,9 +39,9 @@ class BillLines(NamedTuple):
 
     def last_day(self, today: date) -> str:
         """The last day of the bill: the end of its period once that is over, else of its use."""
-        used = str(self.lines["day"].max()) if len(self.lines) else ""
+        day = str(self.lines["day"].max()) if len(self.lines) else ""
         over = self.period_ends and self.period_ends < today.isoformat()
-        return max(self.period_ends, used) if over else used or self.period_ends
+        return max(self.period_ends, day) if over else day or self.period_ends
 
 
 def sum_lines(lines: pd.DataFrame) -> pd.DataFrame:

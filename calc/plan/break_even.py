@@ -25,11 +25,11 @@ def over_use(row: Row, markets: pd.DataFrame) -> pd.DataFrame:
     bill.on_markets. Blocks are paid in whole days, commitments to their end or by the month, and
     Spot with its interruptions. Of the commitments, only the cheapest are in the table.
     """
-    priced = markets[markets["usd_per_hour"].notna()]
-    committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(
+    sold_markets = markets[markets["usd_per_hour"].notna()]
+    commitments = sold_markets[sold_markets["market"].isin([*COMMITTED])].nsmallest(
         MOST_COMMITTED, "usd_per_hour"
     )["market"]
-    lines = priced[priced["market"].isin({*BY_USE, *committed, row["market"]})]
+    lines = sold_markets[sold_markets["market"].isin({*BY_USE, *commitments, row["market"]})]
     ends = bool(ends_of(row))
     attempts = float(row["attempts"]) if ends else 1.0
     hours = float(row["run_hours"]) if ends else float(row["hours"])

@@ -119,15 +119,15 @@ def budget_use(bill: pd.DataFrame, budgets: Iterable[Budget], begins: date) -> l
 
 def _use_of(budget: Budget, rows: list[Row], begins: date) -> Use:
     """Return the dollars and GPU-hours of a budget's plans within its time."""
-    usd, gpu_hours, unpriced = 0.0, 0.0, 0
+    usd, gpu_hours, plans_without_price = 0.0, 0.0, 0
     for row in rows:
         times = months_in(budget, begins, row)
         usd_each = row["once_usd"] if row["is_once"] else row["monthly_usd"]
         gpu_hours_each = row["once_gpu_hours"] if row["is_once"] else row["monthly_gpu_hours"]
-        unpriced += bool(np.isnan(usd_each) and not row["have"])
+        plans_without_price += bool(np.isnan(usd_each) and not row["have"])
         usd += times * np.nan_to_num(usd_each)
         gpu_hours += times * np.nan_to_num(gpu_hours_each)
-    return Use(budget, float(usd), float(gpu_hours), len(rows), unpriced)
+    return Use(budget, float(usd), float(gpu_hours), len(rows), plans_without_price)
 
 
 def months_in(budget: Budget, begins: date, row: Row) -> float:

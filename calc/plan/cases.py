@@ -37,11 +37,11 @@ def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> 
     the other ends, one more attempt at each run, and the contingency on top.
     """
     usd = bill[column].to_numpy(dtype=float)
-    priced = ~np.isnan(usd)
+    has_price = ~np.isnan(usd)
     ratios = np.array([case_ratios(row) for row in records(bill)]).reshape(-1, 2)
-    low = float((usd * ratios[:, 0])[priced].sum())
-    high = float((usd * ratios[:, 1])[priced].sum())
-    base = float(usd[priced].sum())
+    low = float((usd * ratios[:, 0])[has_price].sum())
+    high = float((usd * ratios[:, 1])[has_price].sum())
+    base = float(usd[has_price].sum())
     return Cases(low, base, high * (1 + contingency_percent / 100))
 
 
@@ -57,14 +57,14 @@ def run_ratios(row: Row) -> Ratios:
         return UNCHANGED
     ends = [row[f"run_{end}_hours"] / row["run_hours"] for end in ("low", "high")]
     slow = np.array([row["hours"] * ends[1]])
-    billed = [
+    ratios = [
         billed_hours(
             row["market"], np.ones(1), np.array([row["hours"] * end]), slow, row["attempts"]
         )[0]
         / row["billed_hours"]
         for end in ends
     ]
-    return _known_ratios(*billed)
+    return _known_ratios(*ratios)
 
 
 def service_ratios(row: Row) -> Ratios:
@@ -79,8 +79,12 @@ def service_ratios(row: Row) -> Ratios:
     speeds = [row["tokens_per_second"] / row[f"{end}_tokens_per_second"] for end in ("high", "low")]
     if not all(math.isfinite(speed) for speed in speeds):
         return UNCHANGED
-    needed = [max(math.ceil(working * speed / step - 1e-9), 1) * step for speed in speeds]
-    return _known_ratios(*((instances + spare_of(row)) / row["instances"] for instances in needed))
+    instances_at_ends = [
+        max(math.ceil(working * speed / step - 1e-9), 1) * step for speed in speeds
+    ]
+    return _known_ratios(
+        *((instances + spare_of(row)) / row["instances"] for instances in instances_at_ends)
+    )
 
 
 def attempt_ratios(row: Row) -> Ratios:

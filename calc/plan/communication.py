@@ -62,10 +62,10 @@ def pipeline_parallel_bytes(boundary_bytes, pipeline_parallel, accumulation_step
 def communication_volumes(scenarios: Iterable[Row], catalogs: Catalogs) -> pd.DataFrame:
     """A row per training scenario: bytes sent by data, tensor and pipeline parallel, and in all."""
     formulas = (data_parallel_bytes, tensor_parallel_bytes, pipeline_parallel_bytes)
-    (trained,) = parts(pd.DataFrame(list(scenarios)), catalogs)
-    table = _with_message_sizes(at_places(trained.table)[0][0])  # the same at every place
-    sent = pd.DataFrame({formula.__name__: evaluate(formula, table) for formula in formulas})
-    return sent.assign(sent_bytes=sent.sum(axis=1))
+    (columns_of_part,) = parts(pd.DataFrame(list(scenarios)), catalogs)
+    table = _with_message_sizes(at_places(columns_of_part.table)[0][0])  # the same at every place
+    volumes = pd.DataFrame({formula.__name__: evaluate(formula, table) for formula in formulas})
+    return volumes.assign(sent_bytes=volumes.sum(axis=1))
 
 
 def _with_message_sizes(table: Table) -> Table:

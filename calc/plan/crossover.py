@@ -50,8 +50,8 @@ def over_volume(
     if ALWAYS_ON in lines:
         hours = float(row["hours"]) * tokens / can
         starts = MONTH_DAYS * np.nan_to_num(float(row["start_hours"]))
-        used = float(row["usd_per_hour"]) * (hours + starts * copies)
-        parts[WHEN_USED] = np.minimum(used, parts[ALWAYS_ON])
+        usd_when_used = float(row["usd_per_hour"]) * (hours + starts * copies)
+        parts[WHEN_USED] = np.minimum(usd_when_used, parts[ALWAYS_ON])
     if (endpoint := float(row["endpoint_usd_per_million_tokens"])) > 0:
         parts[PER_TOKEN] = tokens * endpoint / MILLION
     return pd.concat(
@@ -84,9 +84,9 @@ def crossings(table: pd.DataFrame) -> dict[str, float]:
     if PER_TOKEN not in wide:
         return {}
     wide = wide[wide.index <= wide.index.max() / MOST_COPIES * JUST_ABOVE]
-    found = {}
+    days = {}
     for line in wide.columns.drop(PER_TOKEN):
         costlier = np.flatnonzero((wide[line] > wide[PER_TOKEN]).to_numpy())
         after = costlier[-1] + 1 if len(costlier) else 0
-        found[line] = float(wide.index[after]) if after < len(wide) else np.nan
-    return found
+        days[line] = float(wide.index[after]) if after < len(wide) else np.nan
+    return days

@@ -43,12 +43,16 @@ def figures_of(row: Cells, catalogs: Catalogs, today: date) -> Row:
     """
     if row.get("then_made_on"):
         return {name: row[f"then_{name}"] for name in THEN if not is_missing(row[f"then_{name}"])}
-    rounded = {
+    figures_by_name = {
         name: float(f"{float(row[name]):.{_DIGITS}g}")
         for name in FIGURES
         if name in row and not is_missing(row[name])
     }
-    return rounded | ({"fits": row["fits"]} if row.get("fits") else {}) | versions(catalogs, today)
+    return (
+        figures_by_name
+        | ({"fits": row["fits"]} if row.get("fits") else {})
+        | versions(catalogs, today)
+    )
 
 
 def versions(catalogs: Catalogs, today: date) -> dict[str, str]:
@@ -77,17 +81,17 @@ def then_of(answer: KeptAnswer) -> Row:
 
 def changes(row: Cells) -> list[FigureChange]:
     """The figures of a row that have moved, memory in GiB; both values must exist."""
-    moved = []
+    figure_changes = []
     for name in FIGURES:
         then = _number(row.get(f"then_{name}"))
         today = _number(row.get(name))
         if then > 0 and abs(today / then - 1) > MOVED_RATIO:
-            moved.append(
+            figure_changes.append(
                 FigureChange("memory_gib", then / GIB, today / GIB)
                 if name == "needed_bytes"
                 else FigureChange(name, then, today)
             )
-    return moved
+    return figure_changes
 
 
 class PriceMoves(NamedTuple):

@@ -76,15 +76,15 @@ def needed_parts(row: Cells) -> dict[str, float]:
     share of the card that a serving engine leaves. The allocator's cache is not part of it.
     """
     sizes = {name: float(row[name]) for name in COMPONENTS if float(row[name]) > 0}
-    allocated = sum(size for name, size in sizes.items() if name != "overhead_bytes")
-    return sizes | {"overhead_bytes": max(float(row["needed_bytes"]) - allocated, 0.0)}
+    allocated_bytes = sum(size for name, size in sizes.items() if name != "overhead_bytes")
+    return sizes | {"overhead_bytes": max(float(row["needed_bytes"]) - allocated_bytes, 0.0)}
 
 
 def released_cache_bytes(row: Cells) -> float:
     """Memory that the allocator caches on this card and releases when it is needed. [B]"""
     card = float(row["gpu_memory_bytes"])
-    shown = float(row["memory_bytes"])
-    within = min(shown, card) if card > 0 else shown
+    memory_bytes = float(row["memory_bytes"])
+    within = min(memory_bytes, card) if card > 0 else memory_bytes
     return max(within - float(row["needed_bytes"]), 0.0)
 
 

@@ -92,10 +92,10 @@ def _paid_usd(day: np.ndarray, row: Row, rounds: int) -> np.ndarray:
     Runs are paid as each round begins, round k after k / rounds of a month; a service and a
     commitment evenly.
     """
-    paid = np.minimum(day / MONTH_DAYS, _paid_months(row))
+    months = np.minimum(day / MONTH_DAYS, _paid_months(row))
     if ends_of(row) and not MARKETS[row["market"]].committed_years:
-        paid = np.ceil(paid * rounds * (1 - ROUNDING)) / rounds
-    return np.asarray(_month_usd(row) * paid)
+        months = np.ceil(months * rounds * (1 - ROUNDING)) / rounds
+    return np.asarray(_month_usd(row) * months)
 
 
 def _paid_months(row: Row) -> float:

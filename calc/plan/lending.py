@@ -67,7 +67,7 @@ def lent_pools(
     `begins`: midnight of the first day. Windows of a week are counted from Monday.
     """
     first = begins.weekday() * DAY_HOURS if period_hours > DAY_HOURS else 0
-    lent = [
+    pools = [
         (begins + timedelta(hours=offset), window)
         for offset in range(days * DAY_HOURS)
         for window in windows
@@ -83,6 +83,6 @@ def lent_pools(
             "starts": f"{starts:{HOUR_FORMAT}}",
             "ends": f"{starts + timedelta(hours=window.hours):{HOUR_FORMAT}}",
         }
-        for starts, window in lent
+        for starts, window in pools
     ]
     return pd.DataFrame(rows, columns=LENT_COLUMNS)

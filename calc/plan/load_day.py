@@ -101,9 +101,9 @@ def load_day(
     units = np.maximum(units, least)
     instances = units * unit + np.where(units > 0, spare, 0)
     start_hours = float(np.nan_to_num(row["start_hours"]))
-    started = np.maximum(np.diff(instances, prepend=instances[-1]), 0)
+    starts = np.maximum(np.diff(instances, prepend=instances[-1]), 0)
     times = float(row["hours"]) / len(instances)  # of the day or the week in the plan's month
-    hours_scaled = times * float(instances.sum() + start_hours * started.sum())
+    hours_scaled = times * float(instances.sum() + start_hours * starts.sum())
     hours_always = float(row["hours"]) * float(instances.max())
     price = float(row["usd_per_hour"]) / float(row["instances"])
     is_committed = MARKETS[row["market"]].committed_years > 0
@@ -117,7 +117,7 @@ def load_day(
         usd_always=hours_always * price,
         usd_scaled=(hours_always if is_committed else hours_scaled) * price,
         cold_start_seconds=start_hours * HOUR_SECONDS,
-        starts_per_day=float(started.sum() / unit / load.days),
+        starts_per_day=float(starts.sum() / unit / load.days),
         zero_hours_per_day=float((units == 0).sum() / load.days),
         full_month=_full_month(peak_units, load.growth_per_month, unit, spare, most_instances),
     )
@@ -167,6 +167,6 @@ def _full_month(
         return np.nan
     most_units = np.floor((most_instances - spare) / unit)
     months = np.arange(MOST_MONTHS + 1)
-    needed = np.ceil(peak_units * (1 + growth) ** months * (1 - ROUNDING))
-    over = np.flatnonzero(needed > most_units)
+    units_needed = np.ceil(peak_units * (1 + growth) ** months * (1 - ROUNDING))
+    over = np.flatnonzero(units_needed > most_units)
     return float(over[0]) if len(over) else np.nan

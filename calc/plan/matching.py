@@ -89,8 +89,8 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
             open_groups.append(OpenGroup(shared, usd, hours, names))
             is_open[places] = True
     lines = lines.assign(of_plan=of_plan, basis=basis)
-    unplanned = lines[(of_plan == "") & ~is_open]
-    return Matched(lines, tuple(sorted(open_groups, key=lambda one: -one.usd)), unplanned)
+    lines_of_no_plan = lines[(of_plan == "") & ~is_open]
+    return Matched(lines, tuple(sorted(open_groups, key=lambda one: -one.usd)), lines_of_no_plan)
 
 
 def _on_days(candidates: list[Row], days: np.ndarray) -> np.ndarray:
@@ -125,9 +125,9 @@ def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], 
     """
     if group["plan"]:
         wanted = tag_key(group["plan"])
-        named = [row for row in plans if tag_key(row["scenario"]) == wanted]
-        if named:
-            return named, BY_TAG
+        plans_of_tag = [row for row in plans if tag_key(row["scenario"]) == wanted]
+        if plans_of_tag:
+            return plans_of_tag, BY_TAG
     rest, is_tagged = plans, False
     for tag in ("team", "project"):
         theirs = [row for row in rest if _text_of(row, tag) == tag_key(group[tag])]

@@ -40,14 +40,14 @@ def neuron_rows(row: Row) -> pd.DataFrame:
     own number of instances; usd_per_million_tokens: of what a published rate generates or trains.
     Both are NaN without a rate or a price, which is that of `market` in `region`.
     """
-    needed = needed_gib(row)
+    gib = needed_gib(row)
     rows = []
     for name, instance in neuron().instances.items():
         if row["work"] == "training" and not neuron().chips[instance.chip].trains:
             continue
         rates = [rate for rate in neuron().rates if _is_of(rate, name, row)]
         several: list[NeuronRate | None] = [*rates] or [None]
-        rows += [_row(name, instance, rate, needed, row) for rate in several]
+        rows += [_row(name, instance, rate, gib, row) for rate in several]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -55,8 +55,10 @@ def needed_gib(row: Row) -> float:
     """Memory that the model itself needs on all chips together. [GiB]"""
     parameters = float(row["parameters"])
     if row["work"] == "training":
-        trained = float(row["trained_parameters"])
-        return (WEIGHT_BYTES * (parameters - trained) + TRAINED_BYTES * trained) / GIB
+        trained_parameters = float(row["trained_parameters"])
+        return (
+            WEIGHT_BYTES * (parameters - trained_parameters) + TRAINED_BYTES * trained_parameters
+        ) / GIB
     names = ("tensor_parallel", "pipeline_parallel", "context_parallel")
     replica_gpus = float(np.prod([float(row[name]) for name in names]))
     cache = float(np.nan_to_num(row["kv_cache_bytes"])) * replica_gpus
@@ -73,9 +75,7 @@ def _trains_all(row: Row) -> bool:
     return bool(row["tuning"] == "full" and row["objective"] in ("", "sft"))
 
 
-def _row(
-    name: str, instance: NeuronInstance, rate: NeuronRate | None, needed: float, row: Row
-) -> Row:
+def _row(name: str, instance: NeuronInstance, rate: NeuronRate | None, gib: float, row: Row) -> Row:
     """A row for one type of instance, with the published rate nearest to the job if any."""
     memory = instance.chips * neuron().chips[instance.chip].memory_gib
     hourly = np.nan if instance.usd_per_hour is None else instance.usd_per_hour
@@ -83,8 +83,8 @@ def _row(
         "instance": name,
         "chip": neuron().chips[instance.chip].name,
         "memory_gib": memory,
-        "needed_gib": needed,
-        "instances_least": float(np.ceil(needed / memory)),
+        "needed_gib": gib,
+        "instances_least": float(np.ceil(gib / memory)),
         "usd_per_hour": hourly,
         "market": instance.market if instance.usd_per_hour else "",
         "region": instance.region if instance.usd_per_hour else "",

@@ -36,8 +36,8 @@ def answers_by_job(jobs: Sequence[str], ticks: Sequence[bool]) -> list[JobAnswer
         places.setdefault(job, []).append(place)
     answers = []
     for job, own in places.items():
-        ticked = [place for place in own if ticks[place]]
-        answers.append(JobAnswers(job, own, ticked[0] if ticked else own[0]))
+        own_ticks = [place for place in own if ticks[place]]
+        answers.append(JobAnswers(job, own, own_ticks[0] if own_ticks else own[0]))
     return answers
 
 
@@ -74,8 +74,8 @@ def first_month(rows: pd.DataFrame) -> pd.DataFrame:
 
 def in_plan(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the ticked rows of a plan, or all of them if none is ticked."""
-    ticked = rows["in_bill"] == "yes"
-    return rows[ticked] if ticked.any() else rows
+    is_ticked = rows["in_bill"] == "yes"
+    return rows[is_ticked] if is_ticked.any() else rows
 
 
 def ticked_rows(bill: pd.DataFrame) -> pd.DataFrame:

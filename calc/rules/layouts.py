@@ -53,15 +53,15 @@ def remark_of(rule: Rule, columns: Columns, row: int) -> Remark:
         else:
             values[name] = column[row if len(column) > 1 else 0]
     facts = {name: values[name] for name in rule.facts}
-    computed = {name: evaluate(formula, values) for name, formula in rule.computed.items()}
-    return remark(rule.code, **facts, **computed)
+    figures = {name: evaluate(formula, values) for name, formula in rule.computed.items()}
+    return remark(rule.code, **facts, **figures)
 
 
-def nearest_divisor(total: float, wanted: float) -> int:
+def nearest_divisor(total: float, near: float) -> int:
     """Return the divisor of a count that is nearest to the wanted number."""
     small = [d for d in range(1, isqrt(int(total)) + 1) if total % d == 0] or [1]
     divisors = [*small, *(int(total) // d for d in small)]
-    return min(divisors, key=lambda d: (abs(d - wanted), d))
+    return min(divisors, key=lambda d: (abs(d - near), d))
 
 
 def _lacks_engine(

@@ -86,10 +86,10 @@ def verdicts_on(
     table = take(small, np.tile(np.arange(rows), places))
     table |= {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")}
     first, copies = distinct_rows(table, catalogs)
-    verdict, timed = (
+    verdict, is_timed = (
         np.broadcast_to(values, first["rows"])[copies] for values in verdicts(first, catalogs)
     )
-    return verdict.reshape(places, rows), timed.reshape(places, rows)
+    return verdict.reshape(places, rows), is_timed.reshape(places, rows)
 
 
 def _worst(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:

@@ -180,10 +180,10 @@ def _at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
 
 def _cache_formats(table: Columns) -> Words:
     """Return the number format of each row's cache, by default bf16 or fp16 as its products."""
-    requested = table["kv_precision"]
-    vocabulary = np.append(requested.vocabulary, SIXTEEN_BITS)
-    default_code = len(requested.vocabulary) + (table["computes_bf16"] > 0)
-    return Words(np.where(requested.are(""), default_code, requested.codes), vocabulary)
+    formats = table["kv_precision"]
+    vocabulary = np.append(formats.vocabulary, SIXTEEN_BITS)
+    default_code = len(formats.vocabulary) + (table["computes_bf16"] > 0)
+    return Words(np.where(formats.are(""), default_code, formats.codes), vocabulary)
 
 
 @cached_per_catalogs("gpus", "instances")

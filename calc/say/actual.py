@@ -52,32 +52,35 @@ def headline(result: Actual) -> str:
     For example: $12,400 was paid for what was planned at $10,300: 20 % more
     """
     rows = result.billed
-    paid = float(rows["actual_usd"].sum())
-    planned = float(rows["planned_usd"].sum())
+    paid_usd = float(rows["actual_usd"].sum())
+    planned_usd = float(rows["planned_usd"].sum())
     if not len(rows):
         return "No line of the bill belongs to a plan"
-    if not planned > 0:
-        return f"{billed_usd(paid)} was paid; no plan has a price to compare it with"
-    change = _change_words(paid / planned)
-    return f"{billed_usd(paid)} was paid for what was planned at {billed_usd(planned)}: {change}"
+    if not planned_usd > 0:
+        return f"{billed_usd(paid_usd)} was paid; no plan has a price to compare it with"
+    change = _change_words(paid_usd / planned_usd)
+    return (
+        f"{billed_usd(paid_usd)} was paid for what was planned at {billed_usd(planned_usd)}: "
+        f"{change}"
+    )
 
 
 def plan_sentence(row: Row) -> str:
     """One plan: what it cost, what was planned, and the causes of the difference."""
     if not row["lines"]:
-        planned = "" if row["planned_usd"] else ", and nothing was planned for these days"
-        return f"{row['plan']}: no line of the bill belongs to it{planned}."
-    paid = f"{row['plan']}: {billed_usd(row['actual_usd'])} paid"
+        planned_words = "" if row["planned_usd"] else ", and nothing was planned for these days"
+        return f"{row['plan']}: no line of the bill belongs to it{planned_words}."
+    paid_words = f"{row['plan']}: {billed_usd(row['actual_usd'])} paid"
     basis = f" (matched {BASIS_WORDS[row['basis']]})" if row["basis"] else ""
     if is_missing(row["ratio"]):
         has_none = is_missing(row["planned_usd"])
         why = "the plan has no price" if has_none else "nothing was planned for these days"
-        return f"{paid}{basis}; {why}."
+        return f"{paid_words}{basis}; {why}."
     of_plan = f"{billed_usd(row['planned_usd'])} planned, {_change_words(row['ratio'])}{basis}"
     causes = list(_causes(row))
     if row["cause"] == NOT_SPLIT:
         causes = ["the bill has no hours, so its causes are not known"]
-    return f"{paid}, {of_plan}" + (f": {'; '.join(causes)}." if causes else ".")
+    return f"{paid_words}, {of_plan}" + (f": {'; '.join(causes)}." if causes else ".")
 
 
 def _causes(row: Row) -> Iterator[str]:
@@ -158,16 +161,16 @@ def attempts_sentence(row: Row) -> str:
 
 def runway_sentence(runway: Runway) -> str:
     """Say when the budget ends at this rate, or what is left at its own end."""
-    spent = f"{billed_usd(runway.spent_usd)} of {billed_usd(runway.budget_usd)} is spent"
+    spent_words = f"{billed_usd(runway.spent_usd)} of {billed_usd(runway.budget_usd)} is spent"
     if runway.left_usd <= 0:
         over = f" {day_text(runway.ends_on)}" if runway.ends_on else ""
-        return f"{spent}: the budget ended{f' on{over}' if over else ''}."
+        return f"{spent_words}: the budget ended{f' on{over}' if over else ''}."
     rate = f"{billed_usd(runway.usd_per_day)} a day"
     if runway.left_at_end_usd >= 0:
-        return f"{spent}; at {rate} {billed_usd(runway.left_at_end_usd)} is left at its end."
+        return f"{spent_words}; at {rate} {billed_usd(runway.left_at_end_usd)} is left at its end."
     if runway.ends_on is None:
-        return f"{spent}; at {rate} the budget lasts for more than ten years."
-    return f"{spent}; at {rate} the budget ends on {day_text(runway.ends_on)}."
+        return f"{spent_words}; at {rate} the budget lasts for more than ten years."
+    return f"{spent_words}; at {rate} the budget ends on {day_text(runway.ends_on)}."
 
 
 def budget_sentence(budget: Budget, left: Runway, first_day: str) -> str:

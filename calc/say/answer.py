@@ -257,7 +257,7 @@ def _block(subject: Subject) -> str:
     days = with_noun(round(row["billed_hours"] / DAY_HOURS / row["attempts"]), "day")
     sizes = sizes_sold(row["market"], subject.catalogs)
     several = blocks_rented(row["instances_needed"], sizes)
-    paid = row["instances"]
+    instances = row["instances"]
     blocks = (
         f"{several} capacity blocks of at most {sizes[-1]:.0f} instances are"
         if several > 1
@@ -265,9 +265,9 @@ def _block(subject: Subject) -> str:
     )
     every = ", once for every attempt" if row["attempts"] > 1 else ""
     idle = ""
-    if paid > row["instances_needed"]:
+    if instances > row["instances_needed"]:
         idle = (
-            f", of {paid:.0f} instances, since AWS sells {said_sizes(sizes)} at once, and "
+            f", of {instances:.0f} instances, since AWS sells {said_sizes(sizes)} at once, and "
             f"{row['instances_needed']:.0f} of them work"
         )
     return (
@@ -296,11 +296,11 @@ def _otherwise(subject: Subject) -> str:
     other = subject.reasons.otherwise
     assert other is not None, "the code says that there is one"
     is_agreed = other["obtainable"] == "by-agreement"
-    agreed = ", where so many come by agreement alone," if is_agreed else ""
+    agreement_words = ", where so many come by agreement alone," if is_agreed else ""
     how = (
         "as a capacity block, booked to the slow end in whole days,"
         if other["market"] == BLOCK
-        else f"on demand{agreed}"
+        else f"on demand{agreement_words}"
     )
     return f"{how} this type costs at least {usd(other['usd'])}"
 
@@ -327,11 +327,11 @@ WORDS: dict[str, Words] = {
 }
 
 
-def rented_words(rented: Rented | None) -> str:
+def rented_words(rental: Rented | None) -> str:
     """Return the lowest cost of renting, for a job on your own machines."""
-    if rented is None:
+    if rental is None:
         return ""
-    row = rented.row
+    row = rental.row
     if row is None:
         return " No rented option meets the limits either."
     time = f" in {span(row['hours'])}" if ends_of(row) else " a month"

@@ -14,11 +14,13 @@ def commands(
         f"aws service-quotas get-service-quota --service-code ec2 --quota-code {quota.code} "
         f"--region {region}"
     )
-    listed = (
+    list_command = (
         f"aws service-quotas list-service-quotas --service-code ec2 --region {region} --query "
         f"\"Quotas[?contains(QuotaName, '{{}}')]\""
     )
-    lines = [value if quota.code else listed.format("Capacity Block" if block_hours else "Spot")]
+    lines = [
+        value if quota.code else list_command.format("Capacity Block" if block_hours else "Spot")
+    ]
     if block_hours:
         lines.append(
             f"aws ec2 describe-capacity-block-offerings --instance-type {row['instance']} "

@@ -18,10 +18,8 @@ def budget_name(budget: Budget) -> str:
 def use_sentence(use: Use) -> str:
     """Return what plans use of a budget, and what is left of it."""
     parts = [*_money(use), *_hours(use)]
-    unpriced = [f"{with_noun(use.unpriced, 'plan')} without a price not counted"] * bool(
-        use.unpriced
-    )
-    return f"{budget_name(use.budget)}: {'; '.join([*parts, *unpriced])}."
+    notes = [f"{with_noun(use.unpriced, 'plan')} without a price not counted"] * bool(use.unpriced)
+    return f"{budget_name(use.budget)}: {'; '.join([*parts, *notes])}."
 
 
 def _money(use: Use) -> list[str]:

@@ -94,15 +94,15 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
     degrees = ""
     if row.get("context_parallel", 1) > 1:
         degrees = f"each sequence over {row['context_parallel']:.0f}"
-    recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
-    generated = GENERATED.get(str(row.get("rollout")), "").format(**row)
+    recompute_words = RECOMPUTED.get(row["recompute"], "some activations recomputed")
+    rollout_words = GENERATED.get(str(row.get("rollout")), "").format(**row)
     parts = [
         sharding_words,
         degrees,
         f"{with_noun(int(row['batch']), 'sequence')} at a time",
-        recomputed,
+        recompute_words,
         "blocks compiled" if row.get("compile") == "yes" else "",
-        generated,
+        rollout_words,
     ]
     return ", ".join(filter(None, parts))
 

@@ -52,8 +52,8 @@ def money_of(amounts: Sequence[float], total_usd: float) -> Money:
 
     They have cents if one of them is below $10 and the total below $100.
     """
-    known = [abs(usd) for usd in amounts if not is_missing(usd)]
-    has_cents = known and min(known) < CENTS_BELOW_USD and total_usd < WHOLE_FROM_USD
+    usds = [abs(usd) for usd in amounts if not is_missing(usd)]
+    has_cents = usds and min(usds) < CENTS_BELOW_USD and total_usd < WHOLE_FROM_USD
     return Money(2 if has_cents else 0)
 
 
@@ -80,10 +80,10 @@ def summands(values: Sequence[float], money: Money | None = None) -> tuple[list[
     `money`: the rounding of their screen, by default their own. A missing amount is empty; without
     any, so is the sum.
     """
-    known = [value for value in values if not is_missing(value)]
-    money = money or money_of(known, sum(known))
+    addends = [value for value in values if not is_missing(value)]
+    money = money or money_of(addends, sum(addends))
     texts = ["" if is_missing(value) else money(value) for value in values]
-    return texts, money(money.total(known)) if known else ""
+    return texts, money(money.total(addends)) if addends else ""
 
 
 def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
@@ -92,6 +92,6 @@ def hour_summands(values: Sequence[float]) -> tuple[list[str], str]:
     A missing value is empty; without any, so is the sum.
     """
     texts = ["" if is_missing(value) else gpu_hours_text(value) for value in values]
-    shown = [float(text.replace(",", "")) for text in texts if text]
-    total = f"{sum(shown):,.3f}".rstrip("0").rstrip(".")
-    return texts, total if shown else ""
+    numbers = [float(text.replace(",", "")) for text in texts if text]
+    total = f"{sum(numbers):,.3f}".rstrip("0").rstrip(".")
+    return texts, total if numbers else ""

@@ -24,14 +24,14 @@ NO_ENDPOINT = (
 )
 
 
-def crossing_sentences(found: Mapping[str, float]) -> list[str]:
+def crossing_sentences(days: Mapping[str, float]) -> list[str]:
     """Return from how many generated tokens a month on each way beats the endpoint."""
-    if not found:
+    if not days:
         return [NO_ENDPOINT]
     lines = [
-        f"{LINE_WORDS[line].capitalize()}: {_from(found[line])}."
+        f"{LINE_WORDS[line].capitalize()}: {_from(days[line])}."
         for line in LINE_WORDS
-        if line in found
+        if line in days
     ]
     return [*lines, OF_OWN_WEIGHTS]
 

@@ -128,17 +128,17 @@ def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:
     return OF_PUBLISHED * bool(endpoint_facts(plan.service, catalogs)) + OF_OWN_WEIGHTS
 
 
-def endpoint_price(row: Row, listed: Row, catalogs: Catalogs) -> str:
+def endpoint_price(row: Row, prices: Row, catalogs: Catalogs) -> str:
     """Return the price of a million tokens at an endpoint: listed, or set by hand."""
     price = (
         f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts "
         f"included"
     )
-    if not listed:
+    if not prices:
         return f"At {price}"
     return (
-        f"As Amazon Bedrock lists {listed['sold_as']} in {region_name(row['region'], catalogs)} "
-        f"({listed['as_of']}), {price}"
+        f"As Amazon Bedrock lists {prices['sold_as']} in {region_name(row['region'], catalogs)} "
+        f"({prices['as_of']}), {price}"
     )
 
 

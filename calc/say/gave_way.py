@@ -17,11 +17,11 @@ def shortened_lengths(
 
     `lengths`: what was asked for and what is used, by column.
     """
-    used = ", ".join(
-        f"{LENGTHS.get(name, 'context')} {fitted:,}, not {wanted:,}"
-        for name, (wanted, fitted) in lengths.items()
+    words = ", ".join(
+        f"{LENGTHS.get(name, 'context')} {after:,}, not {before:,}"
+        for name, (before, after) in lengths.items()
     )
-    return f"{model_name} has learned positions for {longest_tokens:,.0f} tokens; used: {used}."
+    return f"{model_name} has learned positions for {longest_tokens:,.0f} tokens; used: {words}."
 
 
 def no_images(model_name: str) -> str:
@@ -29,7 +29,7 @@ def no_images(model_name: str) -> str:
     return f"{model_name} takes no images or sounds; none are counted."
 
 
-def not_possible(name: str, value: str, kept: Sequence[str]) -> str:
+def not_possible(name: str, value: str, choices: Sequence[str]) -> str:
     """Return that the work cannot use a value of a column, and which values are kept."""
-    instead = ", ".join(kept) or "the usual one"
+    instead = ", ".join(choices) or "the usual one"
     return f"{name} {value} is not possible for this work; {instead} is used instead."

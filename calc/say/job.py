@@ -313,11 +313,12 @@ def _machines(job: Cells, catalogs: Catalogs) -> str:
 
 def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     """Yield the settings made by hand, and the assumptions that differ from the catalog's."""
-    attempts, paid = number_in(job, "attempts"), number_in(job, "paid_ratio")
+    attempts, paid_ratio = number_in(job, "attempts"), number_in(job, "paid_ratio")
     if attempts not in (0, 1):
         yield f"{amount(attempts)} attempts paid for"
-    if paid not in (0, 1):
-        yield f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed"
+    if paid_ratio not in (0, 1):
+        percent = amount(100 * abs(paid_ratio - 1))
+        yield f"at {percent} % {'less' if paid_ratio < 1 else 'more'} than listed"
     if job.get("private_prices"):
         yield "at your own prices"
     values = _columns_by_hand(job, catalogs)

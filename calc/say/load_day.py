@@ -29,15 +29,17 @@ def machines_sentence(day: LoadDay) -> str:
 def month_sentence(day: LoadDay) -> str:
     """Return the cost of a month always on, and of the same month scaled by the hour."""
     always = f"{day.gpu_hours_always:,.0f} GPU-hours{_money(day.usd_always)}"
-    scaled = f"{day.gpu_hours_scaled:,.0f}{_money(day.usd_scaled)}"
+    scaled_words = f"{day.gpu_hours_scaled:,.0f}{_money(day.usd_scaled)}"
     saved_ratio = 1 - day.gpu_hours_scaled / day.gpu_hours_always
     if saved_ratio < SAME:
         return f"A month takes {always}; scaling by the hour saves nothing."
-    committed = ""
+    commitment_words = ""
     if day.usd_always == day.usd_scaled and not is_missing(day.usd_always):
-        committed = " The commitment is paid all the same."
+        commitment_words = " The commitment is paid all the same."
     less = percent(saved_ratio)
-    return f"A month takes {always}; scaled by the hour {scaled}, {less} less.{committed}"
+    return (
+        f"A month takes {always}; scaled by the hour {scaled_words}, {less} less.{commitment_words}"
+    )
 
 
 def _money(usd: float) -> str:

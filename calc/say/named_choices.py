@@ -12,8 +12,8 @@ from calc.studies.named_choices import NamedChoice
 def named_choices_words(choices: Sequence[NamedChoice], catalogs: Catalogs) -> str:
     """Each choice with its price: 1 × p4d.24xlarge $49 in 2.2 h · p5: nothing meets the limits."""
     regions = {choice.row["region"] for choice in choices if choice.row}
-    named = catalogs if len(regions) > 1 else None
-    return " · ".join(_words(choice, named) for choice in choices)
+    catalogs_for_names = catalogs if len(regions) > 1 else None
+    return " · ".join(_words(choice, catalogs_for_names) for choice in choices)
 
 
 def _words(choice: NamedChoice, catalogs: Catalogs | None) -> str:

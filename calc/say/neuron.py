@@ -30,8 +30,8 @@ def neuron_sentences(rows: pd.DataFrame) -> list[str]:
     memory = (
         f"The model itself needs {three_digits(needed_gib)} GiB, working memory left out; {holds}."
     )
-    rated = [row for row in records(rows) if not is_missing(row["rate_tokens_per_second"])]
-    rates = [_rate(row) for row in rated] or [
+    rows_with_rate = [row for row in records(rows) if not is_missing(row["rate_tokens_per_second"])]
+    rates = [_rate(row) for row in rows_with_rate] or [
         "AWS publishes no rate for this model and work, so there is no time and no price."
     ]
     return [memory, *rates]

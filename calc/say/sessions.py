@@ -43,11 +43,11 @@ def session_sentences(plan: SessionPlan) -> list[str]:
     think = short_duration(plan.sessions.think_seconds)
     turns = f"{with_noun(plan.sessions.turns, 'turn')} with {think} between them"
     pool = f"the cache of {plan.pool_tokens:,.0f} tokens"
-    reused = percent(plan.reused_tokens / plan.prompt_tokens)
-    found = (
+    reused_percent = percent(plan.reused_tokens / plan.prompt_tokens)
+    reuse_sentence = (
         f"{turns}: {percent(plan.hit_ratio)} of the later turns find their conversation in {pool}, "
-        f"where it stays for {short_duration(plan.stay_seconds)}. That is {reused} of all prompt "
-        f"tokens, which are not computed again."
+        f"where it stays for {short_duration(plan.stay_seconds)}. That is {reused_percent} of all "
+        "prompt tokens, which are not computed again."
     )
     first = (
         f"Time to first token {short_duration(cached['first_token_seconds'])}, without reuse "
@@ -62,4 +62,4 @@ def session_sentences(plan: SessionPlan) -> list[str]:
     money = ""
     if not is_missing(cost[1]):
         money = f"A million answer tokens cost {usd(cost[0])}, without reuse {usd(cost[1])}."
-    return [sentence for sentence in (found, first, load, money) if sentence]
+    return [sentence for sentence in (reuse_sentence, first, load, money) if sentence]

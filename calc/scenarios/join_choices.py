@@ -210,8 +210,8 @@ def loss(
     """The loss of the scenario; by default that of the software or its release."""
     software = _row(catalogs, "implementations", running_implementation)
     plain = Words(software, words_of(catalogs, "implementations", "default_loss"))
-    compiled = Words(software, words_of(catalogs, "implementations", "compiled_loss"))
-    default = where(compiles > 0, compiled, plain)
+    compiled_loss = Words(software, words_of(catalogs, "implementations", "compiled_loss"))
+    default = where(compiles > 0, compiled_loss, plain)
     of_release = where(scoring_fuses_head > 0, word("fused"), word("full"))
     return where(asked_loss.are(""), where(scores_by_release > 0, of_release, default), asked_loss)
 

@@ -42,20 +42,20 @@ def model_row(model, catalogs, problems):
 
 def precision(asked_precision, names_precision, trains, model_row, catalogs):
     """The named precision; by default that of the model's file in serving, or the usual one."""
-    stored = words_of(catalogs, "models", "stored_precision")
-    as_stored = (stored != "")[model_row] & (trains == 0) & ~names_precision
+    stored_precision = words_of(catalogs, "models", "stored_precision")
+    as_stored = (stored_precision != "")[model_row] & (trains == 0) & ~names_precision
     if as_stored.any():
-        return where(as_stored, Words(model_row, stored), asked_precision)
+        return where(as_stored, Words(model_row, stored_precision), asked_precision)
     return asked_precision
 
 
 def scale_elements(model_row, precision, catalogs):
     """The elements that share a scale in a published file, 0 without a bound; its padded width."""
-    elements, padded = published_weights.scales_by_format(catalogs)
+    elements, padded_elements = published_weights.scales_by_format(catalogs)
     row = word_rows(catalogs, "precisions", precision)
     return {
         "scale_elements": (row >= 0) * elements[model_row, row],
-        "padded_ffn_width": (row >= 0) * padded[model_row, row],
+        "padded_ffn_width": (row >= 0) * padded_elements[model_row, row],
     }
 
 

@@ -139,9 +139,9 @@ def rollout_numbers(
 
     What is offloaded is by default what the trainer offloads.
     """
-    colocated = rollout.are("colocated") * rolls_out
+    is_colocated = rollout.are("colocated") * rolls_out
     leaves = {
-        name: colocated
+        name: is_colocated
         * np.where(
             phase_offload.are(""), default, phase_offload.are(name) | phase_offload.are("all")
         )
@@ -151,11 +151,11 @@ def rollout_numbers(
         )
     }
     return {
-        "colocates_engine": colocated,
+        "colocates_engine": is_colocated,
         "rolls_out_apart": rollout.are("own gpus") * rolls_out,
         "generates_itself": rollout.are("none") * rolls_out,
         "engine_sleeps": np.where(rollout_sleep.are(""), trainer_sleeps, rollout_sleep.are("yes"))
-        * colocated,
+        * is_colocated,
         "weights_leave": leaves["weights"],
         "states_leave": leaves["states"],
     }

@@ -64,8 +64,8 @@ def run_place_likeness(
     """Likeness of each run to a row by card and number of cards. Shape (runs, rows). [share]"""
     if not len(run_gpus):
         return run_gpus
-    doubled = np.where(trains > 0, run_training_gpus_doubled_ratio, run_gpus_doubled_ratio)
-    return np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio) * doubled ** _doublings(
+    doubled_ratio = np.where(trains > 0, run_training_gpus_doubled_ratio, run_gpus_doubled_ratio)
+    return np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio) * doubled_ratio ** _doublings(
         run_gpus, gpus
     )
 

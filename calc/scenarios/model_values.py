@@ -53,8 +53,8 @@ def leaves_experts_wide(
     In transformers before 5.0 they are a list of linear layers. Source: bitsandbytes issue 1849;
     catalogs/edited/implementations.yaml, stacks_experts.
     """
-    stacked = implementation_stacks_experts * (1 - np.nan_to_num(release_lists_experts))
-    return leaves_stacked_experts * stacked
+    stacks_experts = implementation_stacks_experts * (1 - np.nan_to_num(release_lists_experts))
+    return leaves_stacked_experts * stacks_experts
 
 
 def generations(asked_generations, usual_generations, rolls_out):

@@ -77,11 +77,11 @@ def paid_prices(
     """
     private, _ = _readable(str(scenario.get("private_prices") or ""), catalogs)
     ratio = scenario.get("paid_ratio")
-    paid = listed.copy()
+    prices = listed.copy()
     for row, instance in enumerate(instances):
         if instance in private:
-            paid[row][..., on_demand] = private[instance]
-    return paid * ratio if ratio is not None and ratio > 0 else paid
+            prices[row][..., on_demand] = private[instance]
+    return prices * ratio if ratio is not None and ratio > 0 else prices
 
 
 def discount_percent(paid_ratio: float) -> float:

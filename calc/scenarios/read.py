@@ -55,7 +55,7 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     return frame
 
 
-def check_column_names(columns: pd.Index, known: Container[str]) -> None:
+def check_column_names(columns: pd.Index, names: Container[str]) -> None:
     """Raise TableError if no column names the model, or one is there twice or misspelled."""
     if "model" not in columns:
         raise TableError(
@@ -69,7 +69,7 @@ def check_column_names(columns: pd.Index, known: Container[str]) -> None:
         )
     for column in columns:
         name = "_".join(str(column).lower().split())
-        if name != column and name in known and name not in columns:
+        if name != column and name in names and name not in columns:
             raise TableError(
                 f"The column '{quote_cell(column)}' would not be read; write its name as {name}."
             )

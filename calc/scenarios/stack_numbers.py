@@ -87,11 +87,13 @@ def blocks_of_kinds(catalogs: Catalogs) -> list[list[str]]:
 def kind_rows(catalogs: Catalogs) -> np.ndarray:
     """The number of each stack's kind among the coefficients, behind the catalog's blocks."""
     models, stacks = catalogs.models, catalogs.stacks
-    crossed = stacks["cross_attention"] > 0
-    encodes = ~crossed & (models["kind"].reindex(stacks["model"]) != "decoder").to_numpy()
+    has_cross_attention = stacks["cross_attention"] > 0
+    encodes = (
+        ~has_cross_attention & (models["kind"].reindex(stacks["model"]) != "decoder").to_numpy()
+    )
     state = stacks["recurrent_state_elements"] + stacks["convolution_state_elements"] > 0
     holds = {
-        "crossed": crossed,
+        "crossed": has_cross_attention,
         "encoder": encodes,
         "state": state,
         "experts": stacks["experts"] > 0,

@@ -132,13 +132,13 @@ def _schedule(
     problem = problem_of(runs, pools, ways, catalogs)
     placements = cheapest_first(problem)
     least = float("nan")
-    searched = False
+    was_searched = False
     if prove and solver.is_installed():
         placements, least = solver.solve_placement(problem, placements)
-        placements, searched = pushed_forward(placements, problem), True
+        placements, was_searched = pushed_forward(placements, problem), True
     usd = total_usd(placements, problem)
     out = len(runs) - len(placements)
-    how = how_good(usd, least, out) if searched else HEURISTIC + _left_out(out)
+    how = how_good(usd, least, out) if was_searched else HEURISTIC + _left_out(out)
     least = least if out == 0 else float("nan")
     return Schedule(
         _runs(placements, problems, problem), _pools(placements, problem), usd, least, how

@@ -32,13 +32,13 @@ def solve_placement(problem: Problem, hint: list[Placement]) -> tuple[list[Place
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
-    taken, starts, spans = _add_ways(model, problem, hint)
-    left_out = _add_runs(model, problem, taken)
+    is_taken, starts, spans = _add_ways(model, problem, hint)
+    left_out = _add_runs(model, problem, is_taken)
     most = _add_capacities(model, problem, spans)
     penalties = [round(weight * CENTS) for weight in weights(problem, _dearest_usd(problem))]
     if sum(penalties) > LARGEST_SUM:
         return hint, float("nan")
-    cost = [round(way.usd * CENTS) * on for way, on in zip(problem.ways, taken, strict=True)]
+    cost = [round(way.usd * CENTS) * on for way, on in zip(problem.ways, is_taken, strict=True)]
     for pool, count in zip(problem.pools, most, strict=False):
         cost.append(round(pool.usd * CENTS) * count)
     late = [penalty * out for penalty, out in zip(penalties, left_out, strict=True)]
@@ -47,7 +47,7 @@ def solve_placement(problem: Problem, hint: list[Placement]) -> tuple[list[Place
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return hint, float("nan")
     placements = []
-    for way, start, on in zip(problem.ways, starts, taken, strict=True):
+    for way, start, on in zip(problem.ways, starts, is_taken, strict=True):
         if solver.boolean_value(on):
             placements.append(Placement(way, solver.value(start)))
     late_cents = sum(
@@ -61,24 +61,24 @@ def _add_ways(
     model: Any, problem: Problem, hint: list[Placement]
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Variables of each way: whether it is taken, the minute of its start, and its interval."""
-    hinted = {one.way: one.start for one in hint}
-    taken, starts, spans = [], [], []
+    hint_starts = {one.way: one.start for one in hint}
+    is_taken, starts, spans = [], [], []
     for way, (first, last) in zip(problem.ways, problem.windows, strict=True):
         on = model.new_bool_var("")
         start = model.new_int_var(first, last - way.minutes, "")
         spans.append(model.new_optional_fixed_size_interval_var(start, way.minutes, on, ""))
-        model.add_hint(on, way in hinted)
-        model.add_hint(start, hinted.get(way, first))
-        taken.append(on)
+        model.add_hint(on, way in hint_starts)
+        model.add_hint(start, hint_starts.get(way, first))
+        is_taken.append(on)
         starts.append(start)
-    return taken, starts, spans
+    return is_taken, starts, spans
 
 
-def _add_runs(model: Any, problem: Problem, taken: list[Any]) -> list[Any]:
+def _add_runs(model: Any, problem: Problem, is_taken: list[Any]) -> list[Any]:
     """A variable for each run that is left out; a run takes exactly one way, or is left out."""
     left_out = [model.new_bool_var("") for _ in problem.runs]
     for run, out in enumerate(left_out):
-        ways = [on for way, on in zip(problem.ways, taken, strict=True) if way.run == run]
+        ways = [on for way, on in zip(problem.ways, is_taken, strict=True) if way.run == run]
         model.add_exactly_one([out, *ways])
     return left_out
 

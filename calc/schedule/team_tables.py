@@ -103,18 +103,18 @@ def first_pool(row: Cells) -> Row:
 
 def with_pools_of(pools: pd.DataFrame, rows: Iterable[Cells]) -> pd.DataFrame:
     """The pools with those that the answers need, each large enough for all of them at once."""
-    needed: dict[tuple[str, ...], Row] = {}
+    pools_by_key: dict[tuple[str, ...], Row] = {}
     for row in rows:
         if row["instance"]:
             pool = pool_of(row)
-            same = needed.setdefault(_machine(pool), pool | {"instances": 0})
+            same = pools_by_key.setdefault(_machine(pool), pool | {"instances": 0})
             same["instances"] += pool["instances"]
     table = pools.to_dict("records")
     for pool in table:
-        more = needed.pop(_machine(pool), None)
+        more = pools_by_key.pop(_machine(pool), None)
         if more and number(str(pool["instances"])) < more["instances"]:
             pool["instances"] = more["instances"]
-    return as_text(pd.DataFrame([*table, *needed.values()], columns=list(pools.columns)))
+    return as_text(pd.DataFrame([*table, *pools_by_key.values()], columns=list(pools.columns)))
 
 
 def _machine(pool: Cells) -> tuple[str, ...]:

@@ -44,12 +44,12 @@ def ways_of(
         for place, pool in enumerate(pools):
             window = window_hours(run, pool)
             for job in _jobs(run, pool, window) if window > 0 else ():
-                answered = options(job, catalogs)
-                if answered.obstacle:
-                    text = problem_text(answered.obstacle, answered.resolved, catalogs)
+                answer = options(job, catalogs)
+                if answer.obstacle:
+                    text = problem_text(answer.obstacle, answer.resolved, catalogs)
                     problems[number] = f"{run.name} on {pool.name}: {text}"
-                for row in () if answered.obstacle else answered.rows:
-                    way = _way(number, place, row, pool, window, answered.job)
+                for row in () if answer.obstacle else answer.rows:
+                    way = _way(number, place, row, pool, window, answer.job)
                     ways.setdefault((number, place, way.instances, way.minutes), way)
     fitting = [
         way

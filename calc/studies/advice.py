@@ -175,11 +175,11 @@ def _try_changes(
     row: Row, job: Row, kinds: list[str], changes: list[Changes], catalogs: Catalogs
 ) -> pd.DataFrame:
     """Estimate each change. Return what it saves, how much it slows, and which limits it meets."""
-    resolved = resolve(job, catalogs)
-    has_rate = bool(resolved.requests_per_second)
-    of_load = (*load_columns(resolved), *_LOADED) if has_rate else ()
-    wanted = dict.fromkeys((*_READ, *limited_columns(resolved).values(), *of_load))
-    rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
+    resolved_job = resolve(job, catalogs)
+    has_rate = bool(resolved_job.requests_per_second)
+    of_load = (*load_columns(resolved_job), *_LOADED) if has_rate else ()
+    columns = dict.fromkeys((*_READ, *limited_columns(resolved_job).values(), *of_load))
+    rows = results_of(_inputs(row, changes), catalogs, columns).frame(None, len(changes))
     numbers = {
         name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
     }
@@ -197,7 +197,7 @@ def _try_changes(
             "fits": rows["fits"].astype(str).to_numpy(),
             "runs": rows["runs"].astype(str).to_numpy(),
             "holds": _holds(row, rows, changes, has_time=~np.isnan(after.tokens_per_second)),
-            **_within_limits(numbers, after.job, resolved),
+            **_within_limits(numbers, after.job, resolved_job),
             "old_price_days": [
                 _old_price_days(row, job["markets"], change, catalogs) for change in changes
             ],
@@ -210,31 +210,31 @@ def _cost_changes(
     row: Row, kinds: list[str], before: _Outcome, after: _Outcome
 ) -> dict[str, np.ndarray]:
     """Return what each change saves, how much it slows the work, and its cost and hours."""
-    done = after.job
+    cost = after.job
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown_ratio = before.tokens_per_second / after.tokens_per_second
-        usd_ratio = done.usd / before.job.usd
+        usd_ratio = cost.usd / before.job.usd
         token_ratio = after.token_usd / before.token_usd
     work_ratio = _work_ratio(row, kinds, usd_ratio, token_ratio)
     return {
-        "saved_usd_per_hour": before.job.usd_per_hour - done.usd_per_hour,
+        "saved_usd_per_hour": before.job.usd_per_hour - cost.usd_per_hour,
         "saved_work_ratio": 1 - work_ratio,
         "work_ratio": work_ratio,
-        "work_usd": np.where(np.isnan(done.usd), after.token_usd, done.usd),
+        "work_usd": np.where(np.isnan(cost.usd), after.token_usd, cost.usd),
         "slowdown_ratio": slowdown_ratio,
-        "usd_per_hour": done.usd_per_hour,
-        "usd": done.usd,
-        "hours": done.hours,
+        "usd_per_hour": cost.usd_per_hour,
+        "usd": cost.usd,
+        "hours": cost.hours,
     }
 
 
 def _memory_changes(row: Row, numbers: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the memory that each change saves and frees on its card, and the card's. [GiB]"""
-    needed, card = numbers["needed_bytes"], numbers["gpu_memory_bytes"]
+    needed_bytes, card = numbers["needed_bytes"], numbers["gpu_memory_bytes"]
     free_bytes = row["gpu_memory_bytes"] - row["needed_bytes"]
     return {
-        "saved_gib": (row["needed_bytes"] - needed) / GIB,
-        "freed_gib": (card - needed - free_bytes) / GIB,
+        "saved_gib": (row["needed_bytes"] - needed_bytes) / GIB,
+        "freed_gib": (card - needed_bytes - free_bytes) / GIB,
         "card_gib": card / GIB,
     }
 
@@ -303,41 +303,41 @@ def _price_days(row: Row, catalogs: Catalogs) -> float:
 
 def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
     """Tokens per second of each row on its market, less what interruptions cost. [tokens/s]"""
-    interrupted = np.array([MARKETS[name].interrupted for name in markets]) > 0
-    overhead = np.where(interrupted, rows["spot_overhead_ratio"].to_numpy(dtype=float), 0)
+    is_interrupted = np.array([MARKETS[name].interrupted for name in markets]) > 0
+    overhead = np.where(is_interrupted, rows["spot_overhead_ratio"].to_numpy(dtype=float), 0)
     return rows["tokens_per_second"].to_numpy(dtype=float) / (1 + overhead)
 
 
 def _within_limits(
-    numbers: Mapping[str, np.ndarray], done: JobCost, job: Job
+    numbers: Mapping[str, np.ndarray], cost: JobCost, job: Job
 ) -> dict[str, np.ndarray]:
     """Return whether each row is within the limits on cost, and within those on speed."""
     first_token_seconds = numbers["time_to_first_token_seconds"]
     token_seconds = numbers["time_per_output_token_seconds"]
-    limited = limited_seconds(job, numbers.__getitem__)
+    seconds = limited_seconds(job, numbers.__getitem__)
     figures = LimitedFigures(
-        hours=done.hours,
-        slow_hours=done.slow_hours,
-        usd=done.usd,
-        usd_per_hour=done.usd_per_hour,
-        billed_gpu_hours=done.billed_gpu_hours,
+        hours=cost.hours,
+        slow_hours=cost.slow_hours,
+        usd=cost.usd,
+        usd_per_hour=cost.usd_per_hour,
+        billed_gpu_hours=cost.billed_gpu_hours,
         step_tokens=numbers["step_tokens"],
         first_token_seconds=first_token_seconds,
         token_seconds=token_seconds,
-        limited_first_token_seconds=limited.first_token,
-        limited_token_seconds=limited.token,
+        limited_first_token_seconds=seconds.first_token,
+        limited_token_seconds=seconds.token,
         slow_first_token_ratio=(numbers["time_to_first_token_high_seconds"] / first_token_seconds),
         slow_token_ratio=numbers["time_per_output_token_high_seconds"] / token_seconds,
         load_ratio=(
             load_ratio(numbers.__getitem__, first_token_seconds, token_seconds, job)
             if job.requests_per_second
-            else np.zeros(len(done.hours))
+            else np.zeros(len(cost.hours))
         ),
     )
-    exceeded = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
-    none = np.zeros(len(done.hours), dtype=bool)
-    is_slow = np.any([exceeded.get(name, none) for name in ON_SPEED], axis=0)
-    exceeds_cost = [exceeded[name] for name in OF_MONEY if name in exceeded]
+    is_exceeded = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
+    none = np.zeros(len(cost.hours), dtype=bool)
+    is_slow = np.any([is_exceeded.get(name, none) for name in ON_SPEED], axis=0)
+    exceeds_cost = [is_exceeded[name] for name in OF_MONEY if name in is_exceeded]
     return {
         "within_cost_limits": ~np.any(exceeds_cost, axis=0),
         "within_speed_limits": ~is_slow,

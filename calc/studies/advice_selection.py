@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
 
 
 def select_advice(
-    row: Row, tried: pd.DataFrame, already_fits: bool, lacking_gib: float
+    row: Row, changes: pd.DataFrame, already_fits: bool, lacking_gib: float
 ) -> pd.DataFrame:
     """Return the changes to name, in order.
 
@@ -61,45 +61,45 @@ def select_advice(
     least as much of its card. The changes of a tight scenario make it certain to fit.
     """
     is_able = (
-        tried["holds"].to_numpy()
-        & tried["within_cost_limits"].to_numpy()
-        & ~(tried["freed_gib"].to_numpy() < lacking_gib)
+        changes["holds"].to_numpy()
+        & changes["within_cost_limits"].to_numpy()
+        & ~(changes["freed_gib"].to_numpy() < lacking_gib)
     )
     if row["fits"] == "tight":
-        is_able &= (tried["fits"] == "yes").to_numpy()
-    is_fast_enough = is_able & tried["within_speed_limits"].to_numpy()
+        is_able &= (changes["fits"] == "yes").to_numpy()
+    is_fast_enough = is_able & changes["within_speed_limits"].to_numpy()
     if already_fits:
-        saving = tried.loc[_changes_that_save(row, tried, is_fast_enough)]
+        saving = changes.loc[_changes_that_save(row, changes, is_fast_enough)]
         return machine_first(saving, ["saved_work_ratio", "saved_gib"], [False, False])
     is_able = is_fast_enough if is_fast_enough.any() else is_able
-    cost = cost_of(tried)
-    affordable = np.flatnonzero(is_able & ~_is_far_dearer(tried, is_able, cost))
-    chosen = _best(_candidates(tried, affordable, cost))
-    named = tried.loc[chosen].assign(
-        cost_class=_cost_classes(cost[chosen]),
-        costs_more=~(tried["saved_usd_per_hour"][chosen] >= 0),
-        unsure=_unsure(tried)[chosen],
+    cost = cost_of(changes)
+    affordable = np.flatnonzero(is_able & ~_is_far_dearer(changes, is_able, cost))
+    selection = _best(_candidates(changes, affordable, cost))
+    advice = changes.loc[selection].assign(
+        cost_class=_cost_classes(cost[selection]),
+        costs_more=~(changes["saved_usd_per_hour"][selection] >= 0),
+        unsure=_unsure(changes)[selection],
     )
-    slowdown_ratio = named["slowdown_ratio"].round(2)
-    named["slowdown_here"] = slowdown_ratio.where(named["same_machine"], 0)
+    slowdown_ratio = advice["slowdown_ratio"].round(2)
+    advice["slowdown_here"] = slowdown_ratio.where(advice["same_machine"], 0)
     return machine_first(
-        named,
+        advice,
         ["unsure", "slowdown_here", "costs_more", "cost_class", "usd_per_hour", "saved_gib"],
         [True, True, True, True, True, False],
     )
 
 
-def _is_far_dearer(tried: pd.DataFrame, is_able: np.ndarray, cost: np.ndarray) -> np.ndarray:
+def _is_far_dearer(changes: pd.DataFrame, is_able: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """Return whether each change costs far more than the cheapest way to do the same work.
 
     A change on the same machine is compared with the others there. Without a cost, a change to
     another machine is compared by its slowdown.
     """
-    stays = tried["same_machine"].to_numpy()
-    is_same = is_able & tried["same_work"].to_numpy()
+    stays = changes["same_machine"].to_numpy()
+    is_same = is_able & changes["same_work"].to_numpy()
     least_here = np.min(cost[is_same & stays], initial=np.inf)
     least = np.where(stays, least_here, np.min(cost[is_same], initial=np.inf))
-    is_slow_elsewhere = ~stays & (tried["slowdown_ratio"].to_numpy() > DEAREST_RATIO)
+    is_slow_elsewhere = ~stays & (changes["slowdown_ratio"].to_numpy() > DEAREST_RATIO)
     return np.where(np.isfinite(cost), cost > DEAREST_RATIO * least, is_slow_elsewhere)
 
 
@@ -109,55 +109,55 @@ def _cost_classes(cost: np.ndarray) -> np.ndarray:
         return np.floor(np.log(cost / np.min(cost, initial=np.inf)) / ALIKE_RATIO)
 
 
-def cost_of(tried: pd.DataFrame) -> np.ndarray:
+def cost_of(changes: pd.DataFrame) -> np.ndarray:
     """The cost of the work: over today's, else in USD, else in USD by the hour."""
     for name in ("work_ratio", "work_usd", "usd_per_hour"):
-        if tried[name].notna().any():
-            return np.nan_to_num(tried[name].to_numpy(), nan=np.inf)
-    return np.full(len(tried), np.inf)
+        if changes[name].notna().any():
+            return np.nan_to_num(changes[name].to_numpy(), nan=np.inf)
+    return np.full(len(changes), np.inf)
 
 
-def _unsure(tried: pd.DataFrame) -> np.ndarray:
+def _unsure(changes: pd.DataFrame) -> np.ndarray:
     """Rank how sure each row is: 0 fits and runs natively, 1 is tight, 2 is emulated."""
-    is_emulated, is_tight = tried["runs"] == "emulated", tried["fits"] == "tight"
+    is_emulated, is_tight = changes["runs"] == "emulated", changes["fits"] == "tight"
     return np.select([is_emulated, is_tight], [2, 1], default=0)
 
 
-def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
+def machine_first(changes: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
     """Sort by machine, the same one first; then by work, the same first; then by columns."""
     first = ["same_machine", "same_work"]
-    return tried.sort_values(
+    return changes.sort_values(
         [*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True
     )
 
 
-def _changes_that_save(row: Row, tried: pd.DataFrame, able: np.ndarray) -> list[int]:
+def _changes_that_save(row: Row, changes: pd.DataFrame, able: np.ndarray) -> list[int]:
     """Changes of a scenario that fits: what costs less, and a few that only save memory."""
-    dearer = tried["saved_usd_per_hour"].to_numpy() < 0
-    riskier = (tried["fits"] == "tight").to_numpy() & (row["fits"] == "yes")
-    card_ratio = tried["saved_gib"].to_numpy() / tried["card_gib"].to_numpy()
+    dearer = changes["saved_usd_per_hour"].to_numpy() < 0
+    riskier = (changes["fits"] == "tight").to_numpy() & (row["fits"] == "yes")
+    card_ratio = changes["saved_gib"].to_numpy() / changes["card_gib"].to_numpy()
     cheaper = (
         able
         & ~riskier
-        & (tried["saved_work_ratio"].to_numpy() > WORTH_RATIO)
+        & (changes["saved_work_ratio"].to_numpy() > WORTH_RATIO)
         & ~(dearer & (not ends_of(row)))
     )
-    slowest = np.where(tried["same_work"], SLOWEST_RATIO, SLOWEST_OTHER_RATIO)
+    slowest = np.where(changes["same_work"], SLOWEST_RATIO, SLOWEST_OTHER_RATIO)
     smaller = (
         able
         & ~riskier
         & ~cheaper
         & ~dearer
         & (card_ratio > WORTH_CARD_RATIO)
-        & (tried["slowdown_ratio"].to_numpy() < slowest)
+        & (changes["slowdown_ratio"].to_numpy() < slowest)
     )
     single = [
         change
-        for change in _candidates(tried, np.flatnonzero(smaller), 1 - card_ratio)
+        for change in _candidates(changes, np.flatnonzero(smaller), 1 - card_ratio)
         if len(change.choices - {"tuning"}) == 1
     ]
     return (
-        _best(_candidates(tried, np.flatnonzero(cheaper), cost_of(tried)))
+        _best(_candidates(changes, np.flatnonzero(cheaper), cost_of(changes)))
         + _best(single)[:MOST_SMALLER]
     )
 
@@ -169,12 +169,12 @@ def choices_of(change: Iterable[str]) -> frozenset[str]:
     )
 
 
-def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
+def _candidates(changes: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
     """Return the changes in these rows with the values by which they are compared."""
-    unsure = _unsure(tried)
+    unsure = _unsure(changes)
     candidates = []
     for row in rows.tolist():
-        kind, same_work, change = (tried[name].iat[row] for name in ("kind", "same_work", "set"))
+        kind, same_work, change = (changes[name].iat[row] for name in ("kind", "same_work", "set"))
         values = tuple(change.get(name, "") for name in _VALUED.get(kind, ()))
         candidates.append(
             Candidate(

@@ -67,31 +67,31 @@ def alternatives(
     """
     key, tie = MARKETS[row["market"]].price, job.judged["tie_ratio"]
     here = price_of(catalogs, row["instance"], row["region"])
-    listed = here.get(key, np.nan)
-    found = Alternatives()
+    listed_usd_per_hour = here.get(key, np.nan)
+    others = Alternatives()
     if not job.trains and row["market"] == "on-demand":
-        committed = here.get(MARKETS[COMMITTED_YEAR].price, np.nan)
-        year = row["usd_per_hour"] * committed / listed * MEAN_MONTH_HOURS
+        committed_usd_per_hour = here.get(MARKETS[COMMITTED_YEAR].price, np.nan)
+        year = row["usd_per_hour"] * committed_usd_per_hour / listed_usd_per_hour * MEAN_MONTH_HOURS
         is_private = row["private_usd_per_hour"] > 0
         if not job.ends and year * tie < row["usd"] and not is_private:
-            found = replace(found, commitment_usd=year)
-        found = _with_endpoint(found, row, job)
+            others = replace(others, commitment_usd=year)
+        others = _with_endpoint(others, row, job)
     relaxed_regions = [limit.step for limit in relaxed if limit.name == "regions"]
     if there and there["usd"] * tie < row["usd"] and there["region"] not in relaxed_regions:
-        found = replace(found, region_row=there)
-    return replace(found, tuned_row=_with_tuned_flags(row, job, catalogs))
+        others = replace(others, region_row=there)
+    return replace(others, tuned_row=_with_tuned_flags(row, job, catalogs))
 
 
 def _with_tuned_flags(row: Row, job: Job, catalogs: Catalogs) -> Row | None:
     """The scenario of an answer as shipped with tuned flags of its engine; None if not faster."""
     if job.trains or not job.generates or row["engine_flags"] != SHIPPED:
         return None
-    tuned = estimate({**scenario_of(row), "engine_flags": TUNED}, catalogs, solve=False)
-    faster = tuned["tokens_per_second"] > row["tokens_per_second"] * job.judged["tie_ratio"]
-    return tuned if faster else None
+    tuned_row = estimate({**scenario_of(row), "engine_flags": TUNED}, catalogs, solve=False)
+    faster = tuned_row["tokens_per_second"] > row["tokens_per_second"] * job.judged["tie_ratio"]
+    return tuned_row if faster else None
 
 
-def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:
+def _with_endpoint(others: Alternatives, row: Row, job: Job) -> Alternatives:
     """Add the price of the same tokens at an endpoint, unless that is far higher."""
     tokens = load_tokens_per_month(row, job)
     endpoint = tokens * row["endpoint_usd_per_million_tokens"] / MILLION
@@ -100,13 +100,13 @@ def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:
     )
     if 0 < endpoint < MOST_ENDPOINT_RATIO * row["usd"]:
         return replace(
-            found,
+            others,
             endpoint_usd=endpoint,
             is_bedrock=set_by_hand == 0,
             answers_per_day=job.judged["answers_per_day"] if _counts_answers(job) else None,
             assumes_answers="answers_per_day" not in job.assumed,
         )
-    return found
+    return others
 
 
 def load_tokens_per_month(row: Row, job: Job) -> float:
@@ -138,27 +138,27 @@ def _continent(region: str) -> str:
     return "us" if part in AMERICAN else part
 
 
-def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
+def rivals(ranking: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
     """Return instance types with other cards whose cost ties with the lowest, and the ratios.
 
     The cheapest type of each card counts. Types with the same card take the same time, so their
     costs differ for certain.
     """
-    candidates, places = ranked.candidates, ranked.grid.places
+    candidates, places = ranking.candidates, ranking.grid.places
     card_of = cells_by_id(catalogs, "instances", "gpu")
     cards = np.array([card_of[place.instance] for place in places], dtype=object)
     cards = cards[candidates.place_number]
-    order = np.argsort(-candidates.usd[ranked.qualifying], kind="stable")
+    order = np.argsort(-candidates.usd[ranking.qualifying], kind="stable")
     best = {  # the cheapest one comes last and stays
         cards[number]: number
-        for number in ranked.qualifying[order].tolist()
+        for number in ranking.qualifying[order].tolist()
         if cards[number] != cards[least]
     }
-    lowest_usd, highest_usd = _usd_ends(ranked, cards, least)
+    lowest_usd, highest_usd = _usd_ends(ranking, cards, least)
     ratios = {}
     for card, number in best.items():
         ratio = float(candidates.usd[number] / candidates.usd[least])
-        if ranked.job.ends:
+        if ranking.job.ends:
             is_tie = _run_ties(candidates, least, number, ratio)
         else:
             is_tie = lowest_usd[card] <= highest_usd * (1 + FEW)
@@ -174,17 +174,17 @@ def _run_ties(candidates: Candidates, least: int, number: int, ratio: float) -> 
     return bool(np.log(ratio) <= np.hypot(*np.log(slow_ratios)))
 
 
-def _usd_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str, float], float]:
+def _usd_ends(ranking: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str, float], float]:
     """Return the cost of a service at both ends of the range of its time. [USD]
 
     The first is the lowest cost of each card at the fast end; the second is the lowest cost of the
     cheapest candidate's card at the slow end.
     """
-    candidates = ranked.candidates
-    if ranked.job.ends:
+    candidates = ranking.candidates
+    if ranking.job.ends:
         return {}, np.inf
-    fast_usd = _usd_at_end(ranked, -1.0)
-    slow_usd = _usd_at_end(ranked, 1.0)
+    fast_usd = _usd_at_end(ranking, -1.0)
+    slow_usd = _usd_at_end(ranking, 1.0)
     lowest = {card: float(fast_usd[cards == card].min()) for card in set(cards.tolist())}
     highest = float(slow_usd[cards == cards[least]].min())
     if not np.isfinite(highest):
@@ -192,13 +192,13 @@ def _usd_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str,
     return lowest, highest
 
 
-def _usd_at_end(ranked: Ranking, reach: float) -> np.ndarray:
+def _usd_at_end(ranking: Ranking, reach: float) -> np.ndarray:
     """Return the cost of each candidate with times at an end of their range. [USD]
 
     `reach`: -1 for the fast end, 1 for the slow end. More machines carry a rate that slower ones
     cannot. The cost is infinite for a candidate that does not qualify then.
     """
-    candidates, job = ranked.candidates, ranked.job
+    candidates, job = ranking.candidates, ranking.job
     slow_first_token, slow_token = candidates.slow_first_token_ratio, candidates.slow_token_ratio
     load = np.ones(1)
     if job.requests_per_second is not None:
@@ -215,7 +215,7 @@ def _usd_at_end(ranked: Ranking, reach: float) -> np.ndarray:
     }
     limits = [
         replace(limit, values=limit.values * ratios.get(limit.name, 1.0))
-        for limit in ranked.limits
+        for limit in ranking.limits
         if limit.name != "requests_per_second"
     ]
     qualifies = classes(candidates, job, limits) == QUALIFIES

@@ -20,8 +20,8 @@ def assumptions_of(row: Row, catalogs: Catalogs) -> list[str]:
     Those of the ranking count for any row of their work. One of a formula counts if another value
     of it changes a figure of the row.
     """
-    interrupted = row.get("market") and MARKETS[row["market"]].interrupted
-    readers = {"", row["work"], *([SPOT] if interrupted else [])}
+    is_interrupted = row.get("market") and MARKETS[row["market"]].interrupted
+    readers = {"", row["work"], *([SPOT] if is_interrupted else [])}
     table = catalogs.assumptions[catalogs.assumptions["only"].isin(readers)]
     changing = _effective_assumptions(
         row, [name for name in table.index if name not in JUDGED], catalogs
@@ -31,15 +31,18 @@ def assumptions_of(row: Row, catalogs: Catalogs) -> list[str]:
 
 def _effective_assumptions(row: Row, names: list[str], catalogs: Catalogs) -> set[str]:
     """Return the assumptions whose smaller or larger values change a figure of the row."""
-    varied = [(name, value) for name in names for value in _other_values(row, name, catalogs)]
-    scenarios = [scenario_of(row), *(scenario_of(row) | {name: value} for name, value in varied)]
+    variations = [(name, value) for name in names for value in _other_values(row, name, catalogs)]
+    scenarios = [
+        scenario_of(row),
+        *(scenario_of(row) | {name: value} for name, value in variations),
+    ]
     results = estimate(pd.DataFrame(scenarios), catalogs, solve=False)
     on_market = {"market": row.get("market") or "on-demand", "have": ""}
     figures = billed(pd.DataFrame(results).assign(**on_market), catalogs).drop(columns=names)
     present = figures.iloc[0]
     is_equal = figures.eq(present) | (figures.isna() & present.isna())
     changes = ~is_equal[1:].all(axis=1)
-    return {name for (name, _), has_effect in zip(varied, changes, strict=True) if has_effect}
+    return {name for (name, _), has_effect in zip(variations, changes, strict=True) if has_effect}
 
 
 def _other_values(row: Row, name: str, catalogs: Catalogs) -> tuple[float, float]:

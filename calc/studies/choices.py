@@ -122,19 +122,19 @@ def fixed_by(*choices: Choice) -> Row:
 
 def freed_by(fixed: Row, job: Cells) -> set[str]:
     """Return the columns of a job that contradict what choices fix."""
-    freed = {WIDTH_LIMIT} if fixed.keys() & {"precision", "optimizer"} else set()
-    freed |= {"tuning"} if "method" in fixed else set()
-    freed |= {"precision"} if fixed.get("method") not in (None, job.get("method")) else set()
-    freed |= {"people"} if "users" in fixed else set()
-    freed |= {"context_tokens", "sequence_tokens"} if "prompt_tokens" in fixed else set()
-    return freed
+    limits = {WIDTH_LIMIT} if fixed.keys() & {"precision", "optimizer"} else set()
+    limits |= {"tuning"} if "method" in fixed else set()
+    limits |= {"precision"} if fixed.get("method") not in (None, job.get("method")) else set()
+    limits |= {"people"} if "users" in fixed else set()
+    limits |= {"context_tokens", "sequence_tokens"} if "prompt_tokens" in fixed else set()
+    return limits
 
 
 def job_with(job: Cells, *choices: Choice) -> Row:
     """Return the job with these choices fixed, and without what contradicts them."""
     fixed = fixed_by(*choices)
-    freed = freed_by(fixed, job)
-    return {name: value for name, value in job.items() if name not in freed} | fixed
+    free_limits = freed_by(fixed, job)
+    return {name: value for name, value in job.items() if name not in free_limits} | fixed
 
 
 def is_plan(choice: Choice, job: Cells, plan: Cells) -> bool:
@@ -159,13 +159,13 @@ def least_cell(cells: Sequence[Cell], value_of: Callable[[Cells], float]) -> Cel
     common choice.
     """
     values = [(value_of(one.plan), one) for one in cells if one.plan]
-    valued = [(value, one) for value, one in values if not is_missing(value)]
-    if not valued:
+    cells_with_value = [(value, one) for value, one in values if not is_missing(value)]
+    if not cells_with_value:
         return None
-    valued = [pair for pair in valued if pair[1].qualifies] or valued
-    bound = (1 + TIE_RATIO) * min(value for value, _ in valued)
+    cells_with_value = [pair for pair in cells_with_value if pair[1].qualifies] or cells_with_value
+    bound = (1 + TIE_RATIO) * min(value for value, _ in cells_with_value)
     columns = list(dict.fromkeys(one.column for one in cells))
-    tied = [one for value, one in valued if value <= bound]
+    tied = [one for value, one in cells_with_value if value <= bound]
     return min(tied, key=lambda one: columns.index(one.column))
 
 
@@ -223,18 +223,18 @@ def _formats(plan: Cells) -> tuple[Comparison, ...]:
     if plan["tuning"] != "full":
         frozen = _axis("precision", FROZEN_PRECISIONS, plan)
         return Comparison("precision", frozen), Comparison("optimizer", optimizers)
-    trained = tuple(
+    of_training = tuple(
         replace(one, is_pure=one.id in PURE)
         for one in _axis("precision", TRAINING_PRECISIONS, plan)
     )
-    return (Comparison("precision-optimizer", trained, optimizers),)
+    return (Comparison("precision-optimizer", of_training, optimizers),)
 
 
 def _axis(name: str, values: tuple[str, ...], plan: Cells) -> tuple[Choice, ...]:
     """An axis over the ids of a catalog, with the plan's own value if the list lacks it."""
     present = str(_present(name, {}, plan) or "")
-    added = () if not present or present in values else (present,)
-    return tuple(Choice(value, ((name, value),)) for value in (*added, *values))
+    own_value = () if not present or present in values else (present,)
+    return tuple(Choice(value, ((name, value),)) for value in (*own_value, *values))
 
 
 def _counts(name: str, values: tuple[int, ...], plan: Cells) -> tuple[Choice, ...]:

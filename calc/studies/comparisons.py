@@ -71,7 +71,7 @@ def compare_changes(
     seconds of the job are empty if the software refuses the row or the memory does not fit. Rows
     with a problem are left out.
     """
-    unchanged = [
+    is_unchanged = [
         all(scenario[name] == value for name, value in change.items() if name != "line")
         for change in changes
     ]
@@ -84,7 +84,7 @@ def compare_changes(
         name: np.where(is_possible, getattr(job, name), np.nan)
         for name in ("usd", "hours", "seconds")
     }
-    now = np.arange(len(rows)) == (unchanged.index(True) if any(unchanged) else -1)
+    now = np.arange(len(rows)) == (is_unchanged.index(True) if any(is_unchanged) else -1)
     rows = rows.assign(**figures, line=table["line"], now=now)
     return rows[rows["problem"] == ""].reset_index(drop=True)
 
@@ -195,11 +195,11 @@ def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, Row]:
 
 def cards_on_aws(catalogs: Catalogs) -> list[str]:
     """The whole cards that AWS rents today, the smallest first."""
-    undivided = catalogs.instances[
+    instances = catalogs.instances[
         (catalogs.instances["gpu_fraction"] == 1) & catalogs.instances["current"].astype(bool)
     ]
     memory = catalogs.gpus["memory_bytes"].astype(float)
-    return sorted(set(undivided["gpu"]), key=lambda card: (memory[card], card))
+    return sorted(set(instances["gpu"]), key=lambda card: (memory[card], card))
 
 
 def over_tasks(scenario: Row, catalogs: Catalogs, precisions: Sequence[str]) -> pd.DataFrame:

@@ -93,5 +93,5 @@ def _is_alike(row: Row, plan: Row, catalogs: Catalogs) -> bool:
 def _leaf(ready: ReadyJob, job: Row, catalogs: Catalogs) -> Leaf:
     """Answer a ready job, as a leaf of the guide."""
     ask = on_several_instances if job.pop(SEVERAL, False) else options
-    answered = ask(job, catalogs)
-    return Leaf(ready, not answered.obstacle, answered.rows[0], answered)
+    answer = ask(job, catalogs)
+    return Leaf(ready, not answer.obstacle, answer.rows[0], answer)

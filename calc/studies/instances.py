@@ -32,10 +32,10 @@ def types_of_job(
     table = offers(catalogs, regions).merge(
         first.astype({"instance": object, "region": object}), on=["instance", "region"], how="left"
     )
-    added = (table["region"] == region) & ~table["instance"].isin(first["instance"])
+    is_added = (table["region"] == region) & ~table["instance"].isin(first["instance"])
     price = MARKETS[market].price
     words = dict(zip(catalogs.instances.index, obtainability(catalogs, market).words, strict=False))
-    table = table[table["board_row"].notna() | added].sort_values(
+    table = table[table["board_row"].notna() | is_added].sort_values(
         ["board_row", price, "instance"], ignore_index=True
     )
     return table.assign(
@@ -51,9 +51,11 @@ def of_whole_rows(types: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
 
     A type that is not on the board keeps those of one instance.
     """
-    needed = board["instances_needed"].reindex(types["board_row"]).fillna(1).to_numpy(dtype=float)
+    instances_needed = (
+        board["instances_needed"].reindex(types["board_row"]).fillna(1).to_numpy(dtype=float)
+    )
     names = ("gpus", *(market.price for market in MARKETS.values()))
-    return types.assign(**{name: types[name] * needed for name in names if name in types})
+    return types.assign(**{name: types[name] * instances_needed for name in names if name in types})
 
 
 def by_region(instance: str, here: str, catalogs: Catalogs) -> pd.DataFrame:

@@ -74,7 +74,7 @@ class Relaxation(NamedTuple):
 
 def relaxed_limits(
     cells: Cells,
-    ranked: Ranking,
+    ranking: Ranking,
     least: int,
     others: Sequence[Relaxed],
     catalogs: Catalogs,
@@ -83,9 +83,9 @@ def relaxed_limits(
 
     `others`: the limits that leave candidates out (`relaxations`), each at its next step.
     """
-    job = ranked.job
-    most = ranked.candidates.usd[least] / job.judged["tie_ratio"]
-    relaxed = [*_next_steps(cells, ranked, least, most, catalogs), *others]
+    job = ranking.job
+    most = ranking.candidates.usd[least] / job.judged["tie_ratio"]
+    relaxed = [*_next_steps(cells, ranking, least, most, catalogs), *others]
     load = "requests_per_second" if job.requests_per_second else "users"
     shares = {load: LESS_LOAD}  # a smaller load has to save more than its share
     worth = [limit for limit in relaxed if limit.usd < most * shares.get(limit.name, 1.0)]
@@ -107,7 +107,7 @@ def _ranking_with(cells: Cells, changes: Changes, catalogs: Catalogs) -> Ranking
 
 
 def _next_steps(
-    cells: Cells, ranked: Ranking, least: int, most_usd: float, catalogs: Catalogs
+    cells: Cells, ranking: Ranking, least: int, most_usd: float, catalogs: Catalogs
 ) -> Iterator[Relaxed]:
     """Yield limits on cost and time at the step that saves most per unit of the limit.
 
@@ -117,10 +117,10 @@ def _next_steps(
 
     def at_step(name: str, step: float) -> Relaxed | None:
         other = _ranking_with(cells, {name: step}, catalogs)
-        return _relaxed_limit(name, step, other, ranked, least, catalogs) if other else None
+        return _relaxed_limit(name, step, other, ranking, least, catalogs) if other else None
 
-    takes_old_prices = ranked.has_old_price(least)
-    for limit in ranked.limits:
+    takes_old_prices = ranking.has_old_price(least)
+    for limit in ranking.limits:
         steps = STEPS.get(limit.name, np.empty(0))
         steps = steps[steps > limit.most * (1 + FEW)].tolist()
         loosest = at_step(limit.name, steps[-1]) if steps else None
@@ -132,7 +132,7 @@ def _next_steps(
             for one in relaxed
             if one.usd < most_usd and (takes_old_prices or not one.old_price_days)
         ]
-        yield from _telling_steps(worth, limit.most, float(ranked.candidates.usd[least]))
+        yield from _telling_steps(worth, limit.most, float(ranking.candidates.usd[least]))
 
 
 def _telling_steps(relaxed: list[Relaxed], most: float, usd: float) -> Iterator[Relaxed]:
@@ -160,9 +160,9 @@ def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
         yield Relaxation("fewest_bits", bits, {"fewest_bits": bits})
     if job.assumed.get("spare"):
         yield Relaxation("spare", "", {"spare": 0})
-    allowed = job.instances_most or USUAL_INSTANCES
-    twice = min(max(2 * allowed, USUAL_INSTANCES), MOST_INSTANCES)
-    if twice > allowed:
+    instances_most = job.instances_most or USUAL_INSTANCES
+    twice = min(max(2 * instances_most, USUAL_INSTANCES), MOST_INSTANCES)
+    if twice > instances_most:
         yield Relaxation("instances_most", "", {"instances_most": twice})
     if any(name in job.fixed for name in ("instance", "gpu")):
         name = "instance" if "instance" in job.fixed else "gpu"
@@ -185,7 +185,7 @@ def _less_load(job: Job) -> Relaxation:
 
 
 def relaxed_by(
-    one: Relaxation, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
+    one: Relaxation, other: Ranking, ranking: Ranking, least: int, catalogs: Catalogs
 ) -> list[Relaxed]:
     """Return the limit that a relaxation relaxes; none if nothing qualifies then.
 
@@ -194,11 +194,11 @@ def relaxed_by(
     """
     if not len(other.qualifying):
         return []
-    return [_relaxed_limit(one.name, one.step, other, ranked, least, catalogs)]
+    return [_relaxed_limit(one.name, one.step, other, ranking, least, catalogs)]
 
 
 def _relaxed_limit(
-    name: str, step: float | str, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
+    name: str, step: float | str, other: Ranking, ranking: Ranking, least: int, catalogs: Catalogs
 ) -> Relaxed:
     """Return a relaxed limit with the lowest cost of the ranking that it leads to."""
     number = least_money(other, other.qualifying)
@@ -209,24 +209,24 @@ def _relaxed_limit(
     elif name == "instances_most":
         step = int(figures.instances[number])
     elif name == "fewest_bits" and not other.job.trains:
-        name = _narrower_parts(ranked, least, other, number) or name
+        name = _narrower_parts(ranking, least, other, number) or name
         words = (_word(other, number, column) for column in NARROWED)
         bits = tuple(bits_of(catalogs, word) if word else WIDEST for word in words)
     market = MARKETS[other.job.markets[figures.market_number[number]]]
-    days, fresh = figures.price_age_days[number], ranked.candidates.price_age_days[least]
+    days, fresh = figures.price_age_days[number], ranking.candidates.price_age_days[least]
     old_days = float(days) if days > max(market.old_days, fresh) else 0.0
     return Relaxed(name, step, float(figures.usd[number]), old_days, bits)
 
 
-def _narrower_parts(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
+def _narrower_parts(ranking: Ranking, least: int, other: Ranking, number: int) -> str:
     """Return which of weights and cache have other bits in another ranking's candidate."""
     return "+".join(
-        name for name in NARROWED if _word(other, number, name) != _word(ranked, least, name)
+        name for name in NARROWED if _word(other, number, name) != _word(ranking, least, name)
     )
 
 
-def _word(ranked: Ranking, number: int, name: str) -> str:
+def _word(ranking: Ranking, number: int, name: str) -> str:
     """A candidate's choice in a column of words of the grid."""
-    layout_number = ranked.candidates.layout_number[[number]]
-    chosen = take_rows(ranked.grid.layouts[name], ranked.grid.layout_count, layout_number)
-    return str(chosen.vocabulary[chosen.codes[0]])
+    layout_number = ranking.candidates.layout_number[[number]]
+    value = take_rows(ranking.grid.layouts[name], ranking.grid.layout_count, layout_number)
+    return str(value.vocabulary[value.codes[0]])

@@ -21,14 +21,16 @@ class NamedChoice(NamedTuple):
 
 
 def named_choices(
-    job: Cells, said: Cells, words: Mapping[str, str], catalogs: Catalogs
+    job: Cells, said_choices: Cells, words: Mapping[str, str], catalogs: Catalogs
 ) -> list[NamedChoice]:
     """Answer each of the choices that a text leaves open; empty if it leaves none.
 
     `said`: the columns that the text sets; `words`: the words of each.
     """
     for column in CHOICES:
-        values = [one for value in listed(said.get(column)) for one in str(value).split("+")]
+        values = [
+            one for value in listed(said_choices.get(column)) for one in str(value).split("+")
+        ]
         several = _groups(column, values, words.get(column, ""))
         if 1 < len(several) <= MOST_CHOICES:
             jobs = [{**job, column: "+".join(values)} for values in several.values()]

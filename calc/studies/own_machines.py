@@ -37,11 +37,11 @@ def own_machines(job: Cells, answer: Options, catalogs: Catalogs) -> list[OwnedO
     row = answer.rows[0]
     renting = options({**job, "have": ""}, catalogs)
     is_rentable = not renting.obstacle and renting.rows[0]["answer"]
-    rented = [OwnedOption("rented", renting.rows[0], {"have": ""})] if is_rentable else []
+    rental = [OwnedOption("rented", renting.rows[0], {"have": ""})] if is_rentable else []
     if row["answer"] != "fastest":
         nearest = [OwnedOption("nearest", row, {})] if row["answer"] else []
-        return [*nearest, *_smaller(job, answer, catalogs), *rented]
-    return [OwnedOption("as-it-is", row, {}), *_largest(job, answer, catalogs), *rented]
+        return [*nearest, *_smaller(job, answer, catalogs), *rental]
+    return [OwnedOption("as-it-is", row, {}), *_largest(job, answer, catalogs), *rental]
 
 
 def _smaller(job: Cells, answer: Options, catalogs: Catalogs) -> list[OwnedOption]:

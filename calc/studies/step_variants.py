@@ -99,11 +99,11 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     surface = surfaces(_frame(row, dials), bounds, catalogs)
     numbers = _numbers(dials)
     cards = _cards(row, dials, point, catalogs)
-    needed = with_overhead(surface.rows, cards[cards["card"] == row["gpu"]])
+    rows_of_card = with_overhead(surface.rows, cards[cards["card"] == row["gpu"]])
     own_values = zip(dials.items(), _own(dials, row), strict=True)
     places = {name: list(dial).index(value) + 1.0 for (name, dial), value in own_values}
-    of_variant = numbers.iloc[needed["variant"]].reset_index(drop=True)
-    rows = pd.concat([of_variant, needed.drop(columns="variant")], axis=1)
+    of_variant = numbers.iloc[rows_of_card["variant"]].reset_index(drop=True)
+    rows = pd.concat([of_variant, rows_of_card.drop(columns="variant")], axis=1)
     stops = stops_of(row, catalogs)
     return Walk(
         rows=rows[rows["stop"] < len(stops)],
@@ -155,9 +155,9 @@ def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
 
 def scenario_at(scenario: Row, walk: Walk, point: dict[str, float]) -> Row:
     """The scenario at a point of its walk: batch, tokens and the number on each dial."""
-    moved = {**scenario}
+    copy = {**scenario}
     for name, dial in walk.dials.items():
-        moved |= list(dial.values())[int(point[name]) - 1]
+        copy |= list(dial.values())[int(point[name]) - 1]
     table = with_point(
         pd.DataFrame([{"sequence_tokens": 1.0, **scenario}]), point["batch"], point["tokens"]
     )
@@ -168,7 +168,7 @@ def scenario_at(scenario: Row, walk: Walk, point: dict[str, float]) -> Row:
     }
     if scenario.get("decoder_tokens") == scenario["sequence_tokens"]:
         lengths["decoder_tokens"] = point["tokens"]
-    return moved | lengths
+    return copy | lengths
 
 
 def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> float:
@@ -251,10 +251,10 @@ def _frame(row: Row, dials: dict[str, Dial]) -> pd.DataFrame:
     """The scenario in every combination of the dials."""
     rows = []
     for changes in product(*(dial.values() for dial in dials.values())):
-        changed = dict(row)
+        changed_row = dict(row)
         for change in changes:
-            changed |= change
-        rows.append(changed)
+            changed_row |= change
+        rows.append(changed_row)
     return pd.DataFrame(rows)
 
 
@@ -310,18 +310,18 @@ def _cards(
     cards = _neighbors(row, catalogs)
     many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
     needs = needs_on_cards(with_point(many, point["batch"], point["tokens"]), catalogs)
-    repeated = pd.concat([numbers] * len(cards), ignore_index=True)
+    rows = pd.concat([numbers] * len(cards), ignore_index=True)
     names = np.repeat(np.array(cards, dtype=object), len(numbers))
-    return pd.concat([repeated.assign(card=names), needs], axis=1)
+    return pd.concat([rows.assign(card=names), needs], axis=1)
 
 
 def _neighbors(row: Row, catalogs: Catalogs) -> list[str]:
     """The card, and the next clearly smaller and larger ones that AWS rents and the row runs on."""
     card = row["gpu"]
     memory = catalogs.gpus["memory_bytes"].astype(float)
-    found = over_cards(row, catalogs)
-    rented = found.loc[found["runs"] == "yes", "gpu"].astype(str).tolist()
-    smaller = [other for other in rented[::-1] if memory[other] * CLEARLY < memory[card]]
-    larger = [other for other in rented if memory[other] > memory[card] * CLEARLY]
+    cards = over_cards(row, catalogs)
+    names = cards.loc[cards["runs"] == "yes", "gpu"].astype(str).tolist()
+    smaller = [other for other in names[::-1] if memory[other] * CLEARLY < memory[card]]
+    larger = [other for other in names if memory[other] > memory[card] * CLEARLY]
     nearest = [other for other in smaller if memory[other] == memory[smaller[0]]]
     return [*nearest[-1:], card, *larger[:1]]

@@ -36,15 +36,15 @@ def stricter_limits(job: Cells, options: Options, catalogs: Catalogs) -> list[Re
     if not _is_service(options):
         return []
     speeds = {name: _below(name, job_cells[name]) for name in SPEEDS if job_cells.get(name)}
-    tried: list[tuple[str, Any, Row]] = []
+    stricter: list[tuple[str, Any, Row]] = []
     if len(speeds) == len(SPEEDS) and all(speeds.values()):
-        tried.append(("+".join(SPEEDS), tuple(speeds.values()), speeds))
+        stricter.append(("+".join(SPEEDS), tuple(speeds.values()), speeds))
     if not row["spare"] > 0:
-        tried.append(("spare", 1, {"spare": 1}))
-    usd_each = _least_usd_each([{**job, **changes} for _, _, changes in tried], catalogs)
+        stricter.append(("spare", 1, {"spare": 1}))
+    usd_each = _least_usd_each([{**job, **changes} for _, _, changes in stricter], catalogs)
     return [
         Relaxed(name, step, usd)
-        for (name, step, _), usd in zip(tried, usd_each, strict=True)
+        for (name, step, _), usd in zip(stricter, usd_each, strict=True)
         if row["usd"] < usd < np.inf
     ]
 
@@ -68,8 +68,8 @@ def load_limit(job: Cells, options: Options, catalogs: Catalogs) -> LoadLimit | 
     }
 
     def takes(loads: Sequence[int]) -> list[bool]:
-        tried = [{**alone, "users": load} for load in loads]
-        return [usd <= row["usd"] * SAME_RATIO for usd in _least_usd_each(tried, catalogs)]
+        jobs = [{**alone, "users": load} for load in loads]
+        return [usd <= row["usd"] * SAME_RATIO for usd in _least_usd_each(jobs, catalogs)]
 
     most = MOST_LOAD * int(users)
     if takes([most]) == [True]:
@@ -92,8 +92,8 @@ def most_possible(job: Cells, name: str, least: int, catalogs: Catalogs) -> int:
 
     def takes(counts: Sequence[int]) -> list[bool]:
         qualify = [False] * len(counts)
-        for number, ranked in rankings_of([{**job, name: count} for count in counts], catalogs):
-            qualify[number] = len(ranked.qualifying) > 0
+        for number, ranking in rankings_of([{**job, name: count} for count in counts], catalogs):
+            qualify[number] = len(ranking.qualifying) > 0
         return qualify
 
     most = 2 * least
@@ -106,8 +106,8 @@ def _last(takes: Callable[[Sequence[int]], list[bool]], less: int, most: int) ->
     """The last whole number that takes it, between one that does and one that does not."""
     while most - less > 1:
         between = _between(less, most)
-        taken = takes(between)
-        for count, fits in zip(between, taken, strict=True):
+        is_taken = takes(between)
+        for count, fits in zip(between, is_taken, strict=True):
             if not fits:
                 most = min(most, count)
         less = max([less, *[count for count in between if count < most]])
@@ -135,8 +135,8 @@ def _below(name: str, limit: float) -> float:
 def _least_usd_each(jobs: Sequence[Cells], catalogs: Catalogs) -> list[float]:
     """The lowest cost of each job; infinite if nothing qualifies. [USD]"""
     least_usd = [np.inf] * len(jobs)
-    for number, ranked in rankings_of(jobs, catalogs):
-        if len(ranked.qualifying):
-            best = least_money(ranked, ranked.qualifying)
-            least_usd[number] = float(ranked.candidates.usd[best])
+    for number, ranking in rankings_of(jobs, catalogs):
+        if len(ranking.qualifying):
+            best = least_money(ranking, ranking.qualifying)
+            least_usd[number] = float(ranking.candidates.usd[best])
     return least_usd

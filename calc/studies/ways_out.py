@@ -52,9 +52,9 @@ def ways_out(cells: Cells, job: Job, problem: Problem, catalogs: Catalogs) -> tu
     if job.have or problem.code not in SOLVABLE:
         return ()
     ways: list[WayOut] = []
-    tried = list(_possible_changes(job, problem, catalogs))
-    rows = first_rows([{**cells, **one.changes} for one in tried], catalogs)
-    for one, row in zip(tried, rows, strict=True):
+    changes = list(_possible_changes(job, problem, catalogs))
+    rows = first_rows([{**cells, **one.changes} for one in changes], catalogs)
+    for one, row in zip(changes, rows, strict=True):
         if row is None or not row["usd"] > 0:
             continue
         if one.kind == "fewest_bits" and any(_has_formats_of(row, way) for way in ways):
@@ -74,18 +74,20 @@ def _has_formats_of(row: Row, way: WayOut) -> bool:
 
 def _possible_changes(job: Job, problem: Problem, catalogs: Catalogs) -> Iterator[PossibleChange]:
     """Yield every change that may give the job an answer."""
-    missed = [miss.limit for miss in problem.misses if miss.limit in LIMITED]
+    limits = [miss.limit for miss in problem.misses if miss.limit in LIMITED]
     is_overloaded = problem.code == "overloaded" or any(
         miss.limit == "requests_per_second" for miss in problem.misses
     )
-    if missed and len(missed) == len(problem.misses):
-        freed = {name: MOST_INSTANCES if name == "instances_most" else FREED for name in missed}
-        yield PossibleChange("limits", "", freed)
+    if limits and len(limits) == len(problem.misses):
+        free_limits = {
+            name: MOST_INSTANCES if name == "instances_most" else FREED for name in limits
+        }
+        yield PossibleChange("limits", "", free_limits)
     elif is_overloaded or (problem.code == "too-large" and (job.instances_most or 0) > 0):
         yield PossibleChange("limits", "", {"instances_most": MOST_INSTANCES})
     if "spot" not in job.markets and "on-demand" in job.markets:
         yield PossibleChange("markets", "spot", {"markets": "+".join((*job.markets, "spot"))})
-    if "usd_most" in missed and not job.ends:
+    if "usd_most" in limits and not job.ends:
         yield PossibleChange(
             "markets", "commit-1y", {"markets": "+".join((*job.markets, "commit-1y"))}
         )
@@ -103,10 +105,10 @@ def _smaller_training(job: Job) -> Iterator[PossibleChange]:
     """Yield changes that make a training run need less memory or time."""
     smaller = SMALLER_METHOD.get(job.method) if len(tunings(job)) == 1 else None
     if smaller and job.goal != "train":
-        freed = {"method": smaller, "tuning": None, "precision": None}
-        yield PossibleChange("method", smaller, freed)
+        change = {"method": smaller, "tuning": None, "precision": None}
+        yield PossibleChange("method", smaller, change)
         if smaller == "lora":
-            yield PossibleChange("method", "qlora", freed | {"method": "qlora"})
+            yield PossibleChange("method", "qlora", change | {"method": "qlora"})
     if "loss" not in job.fixed and not job.rolls_out:
         yield PossibleChange("loss", "fused", {"loss": "fused"})
     if "offload" not in job.fixed:
@@ -129,8 +131,8 @@ def _smaller_service(job: Job) -> Iterator[PossibleChange]:
     prompt = job.prompt_tokens or 0
     if job.generates and prompt > 1 and "context_tokens" not in job.fixed:
         lengths = {"prompt_tokens": prompt // 2, "answer_tokens": job.answer_tokens}
-        cleared = {"context_tokens": None, "sequence_tokens": None}
-        yield PossibleChange("prompt_tokens", prompt // 2, lengths | cleared)
+        free_lengths = {"context_tokens": None, "sequence_tokens": None}
+        yield PossibleChange("prompt_tokens", prompt // 2, lengths | free_lengths)
     users = job.users or 0
     if not job.ends and users > 1 and not job.requests_per_second:
         fewer = users // 2

@@ -90,17 +90,17 @@ def _about(config, part, name, model_id):
 
 def _plain_model(config, part, model_id, catalogs, index):
     """A type that is not covered: the plain model of its sizes, else its index's total."""
-    uncovered = uncovered_type(part.config, part.model_type, catalogs.model_types)
+    refusal = uncovered_type(part.config, part.model_type, catalogs.model_types)
     entry = (
         None
-        if uncovered.meant
+        if refusal.meant
         else largest_part(part, catalogs, lambda inner: read_config(inner, "it", catalogs))
     )
     total = total_entry(config, part.model_type, index, model_id, catalogs.model_types.not_covered)
     if not entry:
         if total:
             return total
-        raise uncovered.error()
+        raise refusal.error()
     if total:
         layers = entry.get("layers") or entry["encoder_layers"] + entry["decoder_layers"]
         entry |= {
@@ -110,7 +110,7 @@ def _plain_model(config, part, model_id, catalogs, index):
         }
     count_source = "its index counts its parameters" if total else "no count"
     remark = (
-        f"Its {uncovered.reason}; it is estimated as a plain {entry['model_type']} of its sizes, "
+        f"Its {refusal.reason}; it is estimated as a plain {entry['model_type']} of its sizes, "
         f"by their usual names: {count_source}."
     )
     remark = " ".join(filter(None, (remark, entry.get("remark"))))

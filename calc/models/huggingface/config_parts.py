@@ -165,10 +165,10 @@ def left_out(
     ) else 0
 
 
-def named_parts(named: Sequence[str]) -> str:
+def named_parts(names: Sequence[str]) -> str:
     """Parts of a config as a note names them: vision and qformer."""
     *first, last = [
-        PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in named
+        PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in names
     ]
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -116,7 +116,9 @@ def uncovered_type(config: Cells, model_type: str, model_types: ModelTypes) -> U
     if lower != model_type and lower in covered_types:
         return UncoveredType(model_type, meant=lower)
     begins = (
-        why for begun, why in model_types.not_covered_begins.items() if lower.startswith(begun)
+        why
+        for beginning, why in model_types.not_covered_begins.items()
+        if lower.startswith(beginning)
     )
     why = model_types.not_covered.get(lower) or next(begins, "")
     return UncoveredType(
@@ -124,14 +126,18 @@ def uncovered_type(config: Cells, model_type: str, model_types: ModelTypes) -> U
     )
 
 
-def _nearest(config: Cells, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
+def _nearest(
+    config: Cells, lower: str, covered_types: Collection[str], model_types: ModelTypes
+) -> str:
     """The covered type that is most like another, by its name or by its fields."""
     with_text_part = {name for name, parts in model_types.parts.items() if parts.text}
     has_tower = "vision_config" in config or "audio_config" in config
-    candidates = covered if has_tower else {*covered} - with_text_part
+    candidates = covered_types if has_tower else {*covered_types} - with_text_part
     by_name = get_close_matches(lower[:60], sorted(candidates), n=3, cutoff=0.7)
     by_field = [
-        like for field, like in model_types.nearest.items() if config.get(field) and like in covered
+        like
+        for field, like in model_types.nearest.items()
+        if config.get(field) and like in covered_types
     ]
     by_both = [like for like in by_field if like in by_name]
     return [*by_both, *by_name, *by_field, "llama"][0]

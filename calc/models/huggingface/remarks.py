@@ -110,10 +110,10 @@ def _head_sizes(
         return {}
     of_tokens = of_class.endswith("ForTokenClassification")
     if kind != "sound" and (of_tokens or of_sequences):
-        biased = bool(poolers) or of_tokens or bool(config.get("classifier_bias"))
+        has_bias = bool(poolers) or of_tokens or bool(config.get("classifier_bias"))
         return none | {
             "labels": labels_of(config),
-            "head_bias": int(biased),
+            "head_bias": int(has_bias),
             "pooler": poolers[of_tokens] if poolers else 0,
             "masked_head": int(model_type.classifier_keeps_head),
         }

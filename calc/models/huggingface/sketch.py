@@ -58,11 +58,11 @@ def sketch(config: Cells, model_types: ModelTypes, defaults: Cells, of_text: boo
 
 def usual_sizes(config: Cells, fields: Cells) -> Json:
     """Our sizes by their usual names, with heads that divide the width and a network."""
-    filled = {
+    values_of_sizes = {
         ours: [config[name] for name in names.split() if _is_size(config.get(name))]
         for ours, names in fields.items()
     }
-    sizes: Json = {ours: values[0] for ours, values in filled.items() if values}
+    sizes: Json = {ours: values[0] for ours, values in values_of_sizes.items() if values}
     sizes |= _of_stages(sizes)
     if "layers" not in sizes and "decoder_layers" not in sizes and "encoder_layers" in sizes:
         sizes["layers"] = sizes["encoder_layers"]

@@ -42,22 +42,22 @@ def _lower(config: Cells, name: str) -> str:
 
 
 def _by_bits(method: str) -> Callable[[Cells], tuple[str, ...]]:
-    return lambda stored: (f"{method} {stored.get('bits', 4)}",)
+    return lambda quantization: (f"{method} {quantization.get('bits', 4)}",)
 
 
-def _bitsandbytes(stored: Cells) -> tuple[str, ...]:
+def _bitsandbytes(quantization: Cells) -> tuple[str, ...]:
     """The form in which bitsandbytes stores the weights."""
-    if stored.get("load_in_8bit"):
+    if quantization.get("load_in_8bit"):
         return ("bitsandbytes int8",)
-    if _lower(stored, "bnb_4bit_quant_type") != "nf4":
-        return ("bitsandbytes fp4",) if stored.get("load_in_4bit") else ()
-    double = " double" if stored.get("bnb_4bit_use_double_quant") else ""
+    if _lower(quantization, "bnb_4bit_quant_type") != "nf4":
+        return ("bitsandbytes fp4",) if quantization.get("load_in_4bit") else ()
+    double = " double" if quantization.get("bnb_4bit_use_double_quant") else ""
     return (f"bitsandbytes nf4{double}",)
 
 
-def _common_form(stored: Cells) -> tuple[str, ...]:
+def _common_form(quantization: Cells) -> tuple[str, ...]:
     """The one form of all groups of weights; none if the groups differ."""
-    groups = stored.get("config_groups")
+    groups = quantization.get("config_groups")
     groups = groups.values() if isinstance(groups, Mapping) else ()
     groups = [group for group in groups if isinstance(group, Mapping)]
     weights = [group["weights"] for group in groups if isinstance(group.get("weights"), Mapping)]
@@ -70,15 +70,17 @@ def _common_form(stored: Cells) -> tuple[str, ...]:
         form += " with inputs"
     if bits == 4 and any(one.get("group_size") == 32 for one in weights):
         form += " by 32"
-        if kind == "int" and any("self_attn" in str(name) for name in stored.get("ignore") or ()):
+        if kind == "int" and any(
+            "self_attn" in str(name) for name in quantization.get("ignore") or ()
+        ):
             form += " in experts"
     return (form,)
 
 
-def _modelopt(stored: Cells) -> tuple[str, ...]:
-    inner = stored.get("quantization", stored)
+def _modelopt(quantization: Cells) -> tuple[str, ...]:
+    inner = quantization.get("quantization", quantization)
     algorithm = _lower(inner if isinstance(inner, Mapping) else {}, "quant_algo")
-    return (f"modelopt {algorithm}", *_common_form(stored))
+    return (f"modelopt {algorithm}", *_common_form(quantization))
 
 
 FORMS: dict[str, Callable[[Cells], tuple[str, ...]]] = {

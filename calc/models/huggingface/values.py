@@ -75,8 +75,8 @@ class ConfigError(Exception):
 
 def short_value(text: object) -> str:
     """A value of a config as a sentence quotes it: one line, escaped, at most 40 characters."""
-    escaped = json.dumps(str(text)[:80])[1:-1]
-    return escaped if len(escaped) <= 40 else escaped[:37] + "..."
+    words = json.dumps(str(text)[:80])[1:-1]
+    return words if len(words) <= 40 else words[:37] + "..."
 
 
 def whole_number(value: Any, least: int, field: str, most: int = LARGEST) -> int:

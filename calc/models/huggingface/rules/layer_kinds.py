@@ -82,10 +82,10 @@ def _gemma_endings(config: Cells, layers: int, period: int) -> list[str]:
 
 def _shares_cache(config: Cells, layers: int) -> list[bool]:
     """Return for each layer whether it shares keys and values with an earlier one."""
-    unshared = layers - whole_number(
+    own_layers = layers - whole_number(
         config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers"
     )
-    return [index >= unshared for index in range(layers)]
+    return [index >= own_layers for index in range(layers)]
 
 
 def gemma4_layers(config: Cells, values: Cells) -> Kinds:
@@ -140,12 +140,12 @@ def gemma3n_layers(config: Cells, values: Cells) -> Kinds:
 def mimo_layers(config: Cells, values: Cells) -> Kinds:
     """MiMo: windowed layers have sinks and twice the key and value heads. The first is dense."""
     layers = values["layers"]
-    windowed = (
+    has_window = (
         config.get("hybrid_layer_pattern")
         or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
         or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
     )
-    routed = (
+    has_experts = (
         config.get("moe_layer_freq")
         or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
         or [index > 0 for index in range(layers)]
@@ -155,7 +155,7 @@ def mimo_layers(config: Cells, values: Cells) -> Kinds:
         "sinks": 1,
     }
     kinds: Kinds = []
-    for is_windowed, is_routed in zip(windowed, routed, strict=True):
+    for is_windowed, is_routed in zip(has_window, has_experts, strict=True):
         network = "moe" if is_routed else "dense"
         if is_windowed:
             kinds.append((f"{network}-windowed", windowed_sizes))

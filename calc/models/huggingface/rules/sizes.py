@@ -57,8 +57,8 @@ def minimax_m3_sizes(config, _values):
     """The number of layers with an indexer, which are those of sparse attention."""
     flags = (config.get("sparse_attention_config") or {}).get("sparse_attention_freq")
     kinds = config.get("layer_types") or flags or []
-    indexed = sum(kind in (1, "minimax_m3_sparse") for kind in kinds)
-    return {"indexed_layers": indexed} if indexed else {"index_heads": 0}
+    index_layers = sum(kind in (1, "minimax_m3_sparse") for kind in kinds)
+    return {"indexed_layers": index_layers} if index_layers else {"index_heads": 0}
 
 
 def gemma3n_sizes(config, values):
@@ -240,9 +240,9 @@ def waves_sizes(config, values):
         if config.get(field)
     ]
     if other or extra_fields:
-        named, field = config["model_type"], (other + extra_fields)[0]
+        model_type, field = config["model_type"], (other + extra_fields)[0]
         raise ConfigError(
-            f"a {named} with {field} {short_value(config[field])} is not covered; choose "
+            f"a {model_type} with {field} {short_value(config[field])} is not covered; choose "
             f"another model."
         )
     must_divide(
