@@ -44,12 +44,12 @@ def draw(title: DeltaGenerator) -> None:
         return
     peaks = accuracy_tables.peaks(comparison.errors)
     real = accuracy_tables.on_gpus(peaks)
-    measured = accuracy_tables.size_of_error(peaks[real])
-    median, worst = error(measured.median_error_ratio), error(measured.worst_error_ratio)
+    size = accuracy_tables.size_of_error(peaks[real])
+    median, worst = error(size.median_error_ratio), error(size.worst_error_ratio)
     title.title(
         f"On real GPUs, memory is {median} off at the median, {worst} at worst", anchor=False
     )
-    _measured(comparison, measured)
+    _measured(comparison, size)
     st.header("Simulated", anchor=False)
     _tiles(accuracy_tables.size_of_error(peaks[~real]))
     st.markdown(SIMULATED)
@@ -120,12 +120,12 @@ def _verdicts(rows: pd.DataFrame) -> str:
     if not len(rows):
         return ""
     ran = rows[rows["outcome"] == "ran"]["fits"]
-    failed = rows[rows["outcome"] == "out of memory"]["fits"]
+    out_of_memory = rows[rows["outcome"] == "out of memory"]["fits"]
     return (
         f"Of {len(ran):,} published runs that ran, the estimate calls "
         f"{percent((ran == 'no').mean())} too large and "
-        f"{percent((ran == 'tight').mean())} tight; of {len(failed):,} that ran out of "
-        f"memory, it calls {(failed == 'yes').sum():,} "
+        f"{percent((ran == 'tight').mean())} tight; of {len(out_of_memory):,} that ran out of "
+        f"memory, it calls {(out_of_memory == 'yes').sum():,} "
         "fitting."
     )
 
@@ -164,31 +164,29 @@ def _chosen_cases(errors: pd.DataFrame) -> tuple[str, pd.DataFrame]:
         format_func=lambda name: GLOSSARY[name].label,
         key="accuracy_quantity",
     )
-    chosen = accuracy_tables.without_problem(errors)
-    chosen = chosen[chosen["quantity"] == quantity]
+    cases = accuracy_tables.without_problem(errors)
+    cases = cases[cases["quantity"] == quantity]
     for column, name, label, key in (
         (middle, "group", "Groups", "accuracy_groups"),
         (right, "family", "Families of models", "accuracy_families"),
     ):
-        wanted = column.multiselect(
-            label, sorted(chosen[name].unique()), key=key, placeholder="All"
-        )
-        chosen = chosen[chosen[name].isin(wanted)] if wanted else chosen
-    return quantity, chosen
+        values = column.multiselect(label, sorted(cases[name].unique()), key=key, placeholder="All")
+        cases = cases[cases[name].isin(values)] if values else cases
+    return quantity, cases
 
 
 def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
     """Predicted and true values of the chosen quantity, and the error by family."""
-    quantity, chosen = _chosen_cases(errors)
-    if not len(chosen):
+    quantity, cases = _chosen_cases(errors)
+    if not len(cases):
         st.info(
             "No case of this choice is estimated: choose another, or look under What is not "
             "covered."
         )
         return
     unit, unit_words = accuracy_tables.unit_of_quantity(quantity)
-    points = accuracy_tables.case_points(chosen, unit)
-    size = accuracy_tables.size_of_error(chosen)
+    points = accuracy_tables.case_points(cases, unit)
+    size = accuracy_tables.size_of_error(cases)
     alt = f"{size.cases} cases, median error {error(size.median_error_ratio)}"
     spec = accuracy_charts.predicted_against_truth(
         ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"

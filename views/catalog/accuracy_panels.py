@@ -257,12 +257,12 @@ def _side_by_side(rows: pd.DataFrame) -> None:
 
 def _by_source(rows: pd.DataFrame) -> None:
     """The error of time by source of the published figures."""
-    seen = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
+    use = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
     columns = columns_of("error_of_time")
     what = rows["measured"].map(lambda name: GLOSSARY[name].label)
     software = (rows["engine"] + " " + rows["engine_release"].fillna("").astype(str)).str.strip()
     show(
-        accuracy_tables.in_percent(rows).assign(seen=seen, what=what, software=software),
+        accuracy_tables.in_percent(rows).assign(seen=use, what=what, software=software),
         columns,
         "Error of time by source",
         "speed",

@@ -59,21 +59,21 @@ def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
     plan = present(catalogs)
-    answered = not is_missing(plan.row["memory_bytes"]) and not plan.job.get("have")
+    has_answer = not is_missing(plan.row["memory_bytes"]) and not plan.job.get("have")
     with st.container(horizontal=True, vertical_alignment="bottom", key="instance_filters"):
-        filters = _filters(answered, catalogs)
+        filters = _filters(has_answer, catalogs)
         compare = st.container(width="content")
     regions = job_state.current().fields["regions"]
-    is_elsewhere = answered and filters.region and [filters.region] != list(regions)
+    is_elsewhere = has_answer and filters.region and [filters.region] != list(regions)
     elsewhere = filters.region if is_elsewhere else ""
     result = _options_in(elsewhere, catalogs) if elsewhere else plan.options
-    board = result.board if answered else result.board.iloc[:0]
+    board = result.board if has_answer else result.board.iloc[:0]
     rows = records(board)
     here = filters.region or next(iter(regions), catalogs.regions.index[0])
     other_types_in = here if filters.which == "all" else ""
     table = types_of_job(board, catalogs, filters.market, other_types_in)
     where = catalogs.regions["name"].get(elsewhere, "")
-    _heading(title, result, len(table), where, answered, catalogs)
+    _heading(title, result, len(table), where, has_answer, catalogs)
     table = table[has_words(table, SEARCHED, filters.text)].reset_index(drop=True)
     if not len(table):
         st.info(
@@ -82,16 +82,22 @@ def draw(title: DeltaGenerator) -> None:
         )
         return
     tables.of_rows(KEY, (filters, result.job, tuple(table["instance"])))
-    ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
+    ticked_types = [
+        table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)
+    ]
     with compare:
-        _compare(ticked, rows)
+        _compare(ticked_types, rows)
     ink = INKS[st.context.theme.type or "light"]
     _instance_list(table, rows, result, filters.market, ink, catalogs)
     st.caption(words.caption(table, filters.market))
-    _actions(ticked, rows, (elsewhere, where), table, here)
-    if len(ticked) > 1:
-        types_and_regions.side_by_side(ticked, _of_job(ticked, rows), catalogs)
-    first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
+    _actions(ticked_types, rows, (elsewhere, where), table, here)
+    if len(ticked_types) > 1:
+        types_and_regions.side_by_side(ticked_types, _of_job(ticked_types, rows), catalogs)
+    first = (
+        ticked_types[0]["instance"]
+        if ticked_types
+        else plan.row["instance"] or table["instance"].iloc[0]
+    )
     by_region = partial(types_and_regions.regions, first, here, catalogs)
     expander("One type, region by region, and its price over time", "type_by_region", by_region)
 
@@ -106,41 +112,41 @@ def _heading(
     result: Answer,
     types: int,
     where: str,
-    answered: bool,
+    has_answer: bool,
     catalogs: Catalogs,
 ) -> None:
     """Draw how many of the types run the job, and which job in which region."""
     with title:
         heading = (
-            words.heading(result, len(catalogs.instances)) if answered else words.of_all(types)
+            words.heading(result, len(catalogs.instances)) if has_answer else words.of_all(types)
         )
         title.title(plain(heading), anchor=False)
         job = job_sentence(result.job, catalogs)
-        st.markdown(plain(words.for_job(job, where, answered, result.problem)))
+        st.markdown(plain(words.for_job(job, where, has_answer, result.problem)))
 
 
-def _filters(answered: bool, catalogs: Catalogs) -> Filters:
+def _filters(has_answer: bool, catalogs: Catalogs) -> Filters:
     """Search, region, prices and what is shown, in one row."""
-    names, priced = catalogs.regions["name"], catalogs.prices
+    names, prices = catalogs.regions["name"], catalogs.prices
     text = st.text_input(
         "Search", key="instance_search", placeholder="card, family, size", width=168, **SESSION
     )
     of_plan = [names[region] for region in job_state.current().fields["regions"]]
     regions = {"": f"{', '.join(of_plan) or 'any region'}, as planned"} | dict(names)
     region = select("Region", regions, "instance_region", width=168)
-    sold = {
+    markets = {
         name: f"an hour, {market.label}"
         for name, market in MARKETS.items()
-        if priced[market.price].notna().any()
+        if prices[market.price].notna().any()
     }
-    market = select("Prices", sold, "instance_market", width=240)
-    which = select("Show", WHICH, "instance_which", width=168, disabled=not answered)
-    return Filters(text or "", region or "", market, which if answered else "all")
+    market = select("Prices", markets, "instance_market", width=240)
+    which = select("Show", WHICH, "instance_which", width=168, disabled=not has_answer)
+    return Filters(text or "", region or "", market, which if has_answer else "all")
 
 
-def _compare(ticked: list[Row], rows: list[Row]) -> None:
+def _compare(ticked_types: list[Row], rows: list[Row]) -> None:
     """Keeps the ticked rows and opens the page that compares them."""
-    on_board = [row for row in _of_job(ticked, rows) if row]
+    on_board = [row for row in _of_job(ticked_types, rows) if row]
     many = f" ({len(on_board)})" if on_board else ""
     if button(
         f"Compare ticked{many}",
@@ -239,19 +245,34 @@ def _of_job(types: pd.DataFrame | list[Row], rows: list[Row]) -> list[Row | None
 
 
 def _actions(
-    ticked: list[Row], rows: list[Row], region: tuple[str, str], table: pd.DataFrame, here: str
+    ticked_types: list[Row],
+    rows: list[Row],
+    region: tuple[str, str],
+    table: pd.DataFrame,
+    here: str,
 ) -> None:
     """Draw the actions on the ticked types, in a region by id and name; the table as CSV."""
     elsewhere, where = region
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
+        label = (
+            "Use in plan" if len(ticked_types) < 2 else f"Plan with these {len(ticked_types)} only"
+        )
         if elsewhere:
             label = f"{label} in {where}"
-        button(label, _use, ticked, rows, elsewhere, icon="input", disabled=not ticked, key="use")
+        button(
+            label,
+            _use,
+            ticked_types,
+            rows,
+            elsewhere,
+            icon="input",
+            disabled=not ticked_types,
+            key="use",
+        )
         csv = partial(csv_tables.to_csv, table)
         name = f"headroom-instances-{here}"
         tables.download(f"CSV ({with_noun(len(table), 'row')})", csv, name, "instances_csv")
-        names = ", ".join(row["instance"] for row in ticked)
+        names = ", ".join(row["instance"] for row in ticked_types)
         st.caption(
             f"Ticked: {names}."
             if names
@@ -260,14 +281,14 @@ def _actions(
         )
 
 
-def _use(ticked: list[Row], rows: list[Row], elsewhere: str) -> None:
+def _use(ticked_types: list[Row], rows: list[Row], elsewhere: str) -> None:
     """Callback: look at the row of the job's board, or fix these types by hand."""
-    on_board = [row for row in _of_job(ticked, rows) if row]
-    if len(ticked) == len(on_board) == 1 and not elsewhere:
+    on_board = [row for row in _of_job(ticked_types, rows) if row]
+    if len(ticked_types) == len(on_board) == 1 and not elsewhere:
         look_at(on_board[0])
         return
     job_state.choose(
-        instance=[row["instance"] for row in ticked],
+        instance=[row["instance"] for row in ticked_types],
         **({"regions": [elsewhere]} if elsewhere else {}),
     )
     look_at(None)

@@ -63,9 +63,9 @@ def of_all(count: int) -> str:
     return f"{with_noun(count, 'instance type')} with GPUs"
 
 
-def for_job(sentence: str, elsewhere: str, answered: bool, problem: str) -> str:
+def for_job(sentence: str, elsewhere: str, has_answer: bool, problem: str) -> str:
     """For: fine-tune all weights of Llama 3.1 8B ...; what else the list answers."""
-    if not answered:
+    if not has_answer:
         return (
             f"Prices and sizes of each. "
             f"{problem or 'The job runs on what you have, so nothing is ranked here.'}"

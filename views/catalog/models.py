@@ -22,9 +22,11 @@ def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
     several = len(catalogs.models)
-    refused = int((catalogs.models["refused"] != "").sum())
-    estimated = f", {several - refused} of them estimated" if refused else ", all of them estimated"
-    title.title(f"{several} models{estimated}", anchor=False)
+    refusals = int((catalogs.models["refused"] != "").sum())
+    estimated_words = (
+        f", {several - refusals} of them estimated" if refusals else ", all of them estimated"
+    )
+    title.title(f"{several} models{estimated_words}", anchor=False)
     matches = _matches(catalogs)
     if not len(matches):
         st.info(
@@ -33,11 +35,11 @@ def draw(title: DeltaGenerator) -> None:
         )
         return
     tables.of_rows(KEY, list(matches["id"]))
-    ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
+    ticked_models = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
     columns = tables.columns_of("models")
     source_table(
         matches,
-        columns if refused else {name: columns[name] for name in columns if name not in COVERAGE},
+        columns if refusals else {name: columns[name] for name in columns if name not in COVERAGE},
         "Models, by name",
         KEY,
         "models",
@@ -46,7 +48,7 @@ def draw(title: DeltaGenerator) -> None:
         height=560,
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        _use_in_plan(ticked)
+        _use_in_plan(ticked_models)
         another = "To add a model, open its config.json under Model on Plan."
         st.caption(f"{len(matches)} of {len(catalogs.models)} models. {another}", width="content")
 
@@ -76,11 +78,11 @@ def _matches(catalogs: Catalogs) -> pd.DataFrame:
     return catalog_tables.models(catalogs, text or "", families, sizes)
 
 
-def _use_in_plan(ticked: list[pd.Series]) -> None:
+def _use_in_plan(ticked_models: list[pd.Series]) -> None:
     """Draw the button that puts the ticked model into the plan."""
-    model = ticked[0]["id"] if ticked and ticked[0]["estimated"] else ""
+    model = ticked_models[0]["id"] if ticked_models and ticked_models[0]["estimated"] else ""
     button(
-        f"Use {ticked[0]['name']} in plan" if model else "Use in plan",
+        f"Use {ticked_models[0]['name']} in plan" if model else "Use in plan",
         partial(job_state.choose, model=model),
         icon="input",
         disabled=not model,

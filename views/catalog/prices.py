@@ -27,10 +27,11 @@ def draw(title: DeltaGenerator) -> None:
     region, families = _choose_region_and_families(catalogs)
     region_name = catalogs.regions["name"][region]
     table = _priced_offers(region, families, catalogs)
-    sold = table["on_demand_usd_per_hour"].notna().sum()
+    priced_rows = table["on_demand_usd_per_hour"].notna().sum()
     spot = table["spot_usd_per_hour"].notna().sum()
     title.title(
-        f"{region_name}: {sold} of {len(table)} types have an On-Demand price, {spot} a Spot price",
+        f"{region_name}: {priced_rows} of {len(table)} types have an On-Demand price, {spot} a "
+        "Spot price",
         anchor=False,
     )
     st.markdown(
@@ -107,9 +108,9 @@ def _every_catalog(catalogs: Catalogs) -> None:
     table = result_tables.catalog_table(catalogs, name)
     about = catalogs.about.get(name, {})
     source = about.get("source", "with each entry")
-    checked = about.get("checked_on", "the dates in the rows")
+    days = about.get("checked_on", "the dates in the rows")
     st.markdown(
-        f"{len(table):,} entries, checked on {checked}. Source: {with_links(source)}. Version "
+        f"{len(table):,} entries, checked on {days}. Source: {with_links(source)}. Version "
         f"{catalogs.version}."
     )
     source_table(

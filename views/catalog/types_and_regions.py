@@ -23,17 +23,17 @@ from views.shared.theme import INKS
 MOST_SIDE_BY_SIDE = 6
 
 
-def side_by_side(ticked: list[Row], of_job: list[Row | None], catalogs: Catalogs) -> None:
+def side_by_side(ticked_types: list[Row], of_job: list[Row | None], catalogs: Catalogs) -> None:
     """Two to six types as columns; `of_job` are the rows of the job on them."""
-    types = ticked[:MOST_SIDE_BY_SIDE]
+    types = ticked_types[:MOST_SIDE_BY_SIDE]
     st.header("Next to each other", anchor=False)
     lines = [
         {"": label, **dict(zip([row["instance"] for row in types], map(plain, cells), strict=True))}
         for label, cells in words.facts(types, of_job[:MOST_SIDE_BY_SIDE], catalogs)
     ]
     text_table(lines, "The ticked instance types next to each other")
-    if len(ticked) > len(types):
-        st.caption(f"The first {len(types)} of {with_noun(len(ticked), 'ticked type')}.")
+    if len(ticked_types) > len(types):
+        st.caption(f"The first {len(types)} of {with_noun(len(ticked_types), 'ticked type')}.")
 
 
 def regions(instance: str, here: str, catalogs: Catalogs) -> None:

@@ -179,12 +179,12 @@ def legend_of(ink: Ink, colors: dict[str, str], columns: int, **look: Any) -> Sp
 def card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
     """Dashed rules at the usable memory of the cards, named above their left end."""
     cards = alt.Chart(alt.NamedData("cards"))
-    named = cards.mark_text(
+    names = cards.mark_text(
         align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE
     )
     return (
         cards.mark_rule(strokeDash=[4, 4], color=ink.faint, strokeWidth=1).encode(y="card_gib:Q"),
-        named.encode(x=alt.value(0), y="card_gib:Q", text="card:N"),
+        names.encode(x=alt.value(0), y="card_gib:Q", text="card:N"),
     )
 
 

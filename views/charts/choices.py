@@ -146,12 +146,12 @@ def line(ink: Ink) -> Spec:
 
 def _points(ink: Ink, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return the line, a point on each plan, and words where a count has none."""
-    priced = PLANS.transform_filter("isValid(datum.value)")
+    points = PLANS.transform_filter("isValid(datum.value)")
     return [
-        priced.mark_line(color=BLUE, strokeWidth=2, opacity=BEHIND_TEXT, aria=False).encode(
+        points.mark_line(color=BLUE, strokeWidth=2, opacity=BEHIND_TEXT, aria=False).encode(
             x=x, y=y
         ),
-        priced.mark_point(filled=True, size=140, opacity=1, cursor="pointer", tooltip=_tooltip())
+        points.mark_point(filled=True, size=140, opacity=1, cursor="pointer", tooltip=_tooltip())
         .encode(x=x, y=y, color=_color(ink), description=WORDS)
         .add_params(_pick()),
         PLANS.transform_filter("!isValid(datum.value)")
@@ -169,12 +169,12 @@ def _point_texts(ink: Ink, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     )
     return [
         *(
-            _text(ink, -16, fontSize=SIZE, fontWeight=600, opacity=opacity, priced=True).encode(
+            _text(ink, -16, fontSize=SIZE, fontWeight=600, opacity=opacity, has_price=True).encode(
                 x=x, y=y, text=f"{name}:N"
             )
             for name, opacity in values
         ),
-        _text(ink, 18, fontSize=SIZE - 1, limit=150, opacity=shown, priced=True).encode(
+        _text(ink, 18, fontSize=SIZE - 1, limit=150, opacity=shown, has_price=True).encode(
             x=x, y=y, text="machine_line:N"
         ),
     ]
@@ -224,9 +224,9 @@ def _pick() -> alt.Parameter:
 
 def _rows(ink: Ink, label_width: int, divider: str = "") -> alt.Y:
     """The names of the rows, in the order of the table; `divider` stands between their lines."""
-    divided = in_lines(divider, SIZE) if divider else {}
+    in_parts = in_lines(divider, SIZE) if divider else {}
     return alt.Y("row:N", sort=alt.EncodingSortField("row_rank", op="min"), title=None).axis(
-        labelPadding=8, **_look(ink, label_width), **divided
+        labelPadding=8, **_look(ink, label_width), **in_parts
     )
 
 
@@ -241,9 +241,9 @@ def _look(ink: Ink, label_width: int) -> Spec:
     }
 
 
-def _text(ink: Ink, dy: Any = 0, priced: bool = False, **look: Any) -> alt.Chart:
+def _text(ink: Ink, dy: Any = 0, has_price: bool = False, **look: Any) -> alt.Chart:
     """A line of text in or beside a mark, whose description says it too."""
-    rows = PLANS.transform_filter("isValid(datum.value)") if priced else PLANS
+    rows = PLANS.transform_filter("isValid(datum.value)") if has_price else PLANS
     return rows.mark_text(dy=dy, color=ink.text, aria=False, **look)
 
 

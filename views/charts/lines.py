@@ -46,7 +46,7 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
         scale=alt.Scale(domain=list(FITS), range=[row[2] for row in FITS.values()]),
         legend=None,
     )
-    marked = {**place, "shape": shape, "tooltip": tooltip}
+    mark = {**place, "shape": shape, "tooltip": tooltip}
     points = ROWS.transform_filter("datum.rank >= 0")
     layers = [
         ROWS.transform_filter("datum.rank < 0")
@@ -58,10 +58,10 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
         .encode(x=across, y=up, x2=alt.value("width"), y2="name_y:Q"),
         points.transform_filter("datum.fits == 'no'")
         .mark_point(filled=False, size=POINT, opacity=1, fill=ink.paper, strokeWidth=1.6)
-        .encode(**marked),
+        .encode(**mark),
         points.transform_filter("datum.fits != 'no'")
         .mark_point(filled=True, size=POINT, opacity=1)
-        .encode(**marked),
+        .encode(**mark),
         ROWS.transform_filter("datum.now")
         .mark_point(size=3 * POINT, color=ink.text, strokeWidth=1.2, opacity=1)
         .encode(x=across, y=up),
@@ -71,13 +71,13 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> Spec:
 
 def _names(color: alt.Color, ink: Ink) -> list[alt.Chart]:
     """The names at the right end of the chart, those of lines with a square of their color."""
-    named = ROWS.transform_filter("datum.name != ''")
+    names = ROWS.transform_filter("datum.name != ''")
     end = {"y": alt.Y("name_y:Q"), "x": alt.value("width")}
     return [
-        named.transform_filter("datum.rank >= 0")
+        names.transform_filter("datum.rank >= 0")
         .mark_point(shape="square", filled=True, size=60, opacity=1, xOffset=6)
         .encode(**end, color=color),
-        named.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(
+        names.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(
             **end, text="name:N"
         ),
     ]

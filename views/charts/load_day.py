@@ -23,9 +23,9 @@ def by_hour(ink: Ink, period: str) -> Spec:
     """Reads place, day, hour, load_ratio, units and instances; `period` is day or week."""
     ticks: Arguments = {"title": "hour of the day"}
     if period == "week":
-        named = f"[{', '.join(repr(day) for day in DAYS)}][floor(datum.value / {DAY_HOURS})]"
+        day_name = f"[{', '.join(repr(day) for day in DAYS)}][floor(datum.value / {DAY_HOURS})]"
         noons = [day * DAY_HOURS + NOON for day in range(len(DAYS))]
-        ticks = {"title": None, "values": noons, "labelExpr": named}
+        ticks = {"title": None, "values": noons, "labelExpr": day_name}
     x = alt.X("place:O").axis(alt.Axis(labelAngle=0, labelColor=ink.text, **ticks))
     y = alt.Y("instances:Q").axis(quantity_axis(ink, "instances", ",d", tickMinStep=1))
     tooltip = [

@@ -83,8 +83,8 @@ def timeline(ink: Ink) -> Spec:
 
 def _names(bars: alt.Chart, up: alt.Y, color: object) -> alt.Chart:
     """The activity and its share of the step, in the middle of each bar that is wide enough."""
-    named = bars.transform_filter("datum.share_ratio > 0.15").transform_calculate(
+    names = bars.transform_filter("datum.share_ratio > 0.15").transform_calculate(
         middle="(datum.start + datum.end) / 2",
         words="datum.activity + ' ' + format(datum.share_ratio, '.0%')",
     )
-    return named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=color)
+    return names.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=color)

@@ -18,35 +18,35 @@ def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22) -> str:
     """
     card, low, high, most = _ends(row)
     pixels = (width - 2) / most
-    drawn = [*_track(card * pixels, ink, height), *_components(row, pixels, ink, height)]
-    drawn += [
+    parts = [*_track(card * pixels, ink, height), *_components(row, pixels, ink, height)]
+    parts += [
         *_card_end(card * pixels, ink, height),
         *_whisker(1 + low * pixels, 1 + high * pixels, ink, height),
     ]
     size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
-    return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(drawn)}</svg>"
+    return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(parts)}</svg>"
 
 
 def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, margin: str = "0") -> str:
     """Return the tank as HTML, as wide as its container: `st.html` draws no SVG."""
     card, low, high, most = _ends(row)
     percent = 100 / most
-    drawn = []
+    boxes = []
     if card > 0:
-        drawn = [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")]
-    drawn += _component_boxes(row, percent, ink)
+        boxes = [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")]
+    boxes += _component_boxes(row, percent, ink)
     line = f"background:{ink.text}"
     if high > 0:
         thin = f"{line};box-shadow:0 0 0 1px {ink.paper}"
-        drawn += [
+        boxes += [
             _box(low * percent, (high - low) * percent, height / 2 - 1, thin, "range"),
             *(_box(_beside(end * percent, 1), "2px", height * 0.25, thin) for end in (low, high)),
         ]
     if card > 0:
-        drawn.append(_box(_beside(card * percent, 2), "2px", -2, line, "card"))
+        boxes.append(_box(_beside(card * percent, 2), "2px", -2, line, "card"))
     return (
         f"<div role='img' aria-label='{escape(alt, quote=True)}' "
-        f"style='position:relative;height:{height}px;margin:{margin}'>{''.join(drawn)}</div>"
+        f"style='position:relative;height:{height}px;margin:{margin}'>{''.join(boxes)}</div>"
     )
 
 

@@ -180,7 +180,7 @@ def _beside(result: Actual, plans: pd.DataFrame) -> None:
         if left := runway_of_budget(result, plans, budget):
             sentence = actual_words.budget_sentence(budget, left, result.first_day)
             st.markdown(plain(sentence))
-    typed = st.number_input(
+    amount = st.number_input(
         "Budget that began with this bill, $",
         0.01,
         value=None,
@@ -191,8 +191,8 @@ def _beside(result: Actual, plans: pd.DataFrame) -> None:
         width=260,
         **SESSION,
     )
-    if typed:
-        st.markdown(plain(actual_words.runway_sentence(runway(result, typed))))
+    if amount:
+        st.markdown(plain(actual_words.runway_sentence(runway(result, amount))))
 
 
 def _attempts(result: Actual, plans: pd.DataFrame) -> None:

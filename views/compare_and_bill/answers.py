@@ -46,18 +46,18 @@ def answers_of(
             if row["problem"]:
                 st.error(plain(row_words.on_screen(row["problem"])), icon=":material/block:")
             else:
-                ticked = rows[job.ticked] if len(job.places) > 1 else None
-                st.html(_figures(row, ticked, money, ink, catalogs))
+                ticked_row = rows[job.ticked] if len(job.places) > 1 else None
+                st.html(_figures(row, ticked_row, money, ink, catalogs))
         with menu:
             _menu(row, place, job)
 
 
 def _about(job: JobAnswers, rows: list[Row], money: Money) -> str:
     """Return how often a job is paid, and its answers: once · 3 answers, $34 to $54."""
-    ticked = rows[job.ticked]
-    often = "once" if ticked["is_once"] else "every month"
-    priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
-    span = f", {money(min(priced))} to {money(max(priced))}" if len(priced) > 1 else ""
+    ticked_row = rows[job.ticked]
+    often = "once" if ticked_row["is_once"] else "every month"
+    usds = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
+    span = f", {money(min(usds))} to {money(max(usds))}" if len(usds) > 1 else ""
     if len(job.places) > 1:
         return f"{often} · {with_noun(len(job.places), 'answer')}{span}"
     return often
@@ -75,7 +75,7 @@ def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
     st.checkbox(label, key=key, on_change=kept_answers.tick, args=(place, job.places), wrap=True)
 
 
-def _figures(row: Row, ticked: Row | None, money: Money, ink: Ink, catalogs: Catalogs) -> str:
+def _figures(row: Row, ticked_row: Row | None, money: Money, ink: Ink, catalogs: Catalogs) -> str:
     """HTML: memory, of its card, cost, time, and the difference from the job's ticked answer.
 
     `ticked` is None where the job has a single answer.
@@ -91,9 +91,11 @@ def _figures(row: Row, ticked: Row | None, money: Money, ink: Ink, catalogs: Cat
         ("Cost", f"<b>{cost}</b>", "0 0 80px"),
         ("Time", escape(pace(row, catalogs)), "0 0 140px"),
     ]
-    if ticked:
-        is_billed = row is ticked or ticked["problem"]
-        against = "the one in the bill" if is_billed else in_a_line(ticked, row, money, catalogs)
+    if ticked_row:
+        is_billed = row is ticked_row or ticked_row["problem"]
+        against = (
+            "the one in the bill" if is_billed else in_a_line(ticked_row, row, money, catalogs)
+        )
         cells.append(("Against the ticked one", against, "2 1 260px"))
     gray = f"color:{ink.faint};font-size:0.81rem;margin-bottom:3px"
     parts = [

@@ -99,12 +99,12 @@ def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
         return "", TEXTS["lines"][
             "first_token" if line == "start" and row["work"] == "inference" else line
         ]
-    rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
+    machines = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
     if ends_of(row):
         rate = rate_words(row["run_tokens_per_second"], row, catalogs)
-        return rented, f"{run_amount(row, catalogs)} at {rate}"
+        return machines, f"{run_amount(row, catalogs)} at {rate}"
     return (
-        rented,
+        machines,
         (
             f"up to {work_amount(month_generated_tokens(row), row, catalogs)}, "
             f"{rate_words(row['tokens_per_second'], row, catalogs)}"
@@ -195,11 +195,11 @@ def _age(day: str, market: str, today: date) -> tuple[int, bool]:
 
 def _memory(row: Row) -> str:
     """Return how certain it is that the memory fits."""
-    used = percent(figures(row).used_ratio)
+    used_percent = percent(figures(row).used_ratio)
     return {
-        "yes": f"**Memory**: {fit_words(row)}, {used} of the card.",
+        "yes": f"**Memory**: {fit_words(row)}, {used_percent} of the card.",
         "tight": (
-            f"**Memory**: tight, {used} of the card: the job may run out of memory. Try it "
+            f"**Memory**: tight, {used_percent} of the card: the job may run out of memory. Try it "
             f"before you book."
         ),
         "no": "**Memory**: does not fit its card. The bill is of a job that would fail.",

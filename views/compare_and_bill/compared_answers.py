@@ -50,8 +50,8 @@ def compared_answers(catalogs: Catalogs) -> ComparedAnswers:
     """Return the saved answers, or the present answer alone."""
     rows = plan_bill(kept_answers.rows(catalogs) if kept_answers.entries() else _present(catalogs))
     jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
-    ticked = {job.ticked for job in jobs}
-    rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]
+    ticked_places = {job.ticked for job in jobs}
+    rows["in_bill"] = ["yes" if place in ticked_places else "no" for place in range(len(rows))]
     if decision := st.session_state.get(DECISION):
         rows = rows.assign(decision=decision)
     if budget_usd := st.session_state.get(BUDGET_USD):

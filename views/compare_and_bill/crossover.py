@@ -23,11 +23,11 @@ def draw(row: Row, catalogs: Catalogs) -> None:
     table = over_volume(row, catalogs, purchase, FEW_POINTS)
     sentences = crossing_sentences(crossings(over_volume(row, catalogs, purchase)))
     if len(table):
-        shown = table.assign(fits=row["fits"], now=False)
+        points_table = table.assign(fits=row["fits"], now=False)
         names = {name: words for name, words in LINE_WORDS.items() if name in set(table["line"])}
         ink = INKS[st.context.theme.type or "light"]
         draw_lines(
-            chart_lines(shown, shown["tokens"], shown["usd"], names),
+            chart_lines(points_table, points_table["tokens"], points_table["usd"], names),
             "A month by its tokens",
             ("generated tokens a month", LARGE_COUNT),
             ("$ a month", DOLLARS),

@@ -112,19 +112,19 @@ def _cause_of_money(
 def side_by_side(rows: pd.DataFrame, records: list[Row], money: Money, catalogs: Catalogs) -> None:
     """Six answers at most: what differs, the causes, every figure, and what is the same in all."""
     places = _places_to_show(records)
-    shown = [records[place] for place in places]
+    rows_to_show = [records[place] for place in places]
     names = [plain(records[place]["scenario"]) for place in places]
     table = choices(rows.iloc[places], catalogs)
     _choices(table[table["differs"]], names, "The choices in which the answers differ")
-    first = shown[0]
-    for row in shown[1:]:
+    first = rows_to_show[0]
+    for row in rows_to_show[1:]:
         if lines := [] if first["problem"] or row["problem"] else _against(first, row, catalogs):
             st.markdown(
                 plain(f"**{row['scenario']}** against {first['scenario']}: {'; '.join(lines)}.")
             )
     figures = [
         {"": label, **dict(zip(names, cells, strict=True))}
-        for label, cells in _figures(shown, money, catalogs)
+        for label, cells in _figures(rows_to_show, money, catalogs)
     ]
     text_table(figures, "Memory by component, money and time of each answer")
     st.markdown("The same in all of them")
@@ -141,14 +141,14 @@ def _places_to_show(rows: list[Row]) -> list[int]:
     state["side_by_side"] = [
         name for name in state.get("side_by_side", []) if name in names
     ] or names[:MOST]
-    chosen = st.multiselect(
+    chosen_names = st.multiselect(
         f"Side by side, {MOST} at most",
         names,
         key="side_by_side",
         max_selections=MOST,
         persist_state="session",
     )
-    return sorted(names.index(name) for name in chosen) or list(range(MOST))
+    return sorted(names.index(name) for name in chosen_names) or list(range(MOST))
 
 
 def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
@@ -264,10 +264,10 @@ def _figures(rows: list[Row], money: Money, catalogs: Catalogs) -> list[tuple[st
 
 def _components_of_any(rows: list[Row]) -> list[str]:
     """The components of memory that the work of some row has, in the order of the charts."""
-    needed: set[str] = set()
+    components: set[str] = set()
     for row in rows:
-        needed |= {*components_of(row["work"])}
-    return [name for name in COMPONENTS if name in needed]
+        components |= {*components_of(row["work"])}
+    return [name for name in COMPONENTS if name in components]
 
 
 def _component_line(name: str, rows: list[Row]) -> tuple[str, list[str]]:

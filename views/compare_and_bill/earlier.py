@@ -119,7 +119,7 @@ def _complaints(sentences: list[str]) -> None:
 
 def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     """Each scenario then and now."""
-    shown = rows.assign(
+    table = rows.assign(
         name=names(rows, catalogs),
         verdict=[_verdict(row) for row in rows[["fits", "problem"]].itertuples()],
         then_gib=result_tables.for_screen(rows, ["then_needed_gib"])["then_needed_gib"],
@@ -130,24 +130,24 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
             rows["on_demand_as_of"].astype(str),
         ),
     )
-    columns = tables.filled_columns(tables.columns_of("earlier_scenarios"), shown)
-    tables.grid(shown[list(columns)], columns, "Answers of the file, then and now", "earlier_rows")
+    columns = tables.filled_columns(tables.columns_of("earlier_scenarios"), table)
+    tables.grid(table[list(columns)], columns, "Answers of the file, then and now", "earlier_rows")
 
 
 def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
     """Keep what is new or changed, all of it or nothing."""
-    wanted = np.flatnonzero(np.isin(states, ("new", "changed")))
-    obstacle = _obstacle(result.unread, len(wanted), MOST_KEPT - len(kept_answers.entries()))
+    numbers = np.flatnonzero(np.isin(states, ("new", "changed")))
+    obstacle = _obstacle(result.unread, len(numbers), MOST_KEPT - len(kept_answers.entries()))
     if obstacle:
         st.caption(obstacle)
     look = {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
     args = (
-        result.rows.iloc[wanted].to_dict("records"),
+        result.rows.iloc[numbers].to_dict("records"),
         PurePath(name).stem,
         "plan_months" in result.table,
         result.meeting,
     )
-    button(f"Keep {with_noun(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look)
+    button(f"Keep {with_noun(len(numbers), 'answer')}", _keep, *args, icon="bookmark_add", **look)
 
 
 def _keep(rows: list[Row], file: str, is_planned: bool, meeting: Meeting) -> None:
@@ -216,20 +216,20 @@ def _join_counts(counts: list[tuple[int, str]]) -> str:
 
 def _refusals(rows: pd.DataFrame, unread_rows: list[int]) -> list[Any]:
     """A sentence for each row that is understood and refused, in the order of the file."""
-    refused = rows["problem"].drop(unread_rows)
-    return [f"Row {number + 1}: {problem}" for number, problem in refused.items() if problem]
+    problems = rows["problem"].drop(unread_rows)
+    return [f"Row {number + 1}: {problem}" for number, problem in problems.items() if problem]
 
 
-def _obstacle(unread: list[str], wanted: int, room: int) -> str:
+def _obstacle(unread: list[str], count: int, room: int) -> str:
     """Return why nothing of the file can be kept; empty if it can."""
     if unread:
         return (
             "Nothing is kept of a file that is not understood whole: correct these cells, or "
             "delete their rows, and open it again."
         )
-    if not wanted:
+    if not count:
         return "Every answer of the file that can be run is kept already."
-    if wanted > room:
+    if count > room:
         return (
             f"There is room for {room} more answers: remove some that are kept, or open a file "
             f"with fewer."

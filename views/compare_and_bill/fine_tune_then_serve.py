@@ -123,8 +123,8 @@ def _run(catalogs: Catalogs) -> tuple[Row, Row, str]:
             plan.job,
             plan.options.problem,
         )
-    answered = options(job_state.job_of_goal("tune"), catalogs)
-    return {**answered.rows[0], "have": answered.job.get("have")}, answered.job, answered.problem
+    answer = options(job_state.job_of_goal("tune"), catalogs)
+    return {**answer.rows[0], "have": answer.job.get("have")}, answer.job, answer.problem
 
 
 def _questions(job: Row, catalogs: Catalogs) -> None:
@@ -137,9 +137,9 @@ def _questions(job: Row, catalogs: Catalogs) -> None:
             number("Hours a month", KEYS.hours_per_month, "730", width=150, max_value=744.0)
         segments("Each is tuned", ROUNDS, "tuned_rounds", **SESSION)
     with right:
-        measured = questions.load(may_end=False)
-        served.load_in(measured, LOADS, catalogs, "Load of all together")
-        served.amount(measured, job, catalogs)
+        measure = questions.load(may_end=False)
+        served.load_in(measure, LOADS, catalogs, "Load of all together")
+        served.amount(measure, job, catalogs)
         served.lengths(catalogs)
 
 

@@ -29,8 +29,8 @@ def cases_of(bill: pd.DataFrame, column: str, money: Money) -> None:
         percent = st.number_input(
             "Contingency, %", 0.1, 100.0, value=None, key=CONTINGENCY, **look, **SESSION
         )
-        found = cases(bill, column, percent or 0.0)
-        words = range_words(found, bill[column].tolist(), money)
+        bill_cases = cases(bill, column, percent or 0.0)
+        words = range_words(bill_cases, bill[column].tolist(), money)
         st.markdown(plain(f"**Low to high: {words}**"), help=HOW_CASES, width="content")
 
 

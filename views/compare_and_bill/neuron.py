@@ -16,9 +16,9 @@ TITLE = "Trainium and Inferentia"
 
 def draw(row: Row) -> None:
     """Draw what is known of the plan on Neuron, and its instance types."""
-    found = neuron_rows(row)
+    rows = neuron_rows(row)
     st.markdown(plain(PORTING))
-    points(neuron_sentences(found))
+    points(neuron_sentences(rows))
     lines = [
         {
             "Instance": instance["instance"],
@@ -27,7 +27,7 @@ def draw(row: Row) -> None:
             "At least": f"{instance['instances_least']:,.0f} of them",
             "$ an hour": _price(instance),
         }
-        for instance in found.drop_duplicates("instance").to_dict("records")
+        for instance in rows.drop_duplicates("instance").to_dict("records")
     ]
     tables.text_table(pd.DataFrame(lines), "Instance types with AWS's own accelerators")
     st.caption("Prices and rates: `catalogs/edited/neuron.yaml`, each with its source and date.")

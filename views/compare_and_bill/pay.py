@@ -83,8 +83,8 @@ def _details(
     """The panels that are closed at first; which ones there are depends on the job."""
     ink = INKS[st.context.theme.type or "light"]
     if market_line["basis"]:
-        paid = partial(_run_panel, row, market_line, catalogs)
-        expander("What is paid, line by line", "paid_lines", paid)
+        draw_lines = partial(_run_panel, row, market_line, catalogs)
+        expander("What is paid, line by line", "paid_lines", draw_lines)
     over_use = partial(break_even.over_use, row, markets)
     expander("When signing pays", "break_even", lambda: usage.over_use(row, over_use(), ink))
     if market_line["basis"] and not MARKETS[plan.market].work:

@@ -114,24 +114,24 @@ def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
         if ends
         else " Spare instances are counted; capacity is not promised."
     )
-    priced = table[table["usd"].notna()].sort_values("usd", kind="stable")
-    if not len(priced):
+    offers = table[table["usd"].notna()].sort_values("usd", kind="stable")
+    if not len(offers):
         return "No price of any kind is known for it."
-    least, market_line = priced.iloc[0], table[table["market"] == market].iloc[0]
+    least, market_line = offers.iloc[0], table[table["market"] == market].iloc[0]
     if least["market"] == market or is_missing(market_line["usd"]):
         return f"Cheapest overall: {MARKETS[least['market']].phrase}, as on Plan."
-    saved = percent(1 - least["usd"] / market_line["usd"])
+    saved_percent = percent(1 - least["usd"] / market_line["usd"])
     note = spare if MARKETS[least["market"]].interrupted else ""
     return (
-        f"Cheapest overall: {MARKETS[least['market']].phrase}, {billed_usd(least['usd'])}, {saved} "
-        f"less.{note}"
+        f"Cheapest overall: {MARKETS[least['market']].phrase}, {billed_usd(least['usd'])}, "
+        f"{saved_percent} less.{note}"
     )
 
 
-def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
+def use_market(markets: pd.Series, plan: Present, catalogs: Catalogs) -> None:
     """Make the same plan on another market the plan; Undo brings the present one back."""
     others = [
-        market for market in priced if market in JOB["markets"].choices and market != plan.market
+        market for market in markets if market in JOB["markets"].choices and market != plan.market
     ]
     labels = {market: MARKETS[market].label for market in others}
     use_in_plan(
@@ -172,11 +172,11 @@ def energy(row: Row, catalogs: Catalogs) -> str:
 
 def _storage_words(row: Row) -> str:
     """Return the cost of storage a month, and of a GiB."""
-    month, stored = row["storage_usd_per_month"], row["stored_bytes"] / GIB
+    month, gib = row["storage_usd_per_month"], row["stored_bytes"] / GIB
     where = "as set" if row["storage_usd_per_gib_month"] > 0 else "on S3"
-    if is_missing(month) or not stored > 0:
+    if is_missing(month) or not gib > 0:
         return ""
-    return f", {usd(month)} a month {where} at ${month / stored:.4g} a GiB"
+    return f", {usd(month)} a month {where} at ${month / gib:.4g} a GiB"
 
 
 def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:

@@ -43,8 +43,8 @@ def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, lis
     need = with_noun(1, "block") if quota.counts == "blocks" else need_text
     head = f"Quota **{quota.name}**{code} in {region_name(row['region'], catalogs)}"
     sentence = f"{head}: {need}; a new account has 0. A price is known, capacity is not promised."
-    booked = market_line["billed_hours"] if terms.block_hours else 0
-    return sentence, commands(row, quota, terms.interrupted, terms.block_hours, booked)
+    booked_hours = market_line["billed_hours"] if terms.block_hours else 0
+    return sentence, commands(row, quota, terms.interrupted, terms.block_hours, booked_hours)
 
 
 def answered(table: pd.DataFrame, quota: Quota) -> list[str]:

@@ -183,16 +183,16 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
             who = st.text_input(
                 "Your name", max_chars=LONGEST["saved_by"], key="shelf_who", persist_state="session"
             )
-            pressed = st.form_submit_button(
+            is_pressed = st.form_submit_button(
                 "Put on the shelf", type="primary", icon=":material/inventory_2:"
             )
-    if pressed:
+    if is_pressed:
         _save(run, name, who, answer, money)
 
 
 def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
     """Save the page under a name; `row` has the cost of the plan, or of the bill."""
-    seen = st.session_state.get("shelf_seen", "")
+    seen_version = st.session_state.get("shelf_seen", "")
     money = {
         field: None if is_missing(row.get(field)) else float(row[field])
         for field in ("usd", "usd_per_hour")
@@ -208,7 +208,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
         )
         shelf_states.propose(run, plan)
         st.success(
-            plain(_save_message(plan, shelf_plans.versions(run, plan.name), seen)),
+            plain(_save_message(plan, shelf_plans.versions(run, plan.name), seen_version)),
             icon=":material/inventory_2:",
         )
     except ShelfError as error:
@@ -344,14 +344,20 @@ def _move_words(row: Row | None) -> str:
 
 def _move(row: Row | None) -> FigureChange | None:
     """The change of a plan's cost, if any."""
-    return next((moved for moved in changes(row) if moved.figure == "usd"), None) if row else None
+    return (
+        next((change for change in changes(row) if change.figure == "usd"), None) if row else None
+    )
 
 
-def _save_message(plan: Plan, stand: list[Plan], seen: str) -> str:
+def _save_message(plan: Plan, stand: list[Plan], seen_version: str) -> str:
     """Return the result of saving, and the versions of others that were saved in between."""
     others = []
-    if seen:
-        others = [version for version in stand if version.id != plan.id and version.saved_at > seen]
+    if seen_version:
+        others = [
+            version
+            for version in stand
+            if version.id != plan.id and version.saved_at > seen_version
+        ]
     sentence = f"**{plan.name}** is on the shelf, version {stand[0].versions}."
     names = ", ".join(dict.fromkeys(version.saved_by for version in others))
     if others:

@@ -37,8 +37,8 @@ def signed_in_name() -> str:
 
 def may_decide(name: str) -> bool:
     """Return whether a name may approve and reject; a list of names may restrict it."""
-    listed = os.environ.get(APPROVERS, "")
-    names = {entry.strip().casefold() for entry in listed.split(",")} - {""}
+    approvers = os.environ.get(APPROVERS, "")
+    names = {entry.strip().casefold() for entry in approvers.split(",")} - {""}
     return not names or name.strip().casefold() in names
 
 
@@ -63,24 +63,26 @@ def filter_plans(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, Sta
     except ShelfError as error:
         st.caption(plain(f"States are out of reach. {error}"))
         return plans, {}
-    found = sorted({states[plan.name].state for plan in plans if plan.name in states})
+    known_states = sorted({states[plan.name].state for plan in plans if plan.name in states})
     teams = sorted({team for plan in plans for team in _teams(states, plan)})
     state = team = None
     with st.container(horizontal=True):
         look: Arguments = {"index": None, "width": 220, "label_visibility": "collapsed"}
-        if len(found) > 1:
-            state = st.selectbox("State", found, key="shelf_state", placeholder=EVERY, **look)
+        if len(known_states) > 1:
+            state = st.selectbox(
+                "State", known_states, key="shelf_state", placeholder=EVERY, **look
+            )
         if teams:
             team = st.selectbox("Team", teams, key="shelf_team", placeholder="Every team", **look)
-    chosen = [
+    selection = [
         plan
         for plan in plans
         if (not state or state_of(states, plan) == state)
         and (not team or team in _teams(states, plan))
     ]
-    if not chosen:
+    if not selection:
         st.caption(NONE_CHOSEN)
-    return chosen or plans, states
+    return selection or plans, states
 
 
 def state_of(states: dict[str, State], plan: Plan) -> str:

@@ -29,13 +29,15 @@ def cheaper(rows: list[Row], money: Money, catalogs: Catalogs) -> None:
         for row in rows
         if row["market"] and not row["have"] and not row["problem"]
     ]
-    offered = [(row, table, worth_signing(table, row["market"])) for row, table in tables]
-    offered = [(row, table, signed) for row, table, signed in offered if len(signed) > 1]
-    for row, table, signed in offered:
-        lines = [_line(row, line, money) for line in signed.to_dict("records")]
+    offers = [(row, table, worth_signing(table, row["market"])) for row, table in tables]
+    offers = [
+        (row, table, commitments) for row, table, commitments in offers if len(commitments) > 1
+    ]
+    for row, table, commitments in offers:
+        lines = [_line(row, line, money) for line in commitments.to_dict("records")]
         text_table(lines, f"What may be signed for: {row['scenario']}, {row['job']}")
-        st.caption(plain(" ".join([*_binds(signed), *_spot(row, table, money)])))
-    if not offered:
+        st.caption(plain(" ".join([*_binds(commitments), *_spot(row, table, money)])))
+    if not offers:
         st.markdown(nothing_to_sign(_without_commitments(tables)))
 
 
@@ -51,11 +53,11 @@ def _without_commitments(tables: list[tuple[Row, pd.DataFrame]]) -> list[str]:
 def _line(row: Row, line: Row, money: Money) -> dict[str, str]:
     """One way to pay for a row: its price, what is signed for, and when that breaks even."""
     day = day_text(line["as_of"][:10]) or line["basis"]
-    committed = line["committed_usd"]
+    committed_usd = line["committed_usd"]
     return {
         plain(f"For {row['scenario']} ({row['job']})"): f"{MARKETS[line['market']].title}, {day}",
         "Once" if ends_of(row) else "A month": plain(money(line["usd"])),
-        "You sign for": "nothing" if is_missing(committed) else plain(money(committed)),
+        "You sign for": "nothing" if is_missing(committed_usd) else plain(money(committed_usd)),
         "Breaks even from": _breaks_even(line),
     }
 
@@ -68,9 +70,11 @@ def _breaks_even(line: Row) -> str:
     return "" if is_missing(hours) else f"{hours:,.0f} of {MEAN_MONTH_HOURS:,.0f} h a month"
 
 
-def _binds(signed: pd.DataFrame) -> list[str]:
+def _binds(commitments: pd.DataFrame) -> list[str]:
     """Return what each commitment binds to: the type and region for the term."""
-    return list(dict.fromkeys(what_it_binds_to(market) for market in signed["market"].iloc[1:]))
+    return list(
+        dict.fromkeys(what_it_binds_to(market) for market in commitments["market"].iloc[1:])
+    )
 
 
 def _spot(row: Row, table: pd.DataFrame, money: Money) -> list[str]:

@@ -72,14 +72,14 @@ def draw(title: DeltaGenerator) -> None:
         st.markdown(EMPTY)
         return
     try:
-        placed, apart = _schedule_of(jobs, pools, catalogs)
+        placement, apart = _schedule_of(jobs, pools, catalogs)
     except TableError as error:
         heading.title("The tables are not ready", anchor=False)
         st.error(plain(str(error)), icon=":material/block:")
         return
-    heading.title(plain(_heading(placed)), anchor=False)
-    _show_apart(apart, placed, pools)
-    _show_schedule(placed)
+    heading.title(plain(_heading(placement)), anchor=False)
+    _show_apart(apart, placement, pools)
+    _show_schedule(placement)
     expander(
         "What one more instance would change", "team_next", partial(_next, jobs, pools, catalogs)
     )
@@ -101,8 +101,8 @@ def _buttons(plan: Present, jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: C
         disabled=bool(plan.options.problem),
     )
     if kept_answers.entries():
-        compared = compared_answers(catalogs)
-        answers = [compared.records[place] for place in compared.ticked]
+        kept = compared_answers(catalogs)
+        answers = [kept.records[place] for place in kept.ticked]
         button(
             f"Add {with_noun(len(answers), 'answer')} of the bill",
             _add_answers,
@@ -118,54 +118,54 @@ def _buttons(plan: Present, jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: C
     )
 
 
-def _heading(placed: Schedule) -> str:
+def _heading(placement: Schedule) -> str:
     """Return how many runs find a place, and their cost: 8 runs find a place, for $1,697."""
-    runs, left_out = placed.runs, placed.left_out
+    runs, left_out = placement.runs, placement.left_out
     find = "finds" if len(runs) == 1 else "find"
     which = (
         f"{left_out} of {with_noun(len(runs), 'run')} {find} no place"
         if left_out
         else f"{with_noun(len(runs), 'run')} {find} a place"
     )
-    return f"{which}, for {summands(placed.pools['usd'].tolist())[1]}"
+    return f"{which}, for {summands(placement.pools['usd'].tolist())[1]}"
 
 
-def _show_apart(apart: PlansApart | None, placed: Schedule, pools: pd.DataFrame) -> None:
+def _show_apart(apart: PlansApart | None, placement: Schedule, pools: pd.DataFrame) -> None:
     """Draw the sum of each job's own cheapest plan where it is lower, with a button for it."""
-    if apart is None or placed.left_out or not apart.saves(placed.usd):
+    if apart is None or placement.left_out or not apart.saves(placement.usd):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             plain(
                 f"Each job on its own cheapest plan costs {billed_usd(apart.usd)} in all, "
-                f"{billed_usd(placed.usd - apart.usd)} less."
+                f"{billed_usd(placement.usd - apart.usd)} less."
             ),
             width="content",
         )
         button("Add their machines", _add_machines, apart.rows, pools, icon="add", key="team_apart")
 
 
-def _show_schedule(placed: Schedule) -> None:
+def _show_schedule(placement: Schedule) -> None:
     """Draw the chart of the runs, the problems of those without a place, and the machines."""
-    st.caption(plain(f"{placed.how[:1].upper()}{placed.how[1:]}."))
-    table = on_chart(placed.runs)
+    st.caption(plain(f"{placement.how[:1].upper()}{placement.how[1:]}."))
+    table = on_chart(placement.runs)
     if len(table):
         places = [f"{row['label']} on {row['where']}" for row in table.to_dict("records")]
         ink = INKS[st.context.theme.type or "light"]
         elements.draw(team_chart(ink), table, "; ".join(places).replace("\n", " "), "team_chart")
-    problems = placed.runs["problem"]
+    problems = placement.runs["problem"]
     for problem in problems[problems != ""]:
         st.warning(plain(problem), icon=":material/rule:")
     columns = tables.columns_of("team_pools")
     tables.grid(
-        placed.pools[list(columns)],
+        placement.pools[list(columns)],
         columns,
         "Machines: taken, used, paid and not used, cost",
         "team_pools_shown",
     )
     tables.download(
         "Plan as CSV",
-        partial(to_csv, placed.runs),
+        partial(to_csv, placement.runs),
         "headroom-schedule",
         "team_csv",
         type="tertiary",
@@ -195,8 +195,8 @@ def _schedule_of(
     key = (to_csv(jobs), to_csv(pools), catalogs)
     if st.session_state.get("team_placed", (None,))[0] != key:
         with st.spinner("Placing the jobs"):
-            found = schedule(jobs, pools, catalogs), plans_apart(jobs, catalogs)
-            st.session_state["team_placed"] = (key, found)
+            result = schedule(jobs, pools, catalogs), plans_apart(jobs, catalogs)
+            st.session_state["team_placed"] = (key, result)
     return st.session_state["team_placed"][1]
 
 
@@ -272,8 +272,8 @@ def _open_csv() -> None:
         st.error(plain(str(error)), icon=":material/block:")
         return
     st.session_state["team_file_read"] = file.file_id
-    needed = POOL_COLUMNS if is_pools else ("job", *JOB_DATES)
-    table = table.reindex(columns=list(dict.fromkeys([*needed, *table.columns])), fill_value="")
+    columns = POOL_COLUMNS if is_pools else ("job", *JOB_DATES)
+    table = table.reindex(columns=list(dict.fromkeys([*columns, *table.columns])), fill_value="")
     _replace(
         POOLS if is_pools else JOBS,
         table if is_pools else table.assign(every=table["every"].replace("", "once")),

@@ -72,13 +72,13 @@ def draw(title: DeltaGenerator) -> None:
 def heading(sums: pd.DataFrame, uses: list[Use]) -> str:
     """The heading: 2 teams share the bill, 1 budget is exceeded."""
     teams = int((sums["team"] != "").sum())
-    exceeded = sum(use.is_exceeded for use in uses)
+    over_budget = sum(use.is_exceeded for use in uses)
     shares = "shares" if teams == 1 else "share"
     head = f"{with_noun(teams, 'team')} {shares} the bill" if teams else "No team is named yet"
     if not uses:
         return head
-    over = f"{with_noun(exceeded, 'budget')} {'is' if exceeded == 1 else 'are'} exceeded"
-    return f"{head}, {over if exceeded else 'every budget is kept'}"
+    over = f"{with_noun(over_budget, 'budget')} {'is' if over_budget == 1 else 'are'} exceeded"
+    return f"{head}, {over if over_budget else 'every budget is kept'}"
 
 
 def _owners() -> None:
@@ -142,8 +142,8 @@ def _sums(sums: pd.DataFrame, bill: pd.DataFrame, money: Money) -> None:
         for row in records(sums)
     ]
     table = pd.DataFrame(lines)
-    filled = table.columns[(table != "").any()]
-    tables.text_table(table[filled], "Dollars and GPU-hours by team")
+    columns = table.columns[(table != "").any()]
+    tables.text_table(table[columns], "Dollars and GPU-hours by team")
     tables.download(
         "Sums as CSV", partial(to_csv, sums), "headroom-teams", "teams_csv", type="tertiary"
     )

@@ -47,8 +47,8 @@ def heading(bill: pd.DataFrame, money: Money) -> str:
         words: summands(bill[name].tolist(), money)[1]
         for name, words in (("once_usd", "once"), ("monthly_usd", "a month"))
     }
-    known = (f"{total} {words}" for words, total in sums.items() if total)
-    return ", and ".join(known) or "No price is known"
+    sum_words = (f"{total} {words}" for words, total in sums.items() if total)
+    return ", and ".join(sum_words) or "No price is known"
 
 
 def draw(bill: pd.DataFrame, places: list[int], money: Money) -> None:
@@ -70,10 +70,10 @@ def draw(bill: pd.DataFrame, places: list[int], money: Money) -> None:
     if budget:
         against = against_budget(bill, budget, period)
         st.progress(min(1.0, max(0.0, against.used_ratio)), plain(_against(against, money)))
-    if unpriced := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
+    if plans_without_price := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
         st.caption(
-            f"{with_noun(unpriced, 'answer')} without a price "
-            f"{'is' if unpriced == 1 else 'are'} not in it."
+            f"{with_noun(plans_without_price, 'answer')} without a price "
+            f"{'is' if plans_without_price == 1 else 'are'} not in it."
         )
     if places:
         expander("How often, for how long", "planned", lambda: _plan_fields(records(bill), places))
@@ -179,14 +179,14 @@ def said_of(bill: pd.DataFrame, money: Money) -> list[str]:
     state = st.session_state
     period = budget_period()
     column = f"{period}_usd"
-    found = cases(bill, column, state.get(CONTINGENCY) or 0.0)
-    said = [f"Decision: {state.get(DECISION) or 'none yet'}"]
-    range_text = range_words(found, bill[column].tolist(), money)
-    said.append(f"{PERIODS[period]}: {range_text}. {HOW_CASES}")
+    bill_cases = cases(bill, column, state.get(CONTINGENCY) or 0.0)
+    sentences = [f"Decision: {state.get(DECISION) or 'none yet'}"]
+    range_text = range_words(bill_cases, bill[column].tolist(), money)
+    sentences.append(f"{PERIODS[period]}: {range_text}. {HOW_CASES}")
     if budget := state.get(BUDGET_USD):
         against = against_budget(bill, budget, period)
-        said.append(f"Budget {money(budget)}: {_against(against, money)}")
-    return said
+        sentences.append(f"Budget {money(budget)}: {_against(against, money)}")
+    return sentences
 
 
 def _against(against: AgainstBudget, money: Money) -> str:

@@ -126,12 +126,12 @@ def load(row: Row) -> str:
     )
 
 
-def per_token(row: Row, listed: Row, catalogs: Catalogs) -> str:
+def per_token(row: Row, prices: Row, catalogs: Catalogs) -> str:
     """The tokens a day from which own instances cost less than an endpoint (`listed`)."""
     tokens = row["endpoint_break_even_tokens"]
     if is_missing(tokens):
         return not_sold(row, catalogs)
-    price = endpoint_price(row, listed, catalogs)
+    price = endpoint_price(row, prices, catalogs)
     if row["endpoint_break_even_ratio"] > 1:
         return (
             f"{price}: own instances never pay off: that takes {count(tokens)} a day, more than "

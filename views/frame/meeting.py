@@ -21,18 +21,18 @@ HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "GPU-hours", "Memory pe
 
 
 def markdown(
-    every: ComparedAnswers, said: list[str], link: str, today: date, catalogs: Catalogs
+    every: ComparedAnswers, sentences: list[str], link: str, today: date, catalogs: Catalogs
 ) -> str:
     """The minutes; `said` are the decision, the cases and the budget in sentences."""
     bill = every.rows.iloc[every.ticked]
     lines = [f"## {the_bill.heading(bill, every.money)}", ""]
-    if said:
-        lines.append(f"**{said[0]}**\n")
+    if sentences:
+        lines.append(f"**{sentences[0]}**\n")
     lines += _table(HEADS, [_answer(row, every.money, catalogs) for row in every.records])
     lines += ["", "### The bill", ""]
     lines += _table(the_bill.HEADS, _bill(every, catalogs))
     lines.append("")
-    lines += [f"- {text}" for text in said[1:]]
+    lines += [f"- {text}" for text in sentences[1:]]
     lines += ["", "### How each is set", ""]
     lines += [f"- {row['scenario']}: {_set(row, catalogs)}" for row in every.records]
     lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. The comparison: {link}", ""]
@@ -40,14 +40,14 @@ def markdown(
 
 
 def html(
-    every: ComparedAnswers, said: list[str], link: str, today: date, catalogs: Catalogs
+    every: ComparedAnswers, sentences: list[str], link: str, today: date, catalogs: Catalogs
 ) -> str:
     """The report in one file, with a bar for every measure of every answer."""
     bill = every.rows.iloc[every.ticked]
     title = the_bill.heading(bill, every.money)
     parts = [f"<h1>{escape(title)}</h1>"]
-    if said:
-        parts.append(f"<p><b>{escape(said[0])}</b></p>")
+    if sentences:
+        parts.append(f"<p><b>{escape(sentences[0])}</b></p>")
     parts.append(
         table_of(HEADS, [_escaped(_answer(row, every.money, catalogs)) for row in every.records])
     )
@@ -55,7 +55,7 @@ def html(
         parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name, catalogs)]
     bill_rows = [_escaped([cell.strip("*") for cell in row]) for row in _bill(every, catalogs)]
     parts += ["<h2>The bill</h2>", table_of(the_bill.HEADS, bill_rows)]
-    parts += [f"<p>{escape(text)}</p>" for text in said[1:]]
+    parts += [f"<p>{escape(text)}</p>" for text in sentences[1:]]
     settings = [_escaped([row["scenario"], _set(row, catalogs)]) for row in every.records]
     parts += ["<h2>How each is set</h2>", table_of(("Answer", "Set so"), settings)]
     parts += [

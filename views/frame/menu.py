@@ -46,9 +46,9 @@ EARLIER = {  # address -> the tab that it opens today; empty: the Plan page
 def pages() -> list[Any]:
     """The pages, made once per session: only the count behind a title changes."""
     many = len(kept_answers.entries())
-    made_for, made = st.session_state.get("pages", (None, None))
+    made_for, menu = st.session_state.get("pages", (None, None))
     if made_for != many:
-        made = [
+        menu = [
             _page(
                 folder,
                 address,
@@ -57,7 +57,7 @@ def pages() -> list[Any]:
             )
             for folder, address, title, about in PAGES
         ]
-        made += [
+        menu += [
             st.Page(
                 "views/your_files/page.py",
                 url_path="bring",
@@ -65,7 +65,7 @@ def pages() -> list[Any]:
                 visibility="hidden",
             )
         ]
-        made += [
+        menu += [
             st.Page(
                 partial(_opened_elsewhere, tab),
                 url_path=address,
@@ -74,8 +74,8 @@ def pages() -> list[Any]:
             )
             for address, tab in EARLIER.items()
         ]
-        st.session_state["pages"] = (many, made)
-    return made
+        st.session_state["pages"] = (many, menu)
+    return menu
 
 
 def _page(folder: str, address: str, title: str, about: str) -> Any:

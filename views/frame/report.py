@@ -49,20 +49,20 @@ STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
 
 
 def markdown(
-    options: Answer, link: str, today: date, catalogs: Catalogs, chosen: Row | None = None
+    options: Answer, link: str, today: date, catalogs: Catalogs, chosen_row: Row | None = None
 ) -> str:
     """The job, the answer, the answers as one table, what limits cost, prices, the link back.
 
     The chosen row, by default the first answer, is the one that it names.
     """
-    rows = _answers(options, chosen)
+    rows = _answers(options, chosen_row)
     lines = [
         f"## {job_sentence(options.job, catalogs)}",
         "",
-        f"**{plan_words.heading(options, catalogs, chosen)}.**",
+        f"**{plan_words.heading(options, catalogs, chosen_row)}.**",
     ]
     lines += _paragraphs(
-        _small_line(options, catalogs, today, chosen), plan_words.cure(options, catalogs)
+        _small_line(options, catalogs, today, chosen_row), plan_words.cure(options, catalogs)
     )
     if rows:
         lines += ["", _line(HEADS), _line(["---"] * len(HEADS))]
@@ -87,23 +87,23 @@ def _paragraphs(*texts: str) -> list[str]:
 
 
 def html(
-    options: Answer, link: str, today: date, catalogs: Catalogs, chosen: Row | None = None
+    options: Answer, link: str, today: date, catalogs: Catalogs, chosen_row: Row | None = None
 ) -> str:
     """The job, the answers, memory, board, assumptions and dated prices in one file."""
     job = job_sentence(options.job, catalogs)
-    answers = _answers(options, chosen)
+    answers = _answers(options, chosen_row)
     board = records(options.board)[:MOST_ROWS] if answers else []
     reasons = "".join(f"<li>{escape(reason)}</li>" for reason in _reasons(answers, catalogs))
-    small_line = _small_line(options, catalogs, today, chosen)
-    made = f"Made on {today:%Y-%m-%d} by Headroom. {plan_words.tried_words(options)}."
+    small_line = _small_line(options, catalogs, today, chosen_row)
+    made_line = f"Made on {today:%Y-%m-%d} by Headroom. {plan_words.tried_words(options)}."
     below = (plan_words.limits_cost(options), _how_sure(options, answers, catalogs))
     parts = [
         f"<h1>{escape(job)}</h1>",
         (
-            f"<p><b>{escape(plan_words.heading(options, catalogs, chosen))}.</b> "
+            f"<p><b>{escape(plan_words.heading(options, catalogs, chosen_row))}.</b> "
             f"{escape(plan_words.cure(options, catalogs))}</p>"
         ),
-        *(f"<p class='note'>{escape(line)}</p>" for line in (small_line, made)),
+        *(f"<p class='note'>{escape(line)}</p>" for line in (small_line, made_line)),
         table_of(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<ul>{reasons}</ul>",
         *(f"<p>{escape(line)}</p>" for line in below if line),
@@ -112,8 +112,8 @@ def html(
         head = f"What is in the memory: {row_words.where(answers[0], catalogs)}"
         parts += [f"<h2>{escape(head)}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]
     parts += _board_parts(board, len(options.board) - len(board), catalogs)
-    if paid := _with_price([*answers, *board]):
-        parts += ["<h2>Prices</h2>", table_of(PRICE_HEADS, _prices(paid, catalogs))]
+    if rows_with_price := _with_price([*answers, *board]):
+        parts += ["<h2>Prices</h2>", table_of(PRICE_HEADS, _prices(rows_with_price, catalogs))]
     parts += [
         "<h2>What the times and costs assume</h2>",
         table_of(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
@@ -142,17 +142,17 @@ def page_of(title: str, style: str, parts: list[str]) -> str:
     )
 
 
-def _answers(options: Answer, chosen: Row | None) -> list[Row]:
+def _answers(options: Answer, chosen_row: Row | None) -> list[Row]:
     """The answers, the chosen one first."""
     answers = [row for row in options.rows if row["answer"]]
-    if chosen is None or not answers:
+    if chosen_row is None or not answers:
         return answers
-    return [chosen, *(row for row in answers if row["answer"] != chosen["answer"])]
+    return [chosen_row, *(row for row in answers if row["answer"] != chosen_row["answer"])]
 
 
-def _small_line(options: Answer, catalogs: Catalogs, today: date, chosen: Row | None) -> str:
+def _small_line(options: Answer, catalogs: Catalogs, today: date, chosen_row: Row | None) -> str:
     """Return the line below the answer: Prices of 20 July 2026 · starting is included."""
-    parts = plan_words.small_line(options, catalogs, today, chosen)
+    parts = plan_words.small_line(options, catalogs, today, chosen_row)
     return " · ".join(text for text, _ in parts)
 
 

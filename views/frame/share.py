@@ -39,11 +39,11 @@ def popover(catalogs: Catalogs, today: date, page: str) -> None:
 def _of_meeting(link: str, catalogs: Catalogs, today: date) -> None:
     """The comparison, its bill and the decision."""
     every = compared_answers(catalogs)
-    said = the_bill.said_of(every.rows.iloc[every.ticked], every.money)
-    _copied(link, meeting.markdown(every, said, link, today, catalogs))
+    sentences = the_bill.said_of(every.rows.iloc[every.ticked], every.money)
+    _copied(link, meeting.markdown(every, sentences, link, today, catalogs))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = "headroom-compare"
-        _report(partial(meeting.html, every, said, link, today, catalogs), name)
+        _report(partial(meeting.html, every, sentences, link, today, catalogs), name)
         tables.scenarios("CSV", every.rows, name, "csv", catalogs)
 
 

@@ -48,9 +48,9 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
             lambda: owned_cards(in_worker(job, catalogs, own_machines, job, options), catalogs),
         )
     least = options.rows[0]
-    answered = [row for row in options.rows if row["answer"]]
-    result = [answer_card(row, least, catalogs) for row in answered]
-    if answered and by_hand and least["answer"] == "nearest":
+    rows = [row for row in options.rows if row["answer"]]
+    result = [answer_card(row, least, catalogs) for row in rows]
+    if rows and by_hand and least["answer"] == "nearest":
         result = [result[0]._replace(title="As you set it", short="")]
     if other := in_other_bits(catalogs):
         bits, row = other
@@ -70,13 +70,13 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     return result[:MOST]
 
 
-def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+def cards(several: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """A card for each answer, side by side where there is room; pressing one shows its answer."""
-    if not shown:
+    if not several:
         return
     seen_quotas: set[str] = set()
-    with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
-        for number, card in enumerate(shown):
+    with st.grid(max(len(several), 2), min_column_width=NARROWEST, key="answer_cards"):
+        for number, card in enumerate(several):
             with st.container(height=_height(), border=False, gap=None, key=f"card_{number}"):
                 with st.container(height=1, border=False, key=f"pick_{number}"):
                     look = {"key": f"show_card_{number}", "width": "stretch"}
@@ -125,12 +125,12 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     where = f"<b>{escape(row_words.where(row, catalogs, bool(several)))}</b>"
     whole = "<span style='white-space:nowrap'>{}</span>"
     parts = (whole.format(escape(part)) for part in (*hourly, *paid_hours(row)))
-    paid = _in_line([where, *parts])
+    price_line = _in_line([where, *parts])
     memory_and_speed = " · ".join(filter(None, (memory_in_card(row), serving_speed(row, catalogs))))
     lines = [
         f"<div style='font-size:13px;{faint}'>{escape(card.title)}</div>",
         f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",
-        paid,
+        price_line,
         tank_html(row, ink, row_words.tank_alt(row), margin="7px 2px 6px 0"),
         f"<div style='font-size:13px;{faint}'>{escape(memory_and_speed)}</div>",
         f"<div style='padding:4px 0 6px'>{escape(card.line)}</div>",

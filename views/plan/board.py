@@ -150,21 +150,25 @@ def _order(job: Row) -> str:
 
 def _keep_button(rows: list[Row]) -> None:
     """Draw the button that keeps the ticked rows."""
-    ticked = [rows[index] for index in chosen_in(KEY) if index < len(rows)]
+    ticked_rows = [rows[index] for index in chosen_in(KEY) if index < len(rows)]
     button(
-        f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked",
+        f"Keep ticked ({len(ticked_rows)})" if ticked_rows else "Keep ticked",
         kept_answers.keep_all,
-        ticked,
+        ticked_rows,
         icon="bookmark_add",
-        disabled=not ticked,
+        disabled=not ticked_rows,
         key="keep_ticked",
     )
 
 
 def _alt(rows: list[Row]) -> str:
     """Return the table in a sentence, for readers who do not see it."""
-    priced = [row for row in rows if not is_missing(row["usd"])]
-    least = f"; lowest cost {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
+    rows_with_price = [row for row in rows if not is_missing(row["usd"])]
+    least = (
+        f"; lowest cost {about(rows_with_price[0]['usd'])} on {rows_with_price[0]['instance']}"
+        if rows_with_price
+        else ""
+    )
     possible = sum(row["fits"] == "yes" and not row["misses"] for row in rows)
     return f"{len(rows)} arrangements, {possible} possible{least}"
 
@@ -205,7 +209,7 @@ def _units(row: Row, catalogs: Catalogs) -> Units:
     return Units(rate_unit(row, catalogs).words, pace)
 
 
-def _columns(job: Row, shown: list[str], units: Units) -> Row:
+def _columns(job: Row, names: list[str], units: Units) -> Row:
     """Return the format of each shown column."""
     looks = COLUMN_LOOKS | {
         "usd": NUMBER("USD in all" if ends_of(job) else "USD a month", help=USD_HELP, **MONEY),
@@ -221,7 +225,7 @@ def _columns(job: Row, shown: list[str], units: Units) -> Row:
         ),
     }
     looks |= {name: column(name, kind=TEXT) for name in _compared_columns(job)}
-    return {name: looks[name] for name in shown}
+    return {name: looks[name] for name in names}
 
 
 def _compared_columns(job: Row) -> list[str]:

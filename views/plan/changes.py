@@ -32,14 +32,14 @@ def panel(row: Row, market: str, job: Row, catalogs: Catalogs) -> Row | None:
         return None
     fits = row["fits"] in HOLDS
     st.header("What to change" if fits else "What would make it fit", anchor=False)
-    tried = changes(row, market, job, catalogs)
-    if not len(tried):
+    every_change = changes(row, market, job, catalogs)
+    if not len(every_change):
         st.markdown(nothing_helps(row))
         return None
-    shown = tried.index.isin(_first(tried, fits))
-    lines(tried[shown], row, market, catalogs)
-    others(tried[~shown], row, market, catalogs, is_all=not shown.any())
-    first: Row = (tried[shown] if shown.any() else tried).iloc[0].to_dict()
+    is_shown = every_change.index.isin(_first(every_change, fits))
+    lines(every_change[is_shown], row, market, catalogs)
+    others(every_change[~is_shown], row, market, catalogs, is_all=not is_shown.any())
+    first: Row = (every_change[is_shown] if is_shown.any() else every_change).iloc[0].to_dict()
     return first
 
 
@@ -65,17 +65,17 @@ def others(rest: pd.DataFrame, row: Row, *look: Any, is_all: bool = False) -> bo
     if not len(rest):
         return False
     names = rest["change"].head(MOST_NAMED)
-    unnamed = len(rest) - MOST_NAMED
-    label = "; ".join(names) + (f" and {unnamed} more" if unnamed > 0 else "")
+    more_count = len(rest) - MOST_NAMED
+    label = "; ".join(names) + (f" and {more_count} more" if more_count > 0 else "")
     label = plain(capital(label)) if is_all else with_noun(len(rest), "more change")
     with st.expander(label, on_change="rerun", key="more_changes") as more:
-        pressed = bool(more.open) and lines(rest, row, *look)
+        is_pressed = bool(more.open) and lines(rest, row, *look)
         if (
             more.open
             and not rest["set"].map(lambda change: change.keys().isdisjoint(PRICED_ELSEWHERE)).all()
         ):
             st.caption(_caption(row))
-    return pressed
+    return is_pressed
 
 
 def lines(
@@ -87,7 +87,7 @@ def lines(
     adopt: Callable = job_state.adopt,
 ) -> bool:
     """A button for each change, which makes it the plan, and its effect, other work last."""
-    pressed = False
+    is_pressed = False
     for index, change in shown.sort_values("same_work", ascending=False, kind="stable").iterrows():
         scenario = {**scenario_of(row), **change["set"]}
         market_then = scenario.pop("market", market)
@@ -95,18 +95,25 @@ def lines(
             label, words = map(
                 capital, (change["change"], effect(change.to_dict(), row, catalogs, mends))
             )
-            pressed |= button(label, adopt, scenario, market_then, catalogs, key=f"take_{index}")
+            is_pressed |= button(label, adopt, scenario, market_then, catalogs, key=f"take_{index}")
             st.markdown(plain(words), width="content")
-    return pressed
+    return is_pressed
 
 
-def _first(tried: pd.DataFrame, fits: bool) -> list[int]:
+def _first(every_change: pd.DataFrame, fits: bool) -> list[int]:
     """The changes shown first: the same work for no more, and not what is compared elsewhere."""
     elsewhere = {*PRICED_ELSEWHERE, *COMPARED}
-    is_own = tried["same_work"] & tried["set"].map(lambda sets: sets.keys().isdisjoint(elsewhere))
+    is_own = every_change["same_work"] & every_change["set"].map(
+        lambda sets: sets.keys().isdisjoint(elsewhere)
+    )
     if fits:
-        return tried.index[is_own & ~(tried["saved_work_ratio"] < 0)][:MOST_SHOWN].to_list()
-    return tried.index[is_own][:MOST_SHOWN].to_list() or tried.index[:MOST_SHOWN].to_list()
+        return every_change.index[is_own & ~(every_change["saved_work_ratio"] < 0)][
+            :MOST_SHOWN
+        ].to_list()
+    return (
+        every_change.index[is_own][:MOST_SHOWN].to_list()
+        or every_change.index[:MOST_SHOWN].to_list()
+    )
 
 
 def _caption(row: Row) -> str:
@@ -116,10 +123,10 @@ def _caption(row: Row) -> str:
         spot = (
             f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised"
         )
-    taken = ""
+    take_words = ""
     if spot and row["interruption_band"]:
-        taken = f", and {row['interruption_band']} of such instances are taken back in a month"
+        take_words = f", and {row['interruption_band']} of such instances are taken back in a month"
     day = ""
     if row["on_demand_as_of"]:
         day = f"Other regions at their prices of {day_text(row['on_demand_as_of'])}."
-    return " ".join(filter(None, (f"{spot}{taken}." if spot else "", day)))
+    return " ".join(filter(None, (f"{spot}{take_words}." if spot else "", day)))

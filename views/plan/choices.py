@@ -38,22 +38,22 @@ WIDE = 480  # pixels of the two lists
 def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The comparison that is chosen, its sentence, chart and table."""
     several = {one.id: one for one in comparisons(plan.job, plan.row, catalogs)}
-    shown, measure = _head([*several, *([SPEED] if has_speeds(plan) else [])], plan)
-    if shown == SPEED:
+    comparison, measure = _head([*several, *([SPEED] if has_speeds(plan) else [])], plan)
+    if comparison == SPEED:
         speed_against_money(plan, ink, catalogs)
         return
-    known = known_cells(plan.job, several[shown], catalogs.version)
-    known.collect(catalogs)
+    known_of_job = known_cells(plan.job, several[comparison], catalogs.version)
+    known_of_job.collect(catalogs)
     note_question()
-    was_complete = not known.missing(plan.row)
+    was_complete = not known_of_job.missing(plan.row)
     runs = count()
 
     def body() -> None:
         if not was_complete and next(runs):  # none in the first, so that nothing below waits
-            _continue(known, plan, catalogs)
-            if not known.missing(plan.row):
+            _continue(known_of_job, plan, catalogs)
+            if not known_of_job.missing(plan.row):
                 st.rerun()
-        _panel(known, measure, plan, ink, catalogs)
+        _panel(known_of_job, measure, plan, ink, catalogs)
 
     again_seconds = LATER_SECONDS if others_ask() else AGAIN_SECONDS
     st.fragment(body, run_every=None if was_complete else again_seconds)()
@@ -67,10 +67,10 @@ def begin(plan: Present, catalogs: Catalogs) -> None:
     if others_ask():
         return
     several = {one.id: one for one in comparisons(plan.job, plan.row, catalogs)}
-    shown = str(st.session_state.get("choices_of", ""))
-    if shown == SPEED and has_speeds(plan):
+    comparison_id = str(st.session_state.get("choices_of", ""))
+    if comparison_id == SPEED and has_speeds(plan):
         return
-    comparison = several.get(shown) or next(iter(several.values()))
+    comparison = several.get(comparison_id) or next(iter(several.values()))
     known = known_cells(plan.job, comparison, catalogs.version)
     known.begin(plan.row, catalogs, is_drawing=True, others_ask=False)
 
@@ -95,11 +95,11 @@ def _head(ids: list[str], plan: Present) -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="center", key="choices_head"):
         st.header("Compare choices", anchor=False, width="content")
         with st.container(horizontal=True, wrap=False, gap="xsmall", width=WIDE):
-            shown = st.selectbox(
+            comparison_id = st.selectbox(
                 "Choice", ids, format_func=TITLES.__getitem__, key="choices_of", **look
             )
-            if shown == SPEED:
-                return shown, "usd"
+            if comparison_id == SPEED:
+                return comparison_id, "usd"
             measure = st.selectbox(
                 "Measure",
                 list(measures),
@@ -107,7 +107,7 @@ def _head(ids: list[str], plan: Present) -> tuple[str, str]:
                 key="choices_measure",
                 **look,
             )
-    return shown, measure
+    return comparison_id, measure
 
 
 def _panel(known: KnownCells, measure: str, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -118,20 +118,20 @@ def _panel(known: KnownCells, measure: str, plan: Present, ink: Ink, catalogs: C
     missing = len(known.missing(plan.row))
     if not missing:
         words = mark_words(cells, plan.row["work"], catalogs)
-        said = takeaway(cells, measure, plan.job, plan.row, catalogs)
-        st.markdown(plain(" ".join(filter(None, (said, words)))))
+        sentence = takeaway(cells, measure, plan.job, plan.row, catalogs)
+        st.markdown(plain(" ".join(filter(None, (sentence, words)))))
     else:
         count_found = len(cells) - missing
-        said = f"{count_found} of {len(cells)} plans"
-        st.progress(count_found / len(cells), text=said)
+        sentence = f"{count_found} of {len(cells)} plans"
+        st.progress(count_found / len(cells), text=sentence)
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
-    _draw(table, said, cells, comparison, ink, catalogs)
+    _draw(table, sentence, cells, comparison, ink, catalogs)
     as_table(table, cells, comparison, catalogs)
 
 
 def _draw(
     table: pd.DataFrame,
-    said: str,
+    sentence: str,
     cells: list[Cell],
     comparison: Comparison,
     ink: Ink,
@@ -150,7 +150,7 @@ def _draw(
                 tick_text=["Kept for Compare" if one else "Keep for Compare" for one in is_kept],
             ),
             spec,
-            alt=f"{TITLES[comparison.id]}: {said}",
+            alt=f"{TITLES[comparison.id]}: {sentence}",
             key=key,
             width="stretch",
             on_select=lambda: _take(key, cells, catalogs),
@@ -171,16 +171,16 @@ def _spec(comparison: Comparison, ink: Ink) -> Row:
 def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
     """Callback: the pressed cell becomes the plan, or its plan is kept or let go again."""
     number, part = _cell_pressed(key) or (len(cells), "")
-    taken = cells[number] if number < len(cells) else None
-    if taken is None or taken.plan is None:
+    cell = cells[number] if number < len(cells) else None
+    if cell is None or cell.plan is None:
         return
     if part != charts.TICK:
-        plan_with(taken)
-    elif (place := kept_answers.place_of(taken.plan)) is not None:
+        plan_with(cell)
+    elif (place := kept_answers.place_of(cell.plan)) is not None:
         kept_answers.remove(place)
         st.session_state[TAKEN] = True
     else:
-        keep_cells([taken], catalogs)
+        keep_cells([cell], catalogs)
 
 
 def _cell_pressed(key: str) -> tuple[int, str] | None:

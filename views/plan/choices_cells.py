@@ -60,18 +60,18 @@ class KnownCells:
                 return
             pairs = [self.comparison.pairs[number] for number in group]
             is_own = not is_drawing and len(self.underway) % 2 == 0
-            begun = begin_in_worker(self.job, catalogs, is_own, cells_for, self.job, pairs)
-            if begun is None:
+            future = begin_in_worker(self.job, catalogs, is_own, cells_for, self.job, pairs)
+            if future is None:
                 return
-            self.underway[group] = begun
+            self.underway[group] = future
 
     def collect(self, catalogs: Catalogs) -> None:
         """Take over the cells that workers have computed; what failed there is computed here."""
-        for group, begun in list(self.underway.items()):
-            if begun.done():
+        for group, future in list(self.underway.items()):
+            if future.done():
                 self.underway.pop(group, None)  # another session may have taken it over
-                if begun.exception() is None:
-                    self.found.update(zip(group, begun.result(), strict=True))
+                if future.exception() is None:
+                    self.found.update(zip(group, future.result(), strict=True))
                 else:
                     self._compute(group, catalogs)
 
@@ -88,8 +88,8 @@ class KnownCells:
 
     def _groups(self, plan: Cells) -> Iterator[Group]:
         """The missing cells that nothing computes yet, in groups."""
-        begun = {number for group in list(self.underway) for number in group}
-        numbers = [number for number in self.missing(plan) if number not in begun]
+        numbers_underway = {number for group in list(self.underway) for number in group}
+        numbers = [number for number in self.missing(plan) if number not in numbers_underway]
         for first in range(0, len(numbers), TOGETHER):
             yield tuple(numbers[first : first + TOGETHER])
 
@@ -110,6 +110,6 @@ def _known_cells(job: JobRow, comparison: Comparison, _version: str) -> KnownCel
 
 def compute_all(job: Row, plan: Cells, catalogs: Catalogs) -> None:
     """Compute the comparison that is shown first for a resolved job, before anybody asks."""
-    known = known_cells(job, comparisons(job, plan, catalogs)[0], catalogs.version)
-    while known.missing(plan):
-        known.compute(plan, catalogs)
+    cells = known_cells(job, comparisons(job, plan, catalogs)[0], catalogs.version)
+    while cells.missing(plan):
+        cells.compute(plan, catalogs)

@@ -37,12 +37,12 @@ def kept_name(cell: Cell, catalogs: Catalogs) -> str:
     return f"{cell_name(cell, catalogs)} · {place(cell.plan or {}, counts_one=False)}"
 
 
-def plan_with(taken: Cell) -> None:
+def plan_with(cell: Cell) -> None:
     """Callback: the choices of a cell are fixed in the job, and its cheapest plan is shown."""
-    fixed = fixed_by(taken.row, taken.column)
+    fixed = fixed_by(cell.row, cell.column)
     job_state.release(*freed_by(fixed, job_state.current().job))
     if "prompt_tokens" in fixed:  # the answer keeps its length, which a context may have given
-        fixed["answer_tokens"] = int(taken.job["answer_tokens"])
+        fixed["answer_tokens"] = int(cell.job["answer_tokens"])
     job_state.choose(**fixed)
     look_at(None)
     st.session_state[TAKEN] = True
@@ -67,28 +67,28 @@ def _table(
     table: pd.DataFrame, cells: list[Cell], comparison: Comparison, catalogs: Catalogs
 ) -> None:
     """Draw the cells of a comparison as a table, and what plans with one or keeps the ticked."""
-    shown = table[[name for name in NAMES if table[name].ne("").any()]]
-    of_rows(KEY, (comparison.id, shown.to_csv()))
+    used_columns = table[[name for name in NAMES if table[name].ne("").any()]]
+    of_rows(KEY, (comparison.id, used_columns.to_csv()))
     grid(
-        shown.rename(columns=NAMES),
+        used_columns.rename(columns=NAMES),
         {"Layout": TEXT(width="large")},
         TITLES[comparison.id],
         KEY,
         on_select="rerun",
         selection_mode="multi-row",
     )
-    ticked = [cells[number] for number in chosen_in(KEY) if cells[number].plan]
+    ticked_cells = [cells[number] for number in chosen_in(KEY) if cells[number].plan]
     plans = pd.DataFrame([cell.plan for cell in cells if cell.plan])
     names = {number: kept_name(cell, catalogs) for number, cell in enumerate(cells) if cell.plan}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         use_in_plan(names, "choices_plan", lambda number: plan_with(cells[number]))
         button(
-            f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked",
+            f"Keep ticked ({len(ticked_cells)})" if ticked_cells else "Keep ticked",
             keep_cells,
-            ticked,
+            ticked_cells,
             catalogs,
             icon="bookmark_add",
-            disabled=not ticked,
+            disabled=not ticked_cells,
             key="choices_keep",
         )
         name = f"headroom-{comparison.id}"

@@ -50,16 +50,16 @@ def _kits(plan: Present, catalogs: Catalogs) -> None:
     )
     if not result:
         software = name_of("implementation", plan.row["implementation"], catalogs)
-        written = ", ".join(spec.name for spec in kit_specs())
+        tools = ", ".join(spec.name for spec in kit_specs())
         st.markdown(
-            f"No files are written for {software} set up so; they are for {written}. Set the "
+            f"No files are written for {software} set up so; they are for {tools}. Set the "
             "software or the sharding by hand."
         )
         return
     names = {kit.id: kit.name for kit in result}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = segments("Tool", names, "kit_tool", default=result[0].id, width="content")
-        kit = next((option for option in result if option.id == chosen), result[0])
+        tool = segments("Tool", names, "kit_tool", default=result[0].id, width="content")
+        kit = next((option for option in result if option.id == tool), result[0])
         files = files_of(kit, row, plan.market)
         st.download_button(
             "Launch kit, zip",

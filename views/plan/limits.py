@@ -31,7 +31,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
         return
     of_cards = _widths_of(cards)
     on_cards = {limit.step for limit in of_cards}
-    relaxed = [
+    several = [
         limit
         for limit in options.relaxed
         if _set_by(limit, options.job) and not (limit.name in BITS and limit.step in on_cards)
@@ -41,20 +41,20 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
         (job, catalogs.version),
         lambda: in_worker(job, catalogs, stricter_limits, job, options),
     )
-    shown = telling_limits([*relaxed, *of_cards, *stricter], row)[:MOST]
-    words = free_limits(relaxed, row, options.job, catalogs)
-    if not shown and not words:
+    rows_to_show = telling_limits([*several, *of_cards, *stricter], row)[:MOST]
+    words = free_limits(several, row, options.job, catalogs)
+    if not rows_to_show and not words:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="limits"):
         st.markdown("**What the limits cost**", width="content")
-        for index, limit in enumerate(shown):
+        for index, limit in enumerate(rows_to_show):
             button(
                 plain(against(limit, row, options.job, catalogs)),
                 job_state.put,
                 _set_by(limit, options.job),
                 key=f"limit_cost_{index}",
             )
-        if words and not (shown and is_phone()):
+        if words and not (rows_to_show and is_phone()):
             st.markdown(faint(plain(words)), width="content")
 
 

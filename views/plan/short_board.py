@@ -56,7 +56,9 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
             )
 
 
-def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs: Catalogs) -> str:
+def _table(
+    rows: list[Row], present_row: Row, has_machines: bool, ink: Ink, catalogs: Catalogs
+) -> str:
     """The rows as a table of HTML, that of what is shown below tinted."""
     ends = bool(ends_of(rows[0]))
     money, pace = ("Cost", "Time") if ends else ("A month", _pace_head(rows[0], catalogs))
@@ -75,7 +77,7 @@ def _table(rows: list[Row], looked: Row, has_machines: bool, ink: Ink, catalogs:
         f"<th scope='col' style='{_cell(name)};font-weight:400;color:{ink.faint}'>{name}</th>"
         for name in heads
     )
-    body = "".join(_row(row, looked, ends, heads, ink, catalogs) for row in rows)
+    body = "".join(_row(row, present_row, ends, heads, ink, catalogs) for row in rows)
     look = f"width:100%;border-collapse:collapse;font-size:14px;line-height:1.3;color:{ink.text}"
     return (
         f"<table style='{look}'><thead><tr "
@@ -89,9 +91,11 @@ def _pace_head(row: Row, catalogs: Catalogs) -> str:
     return unit if unit[0].isdigit() else f"A {unit}"
 
 
-def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs: Catalogs) -> str:
+def _row(
+    row: Row, present_row: Row, ends: bool, heads: list[str], ink: Ink, catalogs: Catalogs
+) -> str:
     """A row of the board as HTML; the one on view is tinted."""
-    is_here = all(row[name] == looked[name] for name in ("instance", "market", "gpus"))
+    is_here = all(row[name] == present_row[name] for name in ("instance", "market", "gpus"))
     pace = span(row["hours"]) if ends else duration(pace_seconds(row, catalogs))
     money = about(row["usd"])
     tank = tank_html(row, ink, row_words.tank_alt(row), 12)

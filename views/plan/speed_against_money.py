@@ -27,14 +27,14 @@ def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The lowest cost for each speed of a service; nothing where no time is known."""
     edge = within_sight(plan.options.edge)
     labels = [row_words.where(row, catalogs) for row in records(edge)]
-    shown = {
+    names = {
         "kind": "now",
         "label": row_words.where(plan.row, catalogs),
         "seconds": plan.row["seconds"],
         "usd": plan.row["usd"],
     }
     points = pd.concat(
-        [edge[["seconds", "usd"]].assign(kind="frontier", label=labels), pd.DataFrame([shown])],
+        [edge[["seconds", "usd"]].assign(kind="frontier", label=labels), pd.DataFrame([names])],
         ignore_index=True,
     )
     ends = bool(ends_of(plan.row))

@@ -38,10 +38,10 @@ def read_link(catalogs: Catalogs) -> None:
     """Once per session: apply the choices of the address; keep its complaints."""
     if "link_complaints" not in st.session_state:
         query = {name: st.query_params.get_all(name) for name in st.query_params}
-        query, broken = expand(query)
+        query, is_broken = expand(query)
         open_link(query, catalogs)
-        if broken:
-            st.session_state["link_complaints"].append(broken)
+        if is_broken:
+            st.session_state["link_complaints"].append(is_broken)
         if view := link.parse(query, catalogs)[0].get("view"):
             tabs.open_tab(view)
 
@@ -80,9 +80,9 @@ def settle(catalogs: Catalogs) -> None:
     state = st.session_state
     notes = job_state.settle(catalogs)
     _read()
-    named = state.pop("link_fields", None)
-    if named is not None:
-        complaints = [note for note in notes if not named.isdisjoint(note.fields)]
+    fields = state.pop("link_fields", None)
+    if fields is not None:
+        complaints = [note for note in notes if not fields.isdisjoint(note.fields)]
         state["link_complaints"] += [note.sentence for note in complaints]
         notes = [note for note in notes if note not in complaints]
         opened_plan.note(state["made"])
@@ -92,11 +92,11 @@ def settle(catalogs: Catalogs) -> None:
 def _read() -> None:
     """Return the job of this run, and the query of everything that the user has set."""
     state = st.session_state
-    assumed = extra_state.own_assumptions()
+    assumptions = extra_state.own_assumptions()
     fields = job_state.job_fields()
     by_hand = job_state.set_by_hand()
-    job_state.read(fields, by_hand, assumed)
-    state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})
+    job_state.read(fields, by_hand, assumptions)
+    state["made"] = link.compose({**fields, **by_hand, **assumptions, "kept": state["kept"]})
 
 
 def write_link(catalogs: Catalogs, page: str) -> None:

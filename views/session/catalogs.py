@@ -28,14 +28,14 @@ LOGGER = logging.getLogger(__name__)
 def catalogs() -> Catalogs:
     """Return the catalogs with this session's own models and runs."""
     base = base_catalogs()
-    added = own_models()
+    models = own_models()
     entries = st.session_state.get("readings")
-    extended = base
-    if added:
-        extended = _with_models(base.version, json.dumps(added, sort_keys=True), base)
+    catalogs_now = base
+    if models:
+        catalogs_now = _with_models(base.version, json.dumps(models, sort_keys=True), base)
     if entries is None:
-        return extended
-    return _with_readings(extended.version, json.dumps(entries, sort_keys=True), extended)
+        return catalogs_now
+    return _with_readings(catalogs_now.version, json.dumps(entries, sort_keys=True), catalogs_now)
 
 
 def look_at_files() -> None:
@@ -119,8 +119,8 @@ def _last_good() -> list[Any]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _with_models(version: str, added: str, _base: Catalogs) -> Catalogs:
-    return calc.add_models(_base, json.loads(added))
+def _with_models(version: str, models: str, _base: Catalogs) -> Catalogs:
+    return calc.add_models(_base, json.loads(models))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -150,16 +150,18 @@ def add_model(model: str, entry: Row) -> None:
 
 def take_models(entries: dict[str, Row], catalogs: Catalogs) -> list[str]:
     """Add the models of a link that can be counted; a sentence for each that cannot."""
-    refused = []
+    refusals = []
     for model, entry in entries.items():
         try:
-            counted = calc.add_models(catalogs, {model: {"name": model, **entry}}).models.loc[model]
+            model_row = calc.add_models(catalogs, {model: {"name": model, **entry}}).models.loc[
+                model
+            ]
             sizes = (
                 ["parameters"]
-                if counted["total_parameters"] > 0
+                if model_row["total_parameters"] > 0
                 else ["parameters", "hidden", "outputs"]
             )
-            if not (counted[sizes].astype(float) > 0).all():
+            if not (model_row[sizes].astype(float) > 0).all():
                 raise ValueError
             add_model(model, {"name": model, **entry})
         except (
@@ -170,8 +172,8 @@ def take_models(entries: dict[str, Row], catalogs: Catalogs) -> list[str]:
             TypeError,
             ValueError,
         ):
-            refused.append(
+            refusals.append(
                 f"The link's model '{model}' is not complete or its sizes contradict each "
                 f"other; it was ignored."
             )
-    return refused
+    return refusals

@@ -32,12 +32,12 @@ def note(keys: tuple[str, ...]) -> None:
     if state.get("was_drawn"):
         return
     state["was_drawn"] = True
-    sent = _sent_values()
+    values = _sent_values()
     every = {key: partial(state.__setitem__, key) for key in keys} | takes()
     state["said_by_browser"] = [
-        partial(act, sent[key])
+        partial(act, values[key])
         for key, act in every.items()
-        if key in sent and sent[key] != state.get(key)
+        if key in values and values[key] != state.get(key)
     ]
     if state["said_by_browser"]:
         st.rerun()

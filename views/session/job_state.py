@@ -98,7 +98,7 @@ def job_of_goal(goal: str) -> Row:
     return job_for(goal, fields, by_hand)
 
 
-def read(fields: Row, by_hand: Row, assumed: dict[str, float]) -> None:
+def read(fields: Row, by_hand: Row, assumptions: dict[str, float]) -> None:
     """Once per run: the job from its fields, the columns fixed by hand and the assumptions."""
     fixed = {
         name: values if name in LISTS else [values]
@@ -108,7 +108,7 @@ def read(fields: Row, by_hand: Row, assumed: dict[str, float]) -> None:
     fixed = {
         name: list(values) for name, values in fixed.items() if values not in ([], [None], [""])
     }
-    fixed |= {name: [value] for name, value in assumed.items()}
+    fixed |= {name: [value] for name, value in assumptions.items()}
     st.session_state["current_job"] = CurrentJob(fields, fixed, job_of(fields, fixed))
 
 
@@ -214,12 +214,12 @@ def _widget_value(name: str, value: Any) -> Any:
         _of_kind(column.kind, entry)
         for entry in (value if isinstance(value, (list, tuple)) else [value])
     ]
-    given = [entry for entry in values if entry is not None and entry != ""]
+    entries = [entry for entry in values if entry is not None and entry != ""]
     empty = "" if name in JOB and "" in column.choices else None  # an empty choice of a job is one
     if name in LISTS:
-        return given
-    if given:
-        return given[0]
+        return entries
+    if entries:
+        return entries[0]
     return empty
 
 
@@ -304,21 +304,21 @@ def _fit_lengths(catalogs: Catalogs) -> list[Note]:
         zip(names, zip(asked_for, fitted_lengths(asked_for, longest), strict=True), strict=True)
     )
     state["shortened"] = {name: pair for name, pair in result.items() if pair[1] < pair[0]}
-    for name, (_, fitted) in result.items():
-        state[name] = fitted
-    told = {
+    for name, (_, length) in result.items():
+        state[name] = length
+    notices = {
         name: pair for name, pair in state["shortened"].items() if not _is_assumed(name, pair[0])
     }
-    if not told:
+    if not notices:
         return []
-    return [Note(shortened_lengths(entry["name"], longest, told), tuple(told))]
+    return [Note(shortened_lengths(entry["name"], longest, notices), tuple(notices))]
 
 
-def _is_assumed(name: str, wanted: Any) -> bool:
+def _is_assumed(name: str, value: Any) -> bool:
     """Return whether nobody has asked for a length: it is the default, since the job began."""
     state = st.session_state
-    model, given = state.get("started", (None, ()))
-    return state["model"] == model and name not in given and wanted == FIRST_VISIT[name]
+    model, defaults = state.get("started", (None, ()))
+    return state["model"] == model and name not in defaults and value == FIRST_VISIT[name]
 
 
 def _fit_images(catalogs: Catalogs) -> list[Note]:
@@ -337,14 +337,14 @@ def _fit_images(catalogs: Catalogs) -> list[Note]:
 def _keep_possible(name: str, values: list[str]) -> list[Note]:
     """Keep the possible values of a column; the rest waits for a work that can use them."""
     state = st.session_state
-    parked = state.setdefault("parked", {})
-    back = [value for value in parked.get(name, []) if value in values]
+    parked_values = state.setdefault("parked", {})
+    back = [value for value in parked_values.get(name, []) if value in values]
     if back and not state.get(name):
         state[name] = back
-        del parked[name]
-    lost = [value for value in state.get(name) or [] if value not in values]
-    if not lost:
+        del parked_values[name]
+    impossible = [value for value in state.get(name) or [] if value not in values]
+    if not impossible:
         return []
-    parked[name] = lost
+    parked_values[name] = impossible
     state[name] = [value for value in state[name] if value in values]
-    return [Note(not_possible(name, value, state[name]), (name,)) for value in lost]
+    return [Note(not_possible(name, value, state[name]), (name,)) for value in impossible]

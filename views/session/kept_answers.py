@@ -152,16 +152,16 @@ def plan(index: int, **columns: Any) -> None:
 def own(index: int, **owners: str) -> None:
     """Callback: set the team, owner or project of a kept answer."""
     texts: Arguments = {name: linkable(text, TEXTS[name]) for name, text in owners.items()}
-    changed = [*entries()]
-    changed[index] = replace(changed[index], **texts)
-    _replace_entries(changed)
+    several = [*entries()]
+    several[index] = replace(several[index], **texts)
+    _replace_entries(several)
 
 
 def take_discount(percent: float | None) -> None:
     """Callback: set the discount of the job and of every kept answer; below 0 it is a tax."""
-    paid = paid_share(percent) if percent else None
-    extra_state.put("paid_ratio", paid)
-    _replace_entries([_with(entry, {"paid_ratio": paid}) for entry in entries()])
+    share = paid_share(percent) if percent else None
+    extra_state.put("paid_ratio", share)
+    _replace_entries([_with(entry, {"paid_ratio": share}) for entry in entries()])
 
 
 def _with(answer: KeptAnswer, columns: Arguments) -> KeptAnswer:
@@ -176,11 +176,11 @@ def _with(answer: KeptAnswer, columns: Arguments) -> KeptAnswer:
 
 def tick(index: int, places: list[int]) -> None:
     """Callback: put this answer in the bill, instead of the others at `places`."""
-    ticked = [*entries()]
+    several = [*entries()]
     for place in places:
-        ticked[place] = replace(ticked[place], is_in_bill=False)
-    ticked[index] = replace(ticked[index], is_in_bill=True)
-    _replace_entries(ticked)
+        several[place] = replace(several[place], is_in_bill=False)
+    several[index] = replace(several[index], is_in_bill=True)
+    _replace_entries(several)
 
 
 def duplicate(index: int) -> None:
@@ -210,14 +210,14 @@ def take(index: int) -> None:
 def jobs_of(answers: list[Row], catalogs: Catalogs) -> list[tuple[Row, Row]]:
     """Return each of the kept answers with its job, all its choices fixed."""
     by_name = {entry.name: entry for entry in entries()}
-    found = []
+    pairs = []
     for row in answers:
         entry = by_name[row["scenario"]]
         job = job_state.job_of_scenario(_with_choices(entry, row), entry.market, catalogs)
         if entry.have:
             job = job | {"have": entry.have}
-        found.append((row, job))
-    return found
+        pairs.append((row, job))
+    return pairs
 
 
 def _with_choices(entry: KeptAnswer, row: Row | pd.Series) -> Row:
@@ -225,8 +225,8 @@ def _with_choices(entry: KeptAnswer, row: Row | pd.Series) -> Row:
 
     They are set even if they are defaults: an answer would choose them anew.
     """
-    chosen = {name: row[name] for name in CHOSEN if not pd.isna(row[name])}
-    return {**chosen, **entry.scenario}
+    choices = {name: row[name] for name in CHOSEN if not pd.isna(row[name])}
+    return {**choices, **entry.scenario}
 
 
 def rows(catalogs: Catalogs) -> pd.DataFrame:
@@ -272,7 +272,7 @@ def _free_of_model(name: str, row: Row, catalogs: Catalogs) -> str:
 
 def _free(name: str, index: int | None = None) -> str:
     """The name, with a number if another answer has it."""
-    taken = {entry.name for place, entry in enumerate(entries()) if place != index}
+    names = {entry.name for place, entry in enumerate(entries()) if place != index}
     plain = re.sub(r" \d+$", "", name)
     numbers = (f"{plain} {number}" for number in range(2, MOST_KEPT + 2))
-    return next(free for free in (name, *numbers) if free not in taken)
+    return next(free for free in (name, *numbers) if free not in names)

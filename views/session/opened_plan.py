@@ -10,9 +10,9 @@ from views.session import job_state, kept_answers
 from views.session.worker import options
 
 
-def note(made: dict[str, list[str]]) -> None:
+def note(query: dict[str, list[str]]) -> None:
     """Once the link is read: from which job its answer came."""
-    st.session_state["opened_job"] = _job(made)
+    st.session_state["opened_job"] = _job(query)
 
 
 def then_row(catalogs: Catalogs) -> Row | None:
@@ -33,16 +33,16 @@ def forget() -> None:
     st.session_state["link_then"] = None
 
 
-def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> KeptAnswer | None:
+def for_link(query: dict[str, list[str]], catalogs: Catalogs) -> KeptAnswer | None:
     """The answer to write into the link: the earlier one of the same plan, or today's."""
     state = st.session_state
-    if state.get("link_then") and _job(made) == state["opened_job"]:
+    if state.get("link_then") and _job(query) == state["opened_job"]:
         return state["link_then"]
     state["link_then"] = None
     row = options(job_state.current().job, catalogs).rows[0]
     return kept_answers.link_record(row) if row["answer"] else None
 
 
-def _job(made: dict[str, list[str]]) -> dict[str, list[str]]:
+def _job(query: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return the part of the user's settings that the answer depends on."""
-    return {name: values for name, values in made.items() if name != "kept"}
+    return {name: values for name, values in query.items() if name != "kept"}

@@ -15,9 +15,9 @@ def owners() -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def take(named: Mapping[str, str]) -> None:
+def take(cells: Mapping[str, str]) -> None:
     """Set the team, owner and project that a text names; the others stay."""
-    st.session_state.update({name: named[name] for name in OWNERSHIP if name in named})
+    st.session_state.update({name: cells[name] for name in OWNERSHIP if name in cells})
 
 
 def with_owners(rows: pd.DataFrame) -> pd.DataFrame:

@@ -92,28 +92,28 @@ def look_at(row: Row | None, **changes: Any) -> None:
         state["looked"] = variant or {"answer": row["answer"]}
     else:
         names = ["instance", "market", *_named_by_row()]
-        given = {name: _plain(row[name]) for name in names if row.get(name) not in (None, "")}
-        state["looked"] = given
+        values = {name: _plain(row[name]) for name in names if row.get(name) not in (None, "")}
+        state["looked"] = values
 
 
 def _named_by_row() -> list[str]:
     """Return what tells rows on one instance apart: the GPUs, and the compared choices."""
-    compared = [
+    columns = [
         name
         for name, values in job_state.current().by_hand.items()
         if len(values) > 1 and name != "instance"
     ]
-    return list(dict.fromkeys(["gpus", *compared]))
+    return list(dict.fromkeys(["gpus", *columns]))
 
 
 def _with_other_choices(result: Answer, catalogs: Catalogs) -> Row | None:
     """The row on view if it has the other width of weights, or is a variant on your machines."""
-    looked = st.session_state.get("looked") or {}
+    row_on_view = st.session_state.get("looked") or {}
     job = job_state.current().job
     changes = {
-        name: looked[name]
+        name: row_on_view[name]
         for name in OTHER_CHOICES
-        if name in looked and name not in _named_by_row()
+        if name in row_on_view and name not in _named_by_row()
     }
     if not changes or not (
         result.job.get("have") or _other_bits(result, catalogs) == changes.get("fewest_bits")
@@ -127,22 +127,22 @@ def _with_other_choices(result: Answer, catalogs: Catalogs) -> Row | None:
 
 def _looked_at(result: Answer) -> Row:
     """The answer of the chosen role, or the chosen row of the board; else the first answer."""
-    looked = st.session_state.get("looked") or {}
-    for role in str(looked.get("answer", "")).split("+"):
+    row_on_view = st.session_state.get("looked") or {}
+    for role in str(row_on_view.get("answer", "")).split("+"):
         for row in result.rows:
             if role and role in row["answer"].split("+"):
                 return dict(row)
-    if not looked or "answer" in looked:
+    if not row_on_view or "answer" in row_on_view:
         return dict(result.rows[0])
     on_same_place = []
     for row in [*result.rows, *records(result.board)]:
-        if all(row.get(name) == looked.get(name) for name in ("instance", "market")):
+        if all(row.get(name) == row_on_view.get(name) for name in ("instance", "market")):
             on_same_place.append(row)
     if not on_same_place:
         return dict(result.rows[0])
 
     def equal_columns(row: Row) -> int:
-        return sum(row.get(name) == value for name, value in looked.items())
+        return sum(row.get(name) == value for name, value in row_on_view.items())
 
     return max(on_same_place, key=equal_columns)
 

@@ -36,13 +36,13 @@ def widget_of(key: str, value: Any, take: Callable[[Any], None]) -> Row:
     a change. Such an echo is of the job before, and would undo what another callback has just set.
     """
     state = st.session_state
-    shown = state.setdefault("shown_values", {})
-    state[key] = shown[key] = value
+    shown_values = state.setdefault("shown_values", {})
+    state[key] = shown_values[key] = value
     first_run.takes()[key] = take
 
     def take_change() -> None:
-        if state[key] != shown.get(key):
-            shown[key] = state[key]
+        if state[key] != shown_values.get(key):
+            shown_values[key] = state[key]
             take(state[key])
 
     return {"key": key, "on_change": take_change}

@@ -65,10 +65,10 @@ def reader() -> Reader:
 
 def _cancel() -> Callable[[], object]:
     """Ends the run of a session that is over, or whose visitor has moved on."""
-    begun = time.monotonic()
+    start = time.monotonic()
 
     def look() -> None:
-        if time.monotonic() - begun > CANCELS_AFTER_SECONDS:
+        if time.monotonic() - start > CANCELS_AFTER_SECONDS:
             st.session_state.get("pasted")  # where Streamlit ends a run that is over
 
     return look

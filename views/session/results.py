@@ -71,7 +71,9 @@ def _results(stamp: tuple[int, ...]) -> Results:
     summary = _as_numbers(tables["summary"])
     speed = _as_numbers(tables["speed_errors"])
     paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
-    made = next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")
+    made_line = next(
+        (" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), ""
+    )
     return Results(
         errors,
         summary,
@@ -84,7 +86,7 @@ def _results(stamp: tuple[int, ...]) -> Results:
         _as_numbers(tables["fitted_and_left_out"]),
         reasons["misses"],
         reasons["times"],
-        made,
+        made_line,
     )
 
 

@@ -78,22 +78,22 @@ def hours_range(row: Row) -> tuple[float, float]:
     return numbers.low_hours, numbers.high_hours
 
 
-def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> str:
+def heading(options: Answer, catalogs: Catalogs, chosen_row: Row | None = None) -> str:
     """Return the answer in a line: About $49, in 54 minutes, on 1 × p5.48xlarge.
 
     It names the chosen row, by default the first answer.
     """
-    row = chosen or options.rows[0]
+    row = chosen_row or options.rows[0]
     job = options.job
     if options.obstacle:
         wrong, _ = heading_and_rest(options.obstacle, options.resolved, catalogs)
         return row_words.on_screen(wrong)
     if job.get("have"):
-        used = three_digits(row["needed_bytes"] / GIB)
+        used_gib = three_digits(row["needed_bytes"] / GIB)
         card = three_digits(row["gpu_memory_bytes"] / GIB)
         word = verdict(row["fits"], row["runs"])
         return (
-            f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on "
+            f"{word[0].upper()}{word[1:]}: {used_gib} of {card} GiB on "
             f"{_yours(row, machines_of_job(job, catalogs), catalogs)}"
         )
     where = row_words.where(row, catalogs, "+" in job["regions"])
@@ -112,10 +112,10 @@ def cure(options: Answer, catalogs: Catalogs) -> str:
 
 
 def small_line(
-    options: Answer, catalogs: Catalogs, today: date, chosen: Row | None
+    options: Answer, catalogs: Catalogs, today: date, chosen_row: Row | None
 ) -> list[tuple[str, bool]]:
     """Under the heading: the age of the prices, starting, spare; each with whether it warns."""
-    row = chosen or options.rows[0]
+    row = chosen_row or options.rows[0]
     if not options.rows[0]["answer"] or options.job.get("have"):
         return []
     return [
@@ -168,17 +168,17 @@ def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
     """Return which of your machines are used: each of your 8 H100; your L4."""
     if row["instance"]:
         count = machines[row["instance"]]
-        used = row["instances_needed"]
+        instances = row["instances_needed"]
         name = row["instance"]
         per_gpu = "each GPU of "
     else:
         count = machines[row["gpu"]]
-        used = row["gpus"]
+        instances = row["gpus"]
         name = short_card(row["gpu"], catalogs)
         per_gpu = "each of "
     if count == 1:
         return f"{per_gpu if row['instance'] else ''}your {name}"
-    part = f"{used:.0f} of " if used < count else ""
+    part = f"{instances:.0f} of " if instances < count else ""
     return f"{per_gpu}{part}your {count} {'× ' if row['instance'] else ''}{name}"
 
 
@@ -206,21 +206,21 @@ def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
     ), old
 
 
-def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
+def older_prices(day: str, catalogs: Catalogs, row: Row) -> str:
     """Return how the price has moved since a plan was made; empty if it has not."""
-    if not made or made == catalogs.prices_as_of:
+    if not day or day == catalogs.prices_as_of:
         return ""
     sentence = (
-        f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
+        f"This plan was made with prices of {day}; those shown are of {catalogs.prices_as_of}."
     )
-    change = offers.price_change(catalogs, row["instance"], row["region"], made)
+    change = offers.price_change(catalogs, row["instance"], row["region"], day)
     if not change.then_usd > 0 or not change.now_usd > 0:
         if row["instance"]:
             return f"{sentence} The history has no price of that day for {row['instance']}."
         return sentence
-    moved = changed_by(change.ratio) if change.ratio else "the same"
+    change_words = changed_by(change.ratio) if change.ratio else "the same"
     hourly = f"{usd(change.then_usd)} per hour then and {usd(change.now_usd)} now"
-    return f"{sentence} On demand, one {row['instance']} cost {hourly}: {moved}."
+    return f"{sentence} On demand, one {row['instance']} cost {hourly}: {change_words}."
 
 
 def why_without_place(options: Answer, catalogs: Catalogs) -> str:

@@ -26,23 +26,27 @@ def change_sentences(row: Row, catalogs: Catalogs) -> list[str]:
     """A sentence for each change of a row since it was written down."""
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
-    moved = changes(row)
+    figure_changes = changes(row)
     sentences = [
-        _price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"
+        _price(change, row, catalogs)
+        for change in figure_changes
+        if change.figure == "usd_per_hour"
     ]
     sentences += [
-        f"{SAID[change.figure][0]}: {_figure(change)}." for change in moved if change.figure in SAID
+        f"{SAID[change.figure][0]}: {_figure(change)}."
+        for change in figure_changes
+        if change.figure in SAID
     ]
     if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
         sentences.append(f"No price is known today for {place(row, catalogs)}.")
     sentences += [_verdict("The verdict", row)] if _verdict_change(row) else []
-    return sentences + (_because([row], catalogs) if _is_estimated(row, moved) else [])
+    return sentences + (_because([row], catalogs) if _is_estimated(row, figure_changes) else [])
 
 
 def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """Return what has changed among rows: prices, the largest moves, verdicts and causes."""
-    moved = [(row, changes(row)) for row in rows if not row["problem"]]
-    every = [(row, change) for row, changes_of_row in moved for change in changes_of_row]
+    rows_and_changes = [(row, changes(row)) for row in rows if not row["problem"]]
+    every = [(row, change) for row, changes_of_row in rows_and_changes for change in changes_of_row]
     prices = {}
     for row, change in every:
         if change.figure == "usd_per_hour":
@@ -58,11 +62,13 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
             )
     verdicts = [
         _verdict(f"The verdict of {_name(row, catalogs)}", row)
-        for row, _ in moved
+        for row, _ in rows_and_changes
         if _verdict_change(row)
     ]
-    estimated = [row for row, changes_of_row in moved if _is_estimated(row, changes_of_row)]
-    return [*sentences, *_first(verdicts, "verdicts"), *_because(estimated, catalogs)]
+    estimated_rows = [
+        row for row, changes_of_row in rows_and_changes if _is_estimated(row, changes_of_row)
+    ]
+    return [*sentences, *_first(verdicts, "verdicts"), *_because(estimated_rows, catalogs)]
 
 
 def _size_of_change(pair: tuple[Row, FigureChange]) -> float:
@@ -125,8 +131,8 @@ def _verdict_change(row: Row) -> bool:
     return not is_missing(row.get("then_fits")) and row["fits"] != row["then_fits"]
 
 
-def _is_estimated(row: Row, moved: list[FigureChange]) -> bool:
-    return _verdict_change(row) or any(change.figure in ESTIMATED for change in moved)
+def _is_estimated(row: Row, figure_changes: list[FigureChange]) -> bool:
+    return _verdict_change(row) or any(change.figure in ESTIMATED for change in figure_changes)
 
 
 def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:

@@ -53,9 +53,9 @@ def use_in_plan(
     """A list of candidates for the plan; `act` is called with the choice, then it is empty."""
 
     def take() -> None:
-        chosen, st.session_state[key] = st.session_state[key], None
-        if chosen is not None:
-            act(chosen)
+        choice, st.session_state[key] = st.session_state[key], None
+        if choice is not None:
+            act(choice)
 
     look: Arguments = {"placeholder": "Choose one", "on_change": take, "width": 360, **more}
     st.selectbox(label, list(choices), index=None, format_func=choices.__getitem__, key=key, **look)

@@ -79,8 +79,8 @@ def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more:
 
 def columns_of(table: str, **labels: str) -> Row:
     """The columns of a table in table_columns.yaml; `labels` are those that the job decides."""
-    named = {name: {"label": label} for name, label in labels.items()}
-    return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
+    looks = {name: {"label": label} for name, label in labels.items()}
+    return {name: _column(**entry, **looks.get(name, {})) for name, entry in TABLES[table].items()}
 
 
 def with_cents(column: Row) -> Row:
@@ -132,12 +132,12 @@ def grid(table: Any, columns: Arguments, alt: str, key: str, **look: Any) -> Non
     too light.
     """
     if not is_phone():
-        pinned = [
+        pinned_columns = [
             name
             for name, column in columns.items()
             if isinstance(column, dict) and column.get("pinned")
         ]
-        columns = columns | {name: {**columns[name], "pinned": False} for name in pinned}
+        columns = columns | {name: {**columns[name], "pinned": False} for name in pinned_columns}
     st.dataframe(
         table, column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **look
     )

@@ -65,10 +65,10 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         **TEXTS["assumptions"]["compute"],
         **table.sort_values("basis", key=lambda basis: basis.map(ORDER.index)).to_dict("index"),
     }
-    changed = len(extra_state.own_assumptions().keys() & entries)
+    changes = len(extra_state.own_assumptions().keys() & entries)
     which = "All of them" if every else "Those that the plan reads"
     st.markdown(
-        f"{which}, {changed} of {len(entries)} changed. An empty field takes the value in gray. "
+        f"{which}, {changes} of {len(entries)} changed. An empty field takes the value in gray. "
         "The link and the CSV contain what you set."
     )
     starts = _start_hours(row) * HOUR_SECONDS

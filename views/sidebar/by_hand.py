@@ -25,9 +25,9 @@ IMAGE_FIELDS = (KEYS.images_per_sequence, KEYS.image_tokens)  # which a service 
 
 def group(fields: Row, by_hand: Row, catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
-    asked = {*ASKED_ABOVE, KEYS.objective}
-    asked |= {*IMAGE_FIELDS} if work_of(fields) == "inference" else set()
-    by_hand = {name: values for name, values in by_hand.items() if name not in asked}
+    asked_above = {*ASKED_ABOVE, KEYS.objective}
+    asked_above |= {*IMAGE_FIELDS} if work_of(fields) == "inference" else set()
+    by_hand = {name: values for name, values in by_hand.items() if name not in asked_above}
     pane = st.expander("Set by hand", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
@@ -39,7 +39,7 @@ def group(fields: Row, by_hand: Row, catalogs: Catalogs) -> None:
         )
 
 
-def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
+def _fields(fields: Row, by_hand: Row, answer_row: Row, catalogs: Catalogs) -> None:
     """Draw the fields of the choices that can be set by hand."""
     work = work_of(fields)
     _summary(by_hand, work, catalogs)
@@ -51,38 +51,38 @@ def _fields(fields: Row, by_hand: Row, chosen: Row, catalogs: Catalogs) -> None:
     }
     for name, usual in TEXT["usual"][work].items():
         ids = list(able.get(name, usual))
-        pills(name, [*(value for value in usual if value in ids), *ids], chosen, catalogs)
+        pills(name, [*(value for value in usual if value in ids), *ids], answer_row, catalogs)
     names = instance_names(catalogs)
     st.multiselect(
         "Instances",
         list(names),
         format_func=names.__getitem__,
         key=KEYS.instance,
-        placeholder=_answers_place(chosen),
+        placeholder=_answers_place(answer_row),
         **SESSION,
     )
     is_single = work == "inference" and questions.turns() == 1
     if is_single and generates(fields["model"], catalogs):
         conversation(catalogs)  # which stands with the load once it has several turns
     if work == "training" and takes_images(fields["model"], catalogs):
-        field(KEYS.images_per_sequence, chosen, catalogs)
+        field(KEYS.images_per_sequence, answer_row, catalogs)
         usual_tokens = catalogs.models["usual_image_tokens"][fields["model"]]
-        field(KEYS.image_tokens, {**chosen, KEYS.image_tokens: usual_tokens}, catalogs)
+        field(KEYS.image_tokens, {**answer_row, KEYS.image_tokens: usual_tokens}, catalogs)
     if st.toggle("More", key="more_by_hand", persist_state="session"):
         for name in TEXT["more"]:
             if is_read(name, fields):
-                field(name, chosen, catalogs)
+                field(name, answer_row, catalogs)
         bits = [KEYS.fewest_bits] if work == "training" else []  # of a service its weights
         for name in (*bits, KEYS.confidence):
             choice(TEXT[name]["label"], name, TEXT[name]["values"], label_visibility="visible")
 
 
-def _answers_place(chosen: Row) -> str:
+def _answers_place(answer_row: Row) -> str:
     """Say what an empty field of instances means: auto: 2 × p5.48xlarge."""
-    instance, needed = chosen.get("instance"), chosen.get("instances_needed")
+    instance, instances = answer_row.get("instance"), answer_row.get("instances_needed")
     if is_missing(instance):
         return "auto"
-    return f"auto: {instance}" if is_missing(needed) else f"auto: {needed:.0f} × {instance}"
+    return f"auto: {instance}" if is_missing(instances) else f"auto: {instances:.0f} × {instance}"
 
 
 def _summary(by_hand: Row, work: str, catalogs: Catalogs) -> None:

@@ -43,24 +43,24 @@ def field_label(name: str, work: str) -> str:
     return label if not unit or unit in label.lower() else f"{label}, {unit}"
 
 
-def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
+def auto(name: str, answer_row: Row, catalogs: Catalogs) -> str:
     """Return the answer's own choice in words, as in auto: bf16 mixed."""
-    value = chosen.get(name)
+    value = answer_row.get(name)
     if name == "kv_precision" and value == "":
         return "auto: 16-bit"
     return "auto" if is_missing(value) else f"auto: {words(name, value, catalogs)}"
 
 
-def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs) -> None:
+def pills(key: str, options: Iterable[Any], answer_row: Row, catalogs: Catalogs) -> None:
     """Draw the first four options, those that are set, and the rest behind `more`."""
     chosen_now = st.session_state.get(key) or []
     several = list(dict.fromkeys([*options, *chosen_now]))
     if len(several) > USUAL and not st.session_state.get(f"more_{key}"):
         further = [value for value in several[USUAL:] if value in chosen_now]
         several = [*several[:USUAL], *further, MORE]
-    label = label_of(key, chosen["work"])
+    label = label_of(key, answer_row["work"])
     st.pills(
-        label if chosen_now else f"{label} · {auto(key, chosen, catalogs)}",
+        label if chosen_now else f"{label} · {auto(key, answer_row, catalogs)}",
         several,
         selection_mode="multi",
         format_func=lambda value: "more…" if value == MORE else words(key, value, catalogs),
@@ -79,11 +79,11 @@ def _more(key: str) -> None:
         state[f"more_{key}"] = True
 
 
-def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
+def field(key: str, answer_row: Row, catalogs: Catalogs) -> None:
     """One value of a column by its kind: of a list, a text or a number; empty it is auto."""
     column = inputs_by_name()[key]
-    label = field_label(key, chosen["work"])
-    default = auto(key, chosen, catalogs)
+    label = field_label(key, answer_row["work"])
+    default = auto(key, answer_row, catalogs)
     look = {"key": key, "placeholder": default, **SESSION}
     options = _options_of(key, catalogs)
     if options:

@@ -98,12 +98,12 @@ def popover(label: str, key: str, **look: Any) -> Any:
 @cached_per_catalogs("gpus", "instances")
 def instance_names(catalogs: Catalogs) -> dict[str, str]:
     """Every instance type with its cards: p5.48xlarge · 8 × H100."""
-    sold = zip(
+    rows = zip(
         catalogs.instances.index, catalogs.instances["gpus"], catalogs.instances["gpu"], strict=True
     )
     return {
         instance: f"{instance} · {gpus:.0f} × {short_card(gpu, catalogs)}"
-        for instance, gpus, gpu in sold
+        for instance, gpus, gpu in rows
     }
 
 

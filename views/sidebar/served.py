@@ -45,11 +45,13 @@ LOADS = {
 
 def load(fields: Row, catalogs: Catalogs) -> None:
     """The questions of a service, each with the fields of its answer alone."""
-    stored = catalogs.models["stored_precision"][fields["model"]]
+    stored_form = catalogs.models["stored_precision"][fields["model"]]
     measured = questions.load()
     words = measure(fields["model"], 1, catalogs).words
     with row():
-        if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # settle the format
+        if not (
+            stored_form or job_state.current().by_hand.get(KEYS.precision)
+        ):  # settle the format
             select("Weights", _weights(fields, catalogs), KEYS.fewest_bits)
         load_in(measured, LOADS, catalogs)
     amount(measured, present(catalogs).job, catalogs)
@@ -91,19 +93,19 @@ def _speed(fields: Row, token_label: str, catalogs: Catalogs) -> None:
         _shares(fields)
 
 
-def load_in(measured: str, words: dict[str, str], catalogs: Catalogs, label: str = "Load") -> None:
+def load_in(measure: str, words: dict[str, str], catalogs: Catalogs, label: str = "Load") -> None:
     """The terms in which the load of a service is given."""
-    state = questions.widget_of("load", measured, lambda name: questions.take_load(name, catalogs))
+    state = questions.widget_of("load", measure, lambda name: questions.take_load(name, catalogs))
     select(label, words, **state, persist_state=None)
 
 
-def amount(measured: str, job: Row, catalogs: Catalogs) -> None:
+def amount(measure: str, job: Row, catalogs: Catalogs) -> None:
     """Draw the fields for the load of a service, in users, requests in flight or per second."""
-    if measured == KEYS.people:
+    if measure == KEYS.people:
         _people(job, catalogs)
-    elif measured == KEYS.users:
+    elif measure == KEYS.users:
         count_field("Requests in flight", KEYS.users)
-    elif measured == KEYS.requests_per_second:
+    elif measure == KEYS.requests_per_second:
         number("Requests per second, at the peak", KEYS.requests_per_second, "", format="%.4g")
 
 
@@ -163,13 +165,15 @@ def _images(fields: Row, catalogs: Catalogs) -> None:
 
 def _weights(fields: Row, catalogs: Catalogs) -> dict[str, str]:
     """The narrowest format by fewest_bits; as published means 16 bits if no fewer are published."""
-    published = published_bits_of(catalogs, fields["model"])
+    published_bits = published_bits_of(catalogs, fields["model"])
     words = {bits: f"{bits} bits" for bits in ("8", "16", "4")}
-    if fields[KEYS.fewest_bits] == str(published):
+    if fields[KEYS.fewest_bits] == str(published_bits):
         return words
-    if published < 16:
-        words[str(published)] = f"{published} bits, published"
-    return {PUBLISHED if bits == str(published) else bits: label for bits, label in words.items()}
+    if published_bits < 16:
+        words[str(published_bits)] = f"{published_bits} bits, published"
+    return {
+        PUBLISHED if bits == str(published_bits) else bits: label for bits, label in words.items()
+    }
 
 
 def _people(job: Row, catalogs: Catalogs) -> None:

@@ -181,14 +181,16 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
         "max_position", ascending=False, kind="stable", na_position="last"
     )
     rows = zip(models.index, models["name"], models["refused"], strict=True)
-    shown = {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
-    shown |= {name: name for name in models["hf_repo"] if name and name not in shown}
-    longest = max(map(len, shown.values()))
+    names = {
+        model: f"{name} (not estimated)" if is_refused else name for model, name, is_refused in rows
+    }
+    names |= {name: name for name in models["hf_repo"] if name and name not in names}
+    longest = max(map(len, names.values()))
     rank = models["max_position"].rank(method="dense", ascending=False, na_option="bottom")
     lengths = [longest + int(place) for place in rank]
-    lengths += [longest + int(rank.max()) + 1] * (len(shown) - len(models))
-    padded = zip(shown.items(), lengths, strict=True)
-    return {model: name.ljust(length) for (model, name), length in padded}
+    lengths += [longest + int(rank.max()) + 1] * (len(names) - len(models))
+    pairs = zip(names.items(), lengths, strict=True)
+    return {model: name.ljust(length) for (model, name), length in pairs}
 
 
 def _training_length(fields: Row, by_hand_now: Row, catalogs: Catalogs) -> None:
@@ -197,8 +199,8 @@ def _training_length(fields: Row, by_hand_now: Row, catalogs: Catalogs) -> None:
     The examples of a training that generates its answers are prompts.
     """
     answers = rolls_out(by_hand_now, catalogs)
-    if named := by_hand_now.get(KEYS.train_tokens):
-        _named_tokens(named[0])
+    if train_tokens := by_hand_now.get(KEYS.train_tokens):
+        _named_tokens(train_tokens[0])
     elif fields["goal"] == "train":
         large_count("Tokens of the run", KEYS.run_tokens)
     else:

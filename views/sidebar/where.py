@@ -25,13 +25,19 @@ CAPACITY = TEXTS["sidebar"]["capacity"]
 def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
     """A button that says place and market; the fields exist while it is open."""
     names = catalogs.regions["name"].to_dict()
-    sold = [market for market in BY_USE if sold_for(market, work_of(fields), is_offline(fields))]
+    sold_by_use = [
+        market for market in BY_USE if sold_for(market, work_of(fields), is_offline(fields))
+    ]
     # A market may also come from Compare & bill, or from the link.
-    signed = [market for market in fields["markets"] if market not in BY_USE]
-    paid = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
+    commitments = [market for market in fields["markets"] if market not in BY_USE]
+    paid_markets = [
+        market for market in fields["markets"] if market in (*sold_by_use, *commitments)
+    ] or sold_by_use[:1]
     regions = _list_words([names[region] for region in fields["regions"]], "regions") or "Anywhere"
     st.markdown(":small[Where and how you pay]")
-    label = f"{regions} · {_list_words([MARKETS[market].label for market in paid], 'markets')}"
+    label = (
+        f"{regions} · {_list_words([MARKETS[market].label for market in paid_markets], 'markets')}"
+    )
     with popover(label, "where", width="stretch") as pane:
         if not pane.open:
             return
@@ -44,9 +50,11 @@ def place_and_markets(fields: Row, catalogs: Catalogs) -> None:
             **SESSION,
         )
         state = widget_of(
-            "markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold)
+            "markets_paid",
+            paid_markets,
+            lambda new: _take_markets(new, fields["markets"], sold_by_use),
         )
-        titles = {market: MARKETS[market].title for market in (*sold, *signed)}
+        titles = {market: MARKETS[market].title for market in (*sold_by_use, *commitments)}
         st.pills(
             "Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state
         )
@@ -93,18 +101,18 @@ def _take_class(name: str, fields: Row) -> None:
     catalogs = session_catalogs.catalogs()
     before = job_choices(class_defaults(fields["service_class"], work), catalogs)
     job_state.put({column: first.get(column) for column in before})
-    chosen = job_choices(class_defaults(name, work), catalogs)
-    job_state.put({KEYS.service_class: name, **chosen})
+    choices = job_choices(class_defaults(name, work), catalogs)
+    job_state.put({KEYS.service_class: name, **choices})
 
 
 def _list_words(words: list[str], noun: str) -> str:
     return ", ".join(words) if len(words) < 3 else f"{len(words)} {noun}"
 
 
-def _take_markets(markets: list[str], before: list[str], sold: list[str]) -> None:
+def _take_markets(markets: list[str], before: list[str], sold_by_use: list[str]) -> None:
     """Callback: choose these markets; keep those chosen before that this work cannot pick."""
     if markets:
         st.session_state[KEYS.markets] = [
             *markets,
-            *(market for market in before if market in BY_USE and market not in sold),
+            *(market for market in before if market in BY_USE and market not in sold_by_use),
         ]

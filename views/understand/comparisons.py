@@ -142,18 +142,18 @@ def _three_charts(
 ) -> None:
     """Three charts of the same lines: memory against the one card, time, cost."""
     ends = ends_of(plan.scenario)
-    shown = result_tables.for_screen(rows, ["needed_gib", "hours", "usd", "gpu_memory_gib"])
-    card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
+    table = result_tables.for_screen(rows, ["needed_gib", "hours", "usd", "gpu_memory_gib"])
+    card = [(words.card(plan.row), float(table["gpu_memory_gib"].iloc[0]))] if len(rows) else []
     if ends:
-        title, unit, time = "Time of the run", "hours", shown["hours"]
+        title, unit, time = "Time of the run", "hours", table["hours"]
     else:
         title, unit = f"Time of {one_unit(plan.row, catalogs)}", "milliseconds"
         time = pd.Series(result_tables.pace_ms(rows, catalogs), rows.index, dtype=float)
     cost_title = "Cost of the run" if ends else "Cost of a month"
     charts: Arguments = {
-        "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["needed_gib"], card),
+        "memory": ("Memory per GPU", ("GiB per GPU", THREE), table["needed_gib"], card),
         "time": (title, (unit, THREE), time, []),
-        "money": (cost_title, ("USD", DOLLARS), shown["usd"], []),
+        "money": (cost_title, ("USD", DOLLARS), table["usd"], []),
     }
     panes = st.columns(3, gap="small")
     for (name, (title, y_axis, y, rules)), pane in zip(charts.items(), panes, strict=True):

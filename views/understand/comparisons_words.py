@@ -147,18 +147,18 @@ def guide(leaves: list[Leaf], plan_row: Row) -> str:
     )
 
 
-def branch(answered: Leaf, plan_row: Row) -> Branch:
+def branch(ready: Leaf, plan_row: Row) -> Branch:
     """Return a question as a branch of the tree: All weights, one GPU, its machine and money."""
-    asks, row = answered.job.asks, answered.row
+    asks, row = ready.job.asks, ready.row
     choice = (
         f"{asks['fewest_bits']} bits" if "fewest_bits" in asks else METHODS[str(asks["method"])]
     )
     where = next(words for name, words in PLACES.items() if name in asks)
-    is_plan = answered.is_same(plan_row)
+    is_plan = ready.is_same(plan_row)
     if not row["answer"]:
         return Branch(choice, where, ("no",), False, is_plan)
-    lines = (place(row), _money(row)) if answered.holds else ("no; nearest:", place(row))
-    return Branch(choice, where, lines, answered.holds, is_plan)
+    lines = (place(row), _money(row)) if ready.holds else ("no; nearest:", place(row))
+    return Branch(choice, where, lines, ready.holds, is_plan)
 
 
 def _money(row: Row) -> str:
@@ -168,31 +168,31 @@ def _money(row: Row) -> str:
     return about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
 
 
-def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
+def leaf(head: str, ready: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
     """A ready job with its machine, cost and memory, and the limit it exceeds, under `head`."""
-    row = answered.row
-    mark = " · **your plan**" if answered.is_same(plan_row) else ""
+    row = ready.row
+    mark = " · **your plan**" if ready.is_same(plan_row) else ""
     cells = {
-        head: f"{answered.job.name}{mark}",
+        head: f"{ready.job.name}{mark}",
         "Machine": "–",
         "Cost": "–",
         "Memory of each GPU": "–",
     }
     if row["answer"]:
-        yes = "✓" if answered.holds else "✗ No; nearest:"
+        yes = "✓" if ready.holds else "✗ No; nearest:"
         cost = _money(row)
         cells["Machine"] = f"{yes} {place(row)}, {name_of('precision', row['precision'], catalogs)}"
         cells["Cost"] = cost + (
             "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
         )
-        needed, card = (
+        needed_gib, card = (
             three_digits(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes")
         )
-        cells["Memory of each GPU"] = f"{needed} of {card} GiB"
+        cells["Memory of each GPU"] = f"{needed_gib} of {card} GiB"
     return {
         name: plain(text)
         for name, text in (
-            cells | {"Remarks": _problem(answered, catalogs) or f"{answered.job.about}."}
+            cells | {"Remarks": _problem(ready, catalogs) or f"{ready.job.about}."}
         ).items()
     }
 
@@ -205,9 +205,9 @@ def leaves_alt(leaves: list[Leaf]) -> str:
     )
 
 
-def _problem(answered: Leaf, catalogs: Catalogs) -> str:
+def _problem(ready: Leaf, catalogs: Catalogs) -> str:
     """Why a ready job has no answer; empty where it has one."""
-    options = answered.answered
+    options = ready.answered
     if options.obstacle is None:
         return ""
     return problem_text(options.obstacle, options.resolved, catalogs)

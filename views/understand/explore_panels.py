@@ -54,13 +54,13 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         return
     st.header("What the GPUs send one another", anchor=False)
     scenarios = [scenario_of(row) for row in records(rows)]
-    sent = recent_result(
+    volumes = recent_result(
         "sent", (scenarios, catalogs.version), lambda: communication_volumes(scenarios, catalogs)
     )
     table = rows[["gpus", "fits", "hours", "usd"]].assign(
         line=[names[line] for line in rows["line"]],
         memory_gib=result_tables.for_screen(rows, ["needed_gib"])["needed_gib"],
-        sent_gib=result_tables.for_screen(sent, ["sent_gib"])["sent_gib"],
+        sent_gib=result_tables.for_screen(volumes, ["sent_gib"])["sent_gib"],
         what=[words.SENT.get(line, "") for line in rows["line"]],
     )
     columns = columns_of("sent_by_gpus")
@@ -83,13 +83,20 @@ def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     task = st.segmented_control(
         "Task", tasks, default=tasks[1], required=True, key="explore_task", help=words.TASK_HELP
     )
-    shown = rows[rows["line"] == task].sort_values("needed_bytes", kind="stable")
-    labels = [name_of("precision", name, catalogs) for name in shown["precision"]]
+    of_task = rows[rows["line"] == task].sort_values("needed_bytes", kind="stable")
+    labels = [name_of("precision", name, catalogs) for name in of_task["precision"]]
     title = f"Memory of serving {task} tokens"
     bars_to_use(
-        shown, labels, map(words.task, records(shown)), title, "explore_tasks", plan, ink, catalogs
+        of_task,
+        labels,
+        map(words.task, records(of_task)),
+        title,
+        "explore_tasks",
+        plan,
+        ink,
+        catalogs,
     )
-    st.caption(plain(words.overtakes(shown, catalogs)))
+    st.caption(plain(words.overtakes(of_task, catalogs)))
 
 
 def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:

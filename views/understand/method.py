@@ -157,9 +157,9 @@ def _component(why: Explanation, name: str) -> None:
 def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
     """The phases as bars, and every moment that was looked at."""
     ink, left, right = INKS[st.context.theme.type or "light"], *st.columns([2, 3])
-    allocated = tuple(name for name in components_of(plan.row["work"]) if name != "overhead_bytes")
+    components = tuple(name for name in components_of(plan.row["work"]) if name != "overhead_bytes")
     with left:
-        phases = result_tables.by_phase(phases_table(plan.scenario, catalogs), allocated)
+        phases = result_tables.by_phase(phases_table(plan.scenario, catalogs), components)
         phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
         rules = result_tables.card_rules(pd.DataFrame([plan.row]), catalogs)
         elements.draw(

@@ -32,12 +32,12 @@ TIMES = TEXTS["times"]
 
 def rules(table: pd.DataFrame) -> None:
     """The rules that apply to a scenario: subject, consequence, source and date."""
-    shown = table.assign(
+    texts = table.assign(
         about=[CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]]
     )
     columns = columns_of("rules")
     grid(
-        shown[list(columns)],
+        texts[list(columns)],
         columns,
         "Rules on what runs that count for this scenario, with their sources",
         "method_rules",

@@ -105,11 +105,11 @@ def _moments(rows: pd.DataFrame) -> None:
 
 def _take(key: str, walk: Walk, plan: Present, catalogs: Catalogs) -> None:
     """Callback: the places of the sliders become the plan; the picture begins anew from there."""
-    taken = st.session_state[key]["selection"][chart.TAKE]
-    if not taken or not taken[0][chart.USE]:
+    selection = st.session_state[key]["selection"][chart.TAKE]
+    if not selection or not selection[0][chart.USE]:
         return
-    numbered = {f"dial_{place}": name for place, name in enumerate(walk.dials)}
-    point = walk.plan | {numbered.get(name, name): value for name, value in taken[0].items()}
+    dial_names = {f"dial_{place}": name for place, name in enumerate(walk.dials)}
+    point = walk.plan | {dial_names.get(name, name): value for name, value in selection[0].items()}
     job_state.adopt(scenario_at(plan.scenario, walk, point), plan.market, catalogs)
     st.session_state[PICTURE] = st.session_state.get(PICTURE, 0) + 1
     st.toast("The plan has these settings now.")

@@ -67,13 +67,13 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     within = ""
     if walk.miss_ratio > MOST_MISS:
         within = f", within {percent(walk.miss_ratio)} of the estimate"
-    walked = ""
+    dial_words = ""
     if scores(row):
-        walked = (
+        dial_words = (
             f" It walks {phrase_of('objective', row['objective'])}'s update; rollout and scoring "
             f"stand on Method."
         )
-    return f"Around the plan: {plan}. Move a slider: the picture follows{within}.{walked}"
+    return f"Around the plan: {plan}. Move a slider: the picture follows{within}.{dial_words}"
 
 
 def scores(row: Row) -> bool:
@@ -239,11 +239,11 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
 
 def cards_by_verdict(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """The cards on which the plan fits, is tight, does not fit or does not run: a line for each."""
-    refused = (rows["runs"] == "no").to_numpy()
+    is_refused = (rows["runs"] == "no").to_numpy()
     groups = {
-        f"{mark} {word}": rows[(rows["fits"] == fits).to_numpy() & ~refused]
+        f"{mark} {word}": rows[(rows["fits"] == fits).to_numpy() & ~is_refused]
         for fits, (word, mark, *_) in FITS.items()
-    } | {"– does not run": rows[refused]}
+    } | {"– does not run": rows[is_refused]}
     parts = [
         f"{head}: {', '.join(_in_one_piece(line_name(card, catalogs)) for card in group['gpu'])}"
         for head, group in groups.items()
@@ -301,9 +301,9 @@ def systems_alt(systems: pd.DataFrame) -> str:
 
 def slip(row: Row) -> str:
     """A figure that a text prints and that cannot be, with what it should be."""
-    printed = f"{three_digits(row['printed_bytes'] / GB)} GB"
+    printed_gb = f"{three_digits(row['printed_bytes'] / GB)} GB"
     least = f"{three_digits(row['least_bytes'] / GB)} GB"
     return (
-        f"{row['system'].upper()} prints {printed} for {row['of']}: {row['why']} {least} "
+        f"{row['system'].upper()} prints {printed_gb} for {row['of']}: {row['why']} {least} "
         f"({gib(row['least_bytes'] / GIB)})."
     )

@@ -53,12 +53,12 @@ def of_memory_alone(logs: list[bytes], catalogs: Catalogs) -> list[bytes]:
 
 
 def panel(
-    logs: list[bytes], imported_run: ImportedRun | None, planned: Row | None, catalogs: Catalogs
+    logs: list[bytes], imported_run: ImportedRun | None, plan_row: Row | None, catalogs: Catalogs
 ) -> None:
     """The runs that figures rest on, and what these logs say of the run brought or the plan."""
     in_use = session_catalogs.readings(catalogs)
     row, run_catalogs = (
-        (imported_run.row, imported_run.catalogs) if imported_run else (planned, catalogs)
+        (imported_run.row, imported_run.catalogs) if imported_run else (plan_row, catalogs)
     )
     read: list[RunReading] = []
     left_out: list[str] = []
@@ -135,12 +135,12 @@ def _read(
     if not several or is_missing(row["memory_bytes"]):
         return [], []
     without = with_readings(catalogs, {})
-    uncalibrated = recent_result(
+    plain_row = recent_result(
         "uncalibrated",
         (row, without.version),
         lambda: estimate(scenario_of(row), without, solve=False),
     )
-    return readings_of_runs(several, [uncalibrated], without, date.today().isoformat())
+    return readings_of_runs(several, [plain_row], without, date.today().isoformat())
 
 
 def _line(entry: Json, catalogs: Catalogs) -> dict[str, str]:

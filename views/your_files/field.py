@@ -120,9 +120,9 @@ def _take() -> None:
 def make_plan(request: Request, text: str = "") -> str:
     """The request becomes the plan; returns what it was, what was read and what is assumed."""
     if query := link_query(text):
-        kept = st.session_state["kept"]
+        answers = st.session_state["kept"]
         address.open_link(query, session_catalogs.catalogs())
-        st.session_state["kept"] = st.session_state["kept"] or kept
+        st.session_state["kept"] = st.session_state["kept"] or answers
         return f"{_capital(KINDS['link'])}."
     if request.columns.keys() != {"model"}:  # of a model alone nothing else is asked
         check_open(request)
@@ -132,8 +132,8 @@ def make_plan(request: Request, text: str = "") -> str:
     if columns.keys() != {"model"}:
         choices = job_choices(columns, request.catalogs) | _own_context(request, columns)
         job_state.start(choices)
-        said = [name for name in extra_state.assumptions() if name in choices]
-        extra_state.take_assumptions(choices, said)
+        names = [name for name in extra_state.assumptions() if name in choices]
+        extra_state.take_assumptions(choices, names)
     job_state.choose(model=columns["model"], **_as_stored(request, columns))
     owners.take(dict(request.owners))
     st.session_state["introduced"] = True
@@ -171,9 +171,9 @@ def _own_context(request: Request, columns: Cells) -> dict[str, int]:
 
 def _as_stored(request: Request, columns: Arguments) -> dict[str, str]:
     """The precision of an added model whose weights are quantized, where the work can use it."""
-    stored = request.models.get(columns["model"], {}).get("stored_precision", "")
-    able = stored in job_state.possible_precisions(request.catalogs)
-    return {"precision": stored} if able and "precision" not in columns else {}
+    stored_form = request.models.get(columns["model"], {}).get("stored_precision", "")
+    able = stored_form in job_state.possible_precisions(request.catalogs)
+    return {"precision": stored_form} if able and "precision" not in columns else {}
 
 
 def _capital(words: str) -> str:

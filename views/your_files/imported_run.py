@@ -66,17 +66,17 @@ def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     files = st.file_uploader(
         "Or upload files, several at once", key="brought_files", accept_multiple_files=True
     )
-    pasted = field.texts()
-    if pasted:
+    texts = field.texts()
+    if texts:
         button(
             "Clear what was pasted", field.clear, icon="close", type="tertiary", key="clear_pasted"
         )
     else:
         st.caption(READS.format(names_of_tools(), LOGS))
-    uploaded = [(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]]
-    configs, logs = _sort_uploads(uploaded, session_catalogs.catalogs()) if uploaded else ([], [])
-    configs += [(PASTED, pasted[name]) for name in ("run", "model") if name in pasted]
-    return configs, [content for _, content in logs] + ([pasted["log"]] if "log" in pasted else [])
+    documents = [(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]]
+    configs, logs = _sort_uploads(documents, session_catalogs.catalogs()) if documents else ([], [])
+    configs += [(PASTED, texts[name]) for name in ("run", "model") if name in texts]
+    return configs, [content for _, content in logs] + ([texts["log"]] if "log" in texts else [])
 
 
 def _sort_uploads(documents: Documents, catalogs: Catalogs) -> tuple[Documents, Documents]:
@@ -146,7 +146,7 @@ def estimate(result: ImportedRun, ink: Ink) -> None:
     st.markdown(plain(f"{memory_of(row)} · {setting(row, result.catalogs)}"))
     contents(row, ink)
     with st.container(horizontal=True, vertical_alignment="center"):
-        taken = button(
+        is_pressed = button(
             "Use in Plan", _take, result, icon="arrow_forward", type="primary", key="take_brought"
         )
         button(
@@ -158,7 +158,7 @@ def estimate(result: ImportedRun, ink: Ink) -> None:
             key="keep_brought",
         )
         st.markdown(plain(QUESTION + _becomes(result)), width="stretch")
-    if taken:
+    if is_pressed:
         st.switch_page("views/plan/page.py")
 
 

@@ -93,11 +93,11 @@ def _explain(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
     return reading.read(explained_logs, logs, row, catalogs, catalogs=catalogs)
 
 
-def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Row | None:
+def _on_its_card(result: OomExplanation, plan_row: Row, catalogs: Catalogs) -> Row | None:
     """The run of a message from another card than the plan's, once its model is named."""
     card = result.cards[0]
     other = (
-        f"The plan is on {where(planned, catalogs)}, so this is another run. Paste its config "
+        f"The plan is on {where(plan_row, catalogs)}, so this is another run. Paste its config "
         f"above, or say what it runs."
     )
     st.markdown(plain(other))
@@ -110,7 +110,7 @@ def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Ro
         )
     if not model:
         return None
-    scenario = {name: value for name, value in scenario_of(planned).items() if name not in LAYOUT}
+    scenario = {name: value for name, value in scenario_of(plan_row).items() if name not in LAYOUT}
     row = estimate(
         {**scenario, "model": model, "gpu": card, "gpus": float(gpus)}, catalogs, solve=False
     )
@@ -123,19 +123,21 @@ def _remedies(
     result: OomExplanation, market: str, limits: dict, catalogs: Catalogs, take: Callable
 ) -> bool:
     """Draw the changes that make it fit; return whether one was taken."""
-    tried = changes.changes(result.row, market, limits, catalogs, result.lacking_bytes)
-    taken, mends = False, result.lacking_bytes > 0
+    every_change = changes.changes(result.row, market, limits, catalogs, result.lacking_bytes)
+    is_taken, mends = False, result.lacking_bytes > 0
     if not result.wants_a_machine:
-        tried = tried[tried["same_machine"]]
-    if not len(tried) and not result.cures:
+        every_change = every_change[every_change["same_machine"]]
+    if not len(every_change) and not result.cures:
         st.markdown(NOTHING_FITS)
-    first = tried.groupby("same_machine", sort=False).head(MOST_SHOWN)
+    first = every_change.groupby("same_machine", sort=False).head(MOST_SHOWN)
     for stays, title in MACHINES.items():
         part = first[first["same_machine"] == stays]
         if len(part):
             st.header(title, anchor=False)
-            taken |= changes.lines(part, result.row, market, catalogs, mends, take)
-    taken |= changes.others(tried.drop(first.index), result.row, market, catalogs, mends, take)
-    if len(tried):
+            is_taken |= changes.lines(part, result.row, market, catalogs, mends, take)
+    is_taken |= changes.others(
+        every_change.drop(first.index), result.row, market, catalogs, mends, take
+    )
+    if len(every_change):
         st.caption(PRESS)
-    return taken
+    return is_taken
