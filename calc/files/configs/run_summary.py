@@ -52,6 +52,7 @@ SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not know
 ABSENT = "not here, may shard the run or move it to host memory: add it"
 LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the largest"
 EFFECTS = {"memory": SURE, "less memory": LOWERS, "": MAYBE}
+SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")
 CUT = "..."  # where a long value is cut
 OPTIMIZERS = ("optimizer", "optim")  # columns and parts that a field settles
 OF_MEMORY = (
@@ -165,7 +166,7 @@ def _assumptions(
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
         items.append(NO_CARD)
     items += _memory_of_card(run, lines)
-    items += [run["note"]] if run["note"] else []
+    items += SENTENCES.split(run["note"]) if run["note"] else []
     if work == "training" and not run["train_tokens"] and "train_tokens" not in said:
         said_amounts = [
             f"{line.field} {line.text}"

@@ -1,5 +1,6 @@
 """The cause of a failure by its log alone: a tensor, a moment, a kind of memory, a program."""
 
+import math
 from collections.abc import Mapping
 
 from calc.files.oom.errors import wanted_options
@@ -10,12 +11,17 @@ from calc.say.numbers import size
 from calc.units import GIB
 
 HOST = "host memory"
-OFF_CARD = (HOST, "shared memory", "disk", "system")  # nothing on a card ran out
+OFF_CARD = (
+    *(HOST, "shared memory", "disk", "system"),
+    *("number format", "division of heads", "number of GPUs", "no GPU", "access", "length"),
+)  # nothing on a card ran out
 OTHERS, NO_ROOM, UNKNOWN = "other processes", "no room for the cache", "any"
 SECOND_COPY = "a second copy of the weights"
 ENGINE = "engine"
 PROGRAMS = (ENGINE, "training", "inference", UNKNOWN)
 OF_PASSES = ("logits", "attention scores")  # an engine makes them smaller by its own options
+SHORTER = "A shorter length"  # how the cure begins that always makes a cache hold a request
+FAR_MORE_RATIO = 1.5  # of the cache: from 0.9 of a card to all of it is less, assumed
 ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens"}
 
 
@@ -34,6 +40,8 @@ def cause_of(text: str, failure: Failure | None) -> str:
         return off_card[0]
     if failure and failure.others_bytes > GIB:
         return OTHERS
+    if failure is None and NO_ROOM in kinds:  # what an engine says itself
+        return NO_ROOM
     moment = moment_of(text)
     if moment in patterns.cures:
         return moment
@@ -86,8 +94,15 @@ def cures_by_cause(text: str, failure: Failure | None, serves: bool = False) -> 
     cause = cause_of(text, failure)
     serves = serves or is_engines_log(text)
     if cause not in (*PROGRAMS, *(OF_PASSES if serves else ())):
-        return log_patterns().cures[cause]
+        cures = log_patterns().cures[cause]
+        is_far = cause == NO_ROOM and _lacks_far_more(stated_figures(text))
+        return sorted(cures, key=lambda cure: not cure.startswith(SHORTER)) if is_far else cures
     return wanted_options(text) + log_patterns().cures[ENGINE if serves else cause]
+
+
+def _lacks_far_more(figures: Mapping[str, float]) -> bool:
+    """Return whether a cache lacks more for one request than a larger share of the card gives."""
+    return figures.get("kv_needed", 0.0) > FAR_MORE_RATIO * figures.get("kv_pool", math.inf)
 
 
 def finding_of_moment(text: str) -> list[str]:

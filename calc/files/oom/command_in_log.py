@@ -45,6 +45,8 @@ PASSED = frozenset(
         *("mem_fraction_static", "max_num_seqs", "max_num_batched_tokens", "context_length"),
         *("max_running_requests", "chunked_prefill_size", "num_shard", "max_total_tokens"),
         *("max_batch_prefill_tokens", "max_input_tokens", "cuda_memory_fraction", "quantize"),
+        *("enable_dp_attention", "enable_expert_parallel", "ep_size", "enable_lora", "max_loras"),
+        *("speculative_algorithm", "speculative_draft_model_path", "kv_cache_memory_bytes"),
         *("enforce_eager", "cpu_offload_gb", "block_size", "load_format", "max_input_length"),
     }
 )

@@ -21,6 +21,7 @@ from calc.units import GIB
 DRIVER_KEEPS_RATIO = (
     0.035  # at most, of a card: torch's capacity is less than that of nvidia-smi (T4: 3 %)
 )
+IDLE_BYTES = 512 * 1024.0**2  # of a card without a program, assumed
 ROUNDED_BYTES = 0.05 * GIB  # of sizes printed with two decimals
 CARD_LINE = re.compile(r"\b(?:NVIDIA|GeForce|Tesla|Quadro|RTX|GPU|Instinct)\b")
 
@@ -104,7 +105,13 @@ def parts_of_figures(
         "kv_pool": row["kv_pool_bytes"],
         "kv_needed": _one_request(figures, row, catalogs),
     }
-    return _parts(figures, {} if is_other_work(figures, row) else estimated)
+    measured = {name: value for name, value in figures.items() if not _is_idle(name, value)}
+    return _parts(measured, {} if is_other_work(figures, row) else estimated)
+
+
+def _is_idle(figure: str, value: float) -> bool:
+    """Return whether a figure is what nvidia-smi shows of a card on which nothing runs yet. [B]"""
+    return figure == "used" and value < IDLE_BYTES
 
 
 def _taken(row: Row) -> float:
