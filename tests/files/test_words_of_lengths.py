@@ -92,3 +92,47 @@ def test_a_release_or_an_engine_that_is_not_known_is_asked_about(text, column):
 def test_a_length_in_words_is_named_as_assumed():
     reading = read_request("sft phi-4 on 9k letters of 900 words each", catalogs())
     assert "'900 words' as 1,200 tokens, 4 for 3 words" in reading.assumed
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        # What is counted, and how much each of it has
+        ("lora phi-4, 3k new tickets + 9k old ones, 90 tokens per ticket", {"examples": 12_000}),
+        ("lora phi-4, 3k new tickets + 9k old ones, 90 tokens per ticket", {"example_tokens": 90}),
+        ("phi-4, 9k prompts, 3k tokens each, 90 out", {"requests_total": 9000}),
+        ("phi-4, 9k prompts, 3k tokens each, 90 out", {"prompt_tokens": 3000}),
+        ("sft phi-4, 9k rows, mean len 900", {"example_tokens": 900, "sequence_tokens": None}),
+        ("sft phi-4, 9k rows, p95 is 900 tokens", {"example_tokens": None}),
+        ("9 rps, phi-4, 600 tokens context, 16 tokens out", {"prompt_tokens": 600}),
+        ("lora phi-4, 12½ million tokens", {"train_tokens": 12_500_000}),
+        ("phi-4 全量微调 9M tokens，预算一千二百美元", {"usd_most": 1200}),
+        ("lora phi-4 with minus 5000 examples", {"examples": None}),
+        # Loads
+        ("phi-4, 9,000 questions a day, peak hour has 15% of them", {"requests_per_second": 0.375}),
+        ("phi-4, we need 3x headroom over 7 req/s (so 21)", {"requests_per_second": 21}),
+        ("20 adapters on phi-4, each adapter gets 0.2 rps", {"requests_per_second": 4}),
+        ("90 users, a third of them active, each asks 8 times an hour, phi-4", {"people": 90}),
+        (
+            "90 users, a third of them active, each sends 12 prompts an hour, phi-4",
+            {"requests_per_second": 0.1},
+        ),
+        ("phi-4, 9 coding agents around the clock", {"users": 9, "people": None}),
+        ("cost per 1k requests of phi-4 at 9 rps", {"requests_total": None, "tokens_total": None}),
+        (
+            "phi-4, 9k letters a day, 90 tokens each, nightly from 22 to 4 o'clock",
+            {"hours_most": 6, "requests_total": 9000},
+        ),
+        # Models and goals
+        ("teacher llama-3.3-70b, student phi-4, distillation on 9M tokens", {"model": "phi-4"}),
+        ("instead of the 70B model we plan with phi-4, 9 users", {"model": "phi-4"}),
+        ("our fine-tuned phi-4 for 9 chats at once", {"goal": "serve"}),
+        ("phi-4 fine-tuned on 9k rows", {"goal": "tune"}),
+        ("full ft of phi-4 on our spare H100, 9M tokens", {"goal": "tune"}),
+        ("the deadline isn't: 36 hours for full ft of phi-4 on 9M tokens", {"model": "phi-4"}),
+        ("we have 90 H100 hours: sft phi-4", {"have": None, "gpu_hours_most": 90}),
+    ],
+)
+def test_each_number_keeps_to_what_it_counts(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns

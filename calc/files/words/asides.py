@@ -82,7 +82,7 @@ def put_aside(items: list[Item]) -> set[int]:
         follows = "," in clause.mark.tags
     aside |= _under_heading_of_today(items)
     aside |= _days_of_reply(items) | _overloaded(items)
-    aside |= _corrected(items)
+    aside |= _corrected(items) | _of_other_role(items)
     return aside | _compared(items) | _answered_no(items) | signature_of(items)
 
 
@@ -201,6 +201,17 @@ def _corrected(items: list[Item]) -> set[int]:
         if second - first <= FARTHEST_CORRECTION
         and any(_takes_back(items, place) for place in range(first + 1, second))
     }
+
+
+def _of_other_role(items: list[Item]) -> set[int]:
+    """The numbers of the models beside the one that is planned: teacher llama-3.3-70b."""
+    models = [place for place, item in enumerate(items) if "MODEL" in item.tags]
+    said = {
+        place
+        for place in models
+        if any(item.text in signals("other_models") for item in items[max(place - 2, 0) : place])
+    }
+    return said if len(said) < len(models) else set()
 
 
 def _takes_back(items: list[Item], place: int) -> bool:

@@ -86,6 +86,7 @@ def _is_of_years(claim: Claim) -> bool:
 def _is_said_before(claim: Claim, amounts: Amounts) -> bool:
     """Return whether a number repeats one that has a meaning: it grows to 400, for the 400."""
     known = {one.item.value for one in amounts.claims if not one.role.startswith("bare")}
+    known |= {value for value in amounts.facts.columns.values() if isinstance(value, int | float)}
     return bool(AGAIN.search(amounts.text[: claim.start])) and claim.item.value in known
 
 

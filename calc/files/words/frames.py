@@ -212,7 +212,7 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     """Return whether each time of a match is in the bounds of its role: no deadline of 50 ms."""
     values = [item for item, is_value in match.items if is_value]
     first, last = match.items[0][0], match.items[-1][0]
-    if "label" in frame.elements[0][0] and (last.start > first.end + 1 or last.extra.get("scale")):
+    if "label" in frame.elements[0][0] and (last.start > first.end + 2 or last.extra.get("scale")):
         return False  # room for 8k
     for role, item in zip(frame.roles, values, strict=False):
         if role == "data_span" and item.extra.get("unit", 0.0) < YEAR:

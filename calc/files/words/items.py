@@ -39,7 +39,7 @@ PIXELS = re.compile(
     r"(?<![\w.])(?:\d{3,5} ?x ?\d{3,5}(?: ?(?:px|pixels?))?|\d{3,4}[pi])\b(?! ?(?:tok|gb|k\b))"
 )  # 1920x1080, 1080p
 LABEL = re.compile(
-    r"(?<![\w-])([a-z]{2,8})-\d{2,6}(?![\w%.-])|(?:#|n°|nº|№|nr\. ?|no\. ?) ?\d+\b"
+    r"(?<![\w-])([a-z]{2,8}|[a-z](?=-\d{4}))-\d{2,6}(?![\w%.-])|(?:#|n°|nº|№|nr\. ?|no\. ?) ?\d+\b"
 )  # ml-204, #4417
 OF_IMAGES = re.compile(  # words that a text with the sizes of images has
     r"image|photo|pictur|pixel|\dpx|resolution|-vl|vision|\bvit|dino|clip|siglip|\bocr|scan|page"
@@ -74,9 +74,10 @@ GERMAN_TIMES = {
     "stünd": "Stunden",
     "minüt": "Minuten",
 }
+PART_AFTER = re.compile("(?<=\\d)([¼½¾⅓⅔⅛])")
 GERMAN_BILLION = re.compile(r"\b(1|eine) Billion\b", re.IGNORECASE)  # a million millions
 ENGLISH_MIL = re.compile(r"(?<=\d) ?mil\b(?! millones)")  # a million, and in Spanish a thousand
-NEGATIVE = re.compile(r"(?<=[a-z] )-(\d+)(?![\w.,:-])")  # with -5 users
+NEGATIVE = re.compile(r"(?<=[a-z] )(?:-|minus )(\d+)(?![\w.,:-])")  # with -5 users
 TWO_NUMBERS = re.compile(r"(\d{1,3}) [1-9]\d\d(?![\d.,]| \d)")  # batch 4 512 tokens
 TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
 APOSTROPHES = str.maketrans("’‘`", "'''")
@@ -117,6 +118,7 @@ def normalize(text: str) -> str:
     if language == "de":
         text = GERMAN_ADJECTIVE.sub(lambda match: _time_of_adjective(*match.groups()), text)
     text = text if language in ("es", "pt") else ENGLISH_MIL.sub(" million", text)
+    text = PART_AFTER.sub(lambda match: f"{unicodedata.numeric(match[1]):.6g}"[1:], text)  # 12½
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = SEPARATOR.sub(", ", TABLE_LINE.sub(r"\1: \2", plain))
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)

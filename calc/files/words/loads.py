@@ -1,6 +1,6 @@
 """The rates of a service: of requests, of each user, of tokens."""
 
-from calc.files.words.amounts import DAY, MONTH, Amounts
+from calc.files.words.amounts import DAY, HOUR, MONTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
 from calc.job.columns import JOB_BY_NAME, USUAL
@@ -38,6 +38,8 @@ def put_load(amounts: Amounts) -> None:
         amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
     for claim in amounts.of("peak_factor"):
         _put_peak_factor(amounts, claim)
+    for claim in amounts.of("peak_share"):
+        _put_peak_share(amounts, claim)
     for claim in amounts.of("requests_rate_user"):
         _put_user_rate(amounts, claim)
     for claim in amounts.of("requests_rate_open"):
@@ -100,8 +102,22 @@ def _put_peak_factor(amounts: Amounts, claim: Claim) -> None:
     if not rate or claim.item.value < 1:
         amounts.ask("requests_per_second", claim)
         return
-    columns["requests_per_second"] = as_counted(rate * claim.item.value)
-    amounts.facts.assume(f"'{amounts.words(claim)}' times the mean rate")
+    columns["requests_per_second"] = peak = as_counted(rate * claim.item.value)
+    amounts.facts.assume(f"'{amounts.words(claim)}' as {peak:,.6g} requests a second")
+
+
+def _put_peak_share(amounts: Amounts, claim: Claim) -> None:
+    """Take the part of a day's requests that comes in the busiest hour as the rate."""
+    columns = amounts.facts.columns
+    daily = [one for one in amounts.of("requests_rate") if one.rate_seconds == DAY]
+    if len(daily) != 1 or "requests_per_second" not in columns:
+        amounts.ask("requests_per_second", claim)
+        return
+    rate = daily[0].item.value * claim.item.value / HOUR
+    words = amounts.words(claim)
+    amounts.facts.drop("requests_per_second")
+    amounts.put("requests_per_second", claim, float(f"{rate:.6g}"))
+    amounts.facts.assume(f"'{words}' of '{amounts.words(daily[0])}'")
 
 
 def _is_of_unknown(amounts: Amounts, claim: Claim) -> bool:
@@ -145,6 +161,9 @@ def _put_user_rate(amounts: Amounts, claim: Claim) -> None:
     if not users:
         amounts.ask("requests_per_second", claim)
         return
+    shares = [one for one in amounts.of("share_active") if one.end <= claim.start]
+    if shares and columns.get("people"):  # a third of them active, each sending 9 an hour
+        users = float(users) * shares[0].item.value
     rate = claim.item.value / claim.rate_seconds * float(users)
     amounts.put("requests_per_second", claim, float(f"{rate:.6g}"))
     amounts.facts.assume(f"'{amounts.words(claim)}' for each of {users:,.0f}")

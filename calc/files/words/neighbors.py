@@ -266,6 +266,14 @@ def _made_of_tokens(place: ItemPlace) -> Item | None:
     return replace(item, tags=frozenset({"answer"}))
 
 
+def _tuned_model(place: ItemPlace) -> Item | None:
+    """A participle that says what a model is, not what shall be done: our fine-tuned phi-4."""
+    item, behind = place.item, place.behind()
+    is_participle = item.tags & {"tune", "train"} and item.text.endswith(("ned", "nées", "né"))
+    is_model = bool(behind) and "MODEL" in behind[0].tags
+    return replace(item, tags=SILENT) if is_participle and is_model else None
+
+
 def _x_ray(place: ItemPlace) -> Item | None:
     """The x of a word that goes on: x-ray."""
     item, behind = place.item, place.behind()
@@ -383,6 +391,7 @@ RULES: tuple[Callable[[ItemPlace], Item | None], ...] = (
         _heading,
         _adjective,
         _x_ray,
+        _tuned_model,
     ),
     *(_produced, _kind, _slash, _one),
 )

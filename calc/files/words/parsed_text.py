@@ -82,7 +82,7 @@ def words_aside(text: ParsedText) -> list[str]:
     names = [
         text.items[place]
         for place in sorted(text.scopes.aside)
-        if name_entry(text.items[place])
+        if (name_entry(text.items[place]) or "MODEL" in text.items[place].tags)
         and not any(claim.start <= text.items[place].start < claim.end for claim in claims)
     ]
     quantities = [text.plain[claim.start : claim.end] for claim in claims]

@@ -10,6 +10,7 @@ from calc.files.words.vocabulary import lexicon, silent_words, vocabulary
 NOUN_BEHIND = re.compile(r" ?([^\W\d_]{4,})\b")
 LAST_WORD = re.compile(r"([^\W\d_]{4,})$")
 LENGTHS = frozenset({"each_tokens", "seconds_each", "images"})  # of what is no person
+SUMMED = frozenset({"examples", "documents", "things"})
 JOINT = re.compile(r"(?:,|,? (?:and|plus|und|et|y)|,? [+&]) ")
 HOUR = 3600.0  # seconds: over a shorter time a rate is of all persons
 FEWEST_RATIO = 5  # persons of whom each sends a number; of fewer it may be that of all
@@ -54,7 +55,7 @@ def _with_sums(claims: list[Claim], plain: str) -> list[Claim]:
             several.append(claim)
             continue
         total = float(before.item.value) + float(claim.item.value)
-        role = "people" if roles == {"people"} else "people_open"
+        role = "people_open" if roles == {"people", "things"} else (roles - {"things"}).pop()
         item = replace(before.item, value=total)
         several[-1] = before._replace(role=role, item=item, end=claim.end)
     return several
@@ -64,6 +65,8 @@ def _may_be_sum(roles: set[str], joint: str) -> bool:
     """Return whether claims of these roles may be groups of people; a comma joins no things."""
     if joint == ", ":
         return roles == {"people"}
+    if joint.strip() in ("+", "plus"):
+        return len(roles - {"things"}) == 1 and roles <= SUMMED
     return "people" in roles and roles <= {"people", "things", "people_open"}
 
 

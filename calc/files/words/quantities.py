@@ -39,6 +39,7 @@ SAME = {  # roles that are columns of any work
     ),
     *("tokens_per_second", "memory_utilization", "max_batched_tokens"),
 }
+MEAN = "You wrote '{}'. How many tokens does an example have on average?"
 TWO_JOBS = (
     "You wrote '{}', which is of a service, beside a run of training. One job is planned at a "
     "time: is it the service or the training?"
@@ -169,6 +170,8 @@ def _put_data(amounts: Amounts, run: str) -> None:
         amounts.put("step_tokens" if amounts.of("steps") and is_long else column, claim)
     for claim in amounts.of("longest_each"):
         amounts.put("sequence_tokens", claim)
+    for claim in amounts.of("length_at_percentile"):
+        amounts.ask("example_tokens", claim, MEAN.format(amounts.words(claim)))
     for claim in amounts.of("adapters"):
         _put_adapters(amounts, claim)
 

@@ -15,10 +15,12 @@ UP_FOR, SHORTEST_WINDOW = re.compile(r"for |during |over "), 900.0  # seconds
 HOUR, DAY = 3600.0, 86400.0  # seconds
 LONGEST_MONTH_HOURS = 744.0
 EACH = r"\b(?:one|each|every|per|a|an|pro|je|jede[rs]?|par|chaque|por|cada)[ -]"
-OF_EACH = frozenset({"people", "users", "users_plain", "users_session", "requests_rate"})
+OF_EACH = frozenset(
+    {"people", "users", "users_plain", "users_session", "requests_rate", "requests_per_second"}
+)
 FARTHEST_EACH = 40  # letters between a load and the thing that each is: one tenant = 200 seats
 COUNTS = frozenset({"things", "adapters"})  # of what each has a load
-WORD = re.compile(r"([^\W\d_]+?)s?\b")
+LAST_WORD = re.compile(r"([^\W\d_]+?)s?$")
 AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 OF_EXPERTS = frozenset({"megatron", "vllm"})  # programs whose ep are experts in parallel
 EP, EP_KEY = re.compile(r"ep[ =:]?\d"), re.compile(r"ep[=:]?\d")
@@ -29,6 +31,10 @@ FURTHER_YEARS = re.compile(
 )
 INTO = ("to", "into", "down to", "auf", "à", "a")  # between a length and a shorter one
 LENGTHS = frozenset({"prompt_tokens", "each_tokens", "tokens", "bare"})
+NIGHTLY = re.compile(  # work of each night
+    r"\b(?:(?:each|every|per) night|nightly|overnight|(?:jede|pro) nacht|(?:chaque|par) nuit"
+    r"|(?:cada|por) noche)\b"
+)
 SCANNED = re.compile(r"\bocr\b|\bscan")
 ONE_NODE = re.compile(r"\b(?:box|node|machine|instance)$")  # of 8 cards: an 8 A100 box
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
@@ -272,7 +278,7 @@ def _of_each_thing(claims: list[Claim], plain: str) -> list[Claim]:
     counts = [claim for claim in claims if claim.role in COUNTS and claim.item.value > 1]
     several = list(claims)
     for count in counts:
-        noun = WORD.search(plain, count.item.end)
+        noun = LAST_WORD.search(plain, count.item.end, count.end)
         loads = [claim for claim in claims if claim.role in OF_EACH]
         of_each = [claim for claim in loads if noun and _is_of_each(claim, noun[1], plain)]
         for claim in of_each:
@@ -320,6 +326,8 @@ def _as_work_of_window(claims: list[Claim], plain: str) -> list[Claim]:
         for claim in claims
         if claim.role == "hours_most" and not UP_FOR.match(plain, claim.start)
     ]
+    if NIGHTLY.search(plain):
+        windows += [HOUR * _hours(claim) for claim in claims if claim.role == "clock_range"]
     return [
         claim._replace(role="requests_count", rate_seconds=0.0)
         if claim.role == "requests_rate"
@@ -328,6 +336,11 @@ def _as_work_of_window(claims: list[Claim], plain: str) -> list[Claim]:
         else claim
         for claim in claims
     ]
+
+
+def _hours(window: Claim) -> float:
+    """The hours of a window such as from 22 to 4 o'clock."""
+    return float(window.item.value) - float(window.item.extra.get("low", 0.0))
 
 
 def _is_long_sound(claim: Claim, plain: str) -> bool:

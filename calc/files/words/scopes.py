@@ -20,6 +20,10 @@ COUNTERS = frozenset({"张", "块", "台", "片"})  # Chinese words between a nu
 AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES"})
 MOST_UNKNOWN = 2  # words between my and a machine; of more another thing is mine
 OUR = frozenset({"our", "unser", "unsere", "unserem", "unseren", "notre", "nos", "nuestro"})
+INSTEAD = frozenset({"instead of", "statt", "anstatt", "au lieu de", "en lugar de"})
+TURNED = frozenset(
+    {"wish", "now", "today_heading", "runs"}
+)  # tags of a word that turns to the plan
 IF = frozenset({"if", "wenn", "falls", "si", "where", "when", "whenever"})
 UNABLE = frozenset({"can't", "cannot", "can not", "doesn't", "won't", "isn't"})
 OF_DEGREE = frozenset({"enough", "sure", "only", "sufficient", "yet", "just", "necessarily"})
@@ -219,6 +223,8 @@ def _is_owned(items: list[Item], place: int) -> bool:
     """Return whether a word of possession stands before the count, or a home behind the name."""
     if _after(items, place, "at_home", 4):
         return True
+    if _after(items, place, "hour", 1):
+        return False  # we have 640 H100 hours
     if "CARD" in items[place].tags and _is_ours(items, place):
         return True
     if _is_under_heading(items, place):
@@ -259,25 +265,28 @@ def _in_negation(items: list[Item]) -> set[int]:
     negation = False
     opened = False  # the negation began in a parenthesis
     listed = False  # a parenthesis says what is denied: no P instances (p4d, p5)
+    instead = False  # what stands instead of it may follow in its clause
     compared = False  # longer than, more than: the negation is of the number behind it
     last_kind = ""
     for place, item in enumerate(items):
         if (
             item.tags & HARD
-            or (item.text == ":" and negation and place - 1 in covered)
+            or (item.text == ":" and negation)
             or item.tags & {"but", "plus"}
             or ("only" in item.tags and not item.tags & {"not"})
             or (negation and _is_wanted(items, place, covered))
             or (item.text == ")" and opened)
             or (negation and last_kind and _is_of_other(items, place, last_kind))
+            or (instead and item.tags & TURNED)
         ):
-            negation = opened = listed = False
+            negation = opened = listed = instead = False
         elif "," in item.tags and not listed:
             negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
         if item.tags & {"not", "quota_no"}:
             negation = not (_is_complaint(items, place) or _is_interjection(items, place))
             opened = _is_in_parenthesis(items, place)
             last_kind, compared = "", False
+            instead = item.text in INSTEAD
             continue
         if negation:
             covered.add(place)

@@ -12,6 +12,7 @@ from calc.job.columns import JOB_BY_NAME
 from calc.job.lengths import prompt_of_mean_turn
 
 OF_TURN = "You wrote '{}'. How many tokens of a turn are the question, and how many its answer?"
+SHORTEST_WINDOW = 2000  # tokens: a shorter context beside answers is a prompt
 ONE_REQUEST = re.compile(  # a question with its history is 900 tokens
     r"(?:^|[.;:,?!\n] ?)(?:and |und |et |y )?"
     r"(?:an?|each|every|one|the|die|eine|jede|une|la|chaque|una|cada) (?:\w+ )?"
@@ -83,7 +84,8 @@ def _is_of_prompt(amounts: Amounts, claim: Claim, column: str) -> bool:
     before = amounts.text[: claim.item.start]
     of_one = column == "context_tokens" and ONE_REQUEST.search(before)
     apart = amounts.embeds or amounts.of("answer_tokens")
-    return bool(of_one or (apart and "per" in claim.cues))
+    is_short = column == "context_tokens" and claim.item.value < SHORTEST_WINDOW
+    return bool(of_one or (apart and ("per" in claim.cues or is_short)))
 
 
 def _put_prompt_of_parts(amounts: Amounts) -> None:

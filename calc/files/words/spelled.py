@@ -8,6 +8,12 @@ from calc.files.words.vocabulary import vocabulary
 
 TEN, HUNDRED, THOUSAND = 10.0, 100.0, 1000.0
 JOINT = re.compile(r"[ -](?:and )?")
+TEN_THOUSAND = 10_000.0
+CHINESE_DIGITS = "零一二三四五六七八九两"
+CHINESE_SCALES = {"十": 10.0, "百": 100.0, "千": 1000.0, "万": TEN_THOUSAND, "亿": 1e8}
+CHINESE = re.compile(
+    r"[一二三四五六七八九两][十百千万亿][零一二三四五六七八九两十百千万亿]*|十[一二三四五六七八九]"
+)
 POINT = re.compile(r" (?:point|komma|virgule|coma) ")
 HALF = re.compile(r" and a half\b")
 SHORTEST_SCALE = 3  # letters: m and k are no words
@@ -38,6 +44,8 @@ PART = re.compile(
 
 def read_spelled(text: str, place: int) -> Number | None:
     """The number of several words that begins at a place of the text; None where there is none."""
+    if chinese := CHINESE.match(text, place):
+        return Number(chinese.end(), _sum_of_chinese(chinese[0]), "")
     if place and text[place - 1].isalnum():
         return None
     if part := _part(text, place):
@@ -68,6 +76,19 @@ def _decimal(text: str, place: int) -> Number | None:
         digits, end = f"{digits}{word[1]:.0f}", word[0]
         following = end + 1
     return Number(end, float(f"0.{digits}"), "") if digits else None
+
+
+def _sum_of_chinese(written: str) -> float:
+    """The number that Chinese characters spell: 一千二百 is 1,200."""
+    total, section, digit = 0.0, 0.0, 0.0
+    for character in written:
+        if character in CHINESE_DIGITS:
+            digit = float(CHINESE_DIGITS.index(character)) if character != "两" else 2.0
+        elif CHINESE_SCALES[character] >= TEN_THOUSAND:
+            total, section, digit = total + (section + digit) * CHINESE_SCALES[character], 0.0, 0.0
+        else:
+            section, digit = section + (digit or 1.0) * CHINESE_SCALES[character], 0.0
+    return total + section + digit
 
 
 def _part(text: str, place: int) -> Number | None:
