@@ -136,3 +136,26 @@ def test_a_length_in_words_is_named_as_assumed():
 def test_each_number_keeps_to_what_it_counts(text, columns):
     found = read_request(text, catalogs()).columns
     assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("KV cache of phi-4 for 40 sequences of 16k each", {"users": 40, "context_tokens": 16384}),
+        ("phi-4, one request at a time", {"users": 1}),
+        ("qlora of a 405b, 9k rows of 90 tokens", {"model": "llama-3.1-405b"}),
+        ("pretrain our own 405b on 9B tokens", {"model": None}),
+        ("phi-4, keep it warm for demos, 3 hours every tuesday", {"hours_most": None}),
+        ("move phi-4 from A100 to H200, 9 rps", {"gpu": "h200-sxm"}),
+        ("spot is fine, but no capacity blocks: sft phi-4", {"markets": ["on-demand", "spot"]}),
+        ("9 rps, phi-4, 6k of 7k tokens are the same", {"shared_prompt_tokens": 6000}),
+        ("8 bit weights, 16 bit kv cache, phi-4 for 9 users", {"fewest_bits": "8"}),
+        ("phi-4, batch mode, 9 billion output tokens", {"goal": "serve"}),
+        ("our budget is 900 H100-hours: sft phi-4", {"gpu_hours_most": 900, "usd_most": None}),
+        ("phi-4, users wait max 2s, 25 at the same time", {"users": 25}),
+        ("what's the bill if phi-4 sits on two p5.48xlarge", {"instances_most": 2}),
+    ],
+)
+def test_a_word_beside_a_number_does_not_take_it_for_something_else(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns

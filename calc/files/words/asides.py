@@ -76,7 +76,7 @@ def put_aside(items: list[Item]) -> set[int]:
                 aside |= set(before)
         if "paid" in clause.tags or _runs_today(clause):  # we pay $3 an hour for an H100
             aside |= _machines(items, clause.places)
-        aside |= _replaced(items, clause) | _elsewhere(items, clause)
+        aside |= _replaced(items, clause) | _left(items, clause) | _elsewhere(items, clause)
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "\n" not in clause.mark.text else []
         follows = "," in clause.mark.tags
@@ -152,6 +152,17 @@ def _replaced(items: list[Item], clause: Clause) -> set[int]:
     before = [place for place in names if place < joints[0]] if joints else []
     given = before or [place for place in names if place > verb]
     return {*given, *_machines(items, given)}
+
+
+def _left(items: list[Item], clause: Clause) -> set[int]:
+    """The numbers of the machines that a move begins with: from A100 to H200."""
+    machines = [place for place in clause.places if items[place].tags & MACHINES]
+    return {
+        first
+        for first, second in pairwise(machines)
+        if "source" in items[first - 1].tags
+        and any("into" in items[place].tags for place in range(first + 1, second))
+    }
 
 
 def _is_guess(clause: Clause) -> bool:

@@ -41,8 +41,7 @@ def chosen_model(facts: Facts, text: ParsedText, catalogs: Catalogs) -> str:
     if open_:
         one = min(open_, key=lambda each: len(each.choices))
         return _one_of(facts, text.words_of(one), one.choices, catalogs)
-    _ask_about_size(facts, text.claims, catalogs)
-    return ""
+    return _of_bare_size(facts, text, catalogs)
 
 
 def _said(text: ParsedText) -> list[NamedModel]:
@@ -84,16 +83,22 @@ def _one_of(facts: Facts, words: str, choices: tuple[str, ...], catalogs: Catalo
     return newest
 
 
-def _ask_about_size(facts: Facts, claims: list[Claim], catalogs: Catalogs) -> None:
-    """Ask which model is meant by a size without a name: a 13b model."""
+def _of_bare_size(facts: Facts, text: ParsedText, catalogs: Catalogs) -> str:
+    """Take the one model that has a size in its name, such as 405b; ask where several have it."""
     sizes = [
         claim
-        for claim in claims
+        for claim in text.claims
         if claim.role in ("size", "bare") and claim.item.extra.get("scale") == "b"
     ]
     if sizes:
+        is_own = any(item.tags & {"own", "pretrain"} for item in text.items)
         words = sizes[0].item.text
         choices = of_size(sizes[0].item.value / 1e9, catalogs)
+        exact = [one for one in choices if words in parts_of_models(catalogs)[one]]
+        if len(exact) == 1 and not is_own:
+            facts.put("model", exact[0], words)
+            facts.assume(f"'{words}' as {exact[0]}")
+            return exact[0]
         facts.ask(
             "model",
             words,
@@ -101,6 +106,7 @@ def _ask_about_size(facts: Facts, claims: list[Claim], catalogs: Catalogs) -> No
             f"You wrote '{words}'. Which model of this size is meant: "
             f"{', '.join(choices) or 'name one'}?",
         )
+    return ""
 
 
 def _of_said_size(one: NamedModel, claims: list[Claim], catalogs: Catalogs) -> NamedModel:

@@ -78,7 +78,12 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         further = items[place + 2] if place + 2 < len(items) else None
         if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
             return _join(item, further, unit), 3
-        if part := _share(items, place) or _fraction(items, place) or _ratio(items, place):
+        each = place and items[place - 1].text.endswith(("every", "each"))  # every one of 40 users
+        if (
+            part := (not each and _share(items, place))
+            or _fraction(items, place)
+            or _ratio(items, place)
+        ):
             return part
         unit = _unit(after)
         if unit and ("N" in item.tags or unit.dimension == "DUR"):

@@ -42,7 +42,7 @@ UNREAD = 0.4  # the cost of a number that no frame reads
 PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
 YEAR = 31_536_000.0  # seconds
 NO_SIZES, SIZES = (
-    frozenset({"gpus", "nodes", "gpus_each", "requests_count", "users"}),
+    frozenset({"gpus", "nodes", "gpus_each", "requests_count", "users", "lora_rank"}),
     frozenset({"b", "t"}),
 )
 PLACES = frozenset({"on", "auf", "sur"})

@@ -306,7 +306,7 @@ def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
     markets = [*(markets or USUAL_MARKETS), *commitments] if is_allowed else markets + commitments
     for market, _ in scopes.allowed:
         markets = [*(markets or USUAL_MARKETS), market]
-    if markets:
+    if markets := [market for market in markets if market not in excluded]:
         facts.columns["markets"] = list(dict.fromkeys(markets))
         named = [*scopes.taken["markets"], *(item for _, item in scopes.allowed)]
         words = [item.text for item in named]

@@ -124,6 +124,7 @@ def normalize(text: str) -> str:
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
     plain = ABBREVIATION.sub(r"\1", plain)
+    plain = re.sub(r"(?<=\w)-(?=hours?\b)", " ", plain)  # H100-hours
     plain = re.sub(r"[^\S\n]+", " ", plain)
     if _is_wrapped(plain):
         plain = re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain)

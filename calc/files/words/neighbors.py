@@ -355,6 +355,7 @@ def _one(place: ItemPlace) -> Item | None:
         just_one and counted is not None and counted.tags & PERSON,  # one power user
         item.text == "single" and first & STREAM,
         item.text == "a single" and "session" in first,
+        first & STREAM and any(one.tags & AT_ONCE for one in place.behind(3)),
         just_one and _is_card_of_memory(place),
     )
     return replace(item, tags=frozenset({"N"}) if any(counts) else SILENT)

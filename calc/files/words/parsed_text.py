@@ -13,7 +13,7 @@ from calc.files.words.scopes import Scopes, name_entry, scopes_of
 from calc.files.words.vocabulary import vocabulary
 
 FIRST_YEAR, LAST_YEAR = 1990, 2035
-GOES_ON = re.compile(r"[-.](?:\d|x\b)")  # after a name: that of another release
+GOES_ON = re.compile(r"[-.](?:\d|x\b)[\w.-]*")  # after a name: that of another release
 
 
 class ParsedText(NamedTuple):
@@ -52,7 +52,7 @@ def parsed_text(text: str, catalogs: Catalogs) -> ParsedText:
 
 def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:
     """The models and the items of a text; names are found before numbers."""
-    models = [one for one in named_models(plain, catalogs) if not GOES_ON.match(plain, one.end)]
+    models = [_whole(one, plain) for one in named_models(plain, catalogs)]
     names = [
         Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one)
         for one in models
@@ -63,6 +63,16 @@ def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]
         if not any(item.start < name.end and name.start < item.end for name in names)
     ]
     return models, compose_quantities(items_of(plain, sorted(names, key=lambda item: item.start)))
+
+
+def _whole(one: NamedModel, plain: str) -> NamedModel:
+    """A named model; one whose name goes on as that of another release is unknown: -1m."""
+    if not (tail := GOES_ON.match(plain, one.end)):
+        return one
+    choices = (one.model,) if one.model else one.choices
+    return one._replace(
+        end=tail.end(), model="", choices=choices, unknown=plain[one.start : tail.end()]
+    )
 
 
 def refusal_of(text: ParsedText) -> str:

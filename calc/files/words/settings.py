@@ -9,6 +9,7 @@ from calc.files.words.vocabulary import vocabulary
 
 FARTHEST_CORRECTION = 3  # items
 EXCLUSIVE = ("method", "objective")  # columns of which a text may name several and take one
+CACHES = {"8": "fp8", "16": "bf16"}  # bits of the KV cache
 ENGINES = frozenset({"implementation", "inference_engine"})
 OTHER = "You wrote '{}', which is not estimated. Which engine shall stand for it?"
 SUPERVISED, SFT = ("sft", "supervised fine-tuning"), "sft"  # an objective without a column
@@ -32,8 +33,8 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
             if "precision" in sets:
                 scopes.excluded.append((str(sets["precision"]), item))
             continue
-        if set(sets) == {"precision"} and _is_of_cache(items, number):
-            sets = {"kv_precision": sets["precision"]}
+        if _is_of_cache(items, number):
+            sets = _of_cache(sets)
         for column, value in sets.items():
             is_other = only.get(column, value) != value or (
                 column in ENGINES and ENGINES & facts.columns.keys() - {column}
@@ -93,6 +94,12 @@ def _is_of_cache(items: list[Item], place: int) -> bool:
     before = next((item for item in reversed(items[:place]) if not item.is_silent), None)
     beside = [before, *items[place + 1 : place + 2]]
     return any(item is not None and "kv_key" in item.tags for item in beside)
+
+
+def _of_cache(sets: Row) -> Row:
+    """The columns of a format or of bits that are said of the KV cache."""
+    said = sets.get("precision") or CACHES.get(str(sets.get("fewest_bits", "")))
+    return {"kv_precision": said} if said else sets
 
 
 def _compares(items: list[Item], place: int) -> bool:

@@ -152,8 +152,17 @@ def _add(tags: dict[str, set[str]], text: str, tag: str) -> None:
 @read_once
 def frames() -> tuple[Frame, ...]:
     """Every frame of the vocabulary, and one for each column that a text may name itself."""
-    of_columns = [f"column:{name} N|DUR|USD = {role}" for name, role in COLUMN_ROLES.items()]
+    of_columns = [
+        f"column:{name} {_values_of(name)} = {role}" for name, role in COLUMN_ROLES.items()
+    ]
     return tuple(_frame(text) for text in (*vocabulary().frames, *of_columns))
+
+
+def _values_of(column: str) -> str:
+    """The quantities that a column takes: a number, or with its unit a time or money."""
+    if column.endswith("_seconds") or column.startswith("hours_"):
+        return "N|DUR"
+    return "N|USD" if column.startswith("usd_") else "N"
 
 
 def _frame(text: str) -> Frame:
