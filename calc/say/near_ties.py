@@ -83,7 +83,7 @@ def how_sure(
 def _why_behind(cheaper: Row, first: Row, tie_ratio: float) -> str:
     """Return why a type that costs less than the first answer is behind it."""
     if first["usd"] <= tie_ratio * cheaper["usd"]:
-        return TIED.format(percent(tie_ratio - 1))
+        return TIED.format(f"{100 * (tie_ratio - 1):.2g} %")
     is_by_agreement = cheaper["obtainable"] == "by-agreement" != first["obtainable"]
     why = "AWS rents so many by agreement alone" if is_by_agreement else "its price is older"
     return f"{place(cheaper)} costs less, but {why}."

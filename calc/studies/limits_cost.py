@@ -10,6 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.job.cells import JobRow
 from calc.job.columns import (
     ANYWHERE,
+    BOTH_WITHIN,
     MOST_INSTANCES,
     PUBLISHED,
     USUAL_INSTANCES,
@@ -79,24 +80,26 @@ def relaxed_limits(
     others: Sequence[Relaxed],
     catalogs: Catalogs,
 ) -> list[Relaxed]:
-    """Return every limit whose next step saves more than a tie, the largest saving first.
+    """Return every limit whose next step saves a hundredth or more, the largest saving first.
 
     `others`: the limits that leave candidates out (`relaxations`), each at its next step.
     """
     job = ranking.job
-    most = ranking.candidates.usd[least] / job.judged["tie_ratio"]
+    most = ranking.candidates.usd[least] / BOTH_WITHIN
     relaxed = [*_next_steps(cells, ranking, least, most, catalogs), *others]
     load = "requests_per_second" if job.requests_per_second else "users"
     shares = {load: LESS_LOAD}  # a smaller load has to save more than its share
     worth = [limit for limit in relaxed if limit.usd < most * shares.get(limit.name, 1.0)]
-    return sorted(_wider_first(worth, job.judged["tie_ratio"]), key=lambda limit: limit.usd)
+    return sorted(_wider_first(worth), key=lambda limit: limit.usd)
 
 
-def _wider_first(relaxed: list[Relaxed], tie: float) -> list[Relaxed]:
+def _wider_first(relaxed: list[Relaxed]) -> list[Relaxed]:
     """Leave out fewer bits of weights or cache that save no more than wider ones."""
     wider = min((limit.usd for limit in relaxed if limit.bits and limit.step == 8), default=np.inf)
     return [
-        limit for limit in relaxed if not limit.bits or limit.step == 8 or limit.usd * tie < wider
+        limit
+        for limit in relaxed
+        if not limit.bits or limit.step == 8 or limit.usd * BOTH_WITHIN < wider
     ]
 
 

@@ -16,7 +16,7 @@ from calc.say.numbers import about, usd
 from calc.search.first_rows import first_row
 from calc.search.options import options
 
-TIE_RATIO = 1.01  # within which the easier or faster option is named
+TIE_RATIO = 1.006  # within which the easier or faster option is named
 LENGTHS = {"prompt_tokens": (256, 2048, 12000), "answer_tokens": (64, 512)}
 SERVED = ("llama-3.2-1b", "qwen3-8b", "gpt-oss-20b", "llama-3.3-70b", "kimi-k2.6")
 SERVICE = {"goal": ("serve",), "model": SERVED, **LENGTHS}

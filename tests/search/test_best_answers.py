@@ -98,10 +98,10 @@ def test_the_next_faster_plan_costs_at_most_four_times_the_cheapest(usd, point):
     assert knee(np.array([100.0, usd]), np.array([1000.0, 800.0]), JUDGED) == point
 
 
-def test_ties_within_a_hundredth_go_to_the_easier_then_the_shorter_then_the_plainer():
+def test_ties_within_half_a_hundredth_go_to_the_easier_then_the_shorter_then_the_plainer():
     three = ["wait-or-quota", "usually", "usually"]
-    assert least_money(ranked([100, 100.9, 100.5], [9, 5, 7], three), np.arange(3)) == 1
-    assert least_money(ranked([100, 101.1, 101.2], [9, 5, 7], three), np.arange(3)) == 0
+    assert least_money(ranked([100, 100.4, 100.2], [9, 5, 7], three), np.arange(3)) == 1
+    assert least_money(ranked([100, 100.6, 100.7], [9, 5, 7], three), np.arange(3)) == 0
     assert least_money(ranked([100, 100, 100], [9, 8.99, 9], ["usually"] * 3), np.arange(3)) == 0
     served = ranked([100, 100, 100], [3, 4, 5], idle=[True, False, False], work="inference")
     assert least_money(served, np.arange(3)) == 1

@@ -94,9 +94,9 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
         == "The answer also takes 6 requests in flight."
     )
     tied, dear = least | {"usd": least["usd"] / 1.004}, least | {"usd": least["usd"] / 1.2}
-    assert near_ties(answered).tie_ratio == 1.01
-    beside = NearTies([least, tied], 2, None, tie_ratio=1.01)
-    assert TIED.format("1 %") in how_sure(beside, None, Alternatives(), catalogs)
+    assert near_ties(answered).tie_ratio == 1.005
+    beside = NearTies([least, tied], 2, None, tie_ratio=1.005)
+    assert TIED.format("0.5 %") in how_sure(beside, None, Alternatives(), catalogs)
     behind = how_sure(beside._replace(rows=[least, dear]), None, Alternatives(), catalogs)
     assert "costs less, but its price is older." in behind
     assert "tie" not in behind
