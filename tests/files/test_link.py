@@ -12,6 +12,7 @@ from calc import estimate
 from calc.files.link.kept_answers import MOST_KEPT, differing, scenario_name
 from calc.files.link.link import LONGEST_VALUE, MOST_VALUES, VERSION, compose, parse
 from calc.job.fields import JOB, job_fields_of, job_of
+from calc.job.resolve import resolve
 from calc.models.huggingface.config import custom_entry
 from calc.plan.kept_answer import KeptAnswer
 
@@ -41,6 +42,27 @@ def test_the_first_visit_a_free_region_and_the_day_of_prices_travel_and_what_is_
         {"prices_as_of": "2026-07-20"},
         [],
     )
+
+
+@pytest.mark.parametrize(
+    ("context", "prompt", "answer", "lengths"),
+    [
+        ("16000", "12000", "", (12000, 4000)),
+        ("16000", "", "500", (15500, 500)),
+        ("16000", "12000", "4000", (12000, 4000)),
+        ("16000", "1024", "512", (14976, 1024)),  # a link of the page, which writes its defaults
+        ("16000", "16000", "", (14976, 1024)),  # leaves no answer
+    ],
+)
+def test_a_context_and_one_of_its_parts_give_the_other(context, prompt, answer, lengths):
+    words = {"context_tokens": context, "prompt_tokens": prompt, "answer_tokens": answer}
+    query = {name: [text] for name, text in words.items() if text}
+    fields = {name: field.default for name, field in JOB.items()} | {"regions": [], "markets": []}
+    choices, complaints = parse({"goal": ["serve"], "model": ["llama-3.1-8b"], **query}, CATALOGS)
+    fields |= choices
+    assert len(complaints) == (context == prompt)
+    job = resolve(job_of(fields, {}), CATALOGS)
+    assert (job.prompt_tokens, job.answer_tokens) == lengths
 
 
 @pytest.mark.parametrize("model", ["mine", "my-llama-3.1-8b.v2"])

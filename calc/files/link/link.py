@@ -17,7 +17,7 @@ from calc.files.link import kept_answers as link_kept
 from calc.files.link import models_of_link
 from calc.files.link import readings as link_readings
 from calc.job.columns import ANYWHERE
-from calc.job.fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
+from calc.job.fields import BY_HAND, COMPARED, JOB, LENGTHS, MAY_BE_EMPTY, SEVERAL
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
@@ -124,6 +124,7 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[Row, list[st
             complaints += wrong
             if values:
                 choices[name] = values[0] if len(values) == 1 else values
+    choices |= _lengths_in_context(choices, complaints)
     # A name or a value may hold a line break.
     on_one_line = [" ".join(complaint.split()) for complaint in complaints]
     return choices | ({"custom_models": custom} if custom else {}), on_one_line
@@ -148,6 +149,26 @@ def _as_fields(query: dict[str, list[str]]) -> dict[str, list[str]]:
     if "examples" in fields:
         fields.setdefault("epochs", ["1"])
     return fields
+
+
+def _lengths_in_context(choices: Row, complaints: list[str]) -> Row:
+    """Return the lengths of a link that has a context and one of its parts, or both parts of it.
+
+    A link that the page writes has a context beside lengths that it does not use.
+    """
+    context = choices.get("context_tokens")
+    parts = {name: choices[name] for name in LENGTHS if choices.get(name)}
+    if not context or not parts:
+        return {}
+    rest = context - sum(parts.values())
+    if len(parts) == 1 and rest > 0:
+        return {"context_tokens": None, **dict.fromkeys(LENGTHS, rest), **parts}
+    if len(parts) == 1:
+        complaints.append(
+            f"Ignored {next(iter(parts))} from the link: it uses up the whole context of "
+            f"{context:,} tokens."
+        )
+    return {"context_tokens": None} if rest == 0 and len(parts) == len(LENGTHS) else {}
 
 
 def _days(hours: str) -> str:
