@@ -244,7 +244,7 @@ def _of_form(
     """Error of a piece with the surfaces through some of its points, and these surfaces.
 
     `form`: the points of each surface. `values`: GiB, shape (moments, components, points).
-    `multiplied`: the terms at the lengths and at those in whole pages, shape (2, points, 6).
+    `factors`: the terms at the lengths and at those in whole pages, shape (2, points, 6).
     """
     most = _most_by_stop(values.sum(axis=1), stops)
     peak = most.max(axis=0)

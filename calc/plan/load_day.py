@@ -13,8 +13,10 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.machines import ROUNDING
 from calc.cost.markets import MARKETS
-from calc.evaluate import Row
+from calc.evaluate import Row, evaluate
+from calc.layout import replicas
 from calc.plan.bill import working_instances
+from calc.scenarios.counts import replica_gpus
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 MOST_MONTHS = 120  # of growth
@@ -139,10 +141,8 @@ def _hours_table(load: Load, units: np.ndarray, instances: np.ndarray) -> pd.Dat
 
 def unit_instances(row: Row, catalogs: Catalogs) -> float:
     """Instances that start and stop together: those of one replica, at least one. [instances]"""
-    names = ("tensor_parallel", "pipeline_parallel", "context_parallel")
-    replica_gpus = np.prod([float(row[name]) for name in names])
     gpus = float(catalogs.instances["gpus"].get(row["instance"], np.nan))
-    return float(max(np.ceil(replica_gpus / gpus), 1.0)) if gpus > 0 else 1.0
+    return float(max(np.ceil(evaluate(replica_gpus, row) / gpus), 1.0)) if gpus > 0 else 1.0
 
 
 def needed_units(row: Row, load: Load, unit: float) -> float:
@@ -153,10 +153,7 @@ def needed_units(row: Row, load: Load, unit: float) -> float:
     units = working_instances(row) / unit
     if load.users is None:
         return float(units)
-    names = ("tensor_parallel", "pipeline_parallel", "context_parallel")
-    replicas = float(row["gpus"]) / np.prod([float(row[name]) for name in names])
-    users_each = float(row["batch"]) * replicas / units
-    return float(load.users / users_each)
+    return float(load.users * units / (row["batch"] * replicas(row)))
 
 
 def _full_month(

@@ -11,7 +11,8 @@ from calc.catalogs.load import read_catalog, read_once
 from calc.catalogs.schemas import neuron as neuron_catalog
 from calc.catalogs.schemas.neuron import NeuronInstance, NeuronRate
 from calc.cost.job import ends_of
-from calc.evaluate import Row
+from calc.evaluate import Row, evaluate
+from calc.scenarios.counts import replica_gpus
 from calc.units import GIB, HOUR_SECONDS, MILLION
 
 WEIGHT_BYTES = 2  # of a parameter in bf16
@@ -59,9 +60,7 @@ def needed_gib(row: Row) -> float:
         return (
             WEIGHT_BYTES * (parameters - trained_parameters) + TRAINED_BYTES * trained_parameters
         ) / GIB
-    names = ("tensor_parallel", "pipeline_parallel", "context_parallel")
-    replica_gpus = float(np.prod([float(row[name]) for name in names]))
-    cache = float(np.nan_to_num(row["kv_cache_bytes"])) * replica_gpus
+    cache = float(np.nan_to_num(row["kv_cache_bytes"]) * evaluate(replica_gpus, row))
     return (WEIGHT_BYTES * parameters + cache) / GIB
 
 

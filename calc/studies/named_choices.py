@@ -25,7 +25,7 @@ def named_choices(
 ) -> list[NamedChoice]:
     """Answer each of the choices that a text leaves open; empty if it leaves none.
 
-    `said`: the columns that the text sets; `words`: the words of each.
+    `said_choices`: the columns that the text sets; `words`: the words of each.
     """
     for column in CHOICES:
         values = [

@@ -78,7 +78,7 @@ def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
 def _figures(row: Row, ticked_row: Row | None, money: Money, ink: Ink, catalogs: Catalogs) -> str:
     """HTML: memory, of its card, cost, time, and the difference from the job's ticked answer.
 
-    `ticked` is None where the job has a single answer.
+    `ticked_row` is None where the job has a single answer.
     """
     tank = tank_html(row, ink, row_words.tank_alt(row))
     cost = "yours" if row["have"] else escape(money(row["usd"]))

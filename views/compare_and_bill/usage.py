@@ -127,7 +127,7 @@ def load(row: Row) -> str:
 
 
 def per_token(row: Row, prices: Row, catalogs: Catalogs) -> str:
-    """The tokens a day from which own instances cost less than an endpoint (`listed`)."""
+    """The tokens a day from which own instances cost less than an endpoint (`prices`)."""
     tokens = row["endpoint_break_even_tokens"]
     if is_missing(tokens):
         return not_sold(row, catalogs)

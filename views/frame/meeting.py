@@ -23,7 +23,7 @@ HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "GPU-hours", "Memory pe
 def markdown(
     every: ComparedAnswers, sentences: list[str], link: str, today: date, catalogs: Catalogs
 ) -> str:
-    """The minutes; `said` are the decision, the cases and the budget in sentences."""
+    """The minutes; `sentences` are the decision, the cases and the budget in sentences."""
     bill = every.rows.iloc[every.ticked]
     lines = [f"## {the_bill.heading(bill, every.money)}", ""]
     if sentences:
