@@ -64,7 +64,7 @@ def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
     return f"{instances_needed:.0f} × {instance}" + (f" ({count})" if gpus != gpus_paid else "")
 
 
-def needed_part(rows: pd.DataFrame, name: str) -> np.ndarray:
+def _needed_part(rows: pd.DataFrame, name: str) -> np.ndarray:
     """Return a component of the memory that must fit; the overhead is all beyond the peak. [B]"""
     if name != "overhead_bytes":
         return rows[name].to_numpy(dtype=float)
@@ -77,7 +77,7 @@ def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]
     sound = (rows["problem"] == "").to_numpy()
     rows = rows[sound]
     names = [name for name, is_drawn in zip(names, sound, strict=True) if is_drawn]
-    parts = np.column_stack([needed_part(rows, name) for name in components])
+    parts = np.column_stack([_needed_part(rows, name) for name in components])
     total = rows["needed_bytes"].to_numpy(dtype=float)
     count, width = parts.shape
     return pd.DataFrame(
@@ -222,7 +222,7 @@ def parts_by_row(
     rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]
 ) -> pd.DataFrame:
     """Return the GiB of each component and, last, the total, with a column for each row."""
-    parts = {COMPONENT_LABELS[name]: needed_part(rows, name) / GIB for name in components}
+    parts = {COMPONENT_LABELS[name]: _needed_part(rows, name) / GIB for name in components}
     table = pd.DataFrame(
         parts | {"In all": rows["needed_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)
     ).T

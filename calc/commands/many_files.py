@@ -66,7 +66,7 @@ def estimate_files(
     outcomes = (
         _on_cluster(parts, columns, catalogs, cluster, Path(folder))
         if cluster
-        else (estimate_part(part, columns, catalogs) for part in parts)
+        else (_estimate_part(part, columns, catalogs) for part in parts)
     )
     progress = Progress("rows")
     rows_done = 0
@@ -89,7 +89,7 @@ def estimate_files(
     return 0 if rows_done == len(parts) else UNUSABLE
 
 
-def estimate_part(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
+def _estimate_part(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
     """Write the results of a part, table by table."""
     counts: list[int] = []
 
@@ -117,7 +117,7 @@ def _on_cluster(
             with replacing_stream(str(catalogs_path), binary=True) as target:
                 pickle.dump(replace(catalogs, base=None), target)
             futures = client.map(
-                part_on_worker,
+                _part_on_worker,
                 parts,
                 pure=False,
                 retries=RETRIES,
@@ -179,9 +179,9 @@ def _client(address: str) -> Any:
     return client
 
 
-def part_on_worker(part: Part, columns: Columns, shared: str, release: str) -> Outcome:
+def _part_on_worker(part: Part, columns: Columns, shared: str, release: str) -> Outcome:
     """Estimate a part on a worker; raise TableError if its release differs from the client's."""
-    return estimate_part(part, columns, _shared_catalogs(shared, release))
+    return _estimate_part(part, columns, _shared_catalogs(shared, release))
 
 
 def release_here() -> str:

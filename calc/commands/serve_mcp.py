@@ -43,7 +43,7 @@ def main(_options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 @cache
-def agent_tools() -> Json:
+def _agent_tools() -> Json:
     """Return the descriptions of the tools for the agent: agent_tools.yaml."""
     path = Path(__file__).with_name("agent_tools.yaml")
     return read_strictly(path.read_text("utf-8"), path.name)
@@ -53,7 +53,7 @@ def server(catalogs: Catalogs) -> Any:
     """The tools, their inputs typed by the glossary; errors are the command line's sentences."""
     from mcp.server import MCPServer
 
-    words = agent_tools()
+    words = _agent_tools()
     tools = MCPServer("headroom", instructions=words["instructions"], log_level="WARNING")
     for name, (tool, columns) in TOOLS.items():
         parameters = _describe_columns(tool, words.get(columns, ()), catalogs)
@@ -95,7 +95,7 @@ def _schema(names: Sequence[str]) -> Json:
     for name in names:
         choices = [choice for choice in columns[name].choices if choice]
         more = {"enum": choices} if choices else {}
-        about = agent_tools()["meanings"].get(name) or GLOSSARY[name].meaning
+        about = _agent_tools()["meanings"].get(name) or GLOSSARY[name].meaning
         properties[name] = {
             "type": KINDS.get(columns[name].kind, "string"),
             "description": about,

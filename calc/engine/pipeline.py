@@ -117,7 +117,7 @@ def estimate_distinct(
             f"There is no result column '{unknown[0]}'; choose from calc.engine.pipeline.COLUMNS."
         )
     solve = solve and bool(set(SOLVED) & set(wanted))
-    first, copies = distinct_scenarios(frame)
+    first, copies = _distinct_scenarios(frame)
     once = frame if copies is None else frame.iloc[first]
     # An empty table gets the columns of one row.
     once = once if len(once) else pd.DataFrame({"model": [""]})
@@ -134,7 +134,7 @@ def estimate_distinct(
     return results, copies
 
 
-def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
+def _distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
     """The first row of each distinct scenario, and each row's scenario; None if few repeat."""
     input_columns = [
         name

@@ -200,7 +200,7 @@ def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
     return tuple(formula.__name__ for stage in stages for formula in stage.formulas)
 
 
-def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
+def _resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages make, and those that later formulas make from them."""
     own = makes(stages)
     later_stages = STAGES[STAGES.index(stages[-1]) + 1 :]
@@ -208,7 +208,7 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     return frozenset([*own, *(formula.__name__ for formula in resting(own, later))])
 
 
-RESTING_ON_TIME = resting_on(STAGES[NAMES.index("step-time") : NAMES.index("machines")])
+RESTING_ON_TIME = _resting_on(STAGES[NAMES.index("step-time") : NAMES.index("machines")])
 # Columns that are made while the moments of memory are walked through.
 ON_THE_WAY = {
     "stages_before",
@@ -251,11 +251,11 @@ def _memory_reads(work: str) -> frozenset[str]:
 
 def before_memory(table: Table) -> Table:
     """The columns of a resolved table that memory reads, and the keys of its shared stages."""
-    keys = {name for stage in MEMORY if stage.shared for name in keys_of(stage, table)}
+    keys = {name for stage in MEMORY if stage.shared for name in _keys_of(stage, table)}
     return table.only(_memory_reads(work_of(table)) | (keys - MEMORY_MADE))
 
 
-def keys_of(stage: Stage, table: Table) -> tuple[str, ...]:
+def _keys_of(stage: Stage, table: Table) -> tuple[str, ...]:
     """Return the columns that decide the results of a stage."""
     return table[ORIGINS].deciding(reads((stage,)))
 
@@ -279,17 +279,17 @@ def walk(table: Table, stages: tuple[Stage, ...], wanted: Iterable[str] = ()) ->
                 name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]
             }
         elif stage.shared:
-            table |= table.once(keys_of(stage, table), partial(_results_of, stage))
+            table |= table.once(_keys_of(stage, table), partial(_results_of, stage))
         else:
             if stage.name == "peak":
                 moments.add_moments(table, work)
             if stage.name == "conversations":
-                table |= turns_at_hits(table, work)
+                table |= _turns_at_hits(table, work)
             evaluate_all(stage.formulas, table)
     return table
 
 
-def turns_at_hits(table: Table, work: str) -> Columns:
+def _turns_at_hits(table: Table, work: str) -> Columns:
     """The rate of turns at each of HIT_RATIOS, for the formula of the hits. [turns/s]"""
     if work != SERVING or not np.any(table["turns"] > 1):
         return {TURNS_AT_HITS: np.full((1, 1), np.nan)}

@@ -134,7 +134,7 @@ def explain(
         moments=_moments(moments, table),
         formulas=pd.DataFrame(chains),
         facts=pd.DataFrame([fact(name, table, catalogs) for name in facts]),
-        blocks=block_tables(table, catalogs),
+        blocks=_block_tables(table, catalogs),
     )
 
 
@@ -181,14 +181,14 @@ def chain(waiting, apart, columns, place, facts, write_number, formulas=FORMULAS
         if place and name.startswith(
             ("place_", "products_", "attention_", "gradients_", "reduction_")
         ):
-            value = at_place(value, place)
+            value = _at_place(value, place)
         live_value = live(value)
         rows.append(_row(name, _says(formula), value, live_value, write_number))
         waiting = columns_of_formula(live_value) + waiting
     return rows
 
 
-def at_place(node: Any, place: tuple[int, ...]) -> Any:
+def _at_place(node: Any, place: tuple[int, ...]) -> Any:
     """An equation over all places, reduced to one of them; sums over stacks are unchanged."""
     if not isinstance(node, TracedColumn):
         return node
@@ -200,7 +200,7 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
     parts = (
         node.parts
         if node.op in ("sum", "max", "cumsum", "stack")
-        else [at_place(part, place) for part in node.parts]
+        else [_at_place(part, place) for part in node.parts]
     )
     return TracedColumn(value, name=node.name, op=node.op, parts=parts)
 
@@ -215,7 +215,7 @@ def _row(formula, says, result, figure, write_number) -> dict:
         "today": text(figure),
         "numbers": text(figure, write_number),
         "reads": tuple(columns_of_formula(figure)),
-        "unit": unit_of(formula),
+        "unit": _unit_of(formula),
         "value": np.atleast_1d(value).ravel().astype(float),
     }
 
@@ -225,7 +225,7 @@ def _says(function: Callable) -> str:
     return re.sub(r" \[[^\]]+\]", "", " ".join((getdoc(function) or "").split()), count=1)
 
 
-def unit_of(name: str) -> str:
+def _unit_of(name: str) -> str:
     """The unit of a column, by the ending of its name or else by the glossary."""
     default = GLOSSARY[name].unit if name in GLOSSARY else ""
     return next((unit for ending, unit in ENDINGS if name.endswith(ending)), default)
@@ -240,7 +240,7 @@ def fact(name: str, table: Columns, catalogs: Catalogs) -> dict:
     return {
         "column": name,
         "means": means,
-        "unit": unit_of(name),
+        "unit": _unit_of(name),
         "value": value,
         "from": came_from,
         "source": source,
@@ -293,7 +293,7 @@ def entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> t
     return source.place, ", ".join(filter(None, (source.text, source.day)))
 
 
-def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
+def _block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     """Bytes that a block of each stack saves and needs: coefficient · size. [B per token]
 
     `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.

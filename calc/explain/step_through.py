@@ -79,14 +79,14 @@ class Surfaces(NamedTuple):
     miss_ratio: np.ndarray
 
 
-def stop_of(moment: Moment) -> str:
+def _stop_of(moment: Moment) -> str:
     """The stop of the walk that a moment belongs to."""
     if moment.parts.get("gradients_bytes") == "end_gradients_bytes":
         return "gradients done"
     return "optimizer step" if moment.phase == "step" else moment.phase
 
 
-def moments_of(work: str) -> tuple[Moment, ...]:
+def _moments_of(work: str) -> tuple[Moment, ...]:
     """The moments of a request, or of a training's update with what stays between steps."""
     return (
         *(moment for moment in MOMENTS[work] if moment.phase not in WHERE),
@@ -180,7 +180,7 @@ def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values
         always = {
             name: end[name] for name in ALLOCATED if name not in named_in(work) and name in end
         }
-        for moment in moments_of(work):
+        for moment in _moments_of(work):
             passing = {name: end[column] for name, column in moment.parts.items()}
             total = sum(passing.values())
             places = np.shape(total)[:-1] if np.ndim(total) > 1 else ()
@@ -204,7 +204,7 @@ def terms(batch: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     return np.stack([one, batch, length, batch * length, length**2, batch * length**2], axis=-1)
 
 
-def in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
+def _in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
     """Lengths in whole pages, if an engine caches in pages. [tokens]"""
     return np.where(
         page_tokens > 0, np.ceil(tokens / np.maximum(page_tokens, 1)) * page_tokens, tokens
@@ -218,7 +218,7 @@ def _fit_pieces(
     stages = [stage for stage, rows in at_places(table) if len(rows) == batch.size]
     work = work_of(table)
     moments = list(_moments_at(stages, work))
-    stops = np.array([STOPS[work].index(stop_of(moment)) for moment, _ in moments])
+    stops = np.array([STOPS[work].index(_stop_of(moment)) for moment, _ in moments])
     zeros = np.zeros(batch.size)
     parts_bytes = [[parts.get(name, zeros) for name in ALLOCATED] for _, parts in moments]
     parts_gib = np.stack([np.stack(parts) for parts in parts_bytes]) / GIB
@@ -226,7 +226,7 @@ def _fit_pieces(
     pages = np.broadcast_to(
         stages[0]["page_tokens"] if work == "inference" else 0.0, batch.size
     ).reshape(batch.shape)
-    products = np.stack([terms(batch, tokens), terms(batch, in_pages(tokens, pages))])
+    products = np.stack([terms(batch, tokens), terms(batch, _in_pages(tokens, pages))])
     for piece, page in enumerate(pages[:, 0]):
         fits = (
             _of_form(form, parts_gib[:, :, piece], products[:, piece], stops, page)
@@ -374,7 +374,7 @@ def figures_at(rows: pd.DataFrame, batch: float, tokens: float, safe_gib: float)
 def _gib_at(rows: pd.DataFrame, batch: float, tokens: float) -> pd.DataFrame:
     """The rows for a length, with their `gib`."""
     here = rows[(rows["over_tokens"] < tokens) & (tokens <= rows["to_tokens"])]
-    lengths = in_pages(np.full(len(here), float(tokens)), here["page_tokens"].to_numpy())
+    lengths = _in_pages(np.full(len(here), float(tokens)), here["page_tokens"].to_numpy())
     factors = terms(np.full(len(here), float(batch)), lengths)
     return here.assign(gib=(here[list(COEFFICIENTS)].to_numpy() * factors).sum(axis=1))
 

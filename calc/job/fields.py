@@ -159,7 +159,7 @@ def tokens_of_run(fields: Row) -> float:
     return fields["examples"] * fields["example_tokens"] * fields["epochs"]
 
 
-def step_by_hand(fields: Row, by_hand: dict[str, list]) -> int | None:
+def _step_by_hand(fields: Row, by_hand: dict[str, list]) -> int | None:
     """Tokens of the step where micro-batch, accumulation and GPUs are all set by hand. [tokens]"""
     row = {name: by_hand.get(name, [None])[0] for name in ("batch", "accumulation_steps", "gpus")}
     if not all(row.values()):
@@ -181,7 +181,7 @@ def job_of(fields: Row, by_hand: dict[str, list]) -> Row:
         if fields["goal"] == "tune" and "train_tokens" not in by_hand:
             job |= {name: fields[name] for name in EXAMPLES}
         job["sequence_tokens"] = fields["sequence_tokens"]
-        job["step_tokens"] = fields["step_tokens"] or step_by_hand(fields, by_hand)
+        job["step_tokens"] = fields["step_tokens"] or _step_by_hand(fields, by_hand)
     else:
         job |= {name: fields[name] for name in OF_SERVING}
         if fields["requests_per_second"] or fields["people"]:

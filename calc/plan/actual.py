@@ -96,7 +96,7 @@ def actual(
         _compare_plan(
             row,
             matches.lines[matches.lines["of_plan"] == row["scenario"]],
-            months_at_work(row, first_day, last_day),
+            _months_at_work(row, first_day, last_day),
             catalogs,
         )
         for row in records(plans)
@@ -164,7 +164,7 @@ def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
 
 def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs) -> Row:
     """Compare one plan with its lines."""
-    planned_usd = planned_cost(row, months)
+    planned_usd = _planned_cost(row, months)
     rate = float(row["usd_per_hour"]) / float(row["instances"])  # [USD per instance-hour]
     planned_hours = planned_usd / rate if rate > 0 else np.nan
     actual_usd = float(lines["usd"].sum())
@@ -194,7 +194,7 @@ def _compare_plan(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalo
     }
 
 
-def months_at_work(row: Row, first_day: str, last_day: str) -> float:
+def _months_at_work(row: Row, first_day: str, last_day: str) -> float:
     """Months in which a plan is at work from a day to a day; all of them if it has no days.
 
     Without a first day it is one month. A run without an end is at work on its first day.
@@ -207,7 +207,7 @@ def months_at_work(row: Row, first_day: str, last_day: str) -> float:
     return max(_days(first, last), 0) / MONTH_DAYS
 
 
-def planned_cost(row: Row, months: float) -> float:
+def _planned_cost(row: Row, months: float) -> float:
     """Dollars of a plan over its months; a run that is made once counts in full in any. [USD]"""
     if row["is_once"]:
         return float(row["once_usd"]) if months > 0 else 0.0
@@ -222,7 +222,7 @@ def _machines(row: Row, lines: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame
     own = lines[lines["counts_as"] == MACHINE]
     hours = own["instance_hours"] + own["wall_hours"] * float(row["instances"])
     instance = own["instance"].where(own["instance"] != "", row["instance"])
-    market = own["market"].where(own["market"] != "", bill_market(row["market"]))
+    market = own["market"].where(own["market"] != "", _bill_market(row["market"]))
     gpus = catalogs.instances["gpus"].astype(float)
     each = gpus.reindex([*instance, row["instance"]]).to_numpy()
     return pd.DataFrame(
@@ -231,12 +231,12 @@ def _machines(row: Row, lines: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame
             "usd": own["usd"],
             "planned_hours_each": np.nan_to_num(each[:-1] / each[-1], nan=1.0),
             "is_other_machine": instance != row["instance"],
-            "is_other_market": market != bill_market(row["market"]),
+            "is_other_market": market != _bill_market(row["market"]),
         }
     )
 
 
-def bill_market(market: str) -> str:
+def _bill_market(market: str) -> str:
     """The market of a plan as lines of a bill name it: all commitments are one."""
     return "commitment" if MARKETS[market].committed_years else market
 

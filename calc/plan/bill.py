@@ -168,7 +168,7 @@ def worth_signing(markets: pd.DataFrame, market: str) -> pd.DataFrame:
     return pd.concat([markets[markets["market"] == market], least])
 
 
-def markets_for(row: Row, catalogs: Catalogs) -> list[str]:
+def _markets_for(row: Row, catalogs: Catalogs) -> list[str]:
     """The markets to compare: all paid by use, the row's, and every commitment with a price."""
     commitments = [
         name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))
@@ -184,7 +184,7 @@ def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     committed_usd and break_even_hours_per_month are set where unused hours are paid. Without a
     price all of them are empty.
     """
-    markets = markets_for(row, catalogs)
+    markets = _markets_for(row, catalogs)
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     columns = ["market", *[name for name in BILL if name not in ("seconds", "resting_instances")]]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])

@@ -48,7 +48,7 @@ def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> 
 def case_ratios(row: Row) -> Ratios:
     """Return the low and the high case of a billed row, over its bill."""
     low, high = run_ratios(row) if ends_of(row) else service_ratios(row)
-    return low, high * attempt_ratios(row)[1]
+    return low, high * _attempt_ratios(row)[1]
 
 
 def run_ratios(row: Row) -> Ratios:
@@ -87,7 +87,7 @@ def service_ratios(row: Row) -> Ratios:
     )
 
 
-def attempt_ratios(row: Row) -> Ratios:
+def _attempt_ratios(row: Row) -> Ratios:
     """Return what a run's bill is multiplied by: 1, and the share with one more attempt.
 
     Services and bills without a cost stay as they are.
@@ -97,7 +97,7 @@ def attempt_ratios(row: Row) -> Ratios:
     return _known_ratios(1.0, 1 + attempt_usd(row) / row["usd"])
 
 
-def price_ratios(row: Row, catalogs: Catalogs) -> Ratios:
+def _price_ratios(row: Row, catalogs: Catalogs) -> Ratios:
     """Return the lowest and the highest price of the history on the row's market, over today's."""
     line = price_line(catalogs, row["instance"], row["region"])
     prices = line.loc[line["market"] == row["market"], "usd_per_hour"].dropna()
@@ -107,7 +107,7 @@ def price_ratios(row: Row, catalogs: Catalogs) -> Ratios:
     return _known_ratios(prices.min() / today, prices.max() / today)
 
 
-def spot_ratios(row: Row, catalogs: Catalogs) -> Ratios:
+def _spot_ratios(row: Row, catalogs: Catalogs) -> Ratios:
     """Return what the row costs on Spot, over its bill."""
     if row["market"] != "on-demand" or row["have"] or not row["usd"] > 0:
         return UNCHANGED
@@ -126,10 +126,10 @@ def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
     factors = {
         "hours": [run_ratios(row) for row in rows],
         "load": [service_ratios(row) for row in rows],
-        "attempts": [attempt_ratios(row) for row in rows],
-        "price": [price_ratios(row, catalogs) for row in rows],
-        "spot": [spot_ratios(row, catalogs) for row in rows],
-        "discount": [discount_ratios(row) for row in rows],
+        "attempts": [_attempt_ratios(row) for row in rows],
+        "price": [_price_ratios(row, catalogs) for row in rows],
+        "spot": [_spot_ratios(row, catalogs) for row in rows],
+        "discount": [_discount_ratios(row) for row in rows],
     }
     table: list[Row] = []
     for factor, ratios in factors.items():
@@ -142,7 +142,7 @@ def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
     return frame.loc[order[span[order] > LEAST_SHARE * sum(usd.tolist())]].reset_index(drop=True)
 
 
-def discount_ratios(row: Row) -> Ratios:
+def _discount_ratios(row: Row) -> Ratios:
     """Return what the discount that is asked for makes of a bill; nothing of own machines'."""
     return UNCHANGED if row["have"] else (1 - ASKED_DISCOUNT, 1.0)
 

@@ -69,7 +69,7 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
     is_open = np.zeros(len(lines), dtype=bool)
     for key, places in groups.indices.items():
         group = dict(zip(GROUP, key, strict=True))
-        shared = group_parts(group)
+        shared = _group_parts(group)
         label = ", ".join(shared)
         candidates, how = _candidates(group, rows)
         if assigned.get(label) in {NO_PLAN, *(row["scenario"] for row in rows)}:
@@ -109,7 +109,7 @@ def _is_at_work(row: Row, day: str) -> bool:
     return starts[: len(day)] <= day and (not ends or day <= ends[: len(day)])
 
 
-def group_parts(group: Mapping[str, str]) -> tuple[str, ...]:
+def _group_parts(group: Mapping[str, str]) -> tuple[str, ...]:
     """Label of what lines have in common: p5.48xlarge, us-east-1, team nlp."""
     tags = [f"{tag} {group[tag]}" for tag in TAGS if group[tag]]
     parts = [group["instance"] or "no machine", group["region"], *tags]

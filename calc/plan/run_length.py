@@ -14,7 +14,7 @@ TIMES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the run
 _MOST_SEQUENCES = 256
 
 
-def run_columns(market: str) -> tuple[str, tuple[str, str]]:
+def _run_columns(market: str) -> tuple[str, tuple[str, str]]:
     """A market in words, and the columns of a run's USD and hours on it."""
     terms = MARKETS[market]
     label = f"{terms.label}, interruptions counted" if terms.interrupted else terms.label
@@ -31,7 +31,7 @@ def over_tokens(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
     shared = {"times": times, "tokens": rows[name], "fits": rows["fits"], "now": times == 1}
     parts = [
         pd.DataFrame({**shared, "line": label, "usd": rows[usd], "hours": rows[hours]})
-        for label, (usd, hours) in map(run_columns, PLAN_MARKETS)
+        for label, (usd, hours) in map(_run_columns, PLAN_MARKETS)
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[table["usd"].notna()]

@@ -115,7 +115,7 @@ def open_question(group: OpenGroup, regions: Mapping[str, str] | None = None) ->
     return f"{billed_usd(group.usd)} of {places}: which plan is it ({plans})?"
 
 
-def open_questions(result: Actual) -> list[str]:
+def _open_questions(result: Actual) -> list[str]:
     """Return the questions about the largest amounts, and a sentence on the number of others."""
     groups = result.matched.open_groups
     questions = [open_question(group) for group in groups[:MOST_GROUPS]]
@@ -193,7 +193,7 @@ def report(bill: BillLines, result: Actual, runway: Runway | None) -> list[str]:
     rows = records(result.table)
     sentences = [bill_sentence(bill, result), f"{headline(result)}."]
     sentences += map(plan_sentence, rows)
-    sentences += open_questions(result)
+    sentences += _open_questions(result)
     sentences += unplanned_sentences(result)
     sentences += beside_sentences(result)
     sentences += filter(None, map(attempts_sentence, rows))

@@ -26,7 +26,7 @@ def work_ends(job: Cells) -> bool:
 
 def offline_words(job: Cells, model: str, catalogs: Catalogs) -> str:
     """Return offline work in words: Generate 1 billion tokens with Llama 3.1 8B."""
-    how, to = ("Generate", "with") if counts_generated(job, catalogs) else ("Run", "through")
+    how, to = ("Generate", "with") if _counts_generated(job, catalogs) else ("Run", "through")
     return f"{how} {amount_words(job, catalogs)} {to} {model}"
 
 
@@ -41,7 +41,7 @@ def amount_words(job: Cells, catalogs: Catalogs) -> str:
     )
 
 
-def counts_generated(job: Cells, catalogs: Catalogs) -> bool:
+def _counts_generated(job: Cells, catalogs: Catalogs) -> bool:
     """Return whether the amount of offline work is counted in tokens that the model generates."""
     if not is_generator(job, catalogs):
         return False
@@ -60,7 +60,7 @@ def tokens_through(job: Cells, catalogs: Catalogs) -> float:
     """Tokens of offline work with its prompts, if the job counts generated tokens; else 0."""
     total = number_in(job, "tokens_total")
     context, answer = context_tokens_of(job), _answer_tokens(job)
-    is_known = total and answer > 0 and counts_generated(job, catalogs)
+    is_known = total and answer > 0 and _counts_generated(job, catalogs)
     return total * context / answer if is_known else 0.0
 
 

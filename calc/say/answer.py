@@ -112,7 +112,7 @@ def _of_first(
 ) -> list[str]:
     """The first answer: out of how many, what the next costs, and what ties with it."""
     where = f": {arrangement(reasons.row, catalogs)} on {place(reasons.row)}" if is_placed else ""
-    title = joined_titles([TITLES[name] for name in reasons.names])
+    title = _joined_titles([TITLES[name] for name in reasons.names])
     if "only" in reasons.codes:
         rank = f"{title}, the only option that runs, fits and meets the limits"
     else:
@@ -165,7 +165,7 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
         "roomiest": f"{budget.format('1.5')}, {room}",
     }
     reason = "; ".join(filter(None, (subject[name] for name in reasons.names)))
-    title = joined_titles(titles_of(reasons.names, reasons.codes))
+    title = _joined_titles(_titles_of(reasons.names, reasons.codes))
     text = (
         f"{title}{f' ({reason})' if reason else ''}: {arrangement(row, catalogs)} on {place(row)}"
     )
@@ -267,7 +267,7 @@ def _block(subject: Subject) -> str:
     idle = ""
     if instances > row["instances_needed"]:
         idle = (
-            f", of {instances:.0f} instances, since AWS sells {said_sizes(sizes)} at once, and "
+            f", of {instances:.0f} instances, since AWS sells {_said_sizes(sizes)} at once, and "
             f"{row['instances_needed']:.0f} of them work"
         )
     return (
@@ -277,7 +277,7 @@ def _block(subject: Subject) -> str:
     )
 
 
-def said_sizes(sizes: Iterable[float]) -> str:
+def _said_sizes(sizes: Iterable[float]) -> str:
     """The numbers of a list as a choice: 1, 2, 4, 8, 16, 32 or 64."""
     *first, last = (f"{size:.0f}" for size in sizes)
     return f"{', '.join(first)} or {last}"
@@ -361,7 +361,7 @@ def _times(ratio: float) -> str:
 
 def titles(row: Row) -> str:
     """The title of a row's card: Lowest cost, and easiest to get."""
-    names = titles_of(row["answer"].split("+"), row["why_codes"].split("+"))
+    names = _titles_of(row["answer"].split("+"), row["why_codes"].split("+"))
     first, *rest = names
     return ", and ".join([first, *(title[:1].lower() + title[1:] for title in rest)])
 
@@ -372,13 +372,13 @@ def short_title(row: Row) -> str:
     return NEXT_FASTER if first == "knee" else TITLES[first]
 
 
-def titles_of(names: Iterable[str], codes: Iterable[str]) -> list[str]:
+def _titles_of(names: Iterable[str], codes: Iterable[str]) -> list[str]:
     """The title of each name; a knee that costs much more is the next faster one."""
     is_next = "next-faster" in codes
     return [NEXT_FASTER if name == "knee" and is_next else TITLES[name] for name in names]
 
 
-def joined_titles(titles: list[str]) -> str:
+def _joined_titles(titles: list[str]) -> str:
     """Lowest cost, easiest to get and fastest."""
     *first, last = (titles[0], *(title[:1].lower() + title[1:] for title in titles[1:]))
     return f"{', '.join(first)} and {last}" if first else last

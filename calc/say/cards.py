@@ -51,32 +51,32 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
         past = f"past this, each {unit} saved costs more" if little else "nothing in between"
         return (
             f"{times(least['seconds'] / row['seconds'])} as fast for "
-            f"{more_money(row, least)}; {past}."
+            f"{_more_money(row, least)}; {past}."
         )
     if "easiest" in names and row["usd"] > least["usd"]:
         letter, least_letter = (LETTERS.get(one["instance"][:1], "") for one in (row, least))
         family = row["instance"].partition(".")[0]
         quota = ", with a quota of their own" if letter != least_letter else ""
         how = f"for {family} instances, {obtainable_words(row)}{quota}"
-        return f"{more_money(row, least).capitalize()} {how}."
+        return f"{_more_money(row, least).capitalize()} {how}."
     return layout_line(row, catalogs)
 
 
 def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     """The price of using the weights as trained: 80 % more: the weights as trained."""
     is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
-    weights = "the weights as trained" if is_trained else layout_words(row, catalogs)
+    weights = "the weights as trained" if is_trained else _layout_words(row, catalogs)
     if is_missing(row["usd"]):
         return f"{weights[:1].upper()}{weights[1:]}."
-    return f"{more_money(row, least).capitalize()}: {weights}."
+    return f"{_more_money(row, least).capitalize()}: {weights}."
 
 
 def layout_line(row: Row, catalogs: Catalogs) -> str:
     """Return the layout as a line: ZeRO 2 on 8 H100, 2 sequences at a time."""
-    return f"{layout_words(row, catalogs)}."
+    return f"{_layout_words(row, catalogs)}."
 
 
-def layout_words(row: Row, catalogs: Catalogs) -> str:
+def _layout_words(row: Row, catalogs: Catalogs) -> str:
     """The layout of a row, without a full stop."""
     cards = f"{row['gpus']:.0f} {short_card(row['gpu'], catalogs) or 'GPUs'}"
     if row["work"] == "inference":
@@ -107,7 +107,7 @@ def layout_words(row: Row, catalogs: Catalogs) -> str:
     return ", ".join(filter(None, parts))
 
 
-def more_money(row: Row, least: Row) -> str:
+def _more_money(row: Row, least: Row) -> str:
     """Return the cost against the first answer: 18 % more; the same cost; 2.0 times the cost."""
     ratio = row["usd"] / least["usd"]
     if is_missing(ratio):

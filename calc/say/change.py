@@ -138,8 +138,8 @@ def _notes_of_a_loss(notes: Iterable[str], catalogs: Catalogs) -> list[str]:
 
 def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> str:
     """The effect of a change (a row of advice) as a sentence; `mends`: of memory first."""
-    say = effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill
-    quality = cost_in_quality(change)
+    say = _effect_on_memory if mends or row["fits"] not in HOLDS else _effect_on_bill
+    quality = _cost_in_quality(change)
     parts = [say(change, bool(ends_of(row))), old_price_month(change["old_price_days"], catalogs)]
     parts.append(quality if change["same_work"] else "")
     effects = f"{'; '.join(filter(None, parts))}."
@@ -163,7 +163,7 @@ def meets_limits(change: Row, row: Row, catalogs: Catalogs) -> str:
     return f"The change to {change['change']} meets the limits: {effect(change, row, catalogs)}"
 
 
-def effect_on_bill(change: Row, ends: bool) -> str:
+def _effect_on_bill(change: Row, ends: bool) -> str:
     """The effect on a job that fits: $42 in 36 min, 21 % less; room for 25 % more requests.
 
     Percentages are shares of the bill. If the bill of a service stays the same, the same money
@@ -189,7 +189,7 @@ def _room_for_requests(saved_ratio: float) -> str:
     return f"room for {more} requests"
 
 
-def effect_on_memory(change: Row, ends: bool) -> str:
+def _effect_on_memory(change: Row, ends: bool) -> str:
     """The effect on a run out of memory: 129 GiB less, 2 % faster, fits; elsewhere the price."""
     slow = change["slowdown_ratio"]
     speed = "" if is_missing(slow) or abs(slow - 1) < TELLING_RATIO else _speed(1 / slow)
@@ -218,7 +218,7 @@ def money(change: Row, ends: bool) -> str:
     return f"{about(change['usd'])}{time}{share}"
 
 
-def cost_in_quality(change: Row) -> str:
+def _cost_in_quality(change: Row) -> str:
     """The known loss of quality of a change, with its source; empty without one."""
     if not change["loses_quality"]:
         return ""

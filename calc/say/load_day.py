@@ -26,7 +26,7 @@ def machines_sentence(day: LoadDay) -> str:
     return f"{least:,.0f} to {day.peak_instances:,.0f} instances, {mean} ({share} of the peak)."
 
 
-def month_sentence(day: LoadDay) -> str:
+def _month_sentence(day: LoadDay) -> str:
     """Return the cost of a month always on, and of the same month scaled by the hour."""
     always = f"{day.gpu_hours_always:,.0f} GPU-hours{_money(day.usd_always)}"
     scaled_words = f"{day.gpu_hours_scaled:,.0f}{_money(day.usd_scaled)}"
@@ -46,7 +46,7 @@ def _money(usd: float) -> str:
     return "" if is_missing(usd) else f" ({billed_usd(usd)})"
 
 
-def start_sentence(day: LoadDay) -> str:
+def _start_sentence(day: LoadDay) -> str:
     """Return how long a start takes, how often one happens, and what scaling to zero means."""
     takes = f"A start takes {short_duration(day.cold_start_seconds)}"
     if not day.starts_per_day:
@@ -61,7 +61,7 @@ def start_sentence(day: LoadDay) -> str:
     return f"{takes}; a day has {starts}, paid from the request on.{zero}"
 
 
-def full_sentence(day: LoadDay, load: Load, most_instances: float) -> str:
+def _full_sentence(day: LoadDay, load: Load, most_instances: float) -> str:
     """The month of growth in which the machines are full."""
     machines = with_noun(round(most_instances), "instance")
     growth = f"at {percent(load.growth_per_month)} growth a month"
@@ -105,8 +105,8 @@ def hours_sentence(row: Row) -> str:
 
 def day_sentences(day: LoadDay, load: Load, most_instances: float | None) -> list[str]:
     """Every sentence on a day, in order."""
-    full = [] if most_instances is None else [full_sentence(day, load, most_instances)]
-    return [machines_sentence(day), month_sentence(day), start_sentence(day), *full]
+    full = [] if most_instances is None else [_full_sentence(day, load, most_instances)]
+    return [machines_sentence(day), _month_sentence(day), _start_sentence(day), *full]
 
 
 def trace_sentence(trace: Trace) -> str:

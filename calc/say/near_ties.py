@@ -67,7 +67,7 @@ def how_sure(
         )
     if load is not None:
         requests = f"{load.users:,} requests in flight"
-        limit = f"takes up to {requests}; from the {ordinal(load.users + 1)} on, {about(load.usd)}"
+        limit = f"takes up to {requests}; from the {_ordinal(load.users + 1)} on, {about(load.usd)}"
         parts.append(f"The answer {f'also takes {requests}' if is_missing(load.usd) else limit}.")
     parts += (
         [f"With a 1-year commitment it costs {about(ways.commitment_usd)} a month: Compare & bill."]
@@ -89,7 +89,7 @@ def _why_behind(cheaper: Row, first: Row, tie_ratio: float) -> str:
     return f"{place(cheaper)} costs less, but {why}."
 
 
-def ordinal(number: int) -> str:
+def _ordinal(number: int) -> str:
     """A number as a place in an order: 1st, 7th, 12th, 22nd."""
     return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ENDINGS.get(number % 10, 'th')}"
 

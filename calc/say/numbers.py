@@ -112,11 +112,11 @@ def duration(seconds: float | None, low: float | None = None, high: float | None
     if seconds is None or is_missing(seconds):
         return "unknown time"
     unit, size, digits = _unit_of(seconds)
-    ends = duration_range(seconds, low, high)
+    ends = _duration_range(seconds, low, high)
     return f"{seconds / size:,.{digits}f} {unit}{f' ({ends})' if ends else ''}"
 
 
-def duration_range(seconds: float, low: float | None, high: float | None) -> str:
+def _duration_range(seconds: float, low: float | None, high: float | None) -> str:
     """The range of a duration in the unit of its middle: 3.6 to 6.9; empty if one lacks."""
     if low is None or high is None or any(map(is_missing, (seconds, low, high))):
         return ""
@@ -133,7 +133,7 @@ def span(hours: float | None, low: float | None = None, high: float | None = Non
 
 def span_range(hours: float, low: float, high: float) -> str:
     """The range of a duration given in hours, in the unit of its middle: 3.6 to 6.9."""
-    return duration_range(*(value * HOUR_SECONDS for value in (hours, low, high)))
+    return _duration_range(*(value * HOUR_SECONDS for value in (hours, low, high)))
 
 
 def span_between(low_hours: float, high_hours: float) -> str:

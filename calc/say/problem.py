@@ -153,10 +153,10 @@ def _too_large(fact: TooLarge, owns_machines: bool, catalogs: Catalogs) -> tuple
         f"{fact.smallest_bytes / GIB:,.1f} GiB per GPU, and {largest}, "
         f"{card_name(fact.card, catalogs)}, has {fact.card_bytes / GIB:,.1f}{reserve}"
     )
-    return problem, f"{cure_words(fact.cures, fact.published_bits)}."
+    return problem, f"{_cure_words(fact.cures, fact.published_bits)}."
 
 
-def cure_words(cures: tuple[str, ...], published_bits: int) -> str:
+def _cure_words(cures: tuple[str, ...], published_bits: int) -> str:
     """Return what makes a layout smaller: settings by hand, then places, then fewer bits."""
     by_hand = [BY_HAND[code] for code in cures if code in BY_HAND]
     places = [f"set {' or '.join(by_hand)}"] if by_hand else []
@@ -167,7 +167,7 @@ def cure_words(cures: tuple[str, ...], published_bits: int) -> str:
 
 def misses_text(misses: tuple[Miss, ...], job: Job) -> str:
     """Return the limits that a row exceeds, and by how much."""
-    return "; ".join(miss_text(miss, job) for miss in misses)
+    return "; ".join(_miss_text(miss, job) for miss in misses)
 
 
 def _confidence(job: Job) -> str:
@@ -175,7 +175,7 @@ def _confidence(job: Job) -> str:
     return "" if job.confidence == "50" else f" at {job.confidence} % confidence"
 
 
-def miss_text(miss: Miss, job: Job) -> str:
+def _miss_text(miss: Miss, job: Job) -> str:
     """Say which limit a row exceeds, and by how much."""
     name = miss.limit
     say = say_limit(miss.limit)

@@ -61,7 +61,7 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
 
 def arrangement(row: Row, catalogs: Catalogs) -> str:
     """The layout in short: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
-    apart = generating_apart(row)
+    apart = _generating_apart(row)
     row = {**row, "gpus": row["gpus"] - apart}
     copies = replicas(row)
     gpus = row["gpus"]
@@ -79,7 +79,7 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     )
     if row["work"] == "inference":
         cache = f" with {row['kv_precision']} cache" if row["kv_precision"] else ""
-        parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]
+        parts = [groups, degree, row["precision"] + cache, _sequences_at_once(row)]
     else:
         machines = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups
         recompute = ""
@@ -95,7 +95,7 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     return ", ".join(filter(None, parts))
 
 
-def generating_apart(row: Row) -> float:
+def _generating_apart(row: Row) -> float:
     """GPUs of a training that generate answers apart from those that train."""
     return row["rollout_gpus"] if row.get("rollout") == "own gpus" else 0
 
@@ -110,7 +110,7 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
     return SHARDINGS.get(row["sharding"]) or name_of("sharding", row["sharding"], catalogs)
 
 
-def sequences_at_once(row: Row) -> str:
+def _sequences_at_once(row: Row) -> str:
     """The concurrency of a service: 16 concurrent sequences, or 16 on each of its replicas."""
     if replicas(row) > 1:
         return f"{with_noun(int(row['batch']), 'sequence')} on each"
@@ -167,7 +167,7 @@ def _method(row: Row, catalogs: Catalogs) -> str:
 
 def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
     """Yield the parts of a training's setting that are worth telling."""
-    row = {**row, "gpus": row["gpus"] - generating_apart(row)}
+    row = {**row, "gpus": row["gpus"] - _generating_apart(row)}
     ranks = sharding_ranks(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
     sharing = (
@@ -191,9 +191,9 @@ def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
     copies = replicas(row)
     yield f"{copies:.0f} replicas" if copies > 1 else ""
     yield (
-        f"{sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens"
+        f"{_sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens"
         if row["sequence_tokens"] > 1
-        else sequences_at_once(row)
+        else _sequences_at_once(row)
     )
     yield (
         f"prompt {row['prompt_tokens']:,.0f}"

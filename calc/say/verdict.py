@@ -19,7 +19,7 @@ def fit_word(fits: str) -> str:
     return FITS.get(fits, FITS[""])
 
 
-def likely_percent(probability: float) -> int:
+def _likely_percent(probability: float) -> int:
     """Return the probability that a row fits as times in 100, never 0 and never 100."""
     return int(min(max(100 * probability + 1e-9, 1), 99))
 
@@ -30,7 +30,7 @@ def fit_words(row: Row) -> str:
     probability = float(row.get("fit_probability", "nan"))
     if row["fits"] not in HOLDS or is_missing(probability):
         return word
-    likely = f"{likely_percent(probability)} % likely"
+    likely = f"{_likely_percent(probability)} % likely"
     return f"{word}, {likely}" if row["fits"] == "yes" else f"{word}, {likely} to fit"
 
 

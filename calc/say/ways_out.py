@@ -22,7 +22,7 @@ def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
     others = [way for way in outs if way.kind != "limits" or set(way.value) != {"usd_most"}]
     if not others:
         return ""
-    options = [f"{way_words(way, catalogs)} for {_usd(way)}" for way in others[:MOST]]
+    options = [f"{_way_words(way, catalogs)} for {_usd(way)}" for way in others[:MOST]]
     options_text = " or ".join(filter(None, (", ".join(options[:-1]), options[-1])))
     return f" Instead: {options_text}."
 
@@ -32,7 +32,7 @@ def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
     return " · ".join(
         f"a budget of {_usd(way)}"
         if way.kind == "limits" and set(way.value) == {"usd_most"}
-        else f"{way_words(way, catalogs)} {_usd(way)}"
+        else f"{_way_words(way, catalogs)} {_usd(way)}"
         for way in outs
     )
 
@@ -53,7 +53,7 @@ COUNTS = {
 }
 
 
-def way_words(way: WayOut, catalogs: Catalogs) -> str:
+def _way_words(way: WayOut, catalogs: Catalogs) -> str:
     """The change of a way out, as a noun."""
     if way.kind == "limits":
         return " and ".join(

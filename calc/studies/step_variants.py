@@ -93,7 +93,7 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     }
     row |= {"gpu": row["gpu"] or USUAL_CARD, "instance": ""}
     point = {"batch": float(row["batch"]), "tokens": float(row["sequence_tokens"])}
-    dials = dials_of(row, catalogs)
+    dials = _dials_of(row, catalogs)
     bounds = _bounds(row, catalogs)
     dials = _possible(dials, next(parts(_frame(row, dials), catalogs)).problems.sound, row)
     surface = surfaces(_frame(row, dials), bounds, catalogs)
@@ -104,7 +104,7 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     places = {name: list(dial).index(value) + 1.0 for (name, dial), value in own_values}
     of_variant = numbers.iloc[rows_of_card["variant"]].reset_index(drop=True)
     rows = pd.concat([of_variant, rows_of_card.drop(columns="variant")], axis=1)
-    stops = stops_of(row, catalogs)
+    stops = _stops_of(row, catalogs)
     return Walk(
         rows=rows[rows["stop"] < len(stops)],
         cards=cards,
@@ -117,13 +117,13 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     )
 
 
-def stops_of(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
+def _stops_of(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
     """The moments that a scenario has, in order."""
     decodes = row["work"] == "training" or generates(row["model"], catalogs)
     return STOPS[row["work"]] if decodes else ENCODER_STOPS
 
 
-def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
+def _dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
     """The dials of a scenario: the size, and two of its kind of work."""
     sizes: Dial = {model: {"model": model} for model in _sizes(row, catalogs)}
     if row["work"] == "inference":

@@ -92,7 +92,7 @@ def draw(title: DeltaGenerator) -> None:
     title.caption(ABOUT)
     try:
         run = store()
-        putting(run, present(catalogs).options, catalogs)
+        _putting(run, present(catalogs).options, catalogs)
         plans = shelf_plans.newest(run)
     except ShelfError as error:
         heading_place.title("The shelf is out of reach", anchor=False)
@@ -101,8 +101,8 @@ def draw(title: DeltaGenerator) -> None:
     heading_place.title(heading(plans), anchor=False)
     if plans:
         plans, states = shelf_states.filter_plans(run, plans)
-        plan, row = list_plans(plans, states, catalogs)
-        plan_panel(run, plan, row, catalogs)
+        plan, row = _list_plans(plans, states, catalogs)
+        _plan_panel(run, plan, row, catalogs)
         shelf_states.panel(run, plan, states)
     else:
         st.markdown(EMPTY)
@@ -151,7 +151,7 @@ def store() -> Run:
         ) from None
 
 
-def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
+def _putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
     """The form that puts the present plan onto the shelf; what it said last stays under it."""
     row = options.rows[0]
     if not row["answer"]:
@@ -215,7 +215,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
         st.error(plain(str(error)), icon=":material/block:")
 
 
-def list_plans(
+def _list_plans(
     plans: list[Plan], states: dict[str, State], catalogs: Catalogs
 ) -> tuple[Plan, Row | None]:
     """Draw the table of plans; return the chosen or newest plan and its row of today."""
@@ -258,7 +258,7 @@ def _usd_today(row: Row | None) -> float | None:
     return row["usd"]
 
 
-def plan_panel(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
+def _plan_panel(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     """One plan: what has changed since it was saved, the way back to it, and its versions."""
     st.header(plain(plan.name), anchor=False)
     st.markdown(plain(_version(plan, plan.versions)))

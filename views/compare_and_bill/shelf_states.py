@@ -29,13 +29,13 @@ BETWEEN_TEAMS = ", "
 NONE_CHOSEN = "No plan has this state and this team; every plan is shown."
 
 
-def signed_in_name() -> str:
+def _signed_in_name() -> str:
     """The name that the proxy in front passes in its header; empty without one."""
     header = os.environ.get(HEADER, "")
     return st.context.headers.get(header, "").strip()[: LONGEST["saved_by"]] if header else ""
 
 
-def may_decide(name: str) -> bool:
+def _may_decide(name: str) -> bool:
     """Return whether a name may approve and reject; a list of names may restrict it."""
     approvers = os.environ.get(APPROVERS, "")
     names = {entry.strip().casefold() for entry in approvers.split(",")} - {""}
@@ -103,7 +103,7 @@ def panel(run: Run, plan: Plan, states: dict[str, State]) -> None:
     if refusal := st.session_state.pop(REFUSAL, ""):
         st.error(plain(refusal), icon=":material/block:")
     with st.popover("Change its state", icon=":material/rule:"):
-        name = signed_in_name()
+        name = _signed_in_name()
         if name:
             st.caption(plain(f"As {name}."))
         else:
@@ -138,10 +138,10 @@ def _history(run: Run, plan: Plan) -> None:
 def _set(run: Run, plan: Plan, present: State | None, state: str) -> None:
     """Callback: another state, by whoever is signed in or the typed name."""
     session = st.session_state
-    name = signed_in_name() or session.get("state_by", "")
+    name = _signed_in_name() or session.get("state_by", "")
     texts = {field: session.get(f"state_{field}", "") for field in LONGEST_OF}
     try:
-        if state in DECIDED and not may_decide(name):
+        if state in DECIDED and not _may_decide(name):
             raise ShelfError(f"{name or 'Nobody'} may not decide here; ask one of the approvers.")
         shelf_states.set_state(run, plan.name, state, name, plan.id, present, **texts)
     except ShelfError as error:

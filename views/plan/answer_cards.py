@@ -84,7 +84,7 @@ def cards(several: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> N
                 quota = row_words.quota_name(card.row, catalogs)
                 # What a new account has of a quota is said once.
                 badge = row_words.obtainable(card.row, catalogs, quota not in seen_quotas)
-                st.html(card_html(card, badge, is_shown(card, plan), ink, catalogs))
+                st.html(_card_html(card, badge, is_shown(card, plan), ink, catalogs))
                 seen_quotas.add(quota)
 
 
@@ -109,7 +109,7 @@ def is_shown(card: Card, plan: Present) -> bool:
     )
 
 
-def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalogs) -> str:
+def _card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalogs) -> str:
     """The card in HTML, higher where its words need it."""
     row = card.row
     border = f"2px solid {BLUE}" if is_shown else f"1px solid {ink.line}"

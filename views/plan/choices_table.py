@@ -32,7 +32,7 @@ NAMES = {
 }
 
 
-def kept_name(cell: Cell, catalogs: Catalogs) -> str:
+def _kept_name(cell: Cell, catalogs: Catalogs) -> str:
     """The name under which the plan of a cell is kept: Pure bf16 with Adafactor · g6e.xlarge."""
     return f"{cell_name(cell, catalogs)} · {place(cell.plan or {}, counts_one=False)}"
 
@@ -51,7 +51,7 @@ def plan_with(cell: Cell) -> None:
 def keep_cells(several: list[Cell], catalogs: Catalogs) -> None:
     """Callback: keep the plans of cells for Compare."""
     plans = [cell.plan for cell in several if cell.plan]
-    kept_answers.keep_all(plans, [kept_name(cell, catalogs) for cell in several if cell.plan])
+    kept_answers.keep_all(plans, [_kept_name(cell, catalogs) for cell in several if cell.plan])
     st.session_state[TAKEN] = True
 
 
@@ -79,7 +79,7 @@ def _table(
     )
     ticked_cells = [cells[number] for number in chosen_in(KEY) if cells[number].plan]
     plans = pd.DataFrame([cell.plan for cell in cells if cell.plan])
-    names = {number: kept_name(cell, catalogs) for number, cell in enumerate(cells) if cell.plan}
+    names = {number: _kept_name(cell, catalogs) for number, cell in enumerate(cells) if cell.plan}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         use_in_plan(names, "choices_plan", lambda number: plan_with(cells[number]))
         button(

@@ -102,7 +102,7 @@ def take_context(context: int | None, catalogs: Catalogs) -> None:
     """Callback: set a context; the answer keeps its length, but takes at most half of it."""
     if context:
         _, answer = lengths(catalogs)
-        take_prompt(split_context(context, answer)[0] if answer else context, context)
+        _take_prompt(split_context(context, answer)[0] if answer else context, context)
 
 
 def take_split(prompt: int, catalogs: Catalogs) -> None:
@@ -114,10 +114,10 @@ def take_split(prompt: int, catalogs: Catalogs) -> None:
     context = sum(lengths(catalogs))
     answer = lengths(catalogs)[1]
     if answer:
-        take_prompt(min(prompt, context - 1), context)
+        _take_prompt(min(prompt, context - 1), context)
 
 
-def take_prompt(prompt: int, context: int) -> None:
+def _take_prompt(prompt: int, context: int) -> None:
     """Set the part of a context that is prompt; the rest is the answer."""
     job_state.choose(
         context_tokens=None,

@@ -56,7 +56,7 @@ def money_and_time(row: Row) -> str:
 def _costs(row: Row) -> str:
     """The cost of an answer: $245; $6,050 a month, 12 % less (signed for 1 year)."""
     period = "" if ends_of(row) else " a month"
-    return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{commitment_length(row)}"
+    return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{_commitment_length(row)}"
 
 
 def pace(row: Row, catalogs: Catalogs) -> str:
@@ -66,7 +66,7 @@ def pace(row: Row, catalogs: Catalogs) -> str:
     return service_pace(row, catalogs)
 
 
-def commitment_length(row: Row) -> str:
+def _commitment_length(row: Row) -> str:
     """Return how long a commitment binds, if the row's market is one."""
     years = MARKETS[row["market"]].committed_years if row["market"] else 0
     return f" (signed for {with_noun(int(years), 'year')})" if years else ""

@@ -37,7 +37,7 @@ def label_of(name: str, work: str) -> str:
     return GLOSSARY[name].label if name in GLOSSARY else name.replace("_", " ").capitalize()
 
 
-def field_label(name: str, work: str) -> str:
+def _field_label(name: str, work: str) -> str:
     """Return the label of a field with the unit that its number is in: Answer, tokens."""
     label, unit = label_of(name, work), UNITS.get(GLOSSARY[name].unit, "")
     return label if not unit or unit in label.lower() else f"{label}, {unit}"
@@ -82,7 +82,7 @@ def _more(key: str) -> None:
 def field(key: str, answer_row: Row, catalogs: Catalogs) -> None:
     """One value of a column by its kind: of a list, a text or a number; empty it is auto."""
     column = inputs_by_name()[key]
-    label = field_label(key, answer_row["work"])
+    label = _field_label(key, answer_row["work"])
     default = auto(key, answer_row, catalogs)
     look = {"key": key, "placeholder": default, **SESSION}
     options = _options_of(key, catalogs)

@@ -45,7 +45,7 @@ METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 def sidebar(catalogs: Catalogs) -> None:
     """The job in the sidebar; a phone has the pages there."""
     if not is_phone():
-        draw_in(st.sidebar, catalogs)
+        _draw_in(st.sidebar, catalogs)
 
 
 def edit_job(control: Callable[[], None], catalogs: Catalogs) -> None:
@@ -64,10 +64,10 @@ def edit_job(control: Callable[[], None], catalogs: Catalogs) -> None:
         )
         control()
     if state.get(EDITED):
-        draw_in(st.container(border=True), catalogs)
+        _draw_in(st.container(border=True), catalogs)
 
 
-def draw_in(place: Any, catalogs: Catalogs) -> None:
+def _draw_in(place: Any, catalogs: Catalogs) -> None:
     """The job in a container, then what is set by hand and what is counted beside the work."""
     fields, by_hand_now, _ = job_state.current()
     with place, st.container(gap="xxsmall"):

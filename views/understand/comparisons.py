@@ -84,11 +84,11 @@ def bars_to_use(
     least = rows["needed_bytes"].to_numpy().argmin()
     memory = three_digits(figures(rows.iloc[least]).memory_gib)
     alt = f"Least memory: {labels[least]}, {memory} GiB per GPU"
-    memory_bars(rows, labels, texts, title, alt, f"varied_{key}", ink)
+    _memory_bars(rows, labels, texts, title, alt, f"varied_{key}", ink)
     use(key, rows, labels, plan, catalogs)
 
 
-def memory_bars(
+def _memory_bars(
     rows: pd.DataFrame,
     labels: list[str],
     texts: Iterable[str],

@@ -35,7 +35,7 @@ AXES = {
 }
 
 
-def basis_text(ground: str, axis: str) -> str:
+def _basis_text(ground: str, axis: str) -> str:
     """Return the words of a ground and an axis; the axis may be empty."""
     if not axis:
         return GROUNDS[ground]
@@ -44,6 +44,6 @@ def basis_text(ground: str, axis: str) -> str:
 
 # By the number of the column memory_basis.
 BASES = np.array(
-    [basis_text(ground, axis) for ground in memory_basis.GROUNDS for axis in memory_basis.AXES],
+    [_basis_text(ground, axis) for ground in memory_basis.GROUNDS for axis in memory_basis.AXES],
     dtype=object,
 )
