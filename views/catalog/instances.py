@@ -82,22 +82,16 @@ def draw(title: DeltaGenerator) -> None:
         )
         return
     tables.of_rows(KEY, (filters, result.job, tuple(table["instance"])))
-    ticked_types = [
-        table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)
-    ]
+    ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
     with compare:
-        _compare(ticked_types, rows)
+        _compare(ticked, rows)
     ink = INKS[st.context.theme.type or "light"]
     _instance_list(table, rows, result, filters.market, ink, catalogs)
     st.caption(words.caption(table, filters.market))
-    _actions(ticked_types, rows, (elsewhere, where), table, here)
-    if len(ticked_types) > 1:
-        types_and_regions.side_by_side(ticked_types, _of_job(ticked_types, rows), catalogs)
-    first = (
-        ticked_types[0]["instance"]
-        if ticked_types
-        else plan.row["instance"] or table["instance"].iloc[0]
-    )
+    _actions(ticked, rows, (elsewhere, where), table, here)
+    if len(ticked) > 1:
+        types_and_regions.side_by_side(ticked, _of_job(ticked, rows), catalogs)
+    first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
     by_region = partial(types_and_regions.regions, first, here, catalogs)
     expander("One type, region by region, and its price over time", "type_by_region", by_region)
 

@@ -75,20 +75,7 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         share = item.value / ORDINALS[after.text.removesuffix("s")]  # two thirds
         return Item(item.start, after.end, f"{item.text} {after.text}", PCT, share), 2
     if item.tags & {"N", "ONE"}:
-        further = items[place + 2] if place + 2 < len(items) else None
-        if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
-            return _join(item, further, unit), 3
-        each = place and items[place - 1].text.endswith(("every", "each"))  # every one of 40 users
-        if (
-            part := (not each and _share(items, place))
-            or _fraction(items, place)
-            or _ratio(items, place)
-        ):
-            return part
-        unit = _unit(after)
-        if unit and ("N" in item.tags or unit.dimension == "DUR"):
-            return _join(item, after, unit), 2
-        return item, 1
+        return _of_number(items, place)
     money = next((tag for tag in units if tag in item.tags and _is_money(units[tag])), "")
     if money and "N" in after.tags and (after.start - item.end <= 1):
         return _join(after, item, units[money]), 2
@@ -97,6 +84,25 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
+
+
+def _of_number(items: list[Item], place: int) -> tuple[Item, int]:
+    """The quantity of a number that has an item behind it, and how many items it takes."""
+    item, after = items[place], items[place + 1]
+    further = items[place + 2] if place + 2 < len(items) else None
+    if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
+        return _join(item, further, unit), 3
+    each = place and items[place - 1].text.endswith(("every", "each"))  # every one of 40 users
+    if (
+        part := (not each and _share(items, place))
+        or _fraction(items, place)
+        or _ratio(items, place)
+    ):
+        return part
+    unit = _unit(after)
+    if unit and ("N" in item.tags or unit.dimension == "DUR"):
+        return _join(item, after, unit), 2
+    return item, 1
 
 
 def _part_of_unit(items: list[Item], place: int) -> tuple[Item, int] | None:
