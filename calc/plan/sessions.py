@@ -22,7 +22,7 @@ from calc.speed.conversations import (
     unused_pool_tokens,
 )
 from calc.table import is_missing
-from calc.units import HOUR_SECONDS
+from calc.units import HOUR_SECONDS, MILLION
 
 POOL_RATIOS = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # sizes of a cache over the service's own
 LEAST_TURNS, MOST_TURNS = 2, 200
@@ -154,6 +154,6 @@ def _measures(rows: pd.DataFrame, row: Row, sessions: Sessions) -> pd.DataFrame:
             "sessions": requests_per_second * session_seconds,
             "usd_per_million_output_tokens": usd_per_second
             / (requests_per_second * answer_tokens)
-            * 1e6,
+            * MILLION,
         }
     )

@@ -20,7 +20,10 @@ def place_hours(table: pd.DataFrame) -> pd.DataFrame:
 
 @once
 def by_hour(ink: Ink, period: str) -> Spec:
-    """Reads place, day, hour, load_ratio, units and instances; `period` is day or week."""
+    """A bar of instances for each hour of a period, a day or a week.
+
+    Columns: place, day, hour, load_ratio, units, instances.
+    """
     ticks: Arguments = {"title": "hour of the day"}
     if period == "week":
         day_name = f"[{', '.join(repr(day) for day in DAYS)}][floor(datum.value / {DAY_HOURS})]"

@@ -16,9 +16,7 @@ from views.shared.elements import points
 from views.shared.markdown import plain
 
 TITLE = "Conversations of several turns"
-VARIATIONS = {0.5: "regular", 1.0: "random", 2.0: "breaks and bursts"}
-
-
+VARIATIONS = {0.5: "regular", 1.0: "random", 2.0: "breaks and bursts"}  # of times: deviations
 USUAL_TURNS = 4
 
 

@@ -14,7 +14,7 @@ from calc.say.setting import arrangement, setting
 from calc.say.verdict import memory_of
 from views.compare_and_bill import the_bill
 from views.compare_and_bill.compared_answers import ComparedAnswers
-from views.frame.report import STYLE, page_of, table_of
+from views.frame.report import STYLE, markdown_table, page_of, table_of
 from views.shared.answer_words import pace
 
 HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "GPU-hours", "Memory per GPU")
@@ -28,9 +28,9 @@ def markdown(
     lines = [f"## {the_bill.heading(bill, every.money)}", ""]
     if sentences:
         lines.append(f"**{sentences[0]}**\n")
-    lines += _table(HEADS, [_answer(row, every.money, catalogs) for row in every.records])
+    lines += markdown_table(HEADS, [_answer(row, every.money, catalogs) for row in every.records])
     lines += ["", "### The bill", ""]
-    lines += _table(the_bill.HEADS, _bill(every, catalogs))
+    lines += markdown_table(the_bill.HEADS, _bill(every, catalogs))
     lines.append("")
     lines += [f"- {text}" for text in sentences[1:]]
     lines += ["", "### How each is set", ""]
@@ -105,11 +105,3 @@ def _bars(every: ComparedAnswers, measure: str, catalogs: Catalogs) -> str:
         for row in table.to_dict("records")
     ]
     return table_of(("Answer", "", TITLES[measure]), rows)
-
-
-def _table(heads: tuple[str, ...], rows: list[list[str]]) -> list[str]:
-    """A table in Markdown."""
-    return [
-        f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
-        for cells in (heads, ["---"] * len(heads), *rows)
-    ]

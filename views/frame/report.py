@@ -1,6 +1,6 @@
 """The report of a plan: Markdown for the minutes, and a page that opens offline."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -65,8 +65,7 @@ def markdown(
         _small_line(options, catalogs, today, chosen_row), plan_words.cure(options, catalogs)
     )
     if rows:
-        lines += ["", _line(HEADS), _line(["---"] * len(HEADS))]
-        lines += [_line(_answer(row, catalogs)) for row in rows]
+        lines += ["", *markdown_table(HEADS, [_answer(row, catalogs) for row in rows])]
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
     lines += _paragraphs(plan_words.limits_cost(options), _how_sure(options, rows, catalogs))
     prices = "; ".join(
@@ -286,5 +285,9 @@ def table_of(heads: tuple[str, ...], rows: Iterator | list[list[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _line(cells: list[str] | tuple[str, ...]) -> str:
-    return f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |"
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown."""
+    return [
+        f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+        for cells in (heads, ["---"] * len(heads), *rows)
+    ]
