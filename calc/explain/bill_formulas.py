@@ -1,10 +1,10 @@
 """The formulas of price, run, spot and terms behind a bill, with their numbers."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import label_of
@@ -14,8 +14,8 @@ from calc.cost.offers import price_of
 from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all, formulas_of
-from calc.explain.derivation import CHOICES, chain, fact
-from calc.explain.traced_columns import columns_to_trace, plain_number
+from calc.explain.derivation import CHOICES, Derivation, derivation
+from calc.explain.traced_columns import plain_number
 from calc.mappings import Cells
 from calc.table import Table
 from calc.units import YEAR_MONTHS
@@ -41,20 +41,13 @@ MARKET_PRICE = "market_usd_per_hour"
 TERM_COLUMNS = ("interrupted", "block_hours", "committed_years")
 
 
-class BillExplanation(NamedTuple):
-    """The formulas by the figure that they explain (component), and the columns that they read."""
-
-    formulas: pd.DataFrame
-    facts: pd.DataFrame
-
-
 def explain_bill(
     scenario: Cells,
     market: str,
     bill: Cells,
     catalogs: Catalogs,
     write_number: Callable[[str, Any], str] = plain_number,
-) -> BillExplanation:
+) -> Derivation:
     """Return the formulas and facts behind a scenario's bill, a row of bill.billed.
 
     `write_number(name, value)` writes a number.
@@ -71,18 +64,9 @@ def explain_bill(
         and isinstance(table.get(name), np.ndarray)
         and np.isfinite(table[name]).all()
     ]
-    columns = columns_to_trace(table)
-    rows: list[dict] = []
-    facts: dict[str, bool] = {}
-    for figure, names in [*((name, [name]) for name in figures), (THE_OTHERS, others)]:
-        formulas_before = {row["formula"] for row in rows}
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain(names, formulas_before, columns, (), facts, write_number, FORMULAS)
-        rows += [{"component": figure, "step": step, **row} for step, row in enumerate(steps)]
-    origins = [
-        fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts
-    ]
-    return BillExplanation(pd.DataFrame(rows), pd.DataFrame(origins))
+    by_figure = {name: [name] for name in figures} | {THE_OTHERS: others}
+    origin_of = partial(_origin, market=market, bill=bill, catalogs=catalogs)
+    return derivation(by_figure, table, FORMULAS, origin_of, write_number, catalogs)
 
 
 def _table_with_terms(scenario: Cells, market: str, bill: Cells, catalogs: Catalogs) -> Table:

@@ -5,7 +5,7 @@ shown is what is computed.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import getdoc
 from typing import Any, NamedTuple
 
@@ -136,6 +136,38 @@ def explain(
         facts=pd.DataFrame([fact(name, table, catalogs) for name in facts]),
         blocks=_block_tables(table, catalogs),
     )
+
+
+class Derivation(NamedTuple):
+    """The formulas by the figure that they explain (component), and the columns that they read."""
+
+    formulas: pd.DataFrame
+    facts: pd.DataFrame
+
+
+def derivation(
+    figures: Mapping[str, Sequence[str]],
+    table: Columns,
+    formulas: Mapping[str, Callable],
+    origin_of: Callable[[str], dict[str, str]],
+    write_number: Callable[[str, Any], str],
+    catalogs: Catalogs,
+) -> Derivation:
+    """Return the formulas behind figures (name -> columns); each formula is explained once.
+
+    `origin_of(column)` says where a column that no formula makes comes from; if it is empty, the
+    origin in the estimate of memory stands.
+    """
+    columns = columns_to_trace(table)
+    rows: list[dict] = []
+    facts: dict[str, bool] = {}
+    for figure, names in figures.items():
+        formulas_before = {row["formula"] for row in rows}
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            steps = chain(names, formulas_before, columns, (), facts, write_number, formulas)
+        rows += [{"component": figure, "step": step, **row} for step, row in enumerate(steps)]
+    origins = [fact(name, table, catalogs) | origin_of(name) for name in facts]
+    return Derivation(pd.DataFrame(rows), pd.DataFrame(origins))
 
 
 def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:

@@ -1,10 +1,10 @@
 """The formulas behind a step or a request, with their numbers: how long it takes, and why."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import label_of
@@ -12,8 +12,8 @@ from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.engine.stages import TIME
 from calc.evaluate import Columns
-from calc.explain.derivation import CHOICES, chain, entry_source, fact
-from calc.explain.traced_columns import columns_to_trace, plain_number
+from calc.explain.derivation import CHOICES, Derivation, derivation, entry_source
+from calc.explain.traced_columns import plain_number
 from calc.mappings import Cells
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.lookups import work_of
@@ -33,36 +33,20 @@ PREFIXES = (
 )
 
 
-class TimeExplanation(NamedTuple):
-    """The formulas by the time that they explain (component), and the columns that they read."""
-
-    formulas: pd.DataFrame
-    facts: pd.DataFrame
-
-
 def explain_times(
     scenario: Cells,
     catalogs: Catalogs,
     write_number: Callable[[str, Any], str] = plain_number,
-) -> TimeExplanation:
+) -> Derivation:
     """Return the formulas and facts behind the times of a scenario.
 
     `write_number(name, value)` writes a number. A time that the scenario does not have, such as
     that of a token if none is generated, is left out. Without a card both tables are empty.
     """
     table = one_scenario_with_times(dict(scenario), catalogs)
-    traced_columns = columns_to_trace(table)
-    rows: list[dict] = []
-    facts: dict[str, bool] = {}
-    for top in EXPLAINED[work_of(table)]:
-        if not np.isfinite(table[top]).all():
-            continue
-        formulas_before = {row["formula"] for row in rows}
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            steps = chain([top], formulas_before, traced_columns, (), facts, write_number, FORMULAS)
-        rows += [{"component": top, "step": step, **row} for step, row in enumerate(steps)]
-    origins = [fact(name, table, catalogs) | _origin(name, table, catalogs) for name in facts]
-    return TimeExplanation(pd.DataFrame(rows), pd.DataFrame(origins))
+    figures = {top: [top] for top in EXPLAINED[work_of(table)] if np.isfinite(table[top]).all()}
+    origin_of = partial(_origin, table=table, catalogs=catalogs)
+    return derivation(figures, table, FORMULAS, origin_of, write_number, catalogs)
 
 
 def _origin(name: str, table: Columns, catalogs: Catalogs) -> dict[str, str]:
