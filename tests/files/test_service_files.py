@@ -5,6 +5,8 @@ from examples import catalogs
 
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import Run, read_runs
+from calc.files.configs.run_summary import summary_of
+from calc.scenarios.inputs import DEFAULTS
 
 pytestmark = pytest.mark.usefixtures("read_once")
 
@@ -163,3 +165,89 @@ def test_the_commands_that_build_an_engine_are_one_run():
     )
     row = run.row
     assert (row["model"], row["gpus"], row["sequence_tokens"]) == ("qwen2.5-72b", "4", "8192")
+
+
+STORM = """
+kind: StormService
+spec:
+  roles:
+    - name: prefill
+      template: &pod
+        image: a/vllm-openai:v0.10.0-nixl
+        command: [sh, -c]
+        args: ["vllm serve /m/Qwen3-8B"]
+    - name: decode
+      template: *pod
+"""
+
+
+def test_pools_in_a_list_are_known_by_name_and_a_release_by_the_image_of_a_script():
+    prefill, decode = _runs(STORM)
+    assert prefill.row["scenario"].endswith("prefill")
+    assert decode.row["scenario"].endswith("decode")
+    assert decode.row["software_release"] == "0.10.0"
+
+
+@pytest.mark.parametrize("image", ["nvcr.io/nvidia/vllm:25.10-py3", "lmcache/vllm-openai:v0.3.7"])
+def test_a_tag_that_is_no_release_of_vllm_is_none(image):
+    (run,) = _runs(f"image: {image}\nargs: [--model, Qwen/Qwen3-8B]")
+    assert run.row["software_release"] == ""
+
+
+APPLICATION = """
+applications:
+  - import_path: ray.serve.llm:build_openai_app
+    runtime_env: {pip: ["vllm==0.11.0"]}
+    args:
+      llm_configs:
+        - model_loading_config: {model_id: a, model_source: s3://b/Qwen/Qwen2.5-0.5B-Instruct}
+          engine_kwargs:
+            max_model_len: 2048
+            kv_transfer_config: {kv_connector: NixlConnector, kv_role: kv_both, a: 1, b: 2}
+compute_config: 8xh100-workers:3
+"""
+
+
+def test_the_arguments_of_an_application_of_ray_are_its_engines():
+    (run,) = _runs(APPLICATION)
+    assert (run.row["model"], run.row["sequence_tokens"]) == ("qwen2.5-0.5b", "2048")
+    assert run.row["gpu"] == "h100-80gb-sxm"
+
+
+COMPOSE = """
+services:
+  a:
+    image: my/vllm-node
+    entrypoint: [/bin/bash, -c, 'setup.sh && exec "$$@"', --]
+    command: [vllm, serve, Qwen/Qwen3-8B, --max-model-len, "8192"]
+  b:
+    image: my/vllm-node
+    command: [serve, --model, Qwen/Qwen3-4B, --max-model-len, "4096"]
+"""
+
+
+def test_a_shell_before_the_command_and_an_engines_own_entry_point_are_read():
+    assert [(run.row["model"], run.row["sequence_tokens"]) for run in _runs(COMPOSE)] == [
+        ("qwen3-8b", "8192"),
+        ("qwen3-4b", "4096"),
+    ]
+
+
+HYPERPOD = """
+kind: InferenceEndpointConfig
+spec:
+  modelName: Llama-3.3-70B-Instruct
+  instanceType: ml.p4d.24xlarge
+  worker:
+    image: a/vllm:server-hyperpod-cuda-v1.1
+    args: [/opt/ml/model, --max-model-len, "16384"]
+    resources: {limits: {nvidia.com/mig-3g.20gb: 1}}
+"""
+
+
+def test_a_folder_is_taken_to_hold_the_model_that_is_served_under_its_name():
+    (run,) = _runs(HYPERPOD)
+    assert run.row["model"] == "llama-3.3-70b"
+    assert "/opt/ml/model is taken to hold Llama-3.3-70B-Instruct" in run.row["note"]
+    summary = summary_of(run.row, run.lines, DEFAULTS, {})
+    assert any("MIG 3g.20gb" in item for item in summary.not_counted)

@@ -14,19 +14,29 @@ from calc.files.configs.tool_commands import Reading
 SIZE = "size_"  # prefix of the parts that give a size of the model
 CLASS_ENDS = re.compile(r"(For[A-Z]|LMHead|Model$).*")  # of LlamaForCausalLM
 FAMILY = "named_family"  # the part of a flag that says whose shapes the sizes are
+SERVED_AS = "{} is taken to hold {}, the name under which it is served."
 NO_MODEL = "no model of the catalog has these sizes ({}); is it {}"
 SEVERAL = "these sizes ({}) do not say which model it is: is it {}"
 
 
-def settle_folder(settings: RunSettings, catalogs: Catalogs, downloads: dict[str, str]) -> None:
-    """Take the model of a folder: what the files download there, or what it is made from."""
+def settle_folder(
+    settings: RunSettings, catalogs: Catalogs, downloads: dict[str, str], names: list[str]
+) -> None:
+    """Take the model of a folder: what the files download there, or what it is made from.
+
+    `names`: those under which it is served, which count last and are noted.
+    """
     named = str(settings.values.get("model") or settings.values.get("built_from") or "")
     if not is_folder(named) or model_id(named, catalogs):
         return
     beside = (str(settings.values.get(part, "")) for part in ("built_from", "tokenizer"))
     found = (model_in_folder(name, downloads) or name for name in beside)
     known = next((name for name in found if model_id(name, catalogs)), "")
-    settings.values["model"] = model_in_folder(named, downloads) or known or named
+    inside = model_in_folder(named, downloads) or known
+    served = next((name for name in names if model_id(name, catalogs)), "")
+    if not inside and served:
+        settings.notes.append(SERVED_AS.format(named[:40], served[:40]))
+    settings.values["model"] = inside or served or named
 
 
 def settle_from_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead: str) -> None:

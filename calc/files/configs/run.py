@@ -114,7 +114,7 @@ def _run(
         settle_reading(settings, reading, frozenset(others))
     for reading in readings:
         _defaults(settings, reading, main)
-    settle_folder(settings, catalogs, downloads)
+    settle_folder(settings, catalogs, downloads, _served_names(readings))
     settle_stored_format(settings, catalogs)
     machine(settings, main, catalogs)
     if main.work == "training":
@@ -128,6 +128,16 @@ def _run(
     check_model_class(settings, catalogs)
     row = _row(settings, main, readings, catalogs, missing)
     return Run(row, field_lines(readings, settings, row), settings.problems)
+
+
+def _served_names(readings: list[Reading]) -> list[str]:
+    """The names under which the files serve the model."""
+    names = (
+        value
+        for reading in readings
+        for value in (reading.fields.get("served_model_name"), reading.parts.get("named_as"))
+    )
+    return [word for name in names if name for word in str(name).split()]
 
 
 def _named_objective(text: str, file: str) -> tuple[str, str] | None:
@@ -318,6 +328,7 @@ def _about(
 
 def _notes(settings: RunSettings, main: Tool, columns: Row, catalogs: Catalogs) -> Iterator[str]:
     """Yield what the checkpoint or the engine decides where the files leave it open."""
+    yield from settings.notes
     if "stored" in settings.made_of.get("precision", ()):
         yield STORED.format(columns["precision"])
     leaves_length = "sequence_tokens" not in {*columns, *settings.problems.values()}

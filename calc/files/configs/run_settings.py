@@ -57,6 +57,7 @@ class RunSettings:
     defaulted: set[str] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)  # sentence -> the column that it is of
     absent: set[str] = field(
         default_factory=set

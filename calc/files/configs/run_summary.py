@@ -40,6 +40,7 @@ SPOT_READ = "market Spot"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
 SPOT_TOO = "Spot is allowed beside On-Demand: the price is On-Demand's unless you choose Spot"
 GPU_SPAN = "{} GPUs are allowed: the figures are of the fewest"
+SLICE = "a slice of a card, MIG {}: the figures are of the whole card (changes memory)"
 REGIONS = "regions {}: choose one (region)"
 TIME_LIMIT = "{}: the run may end there, and no plan is held to it (hours_most)"
 PRICE_LIMIT = "{}: no plan is held to it (usd_per_hour_most)"
@@ -272,13 +273,14 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
     said = {line.field: line.text for line in lines}
     terms = {"spot": SPOT, "spot_too": SPOT_TOO, "regions_named": REGIONS}
     terms |= {"gpus_named": GPU_SPAN}
+    terms |= {"slice": SLICE}
     terms |= {"time_limit": TIME_LIMIT, "price_limit": PRICE_LIMIT}
     items += [(True, text.format(said[name])) for name, text in terms.items() if name in said]
     items += _asides_that_matter(run, lines)
     if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
         nodes = next((line.text for line in lines if line.field == "nodes"), "1")
         total = int(asked) * (whole(nodes) or 1)
-        if total > int(run["gpus"]):
+        if total > int(run["gpus"]) * max(replicas, _most_replicas(lines)):
             items.append((True, UNUSED_GPUS.format(total, run["gpus"])))
         elif total < int(run["gpus"]):
             items.append((False, TOO_FEW_GPUS.format(run["gpus"], total)))

@@ -11,7 +11,7 @@ from calc.files.configs.commands import shell_commands, without_redirections
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import ENDS, fields_of
 from calc.files.configs.hub_jobs import job_of_hub
-from calc.files.configs.inside.docker import gpus_of_docker, release_words, run_of_docker
+from calc.files.configs.inside.docker import gpus_of_docker, release_of, run_of_docker
 from calc.files.configs.inside.terms import place_of, terms_of
 from calc.files.configs.model_names import NIM
 from calc.files.configs.own_scripts import (
@@ -41,6 +41,7 @@ PROCESSES = dict.fromkeys(("nproc_per_node", "num_gpus", "gpus_per_node", "gpus"
 PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launchers -> the part
 SHORTEST_FLAG = 5  # letters of the beginning of a flag
 GPUS_OF_SCRIPT = ("NPROC_PER_NODE", "NGPU")  # variables with the number of a node's GPUs
+IMAGE_RELEASE = "IMAGE_RELEASE"  # the field for the release that an image's tag names
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "REGION")  # variables of a script
 INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
 HYPERPOD, RECIPES = "hyperpod", "recipes"  # whose launcher names a recipe in this field
@@ -224,12 +225,12 @@ def _before_end(words: list[str]) -> tuple[list[str], list[str]]:
 
 def _in_container(service: Json, file: str) -> list[Reading]:
     """The command inside docker run, with the GPUs and the variables that it is given."""
-    words = [*map(str, service["command"]), *release_words(str(service["image"]))]
+    words = list(map(str, service["command"]))
     entry = str(service.get("entrypoint", ""))
     readings = command_readings([*entry.split(), *words], file)
     if not readings and (command := engine_of(str(service["image"]))):
         readings = command_readings([*command.split(), *words], file)
-    environment = service["environment"]
+    environment = service["environment"] | {IMAGE_RELEASE: release_of(str(service["image"]))}
     for reading in readings:
         settings_of_variables(reading, environment)
     if readings and (named := NIM.match(str(service["image"])[:LONGEST_ASIDE])):

@@ -13,8 +13,8 @@ SWITCHES = (
     *("--tty", "--privileged", "--init", "--read-only", "--no-healthcheck", "--publish-all"),
 )  # options of docker run without a value
 RELEASED_IMAGE = re.compile(
-    r"(?:^|/)vllm(?:-openai)?:v?(\d{1,3}\.\d{1,3}(?:\.\d{1,3}){0,2})(?![\w.])"
-)
+    r"(?:^|(?<!lmcache)/)vllm(?:-openai)?:v?([01]\.\d{1,3}(?:\.\d{1,3}){0,2})(?!\d)"
+)  # not that of a container of NVIDIA's, 25.10
 INSTRUCTION = re.compile(r"^[ \t]*+(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)[ \t]++(\S[^\n]*)", re.I | re.M)
 
 
@@ -42,10 +42,10 @@ def run_of_docker(words: list[str]) -> Json | None:
     return service | {"image": words[place], "command": words[place + 1 :]}
 
 
-def release_words(image: str) -> list[str]:
-    """The release in the tag of vLLM's own image, as a flag of its command; empty without one."""
+def release_of(image: str) -> str:
+    """The release in the tag of an image of vLLM; empty without one."""
     release = RELEASED_IMAGE.search(image[:LONGEST_IMAGE])
-    return ["--image-release", release[1]] if release else []
+    return release[1] if release else ""
 
 
 def gpus_of_docker(value: str) -> int | None:

@@ -140,10 +140,12 @@ def _facts_about_software(setting: Setting, is_text: bool) -> Iterator[Fact]:
     of_model = of_model and not OF_DATA & set(setting.parents)
     if of_model and (match := REPOSITORY.fullmatch(name)):
         yield setting.states("model", match[1])
-    elif (of_model and key.startswith("model") and is_folder(name)) or (
+    elif (of_model and "model" in f"{key} {setting.parent}" and is_folder(name)) or (
         key == "model_id" and JUMPSTART.fullmatch(name)
     ):
         yield setting.states("model", name)
+    elif key == "model_name" and name and "/" not in name:
+        yield setting.states("named_as", name)
     if key in keys.engine and (match := NIM.match(setting.value[:LONGEST_IMAGE])):
         yield setting.states("model", f"nim/{match[1]}")
     if key in keys.engine and is_text:

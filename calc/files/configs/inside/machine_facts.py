@@ -15,14 +15,15 @@ FAMILY = re.compile(r"[a-z]{1,4}\d[a-z0-9-]{0,8}")  # g6e
 POOL = re.compile(r"((?:g|p)\d[a-z]{0,3})-(?:gpu|karpenter|nodes?)\b")  # g5-gpu-karpenter, of nodes
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
 OF_GROUP = re.compile(r"autoscaling|scaling_config|node_group")  # of machines, on AWS
-OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators$|device\.nvidia")
+OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators?$|device\.nvidia")
 # Of one job.
 WORKERS = {"replica_specs", "pytorch_replica_specs", "mpi_replica_specs", "worker_group_specs"}
-GROUPS_OF_CARDS = {"gpu", "accelerators", "flavors"}
+GROUPS_OF_CARDS = {"gpu", "accelerator", "accelerators", "flavors"}
 CARD_KEYS = re.compile(
-    r"gpu|accelerator|card|resource_?profile|device_type|machine_type|device\.model|runs_on"
+    r"gpu|accelerator|card|compute_config|resource_?profile|device_type|machine_type|device\.model|runs_on"
     r"|constraints|^partition$|^tags$"
 )
+SLICE = re.compile(r"nvidia\.com/mig_(\w+\.\w+gb)")  # nvidia.com/mig-3g.20gb, of a card
 MEMORY = re.compile(
     r"(?:nvidia:)?(\d{1,3}) ?(?:GB|GiB|Gi)?(?:\.\.(?:\d{1,3} ?GB)?)?\+?"
     r"(?::(\d{1,3})(?:\.\.\d{0,3})?)?",
@@ -112,6 +113,8 @@ def _copies(setting: Setting) -> list[Fact]:
 def _gpus(setting: Setting) -> list[Fact]:
     """The number of GPUs, or of the devices that a container sees."""
     key, number = setting.key, setting.number
+    if (part := SLICE.match(key)) and number:
+        return [setting.states("gpus", number), setting.states("slice", part[1])]
     if key == "gpus" and not number and (count := gpus_of_docker(setting.value)):
         return [setting.states("devices", count)]
     is_count = key in field_catalog().keys.gpus or (

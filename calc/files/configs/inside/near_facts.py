@@ -9,8 +9,11 @@ from calc.files.configs.inside.facts import leaves
 from calc.mappings import Json
 
 OF_MEMORY = re.compile(
-    r"offload|lmcache|kv_?cache|swap|quanti|speculat|draft|max_model|utilization|lora|parallel",
+    r"offload|lmcache|kv_?cache|swap|quanti|speculat|draft|max_model|utilization|lora|parallel|"
+    r"max_context|context_length|"
+    r"^pd_spec|disaggreg",
 )
+ROLES = ("prefill", "decode")  # phases that run apart
 JOBS = {"pytorch_replica_specs", "mpi_replica_specs", "replica_specs", "leader_worker_template"}
 
 
@@ -27,6 +30,20 @@ def job_path(path: Path) -> Path:
     names = [snake(name) for name in path]
     place = next((at for at, name in enumerate(names) if name in JOBS), -1)
     return path[: place + 1]
+
+
+def role_of(path: Path, tree: Any) -> str:
+    """The phase that a pool of a service runs, by a key or a name on the way; empty for both."""
+    for step in path:
+        if isinstance(tree, list):
+            tree = tree[int(step)] if step.isdigit() and int(step) < len(tree) else None
+        else:
+            tree = tree.get(step) if isinstance(tree, dict) else None
+        name = tree.get("name") if isinstance(tree, dict) else ""
+        words = f"{step} {name}".lower()
+        if role := next((role for role in ROLES if role in words), ""):
+            return role
+    return ""
 
 
 def _beginnings(paths: list[Path]) -> set[Path]:
@@ -65,12 +82,13 @@ def unread_memory(tree: Any, program: Path, read: list[Path], others: list[Path]
     prefixes = set(read)
     of_others = _beginnings(others)
     for path, value in leaves(tree):
-        if not path or not _is_of_memory(snake(path[-1]), value):
+        if not path or not any(_is_of_memory(snake(name), value) for name in path[-2:]):
             continue
         steps = common_steps(path, program)
         if snake(path[-1]) == "parallelism":  # pods of a job
             continue
         near = steps >= min(len(program), 1) and path[: steps + 1] not in of_others
+        near = near and not (path[steps].isdigit() and program[steps : steps + 1] != ())
         has_value = value not in (None, "", False, [], 0, "0", "false", "none")
         known = any(path[:length] in prefixes for length in range(len(path) + 1))
         if near and has_value and not known:

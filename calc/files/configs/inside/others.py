@@ -15,6 +15,7 @@ from calc.files.configs.tool_commands import engine_of
 from calc.mappings import Json
 
 OF_GPUS = ("gpus", "devices", "card")
+WORKERS = "worker_group_specs"
 APPLICATIONS = "applications"  # of Ray Serve
 CLUSTERS = {"ray_cluster_config", "ray_cluster_spec"}  # machines of what Ray runs, no services
 CONFIG_NAME = re.compile(r"[\w/-]\.(?:ya?ml|json|toml)(?![\w.])")
@@ -87,6 +88,8 @@ def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
             continue
         if job_path(path) in jobs or (programs and CLUSTERS.intersection(map(snake, path))):
             continue
+        if any(path[: _workers(path)] == own[: _workers(path)] for own in program_paths):
+            continue
         image = str(node.get("image"))
         if engine_of(image) and _begins(programs, engine_of(image)) and "envFrom" in node:
             continue  # what the program says stands in a ConfigMap
@@ -95,6 +98,12 @@ def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
             name = str(node.get("name") or path[-1])
             services[f"service {name}".replace("+", " ")] = image[:LONGEST]
     return services
+
+
+def _workers(path: Path) -> int:
+    """The number of steps to the workers of a cluster of Ray, whose head runs the program."""
+    names = [snake(step) for step in path]
+    return names.index(WORKERS) if WORKERS in names else len(path) + 1
 
 
 def _begins(programs: list[Program], command: str) -> bool:

@@ -71,8 +71,10 @@ def _of_ray_serve(node: Json) -> list[str]:
     The scripts that KubeRay and Google Cloud document take the model and the degree as variables.
     """
     environment = _mapping(node, "runtime_env")
-    if "vllm" not in f"{node['import_path']} {environment.get('pip')}".lower():
-        return []
+    if node.get("args") or (
+        "vllm" not in f"{node['import_path']} {environment.get('pip')}".lower()
+    ):
+        return []  # of arguments, the engine's own are inside
     degree = _mapping(environment, "env_vars").get("TENSOR_PARALLELISM")
     return [*SERVED, *(["--tensor-parallel-size", str(degree)] if degree else [])]
 

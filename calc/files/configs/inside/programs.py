@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from calc.files.configs.fields import Tool, field_catalog, tools
-from calc.files.configs.inside.docker import RUNNERS, release_words
+from calc.files.configs.inside.docker import RUNNERS, release_of
 from calc.files.configs.inside.fact import Path, snake
 from calc.files.configs.inside.kserve import kserve_words, prefill_words
 from calc.files.configs.inside.platforms import platform_words
@@ -31,6 +31,7 @@ ENGINES = (
 )
 JUMPSTART = "jumpstartmodel"  # what SageMaker deploys by a name of its own
 SHELLS = ("sh", "bash", "/bin/sh", "/bin/bash", "zsh")
+OF_RAY = "engine_kwargs"  # of Ray Serve LLM, whose engine is vLLM
 FLAGS_IN = ("extra_args", "args", "vllm_args", "additional_args")
 LONGEST = 50_000  # characters of a script
 RUNS_SCRIPT = re.compile(
@@ -42,9 +43,11 @@ RUNS_SCRIPT = re.compile(
 RECIPE = re.compile(r"(?<![\w])(?P<model>\w+)\.(?P<work>finetune|pretrain)_recipe$")  # of NeMo 2
 BRIDGE_RECIPE = re.compile(r"\w+_(?:pretrain|finetune|sft|peft)(?:_\w+)?_config$")
 MODEL = re.compile(r"[\w.-]+/[\w.-]+")
+OF_MODEL = re.compile(r"/[\w./-]{0,100}models?(?:/[\w./-]{1,100})?")  # a folder before flags
 FENCED = re.compile(r"^[ \t]*```[a-z]*[ \t]*\n(.*?)^[ \t]*```", re.M | re.S)  # code in Markdown
 IS_SCRIPT = re.compile(r"[\n;|]|&&")
 ONLY_FLAGS = re.compile(r"\s*-[^;|&]*\Z")  # over several lines, in a folded text
+ARGUMENTS = re.compile(r"\$+\{?@")  # all arguments of a script
 FLAG_WITH_VALUE = re.compile(r"--[\w-]+ [\w./:-]+")  # as one word, which its engine refuses
 
 
@@ -60,6 +63,7 @@ class Program(NamedTuple):
     tool: Tool | None = None
     fields: Json | None = None
     is_whole: bool = False
+    release: str = ""  # of the engine, by the tag of its image
 
 
 @cache
@@ -113,11 +117,26 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
 def _of_words(words: list[str], path: Path) -> Program:
     """A list of words: one command, a shell with its script, or several commands."""
     if any(word in SHELLS for word in words[:1]):
+        if passed := _passed_on(words):
+            return Program(path, words=tuple(passed))
         rest = [word for word in words[1:] if not word.startswith("-")]
         return Program(path, script="\n".join(rest)[:LONGEST])
     if any(known_command().search(word) and " " in word.strip() for word in words):
         return Program(path, script="\n".join(words)[:LONGEST])
     return Program(path, words=tuple(words))
+
+
+def _passed_on(words: list[str]) -> list[str]:
+    """The command that a shell's script runs as its arguments: sh -c 'setup && exec "$@"' -- ...
+
+    A script in a file, setup.sh, is taken to do so too.
+    """
+    place = next((at for at, word in enumerate(words) if ARGUMENTS.search(word)), -1)
+    if words[1:2] and words[1].endswith(".sh"):
+        command = words[2:]
+    else:
+        command = words[place + 2 :] if place > 0 else []
+    return command if known_command().search(" ".join(command)[:LONGEST]) else []
 
 
 def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
@@ -127,11 +146,13 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     """
     named = {snake(key): value for key, value in node.items()}
     words = _words_of(named)
+    if words[:1] == ["serve"] and _engine(named).endswith(" serve"):
+        words = _engine(named).split()[:-1] + words  # behind the entry point of its image
     if words and known_command().search(" ".join(words)[:LONGEST]):
         return _of_words(words, path)
     flags = bool(words) and any(word.startswith("-") for word in words)
-    if words and not words[0].startswith("-") and not MODEL.fullmatch(words[0]):
-        return None  # a command of the container's own
+    if words and _is_own_command(words):
+        return None
     command = _engine(named) or (_engine_of_flags(words) if flags and not has_fields else "")
     if not command:
         return None
@@ -160,11 +181,17 @@ def _container(node: Json, path: Path, has_fields: bool) -> Program | None:
     return None
 
 
+def _is_own_command(words: list[str]) -> bool:
+    """Return whether words begin with a command of a container's own, not with flags or a model."""
+    first, second = [*words, ""][:2]
+    is_folder = OF_MODEL.fullmatch(first) and second.startswith("--")
+    return not (first.startswith("-") or MODEL.fullmatch(first) or is_folder)
+
+
 def _with_release(program: Program, node: Json) -> Program:
-    """The program with the release in the tag of its engine's own image, as a flag."""
+    """The program with the release in the tag of its engine's own image."""
     image = next((node[key] for key in IMAGES if isinstance(node.get(key), str)), "")
-    release = release_words(f"{image}:{node.get('tag', '')}")
-    return program._replace(words=(*program.words, *release)) if program.words else program
+    return program._replace(release=release_of(f"{image}:{node.get('tag', '')}"))
 
 
 def _starts(tree: Any) -> bool:
@@ -256,7 +283,7 @@ def _own_fields(node: Json, path: Path) -> Program | None:
     fields = {_without_prefix(name): value for name, value in fields.items()}
     class_name = str(node.get("class", ""))
     fields |= _fields_of_recipe(class_name, fields)
-    called = field_catalog().classes.get(class_name, "")
+    called = "vllm" if path[-1:] == (OF_RAY,) else field_catalog().classes.get(class_name, "")
     if called and "0" in fields:
         fields.setdefault("model", fields.pop("0"))
     is_file = bool(path) and path[-1].endswith((".yaml", ".yml", ".json"))  # of a ConfigMap

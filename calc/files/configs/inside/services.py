@@ -11,6 +11,7 @@ from calc.files.configs.inside.near_facts import (
     common_steps,
     job_path,
     near_facts,
+    role_of,
     unread_memory,
 )
 from calc.files.configs.inside.others import configs_of, other_services, without_clusters
@@ -20,6 +21,7 @@ from calc.files.configs.inside.trees import file_form, tree_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import (
     CONFIG,
+    IMAGE_RELEASE,
     LAUNCH,
     Reading,
     command_readings,
@@ -28,7 +30,6 @@ from calc.files.configs.tool_commands import (
 )
 from calc.mappings import Json
 
-ROLES = ("prefill", "decode")  # pools of a service whose phases run apart
 MOST_PROGRAMS, MOST_CHOICES = 20, 8
 OF_CLUSTER = re.compile(r"\$\(([A-Za-z_]\w*)\)")  # $(NAME) of a manifest
 GPUS_OF_NODE = (
@@ -57,6 +58,8 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("price_limit", "price_limit"),
     ("spot_too", "spot_too"),
     ("gpus_named", "gpus_named"),
+    ("named_as", "named_as"),
+    ("slice", "slice"),
 )
 FEWEST_FIELDS = 3  # of a trainer, one of so many fields is there where a model is only loaded
 SHOWN = 3  # of the things that a refusal names
@@ -85,13 +88,13 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
         unread = unread_memory(tree, program.path, _read_paths(facts, programs), others)
         flags = [name for name in unread if f"--{name.rpartition('.')[2]}" in program.words]
         unread = {name: unread[name] for name in unread if name not in flags} | strangers
-        place_name = _name(program.path, others)
+        place_name = role_of(program.path, tree) or _name(program.path, others)
         own = [
             Reading(file, one.tool, dict(one.fields or {}), _config_rank(one), {})
             for one in configs[place]
         ]
         for readings in _choices(program, near, file, unread, place_name, own):
-            role = place_name if place_name in ROLES else ""  # a pool of each though they are equal
+            role = role_of(program.path, tree)  # a pool of each though they are equal
             services.setdefault(role + _identity(readings), readings)
     if not services or lacks_gpu(text, facts):
         raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
@@ -279,8 +282,6 @@ def _read_paths(facts: list[Fact], programs: list[Program]) -> list[Path]:
 
 def _name(path: Path, others: list[Path]) -> str:
     """The name that tells a service from the others of its file; empty where it is alone."""
-    if role := next((step for step in path if step in ROLES), ""):
-        return role
     depth = max((common_steps(path, other) for other in others), default=-1)
     return path[depth] if 0 <= depth < len(path) else ""
 
@@ -310,7 +311,7 @@ def _choices(
             if not any(reading.tool for reading in readings):
                 continue
             for reading in readings:
-                settings_of_variables(reading, environment)
+                settings_of_variables(reading, {**environment, IMAGE_RELEASE: program.release})
             own_parts = _with_instances(parts, any(map(_serves, readings)))
             filled_parts = {part: value for part, value in own_parts.items() if value}
             machine = Reading(file, None, unread, LAUNCH, filled_parts, place=name)

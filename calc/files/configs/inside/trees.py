@@ -27,7 +27,7 @@ DOCKERFILE = re.compile(r"(?:#[^\n]*\n|\s|ARG [^\n]*\n)*FROM\s+\S+", re.I)
 WRITES = re.compile(r"%%writefile(?:\s+-a)?\s+(\S+)")
 MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
 PASSED = re.compile(r"^(\s*).*")  # a command within a block of Python
-EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?:[\w./-]{1,60}:(?:\s|$)|\{\s*\")")
+EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?:(?:-[ \t]+)?[\w./-]{1,60}:(?:\s|$)|\{\s*\")")
 TEMPLATED = re.compile(r"\{\{-? ?[\w.$#/]")
 PLACEHOLDER = re.compile(
     r"\{\{(\{)?[ \t]*([A-Za-z_]\w{0,60})[ \t]*\}(?(1)\})\}"
@@ -247,5 +247,5 @@ def _with_embedded(tree: Any, file: str, left: list[int] | None = None, depth: i
             inner = read_yaml_documents(tree, file)
         except ConfigProblem:
             return tree
-        return inner[0] if len(inner) == 1 and isinstance(inner[0], dict) else tree
+        return inner[0] if len(inner) == 1 and isinstance(inner[0], dict | list) else tree
     return tree
