@@ -46,7 +46,6 @@ KINDS = {  # what a text is, in words
     "log": "an error, a log or a benchmark of a run",
     "data": "a data set",
 }
-SPOT = "spot"
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
 LONGEST_PROSE = 5_000  # characters
 SPOKEN = re.compile(
@@ -177,14 +176,14 @@ def _with_models(models: dict[str, Row], named: Row, catalogs: Catalogs) -> Cata
 def _run_of(
     files: Documents, named: Row, catalogs: Catalogs, has_data: bool, model: str
 ) -> ImportedRun | None:
-    """The run of configs and commands; `named` takes Spot where they alone ask for a market."""
+    """The run of configs and commands; `named` takes the market that they alone ask for."""
     if all(is_model(content) for _, content in files):
         return None
     known = named | {"train_tokens": None} if has_data else named
     run = import_run(files, catalogs, known.get("model", model), known)
-    if run.summary.asks_spot and "markets" not in named:
-        named["markets"] = SPOT
-        run = run._replace(summary=run.summary.on_spot())
+    if run.summary.market and "markets" not in named:
+        named["markets"] = run.summary.market
+        run = run._replace(summary=run.summary.on_market())
     return run
 
 

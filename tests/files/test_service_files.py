@@ -6,6 +6,7 @@ from examples import catalogs
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import Run, read_runs
 from calc.files.configs.run_summary import summary_of
+from calc.files.request import request_of
 from calc.scenarios.inputs import DEFAULTS
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -251,3 +252,52 @@ def test_a_folder_is_taken_to_hold_the_model_that_is_served_under_its_name():
     assert "/opt/ml/model is taken to hold Llama-3.3-70B-Instruct" in run.row["note"]
     summary = summary_of(run.row, run.lines, DEFAULTS, {})
     assert any("MIG 3g.20gb" in item for item in summary.not_counted)
+
+
+DOCKER = """
+docker run --gpus '"device=0,1"' vllm/vllm-openai:${TAG:-v0.10.2} --model Qwen/Qwen3-8B -tp 2
+docker run --gpus '"device=1"' vllm/vllm-openai:v0.10.2 --model Qwen/Qwen3-0.6B
+"""
+
+
+def test_services_on_one_gpu_say_so_and_a_tag_has_its_default():
+    runs = _runs(DOCKER, "start.sh")
+    assert [run.row["software_release"] for run in runs] == ["0.10.2", "0.10.2"]
+    for run in runs:
+        items = summary_of(run.row, run.lines, DEFAULTS, {}).not_counted
+        assert any(item.startswith("GPU 1 shared with another service") for item in items)
+
+
+SKY = """
+setup: pip install vllm==0.11.0
+run: vllm serve Qwen/Qwen3-8B
+service: {replica_policy: {min_replicas: 2, max_replicas: 6, target_qps_per_replica: 3}}
+resources: {accelerators: L4}
+"""
+
+
+def test_a_release_that_is_installed_counts_and_the_load_of_an_autoscaler_is_named():
+    (run,) = _runs(SKY)
+    assert (run.row["software_release"], run.row["memory_utilization"]) == ("0.11.0", "0.9")
+    items = summary_of(run.row, run.lines, DEFAULTS, {}).not_counted
+    assert any(item.startswith("target_qps_per_replica 3") for item in items)
+
+
+def test_a_family_and_a_size_are_an_instance():
+    place = "{karpenter.k8s.aws/instance-family: g5, karpenter.k8s.aws/instance-size: 2xlarge}"
+    (run,) = _runs(POD.replace("{{PLACE}}", place).replace("{{{REGISTRY}}}", ""))
+    assert run.row["instance"] == "g5.2xlarge"
+
+
+ENDPOINT = """
+llm = HuggingFaceModel(env={"HF_MODEL_ID": "Qwen/Qwen3-8B", "SM_NUM_GPUS": "1"},
+                       image_uri=get_huggingface_llm_image_uri("huggingface"))
+llm.deploy(initial_instance_count=1, instance_type="ml.g5.2xlarge")
+"""
+
+
+def test_an_endpoint_of_sagemaker_has_its_price_and_a_cluster_of_hyperpod_has_not():
+    request = request_of([("deploy.py", ENDPOINT.encode())], catalogs())
+    assert request.columns["markets"] == "sagemaker-hosting"
+    assert "market SageMaker hosting" in request.run.summary.understood
+    assert not request_of([("e.yaml", HYPERPOD.encode())], catalogs()).columns.get("markets")

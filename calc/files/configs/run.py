@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
 from calc.evaluate import Row
 from calc.files.configs.combined_fields import derive, settle_stored_format
+from calc.files.configs.common_facts import required_release, with_shared_gpus
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
@@ -78,13 +79,21 @@ def read_runs(
     named = (objective, named[1]) if named and objective else named
     missing = missing_configs(texts)
     try:
-        runs = [sorted(readings, key=lambda reading: reading.rank) for readings in _runs(texts)]
+        found = with_shared_gpus(_runs(texts))
+        runs = [sorted(readings, key=lambda reading: reading.rank) for readings in found]
         trainers = [_main(readings, missing) for readings in runs]
     except ConfigProblem:
         if named:
             raise unread_trainer(*named, missing) from None
         raise
     downloads = downloads_of([text for text, _ in texts])
+    released = required_release([text for text, _ in texts])
+    runs = [
+        [*readings, Reading(readings[0].file, None, {}, LAUNCH, released)]
+        if trainer.id == OF_LENGTH
+        else readings
+        for readings, trainer in zip(runs, trainers, strict=True)
+    ]
     return [
         _run(readings, trainer, named or ("", ""), missing, catalogs, model, downloads)
         for readings, trainer in zip(runs, trainers, strict=True)

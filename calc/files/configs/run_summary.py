@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
+from calc.cost.markets import MARKETS
+from calc.files.configs.common_facts import SHARED
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, Tool, field_catalog, tools
 from calc.files.configs.run_settings import STAGE
@@ -36,11 +38,13 @@ UNSET = ("", "null", "none", "-1")
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of {}, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
-SPOT_READ = "market Spot"
 SPOT = "Spot is asked for: the price is On-Demand's unless you choose Spot"
+MANAGED = "SageMaker runs it: the price is EC2's On-Demand unless you choose SageMaker's"
 SPOT_TOO = "Spot is allowed beside On-Demand: the price is On-Demand's unless you choose Spot"
 GPU_SPAN = "{} GPUs are allowed: the figures are of the fewest"
 SLICE = "a slice of a card, MIG {}: the figures are of the whole card (changes memory)"
+SHARED_GPUS = "GPU {} shared with another service of the file, whose memory is not added"
+LOAD_TARGET = "{}: no load is planned from it, say it in words"
 REGIONS = "regions {}: choose one (region)"
 TIME_LIMIT = "{}: the run may end there, and no plan is held to it (hours_most)"
 PRICE_LIMIT = "{}: no plan is held to it (usd_per_hour_most)"
@@ -69,7 +73,7 @@ class RunSummary(NamedTuple):
     assumed: tuple[str, ...]
     not_counted: tuple[str, ...]
     replicas: int = 1  # of a service, whose figures are of one
-    asks_spot: bool = False
+    market: str = ""  # that the files ask for
 
     @property
     def lacks_memory(self) -> bool:
@@ -84,10 +88,12 @@ class RunSummary(NamedTuple):
             for item in self.not_counted
         )
 
-    def on_spot(self) -> "RunSummary":
-        """Return the summary of a run whose price is that of Spot, as its files ask."""
-        others = tuple(item for item in self.not_counted if item != SPOT)
-        return self._replace(understood=(*self.understood, SPOT_READ), not_counted=others)
+    def on_market(self) -> "RunSummary":
+        """Return the summary of a run whose price is that of the market that its files ask for."""
+        name = MARKETS[self.market].label
+        others = tuple(item for item in self.not_counted if item not in (SPOT, MANAGED))
+        understood = (*self.understood, f"market {name[:1].upper()}{name[1:]}")
+        return self._replace(understood=understood, not_counted=others)
 
     def lines(self) -> list[str]:
         """The items as lines of text."""
@@ -109,8 +115,18 @@ def summary_of(
         _assumptions(run, lines, estimated, said),
         _unused_fields(run, lines),
         replicas_of(lines) if run["work"] == "inference" else 1,
-        any(line.field == "spot" for line in lines),
+        _market(run, lines),
     )
+
+
+def _market(run: Mapping[str, str], lines: Sequence[Line]) -> str:
+    """The market that the files ask for: Spot, or SageMaker's where it is no HyperPod."""
+    fields = {line.field for line in lines}
+    if "spot" in fields:
+        return "spot"
+    is_managed = "sagemaker" in fields and "hyperpod" not in f"{run['source_tool']} {fields}"
+    work = "hosting" if run["work"] == "inference" else "training"
+    return f"sagemaker-{work}" if is_managed else ""
 
 
 def phrase(column: str, value: Any) -> str:
@@ -273,7 +289,8 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
     said = {line.field: line.text for line in lines}
     terms = {"spot": SPOT, "spot_too": SPOT_TOO, "regions_named": REGIONS}
     terms |= {"gpus_named": GPU_SPAN}
-    terms |= {"slice": SLICE}
+    terms |= {"slice": SLICE, SHARED: SHARED_GPUS, "load_target": LOAD_TARGET}
+    terms |= {"sagemaker": MANAGED} if _market(run, lines).startswith("sagemaker") else {}
     terms |= {"time_limit": TIME_LIMIT, "price_limit": PRICE_LIMIT}
     items += [(True, text.format(said[name])) for name, text in terms.items() if name in said]
     items += _asides_that_matter(run, lines)

@@ -43,6 +43,7 @@ SHORTEST_FLAG = 5  # letters of the beginning of a flag
 GPUS_OF_SCRIPT = ("NPROC_PER_NODE", "NGPU")  # variables with the number of a node's GPUs
 IMAGE_RELEASE = "IMAGE_RELEASE"  # the field for the release that an image's tag names
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "REGION")  # variables of a script
+DEVICES = re.compile(r"devices?=(\d[\d,]*)")  # of docker run
 INCLUDED = re.compile(r"[\w.-]+:(\d[\d,]*)(?:@|$)")
 HYPERPOD, RECIPES = "hyperpod", "recipes"  # whose launcher names a recipe in this field
 OF_HYPERPOD = "recipes."  # before the fields of a recipe that HyperPod's launcher overrides
@@ -137,6 +138,8 @@ def _visible_gpus(variables: dict[str, str], file: str) -> Reading:
             continue
         number = whole(value.strip()) if name in GPUS_OF_SCRIPT else len(listed)
         parts |= {"asked_gpus": number} if number else {}
+        if name not in GPUS_OF_SCRIPT:
+            parts["device_names"] = ",".join(one.strip() for one in listed)
     if re.fullmatch(r"[1-9]\d{0,4}", variables.get("NNODES", "")):
         parts["nodes"] = int(variables["NNODES"])
     parts |= place_of(
@@ -238,6 +241,8 @@ def _in_container(service: Json, file: str) -> list[Reading]:
     parts: Json = _visible_gpus(environment, file).parts
     if gpus := gpus_of_docker(str(service.get("gpus", ""))):
         parts["asked_gpus"] = gpus
+    if devices := DEVICES.search(str(service.get("gpus", ""))):
+        parts["device_names"] = devices[1]
     return [*readings, Reading(file, None, {}, LAUNCH, parts)] if readings and parts else readings
 
 

@@ -54,7 +54,7 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
     if meaning.read in ("count", "number", "steps"):
         number = _number(meaning, value, where)
-        return number * meaning.times if number and meaning.times != 1 else number
+        return round(number * meaning.times, 6) if number and meaning.times != 1 else number
     if meaning.read == "words":
         word = as_word(value)
         if word in meaning.words:

@@ -13,7 +13,15 @@ from calc.units import GIB
 HOST = "host memory"
 OFF_CARD = (
     *(HOST, "shared memory", "disk", "system"),
-    *("number format", "division of heads", "number of GPUs", "no GPU", "access", "length"),
+    *(
+        "number format",
+        "division of heads",
+        "number of GPUs",
+        "no GPU",
+        "access",
+        "length",
+        "network",
+    ),
 )  # nothing on a card ran out
 OTHERS, NO_ROOM, UNKNOWN = "other processes", "no room for the cache", "any"
 SECOND_COPY = "a second copy of the weights"

@@ -15,6 +15,7 @@ SWITCHES = (
 RELEASED_IMAGE = re.compile(
     r"(?:^|(?<!lmcache)/)vllm(?:-openai)?:v?([01]\.\d{1,3}(?:\.\d{1,3}){0,2})(?!\d)"
 )  # not that of a container of NVIDIA's, 25.10
+DEFAULT = re.compile(r"\$\{\w{1,60}:?-([^}]{0,200})\}")  # ${TAG:-v0.10.2}
 INSTRUCTION = re.compile(r"^[ \t]*+(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)[ \t]++(\S[^\n]*)", re.I | re.M)
 
 
@@ -44,7 +45,7 @@ def run_of_docker(words: list[str]) -> Json | None:
 
 def release_of(image: str) -> str:
     """The release in the tag of an image of vLLM; empty without one."""
-    release = RELEASED_IMAGE.search(image[:LONGEST_IMAGE])
+    release = RELEASED_IMAGE.search(DEFAULT.sub(r"\1", image[:LONGEST_IMAGE]))
     return release[1] if release else ""
 
 

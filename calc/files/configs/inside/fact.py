@@ -12,9 +12,10 @@ class Fact(NamedTuple):
     Kinds: gpus, devices, nodes, workers, copies, most_copies (numbers); instances (a number, of an
     endpoint or a job); card (ids with a number each); memory (GB of a card); tensor, data,
     data_local (degrees in charts of llm-d, the last on one node); instance; family (of instances);
-    spot; spot_too; on_demand; region; time_limit; price_limit; model; engine; recipe (the trainer
-    of HyperPod's); named_as (of the model that is served); slice (of a card, MIG); variable (name
-    and value).
+    size; device_names; load_target (of an autoscaler); sagemaker (which runs the instance); spot;
+    spot_too; on_demand; region; time_limit; price_limit; model; engine; recipe (the trainer of
+    HyperPod's); named_as (of the model that is served); slice (of a card, MIG); variable (name and
+    value).
     """
 
     kind: str

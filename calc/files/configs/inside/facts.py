@@ -126,6 +126,7 @@ def _facts_of_list(settings: list[Setting]) -> Iterator[Fact]:
                 yield from _variable(name, value, setting.path)
     elif settings[0].key == "device_ids":
         yield settings[0].states("devices", len(settings))
+        yield settings[0].states("device_names", ",".join(one.value for one in settings))
     elif names_machines(settings[0].key):
         for setting in settings:
             yield from machine_facts(setting)
@@ -160,6 +161,7 @@ def _variable(name: str, value: str, path: Path) -> Iterator[Fact]:
     if setting.key in VISIBLE_DEVICES and re.fullmatch(r"[\d,\s]+", value):
         devices = [device for device in value.split(",") if device.strip()]
         yield setting.states("devices", len(devices))
+        yield setting.states("device_names", ",".join(map(str.strip, devices)))
     elif setting.key in ("nproc_per_node", "sm_num_gpus") and re.fullmatch(r"[0-9]{1,5}", value):
         yield setting.states("gpus", int(value))
     if setting.key in field_catalog().keys.model and (match := REPOSITORY.fullmatch(value.strip())):

@@ -11,6 +11,7 @@ from calc.files.configs.inside.terms import REGION, place_of
 from calc.mappings import Json
 
 INSTANCE = re.compile(r"(?:ml\.)?([a-z]{1,4}\d[a-z0-9-]{0,8}\.(?:\d{0,3}x?large|metal[\w-]{0,8}))")
+SIZE = re.compile(r"\d{0,3}x?large|metal")  # 2xlarge
 FAMILY = re.compile(r"[a-z]{1,4}\d[a-z0-9-]{0,8}")  # g6e
 POOL = re.compile(r"((?:g|p)\d[a-z]{0,3})-(?:gpu|karpenter|nodes?)\b")  # g5-gpu-karpenter, of nodes
 OF_COPIES = re.compile(r"group\.|resource\.aws_instance\.")  # blocks of Nomad and Terraform
@@ -62,9 +63,13 @@ def _machine(setting: Setting) -> list[Fact]:
     """An instance, a family of instances, or a machine of another cloud."""
     value = setting.value
     if match := INSTANCE.fullmatch(value):
-        return [setting.states("instance", match[1])]
+        is_managed = value.startswith("ml.") and "spec" not in setting.parents  # of no cluster
+        managed = [setting.states("sagemaker", True)] if is_managed else []
+        return [setting.states("instance", match[1]), *managed]
     if "instance_family" in setting.key and FAMILY.fullmatch(value):
         return [setting.states("family", value)]
+    if "instance_size" in setting.key and SIZE.fullmatch(value):
+        return [setting.states("size", value)]
     if setting.parent == "node_selector" and (pool := POOL.match(value)):
         return [setting.states("family", pool[1])]
     machine = field_catalog().machines.get(value)

@@ -60,6 +60,9 @@ KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
     ("gpus_named", "gpus_named"),
     ("named_as", "named_as"),
     ("slice", "slice"),
+    ("sagemaker", "sagemaker"),
+    ("device_names", "device_names"),
+    ("load_target", "load_target"),
 )
 FEWEST_FIELDS = 3  # of a trainer, one of so many fields is there where a model is only loaded
 SHOWN = 3  # of the things that a refusal names
@@ -190,7 +193,7 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
 HEAD = "head_group_spec"  # of a cluster of Ray: its GPUs are those of one node more
 MACHINE_FACTS = (
     *("card", "instance", "gpus", "nodes", "instances", "region"),
-    *("spot", "spot_too", "on_demand", "time_limit", "price_limit"),
+    *("spot", "spot_too", "on_demand", "time_limit", "price_limit", "sagemaker"),
 )
 
 
@@ -237,6 +240,9 @@ def _parts_of_one(facts: list[Fact]) -> list[Json]:
     for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value
+    size = next((fact.value for fact in facts if fact.kind == "size"), "")
+    if size and "instance_family" in known:
+        known["instance"] = f"{known.pop('instance_family')}.{size}"
     if "spot" in known and any(fact.kind == "on_demand" for fact in facts):
         known["spot_too"] = known.pop("spot")
     if growing := next((fact for fact in facts if fact.kind == "most_copies"), None):

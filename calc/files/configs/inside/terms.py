@@ -14,6 +14,7 @@ TIME_LIMITS = (
 )
 IS_SPOT = ("spot", "true", "['spot']", "yes")
 NOT_SPOT = ("false", "no", "on-demand", "on_demand", "ondemand", "['on-demand']")
+LOAD_TARGETS = ("target_qps_per_replica", "target_requests_per_second", "target_rps")
 PRICE_LIMITS = ("max_price", "max_hourly_cost", "spot_price", "max_spot_price", "spot_max_price")
 
 
@@ -24,6 +25,8 @@ def terms_of(key: str, value: str) -> Iterator[tuple[str, str]]:
         yield "region", match[1]
     elif (key in TIME_LIMITS and plain[:1].isdigit()) or (key == "time" and CLOCK.fullmatch(plain)):
         yield "time_limit", f"{key} {plain}"
+    elif key in LOAD_TARGETS and plain[:1].isdigit():
+        yield "load_target", f"{key} {plain}"
     elif key in PRICE_LIMITS and plain[:1].isdigit():
         yield "price_limit", f"{key} {plain}"
 
