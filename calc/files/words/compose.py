@@ -87,7 +87,7 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
 
 
 def _of_number(items: list[Item], place: int) -> tuple[Item, int]:
-    """The quantity of a number that has an item behind it, and how many items it takes."""
+    """The quantity that a number begins, with its unit: 3 days, one in ten, 3-day."""
     item, after = items[place], items[place + 1]
     further = items[place + 2] if place + 2 < len(items) else None
     if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb

@@ -52,7 +52,8 @@ def parsed_text(text: str, catalogs: Catalogs) -> ParsedText:
 
 def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:
     """The models and the items of a text; names are found before numbers."""
-    models = [_whole(one, plain) for one in named_models(plain, catalogs)]
+    named = [_whole(one, plain) for one in named_models(plain, catalogs)]
+    models = [one for one in named if not GOES_ON.match(plain, one.end)]
     names = [
         Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one)
         for one in models
@@ -67,12 +68,11 @@ def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]
 
 def _whole(one: NamedModel, plain: str) -> NamedModel:
     """A named model; one whose name goes on as that of another release is unknown: -1m."""
-    if not (tail := GOES_ON.match(plain, one.end)):
+    tail = GOES_ON.match(plain, one.end)
+    if not (tail and one.model):
         return one
-    choices = (one.model,) if one.model else one.choices
-    return one._replace(
-        end=tail.end(), model="", choices=choices, unknown=plain[one.start : tail.end()]
-    )
+    unknown = plain[one.start : tail.end()]
+    return one._replace(end=tail.end(), model="", choices=(one.model,), unknown=unknown)
 
 
 def refusal_of(text: ParsedText) -> str:

@@ -1,5 +1,7 @@
 """The columns that a phrase sets by itself, such as bf16, LoRA or DPO."""
 
+from typing import Any
+
 from calc.evaluate import Row
 from calc.files.words.facts import Facts
 from calc.files.words.items import Item
@@ -36,29 +38,36 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
         if _is_of_cache(items, number):
             sets = _of_cache(sets)
         for column, value in sets.items():
-            is_other = only.get(column, value) != value or (
-                column in ENGINES and ENGINES & facts.columns.keys() - {column}
-            )
-            if is_other and (column not in ENGINES or _compares(items, number)):
-                facts.not_counted.append(item.text)
-            elif (
-                column in ("method", "implementation")
-                and column in facts.columns
-                and facts.columns[column] != value
-            ):
-                first = str(facts.columns[column])
-                if column == "method" and _compares(items, number):
-                    methods = (first, str(value))
-                    facts.ask(column, " or ".join(methods), methods)
-                _second(facts, column, str(value), item)
-            elif column == "fewest_bits" and "precision" in facts.columns:
-                continue
-            elif column in facts.columns and _corrects(items, number):
-                facts.not_counted.append(facts.words[column])
-                facts.drop(column)
-                facts.put(column, value, item.text)
-            else:
-                facts.put(column, value, item.text)
+            is_left_out = only.get(column, value) != value
+            _put_setting(facts, items, number, (column, value), is_left_out)
+
+
+def _put_setting(
+    facts: Facts, items: list[Item], number: int, setting: tuple[str, Any], is_left_out: bool
+) -> None:
+    """Put the column of a phrase beside those before it; a second engine or method is settled."""
+    item, (column, value) = items[number], setting
+    is_other = is_left_out or (column in ENGINES and ENGINES & facts.columns.keys() - {column})
+    if is_other and (column not in ENGINES or _compares(items, number)):
+        facts.not_counted.append(item.text)
+    elif (
+        column in ("method", "implementation")
+        and column in facts.columns
+        and facts.columns[column] != value
+    ):
+        first = str(facts.columns[column])
+        if column == "method" and _compares(items, number):
+            methods = (first, str(value))
+            facts.ask(column, " or ".join(methods), methods)
+        _second(facts, column, str(value), item)
+    elif column == "fewest_bits" and "precision" in facts.columns:
+        return
+    elif column in facts.columns and _corrects(items, number):
+        facts.not_counted.append(facts.words[column])
+        facts.drop(column)
+        facts.put(column, value, item.text)
+    else:
+        facts.put(column, value, item.text)
 
 
 def _exclusive(items: list[Item], scopes: Scopes) -> Row:
