@@ -159,3 +159,29 @@ def test_each_number_keeps_to_what_it_counts(text, columns):
 def test_a_word_beside_a_number_does_not_take_it_for_something_else(text, columns):
     found = read_request(text, catalogs()).columns
     assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("sft phi-4, 9k rows, longest 3.9k tokens, typical 620", {"example_tokens": 620}),
+        ("translate nine million characters of text by phi-4", {"tokens_total": "2250000 tokens"}),
+        ("our 4-person team wants to chat with phi-4", {"people": 4}),
+        ("our 4-person team serves phi-4 at 9 rps", {"people": None}),
+        ("we pay $900 a month for mixtral. Would phi-4 hold 9 users at once?", {"model": "phi-4"}),
+        ("v2 of our bot (replaces the llama-2-13b one) has phi-4, 9 users", {"model": "phi-4"}),
+        ("whisper: 90 hours of calls, whisper-large-v3", {"model": "whisper-large-v3"}),
+        ("whisper-large-v3 for 9 agents, 6h of talking per agent per day", {"tokens_total": None}),
+        ("phi-4, 2T tokens on 1024 A100", {"goal": "train"}),
+    ],
+)
+def test_what_is_said_of_another_thing_is_not_taken(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize("name", ["xlm-roberta-large", "bge-base-en-v1.5", "qwen2.5-14b-1m"])
+def test_a_name_that_contains_another_is_not_taken_for_it(name):
+    reading = read_request(f"{name} for 9 users", catalogs())
+    assert "model" not in reading.columns
+    assert "is not in the catalog" in reading.problem

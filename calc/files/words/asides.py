@@ -76,6 +76,7 @@ def put_aside(items: list[Item]) -> set[int]:
                 aside |= set(before)
         if "paid" in clause.tags or _runs_today(clause):  # we pay $3 an hour for an H100
             aside |= _machines(items, clause.places)
+            aside |= {place for place in clause.places if "MODEL" in items[place].tags}
         aside |= _replaced(items, clause) | _left(items, clause) | _elsewhere(items, clause)
         attempt = attempt and "end" not in clause.mark.tags
         before = clause.places if "\n" not in clause.mark.text else []
@@ -148,6 +149,9 @@ def _replaced(items: list[Item], clause: Clause) -> set[int]:
     names = [place for place in clause.places if items[place].tags & REPLACED]
     if verb is None or not names:
         return set()
+    closing = next((one for one in clause.places if one > verb and items[one].text == ")"), None)
+    if closing is not None:  # v2 (replaces the phi-3 one) uses phi-4
+        return {place for place in names if verb < place < closing}
     joints = [one for one in clause.places if one > names[0] and "replaces" in items[one].tags]
     before = [place for place in names if place < joints[0]] if joints else []
     given = before or [place for place in names if place > verb]

@@ -7,7 +7,7 @@ from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 from calc.files.words.models import NamedModel
-from calc.files.words.name_parts import of_size, parts_of_models
+from calc.files.words.name_parts import of_size, parts_of_models, parts_of_text
 from calc.files.words.parsed_text import ParsedText
 
 RELEASE = re.compile(r"\d+(?:\.\d+)?")  # of a family
@@ -28,6 +28,7 @@ def chosen_model(facts: Facts, text: ParsedText, catalogs: Catalogs) -> str:
     if other := next((one for one in said if one.unknown), None):
         _ask_about_unknown(facts, text.words_of(other), other.choices)
         return ""
+    said = _without_families(said, text, catalogs)
     sure = list(dict.fromkeys(one.model for one in said if one.model))
     if several := sure if len(sure) > 1 else _different(said, sure):
         names = " and ".join(several)
@@ -51,6 +52,24 @@ def _said(text: ParsedText) -> list[NamedModel]:
     allowed = [one for one in text.models if places.get(one.start) not in scopes.negated]
     allowed = [one for one in allowed if not _names_data(text.items, places, one)] or allowed
     return [one for one in allowed if places.get(one.start) not in scopes.aside] or allowed
+
+
+def _without_families(
+    said: list[NamedModel], text: ParsedText, catalogs: Catalogs
+) -> list[NamedModel]:
+    """The models without a family's name beside one of its models: whisper, whisper-large-v3."""
+    known = parts_of_models(catalogs)
+    parts = {
+        one: {part.text for part in parts_of_text(text.plain[one.start : one.end])} for one in said
+    }
+    return [
+        one
+        for one in said
+        if not any(
+            parts[one] < parts[other] and parts[one] < set(known.get(other.model, ()))
+            for other in said
+        )
+    ]
 
 
 def _names_data(items: list[Item], places: dict[int, int], one: NamedModel) -> bool:

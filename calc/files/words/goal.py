@@ -15,6 +15,7 @@ ADAPTERS = frozenset({"lora", "qlora"})
 METHOD, LOAD = 3.0, 2.0  # the weights of a method and of a load
 LOADS = frozenset({"user", "people", "concurrent", "session"})
 TO = frozenset({"to", "zu", "à", "para", "must", "should", "please"})  # before a verb
+LEAST_CORPUS = 1e11  # tokens that nothing but a run from scratch takes
 MANY_TOKENS = 5e9  # a run of more that is only called training begins from scratch
 
 
@@ -37,11 +38,18 @@ def goal_of(
     if score["train"] and score["train"] + score["tune"] > score["serve"]:
         from_scratch = "objective" not in columns and columns.get("method") in (None, "full")
         return "train" if from_scratch else "tune"
+    if not any(score.values()) and _most_tokens(claims) >= LEAST_CORPUS:
+        return "train"
     if score["serve"] == score["tune"]:
         return "serve" if _orders_work(items) and "examples" in roles else ""
     if score["serve"] > score["tune"]:
         return "serve"
     return "train" if _is_called_training_alone(claims, tags, roles, columns) else "tune"
+
+
+def _most_tokens(claims: list[Claim]) -> float:
+    """The largest number of tokens that a text names; 0 for none."""
+    return max((claim.item.value for claim in claims if claim.role == "tokens"), default=0.0)
 
 
 def _scores(
@@ -85,6 +93,5 @@ def _is_called_training_alone(
     """
     is_only_training = "train" in tags and "tune" not in tags
     says_tuning = columns.keys() & {"method", "objective"} or roles & {"examples", "epochs"}
-    tokens = max((claim.item.value for claim in claims if claim.role == "tokens"), default=0.0)
-    is_large = tokens >= MANY_TOKENS or "how_many" in tags
+    is_large = _most_tokens(claims) >= MANY_TOKENS or "how_many" in tags
     return is_only_training and not says_tuning and is_large

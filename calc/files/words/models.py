@@ -211,6 +211,8 @@ def _name_from(parts: list[Part], place: int, head: str, catalogs: Catalogs) -> 
             end += 1
             continue
         if part.text in TUNED and not known & by_part.get(part.text, frozenset()):
+            if part.text == "base" and known & by_part.get("large", frozenset()):
+                break  # bge-base, of which the catalog has the large one
             if part.start - parts[end - 1].end > 1:
                 break
             taken.append(part.text)

@@ -143,7 +143,7 @@ def _persons_of_adjective(place: ItemPlace) -> Item | None:
         return None
     behind = place.behind(2)
     is_adjective = len(behind) == 2 and behind[0].text == "-" and behind[1].tags & PERSON
-    return replace(place.item, tags=SILENT) if is_adjective else None
+    return replace(place.item, tags=frozenset({"TEAM"})) if is_adjective else None
 
 
 def _greeted(place: ItemPlace) -> Item | None:

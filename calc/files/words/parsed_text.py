@@ -9,10 +9,12 @@ from calc.files.words.frames import Claim, claims_of
 from calc.files.words.items import Item, items_of, normalize
 from calc.files.words.machines import named_machines
 from calc.files.words.models import NamedModel, named_models
+from calc.files.words.name_parts import owners_of_models
 from calc.files.words.scopes import Scopes, name_entry, scopes_of
-from calc.files.words.vocabulary import vocabulary
+from calc.files.words.vocabulary import lexicon, silent_words, vocabulary
 
 FIRST_YEAR, LAST_YEAR = 1990, 2035
+HEAD = re.compile(r"(?<![\w/.@-])([a-z]{2,})-$")  # before a name, of which it is a part: xlm-
 GOES_ON = re.compile(r"[-.](?:\d|x\b)[\w.-]*")  # after a name: that of another release
 
 
@@ -52,7 +54,7 @@ def parsed_text(text: str, catalogs: Catalogs) -> ParsedText:
 
 def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:
     """The models and the items of a text; names are found before numbers."""
-    named = [_whole(one, plain) for one in named_models(plain, catalogs)]
+    named = [_whole(one, plain, catalogs) for one in named_models(plain, catalogs)]
     models = [one for one in named if not GOES_ON.match(plain, one.end)]
     names = [
         Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one)
@@ -66,13 +68,18 @@ def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]
     return models, compose_quantities(items_of(plain, sorted(names, key=lambda item: item.start)))
 
 
-def _whole(one: NamedModel, plain: str) -> NamedModel:
-    """A named model; one whose name goes on as that of another release is unknown: -1m."""
-    tail = GOES_ON.match(plain, one.end)
-    if not (tail and one.model):
+def _whole(one: NamedModel, plain: str, catalogs: Catalogs) -> NamedModel:
+    """A named model; one whose name is that of another is unknown: qwen2.5-14b-1m, xlm-roberta."""
+    tail, head = GOES_ON.match(plain, one.end), HEAD.search(plain, 0, one.start)
+    known = owners_of_models(catalogs) | lexicon().tags.keys() | silent_words()
+    begins = head is not None and head[1] not in {
+        part for name in known for part in name.split("-")
+    }
+    if not one.model or not (tail or begins):
         return one
-    unknown = plain[one.start : tail.end()]
-    return one._replace(end=tail.end(), model="", choices=(one.model,), unknown=unknown)
+    start, end = (head.start() if head and begins else one.start), (tail.end() if tail else one.end)
+    unknown = plain[start:end]
+    return one._replace(start=start, end=end, model="", choices=(one.model,), unknown=unknown)
 
 
 def refusal_of(text: ParsedText) -> str:

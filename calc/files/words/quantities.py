@@ -120,8 +120,7 @@ def _assume_words(amounts: Amounts) -> None:
     """Name the lengths in words that were taken as tokens."""
     for claim in amounts.claims:
         if "words" in claim.item.extra and not amounts.is_open(claim):
-            tokens = f"{claim.item.value:,.0f} tokens"
-            amounts.facts.assume(f"'{claim.item.extra['words']}' as {tokens}, 4 for 3 words")
+            amounts.facts.assume(claim.item.extra["words"])
 
 
 def _put_training(amounts: Amounts) -> None:

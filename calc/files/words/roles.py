@@ -9,6 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.words.frames import Claim
 from calc.files.words.persons import settle_persons
+from calc.files.words.vocabulary import lexicon
 
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
 UP_FOR, SHORTEST_WINDOW = re.compile(r"for |during |over "), 900.0  # seconds
@@ -19,6 +20,7 @@ OF_EACH = frozenset(
     {"people", "users", "users_plain", "users_session", "requests_rate", "requests_per_second"}
 )
 FARTHEST_EACH = 40  # letters between a load and the thing that each is: one tenant = 200 seats
+LOADS = OF_EACH | {"requests_count", "requests_rate_user", "requests_per_minute", "examples"}
 COUNTS = frozenset({"things", "adapters"})  # of what each has a load
 LAST_WORD = re.compile(r"([^\W\d_]+?)s?$")
 AT_ONCE = frozenset({"users", "users_plain", "users_session"})
@@ -35,6 +37,7 @@ NIGHTLY = re.compile(  # work of each night
     r"\b(?:(?:each|every|per) night|nightly|overnight|(?:jede|pro) nacht|(?:chaque|par) nuit"
     r"|(?:cada|por) noche)\b"
 )
+PER_NOUN = re.compile(r"[^.,;:\n]{0,24}? (?:per|each|a|pro|je|par|por) ([^\W\d_]+)")
 SCANNED = re.compile(r"\bocr\b|\bscan")
 ONE_NODE = re.compile(r"\b(?:box|node|machine|instance)$")  # of 8 cards: an 8 A100 box
 OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
@@ -97,6 +100,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _as_shortened(claims, plain)
     claims = [_as_spread(claim, plain) for claim in claims]
     claims = settle_persons(_as_named_users(claims), plain)
+    is_loaded = any(claim.role in LOADS for claim in claims)
+    claims = _renamed(claims, "team_size", "not_used" if is_loaded else "people")
     has_people = any(claim.role == "people" for claim in claims)  # 80k MAU, 10k DAU
     claims = _renamed(claims, "people_rarely", "not_used" if has_people else "people")
     claims = [_as_commitment(claim, plain) for claim in claims]
@@ -105,7 +110,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _in_all_nodes(_of_groups(claims, kind), kind)
     claims = _as_work_of_window(_as_shifts(claims), plain)
     claims = _as_sound(claims, plain, kind)
-    claims = _of_each_thing(claims, plain)
+    claims = _of_each_thing([_of_each_person(claim, plain) for claim in claims], plain)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
     roles = {"group_size": of_group}
     said = {claim.role for claim in claims}
@@ -287,6 +292,14 @@ def _of_each_thing(claims: list[Claim], plain: str) -> list[Claim]:
         if of_each and count.role == "things":
             several.remove(count)
     return several
+
+
+def _of_each_person(claim: Claim, plain: str) -> Claim:
+    """Sound of each person, whose number is not that of the sound: 6 hours per agent."""
+    behind = PER_NOUN.match(plain, claim.end) if claim.role in OF_SOUND.values() else None
+    tags = lexicon().tags.get(behind[1], frozenset()) if behind else frozenset()
+    tags |= lexicon().tags.get(f"{behind[1]}s", frozenset()) if behind else frozenset()
+    return claim._replace(role="bare") if tags & {"people", "user"} else claim
 
 
 def _is_of_each(claim: Claim, noun: str, plain: str) -> bool:

@@ -83,6 +83,7 @@ QUANTITIES = (
     "DAYS",
     "PAIR",
     "ALONE",
+    "TEAM",
 )
 WORDS_OF_QUANTITY = ("overnight", "weekend", "always")  # a quantity without a number
 
