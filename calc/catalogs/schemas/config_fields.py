@@ -81,6 +81,9 @@ class Field(Entry, kw_only=True):
             "lightning_strategy",
             "devices",
             "recipe_name",
+            "tuning_kind",
+            "quantization_kind",
+            "device_list",
         ],
         hint("one of the readings that the head of the file lists"),
     ]
@@ -173,6 +176,10 @@ class File(CatalogFile, kw_only=True):
             "a field of such trainers alone -> the objective, or empty where the field does not "
             "say which"
         ),
+    ]
+    sections: Annotated[
+        dict[str, Words],
+        hint("words in a section's name, joined by | -> its fields -> their names of a script"),
     ]
     calls: Annotated[
         dict[str, Call],

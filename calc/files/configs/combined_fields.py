@@ -7,8 +7,9 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import Tool
+from calc.files.configs.gpus_of_run import settle_gpus
 from calc.files.configs.model_names import model_id, stored_as
-from calc.files.configs.run_settings import TAKES_EVERY_GPU, RunSettings
+from calc.files.configs.run_settings import RunSettings
 from calc.layout import replicas
 
 ALL_LINEAR = "q+k+v+o+gate+up+down"
@@ -21,7 +22,6 @@ SINGLE = {
 }  # litgpt has a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
-EVERY_GPU_OPEN = "{}, {}: it takes every GPU of its machine; write how many there are (gpus)."
 NODE_GPUS = 8  # where no file says how many a node has
 # GPUs that generate, more than those that train.
 BESIDE = (("engines", "rollout_tensor_parallel"), ("rollout_nodes", "rollout_node_gpus"))
@@ -31,10 +31,10 @@ WITHIN = (("generation_nodes", "gpus_per_node"), ("generation_gpus",))
 
 def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     """Fill in the columns that follow from several fields, as far as these fields are there."""
-    _model(settings, main)
+    _model(settings, main, catalogs)
     _targets(settings)
     _attention_copies(settings, catalogs)
-    _gpus(settings, main)
+    settle_gpus(settings, main)
     _generating(settings)
     _groups(settings, catalogs.shardings["group_gpus"])
     _experts(settings)
@@ -49,8 +49,11 @@ def derive(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     _tokens(settings, copies, objective)
 
 
-def _model(settings: RunSettings, main: Tool) -> None:
+def _model(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     """Set the model from its name and size in separate fields: llama3 with flavor 8B."""
+    named, size = (settings.values.get(part) for part in ("model", "model_flavor"))
+    if named and size and not model_id(str(named), catalogs):
+        settings.derive("model", f"{named}-{size}", ("model", "model_flavor"))
     word = " ".join(
         str(settings.values[part])
         for part in ("model_name", "model_flavor", "builder")
@@ -78,62 +81,6 @@ def _targets(settings: RunSettings) -> None:
     else:
         return
     settings.derive("lora_targets", "all-linear" if targets == ALL_LINEAR else targets, parts)
-
-
-GROUPS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
-
-
-def _gpus_of_a_node(settings: RunSettings) -> tuple[Any, str]:
-    """The GPUs of each node, if they are said, and the part of the settings that says so."""
-    values = settings.values
-    per_node, source = None, "gpus_per_node"
-    if "nodes" not in settings.left:
-        per_node = values.get("gpus_per_node")
-        if not per_node:
-            per_node, source = values.get("asked_gpus"), "asked_gpus"
-    if not per_node and (per_task := int(values.get("gpus_per_task") or 0)):  # of Slurm
-        return int(values.get("tasks_per_node") or 0) * per_task, "gpus_per_task"
-    return per_node, source
-
-
-def _gpus(settings: RunSettings, main: Tool) -> None:
-    """All GPUs of the job: those of each node, or those that the layout of a service takes."""
-    if "gpus" in settings.explicit:
-        return
-    per_node, source = _gpus_of_a_node(settings)
-    if not per_node and source == "gpus_per_task" and "tasks" in settings.values:
-        of_tasks = int(settings.values["tasks"]) * int(settings.values["gpus_per_task"])
-        settings.derive("gpus", of_tasks, ("gpus_per_task", "tasks"))
-        return
-    if TAKES_EVERY_GPU in settings.explicit and not per_node:
-        field, file = settings.fields[TAKES_EVERY_GPU], settings.files[TAKES_EVERY_GPU]
-        settings.complain(EVERY_GPU_OPEN.format(file, field), "gpus")
-    sizes = [settings.values.get(part) for part in main.product]
-    if main.work == "inference" or (not per_node and settings.values.get("dp_shard") is not None):
-        product = prod(int(size or 1) for size in sizes)
-        if main.work == "training":  # experts may be spread over more than the product
-            product = max(product, int(settings.values.get("expert_parallel", 1)))
-        settings.derive(
-            "gpus",
-            product,
-            [part for part in main.product if part in settings.explicit],
-        )
-    elif per_node:
-        parts = (source, *(["nodes"] if "nodes" in settings.explicit else []))
-        settings.derive("gpus", int(per_node) * int(settings.values.get("nodes", 1)), parts)
-    elif {"nodes", "gpus_per_node"} & settings.left:
-        settings.unused |= {
-            settings.fields[part]: None
-            for part in ("gpus_per_node", "nodes")
-            if part in settings.fields
-        }
-    elif "nodes" in settings.explicit:
-        settings.unused[settings.fields["nodes"]] = None
-    elif (least := prod(int(settings.values.get(part, 1)) for part in GROUPS)) > 1:
-        settings.derive("gpus", least, [part for part in GROUPS if part in settings.values])
-        settings.defaulted.add("gpus")
-    if settings.values.get("dp_shard") is not None and "gpus" not in settings.values:
-        settings.unused[settings.fields["dp_shard"]] = None
 
 
 def _groups(settings: RunSettings, group_gpus: pd.Series) -> None:

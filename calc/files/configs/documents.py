@@ -3,23 +3,24 @@
 import contextlib
 import re
 from pathlib import PurePath
-from typing import Any
 
-from calc.files.configs.fields import Tool, field_catalog, tools
+from calc.files.configs.fields import Tool, tools
 from calc.files.configs.inside.facts import facts_of
 from calc.files.configs.inside.kinds import foreign_machine, started_engine, unread_kind
 from calc.files.configs.inside.machine_facts import machine_in_words
 from calc.files.configs.inside.pages import blocks_of, is_page, prose_of
+from calc.files.configs.inside.programs import Program, programs_of
 from calc.files.configs.inside.services import (
+    MACHINE_FACTS,
     machine_choices,
     parts_of_machines,
     services_of,
 )
 from calc.files.configs.inside.trees import file_form, python_of_notebook, tree_of
 from calc.files.configs.inside.units import as_script
-from calc.files.configs.own_scripts import ANY_TRAINER
+from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.python_text import calls_of
+from calc.files.configs.sections import fields_of_sections
 from calc.files.configs.texts import flat, read_mapping, resolve_references
 from calc.files.configs.tool_commands import (
     CONFIG,
@@ -28,6 +29,7 @@ from calc.files.configs.tool_commands import (
     best_tool,
     runs_of_script,
 )
+from calc.files.configs.training_scripts import training_script
 from calc.mappings import Json
 
 PARAMETERS = "parameters."  # where mcli keeps a training config
@@ -38,14 +40,10 @@ SCRIPTS = ("Python", "notebook")
 SHELL_FORMS = ("command", "Makefile", "justfile", "unit")
 DOCUMENT = re.compile(r"^---(?:[ \t].*)?$", re.M)  # between the documents of a YAML text
 CONTENT = re.compile(r"^[ \t]*[^#\s]", re.M)
-GENERATES = re.compile(r"\.generate\(|for_inference\(")
 BASE = re.compile(r"^(?:defaults|base_config):[ \t]*['\"]?([^\s'\"\[]+)", re.M)
+STARTS = re.compile(r"^(?:apiVersion|services|image|cells):", re.M)  # of files that start programs
 OVERRIDES = "it overrides some fields of {}, which is not here. Add that file with +."
 TOO_MANY = "it holds {:,} configs, and at most {} are read at once. Give those of your runs alone."
-LOADS = (
-    "it loads {} and generates without an engine that is read, and trains nothing. Ask for the "
-    "model in words, with its format and its card, as in 'serve qwen3-8b in nf4 on t4'."
-)
 
 
 def base_of(text: str, others: dict[str, str]) -> str:
@@ -92,7 +90,7 @@ def several_readings(
     if tool is None:
         if not base and (missing := BASE.search(text)):
             raise ConfigProblem(f"{file}: {OVERRIDES.format(missing[1])}")
-        return services_of(text, file)
+        return _runs_of_sections(fields, text, file) or services_of(text, file)
     parts = [part for part in DOCUMENT.split(text) if CONTENT.search(part)]
     if not base and form == "YAML" and len(parts) > 1:  # a config in each of its documents
         if len(parts) > MOST_RUNS:
@@ -161,6 +159,29 @@ def _fields_of(text: str, file: str, form: str, base: tuple[str, str] | None) ->
     return {name: value for name, value in fields.items() if name not in taken}
 
 
+def _runs_of_sections(fields: Json, text: str, file: str) -> list[list[Reading]]:
+    """The runs of a config of one's own trainer, one for each machine; empty where it is none."""
+    tree = tree_of(text, file)
+    if STARTS.search(text) or any(map(_is_of_tool, programs_of(tree))):
+        return []
+    facts = facts_of(tree)
+    machine = {".".join(fact.path) for fact in facts if fact.kind in MACHINE_FACTS}
+    rest = {name: value for name, value in fields.items() if name not in machine}
+    own = fields_of_sections(rest)
+    return _of_machines(_of_config(own, file, tools()[ANY_TRAINER]), text, file) if own else []
+
+
+def _is_of_tool(program: Program) -> bool:
+    """Return whether a part of a file starts a command, or is the config of a tool that is read."""
+    return program.tool is None or program.tool.id not in (ANY_TRAINER, *LIKE_ANY)
+
+
+def _of_machines(config: list[Reading], text: str, file: str) -> list[list[Reading]]:
+    """A run on each of the machines that its file names."""
+    machines = machine_choices(tree_of(text, file), file)
+    return [[*config, *readings] for readings in machines] or [config]
+
+
 def _of_config(fields: Json, file: str, tool: Tool) -> list[Reading]:
     """A config as the reading of its tool, and of DeepSpeed where its fields are inside."""
     inner = (
@@ -193,15 +214,14 @@ def _on_machines(fields: Json, text: str, file: str, tool: Tool) -> list[list[Re
 def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
     """The runs of a Python script or a notebook: of its trainer's classes, else what it starts."""
     source = python_of_notebook(text, file) if form == "notebook" else text
-    trained = _of_script(source, file)
-    if trained and trained.tool:
+    trained, *beside = training_script(source, file) or [Reading(file, None, {}, CONFIG, {})]
+    if trained.tool:
         fields = {
             name.removeprefix(HYPERPARAMETERS): value
             for name, value in flat(trained.fields, file).items()
         }
-        config = _of_config(fields, file, trained.tool)
-        machines = machine_choices(tree_of(text, file), file)
-        return [[*config, *readings] for readings in machines] or [config]
+        config = [*_of_config(fields, file, trained.tool), *beside]
+        return _of_machines(config, text, file)
     if form == "Python":
         try:
             fields = _fields_of(text, file, form, None)
@@ -210,47 +230,6 @@ def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
         if fields and (tool := best_tool(fields)):
             return [_of_config(fields, file, _trains(tool, fields, file))]
     return services_of(text, file)
-
-
-def _of_script(text: str, file: str) -> Reading | None:
-    """The fields of a Python script: the arguments of the trainer's and PEFT's classes, or None."""
-    fields: Json = {}
-    inputs: Json = {}
-    names, trains = [], False
-    for name, arguments in calls_of(text, file, tuple(field_catalog().calls)):
-        call = field_catalog().calls[name]
-        renamed = call.names
-        read = {renamed.get(key, "") if renamed else key: value for key, value in arguments.items()}
-        read = {
-            key: value
-            for key, value in read.items()
-            if key and value is not None and not _is_known_call(value)
-        }
-        if call.of_inputs:
-            inputs = read | inputs
-            continue
-        fields = {**(call.sets or {}), **read} | fields
-        if call.tool and (read or not renamed):
-            names.append(call.tool)
-            trains = trains or not name.endswith("from_pretrained")
-        trains = trains or name == "get_peft_model"
-    if names and not trains and GENERATES.search(text):
-        raise ConfigProblem(f"{file}: {LOADS.format(fields.get('model_name_or_path', 'a model'))}")
-    if not names or not trains:
-        return None
-    tool = tools()[max(names)]
-    settled = {id(tool.fields[name]) for name in fields if name in tool.fields}
-    fields |= {
-        name: value for name, value in inputs.items() if id(tool.fields.get(name)) not in settled
-    }
-    return Reading(file, tool, fields, CONFIG, {})
-
-
-def _is_known_call(value: Any) -> bool:
-    """Return whether a value is the code of a call that is read itself: FSDPStrategy(...)."""
-    code = str(value)
-    called = code.removeprefix("${").partition("(")[0].rpartition(".")[2]
-    return code.startswith("${") and "(" in code and called in field_catalog().calls
 
 
 def _trains(tool: Tool, fields: Json, file: str) -> Tool:

@@ -92,6 +92,11 @@ def devices(value: Any) -> dict:
     return {"gpus_per_node": len(names) if is_list else int(names[0])}
 
 
+def device_list(value: Any) -> dict:
+    """The GPUs that a list of devices names; a single device, as cuda:0 and auto, settles none."""
+    return devices(value) if isinstance(value, list) and value else {}
+
+
 def rollout_devices(value: Any) -> dict:
     """The GPUs that generate, as a list of devices of one node."""
     return {"rollout_node_gpus": devices(value)["gpus_per_node"], "rollout_nodes": 1}

@@ -1,6 +1,7 @@
 """The card of a run where its files say it otherwise than as an id: by its memory or family."""
 
 from calc.catalogs.load import Catalogs
+from calc.files.configs.comments import machine_in_comments
 from calc.files.configs.fields import Tool
 from calc.files.configs.run_settings import RunSettings
 from calc.units import GIB
@@ -14,12 +15,24 @@ def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     """Settle what a file says of its machine otherwise than as an id: its memory, all its GPUs."""
     if not {"gpu", "instance"} & settings.explicit:
         _settle_card(settings, catalogs)
+    if not {"gpu", "instance"} & (settings.values.keys() | settings.left):
+        _settle_comment(settings)
     instance = settings.values.get("instance")
     if instance in catalogs.instances.index and "asked_gpus" not in settings.values:
         settings.values["asked_gpus"] = int(catalogs.instances["gpus"][instance])
         settings.fields["asked_gpus"] = settings.fields["instance"]
         if main.work == "training":
             settings.explicit.add("asked_gpus")
+
+
+def _settle_comment(settings: RunSettings) -> None:
+    """Take the machine of a comment, and its number of cards where nothing says how many."""
+    found = machine_in_comments(str(settings.values.get("comment", "")))
+    named = {"gpu", "instance"} & found.keys()
+    if not {"gpus", "gpus_per_node", "asked_gpus"} & settings.explicit:
+        named |= {"asked_gpus"} & found.keys()
+    for part in named:
+        settings.derive(part, found[part], ("comment",))
 
 
 def _settle_card(settings: RunSettings, catalogs: Catalogs) -> None:

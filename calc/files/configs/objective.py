@@ -8,7 +8,11 @@ from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run_settings import RunSettings
 
-CONFIG = re.compile(r"(?<![\w.${}/-])[\w./-]+\.(?:ya?ml|toml)(?![\w.])")
+CONFIG = re.compile(  # also the default of a variable, ${CONFIG:-configs/lora.yaml}
+    r"(?:(?<=:-)|(?<![\w.${}/-]))[\w./][\w./-]*\.(?:ya?ml|toml)(?![\w.])"
+)
+DEFAULTS = re.compile(r"^defaults:[ \t]*\n((?:[ \t]*-[^\n]*\n)+)", re.M)  # of Hydra
+OF_GROUP = re.compile(r"-[ \t]*(?:override[ \t]+)?/?([\w/]+):[ \t]*([\w.-]+)")
 REMARK = re.compile(r"^[ \t]*#(?!SBATCH)[^\n]*$", re.M)
 MOST_NAMED = 3
 
@@ -16,7 +20,16 @@ MOST_NAMED = 3
 def missing_configs(texts: list[tuple[str, str]]) -> list[str]:
     """The configs that texts (text, file) name and that are not among them."""
     given = {PurePath(file).name for _, file in texts}
-    named = (name for text, _ in texts for name in CONFIG.findall(REMARK.sub("", text)))
+    plain = [REMARK.sub("", text) for text, _ in texts]
+    groups = (group for text in plain for group in DEFAULTS.findall(text))
+    of_hydra = [
+        f"{group}/{name}.yaml"
+        for listed in groups
+        for group, name in OF_GROUP.findall(listed)
+        if not group.startswith("hydra")
+    ]
+    of_hydra.sort(key=lambda name: not name.startswith("model"))
+    named = [*of_hydra, *(name for text in plain for name in CONFIG.findall(text))]
     return [name for name in dict.fromkeys(named) if PurePath(name).name not in given]
 
 

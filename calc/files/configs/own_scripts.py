@@ -12,7 +12,8 @@ OF_LOADING = {"model", "sequence_tokens", "weights", "attention", "tensor_parall
 TRAINS = re.compile(r"train|tun|sft|lora|dpo|clm")
 OTHER_WORK = re.compile(
     r"(?:^|_)(?:eval|evaluate|evaluation|generate|generation|infer|inference|convert|preprocess"
-    r"|prepare|prep|tokenize|quantize|merge|export|download|upload|server|serve|demo|chat|app)"
+    r"|prepare|prep|tokenize|quantize|merge|export|download|upload|server|serve|demo|chat|app"
+    r"|create|make|build|collect|sample|filter|dedup|label|annotate|score|analyze|plot)"
     r"(?:_|$)"
 )  # in the name of a script that makes data or answers
 

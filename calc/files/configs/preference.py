@@ -1,6 +1,7 @@
 """Objectives by preference or reward that a config trains with."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
@@ -10,14 +11,18 @@ from calc.files.configs.flags import fields_of
 from calc.files.configs.inside.programs import programs_of
 from calc.files.configs.inside.trees import file_form, tree_of
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.sections import fields_of_sections
 from calc.files.configs.texts import flat, read_mapping
-from calc.files.configs.tool_commands import LAUNCHERS
+from calc.files.configs.tool_commands import LAUNCHERS, best_tool
 from calc.files.configs.values import as_word
 from calc.mappings import Json
 
 OTHER_TRAINERS = ("open_instruct", "swift")  # whose scripts have names and flags of TRL's
 RESULTS = ("hub_model_id", "output_dir", "run_name", "exp_name", "experiment_name")
 BY_RESULT = ("dpo", "orpo", "kto", "simpo", "cpo", "grpo", "rloo")  # no names of anything else
+METHODS = ("training_method", "train_method", "method", "algorithm", "objective", "trainer_type")
+REFERENCE = re.compile(r"\bref(?:erence)?_model\s*=\s*\w+\.from_pretrained\(")
+WORD = re.compile(r"[a-z]+")
 VAGUE = ("max_prompt_length",)  # which trainers of several objectives have
 SUPERVISED = ("sft", "pt", "normal")
 RUNNERS = (*LAUNCHERS, "uv", "ray", "mpirun", "colossalai")
@@ -52,6 +57,7 @@ def _objectives(text: str, file: str) -> Iterator[str]:
     form = file_form(text, file)
     if form == "Python" and not source:
         yield from OF_TRL.findall(text)
+        yield _of_reference(text)
     if source or form == "Python":
         return
     if form in ("command", "Makefile"):
@@ -59,6 +65,7 @@ def _objectives(text: str, file: str) -> Iterator[str]:
         return
     fields = _fields_of(text, file, form)
     yield _of_fields(fields)
+    yield _of_sections(fields)
     for name, value in fields.items():
         if name.rpartition(".")[2] in SHELLS:
             script = " ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -66,6 +73,14 @@ def _objectives(text: str, file: str) -> Iterator[str]:
     for program in programs_of(tree_of(text, file)):
         yield from _of_script(program.script, file)
         yield _of_command(list(program.words), file) if program.words else ""
+
+
+def _of_reference(text: str) -> str:
+    """The objective of a script that loads a reference model: what its text speaks of most."""
+    if not REFERENCE.search(text):
+        return ""
+    spoken = Counter(word for word in WORD.findall(text.lower()) if word in BY_RESULT)
+    return spoken.most_common(1)[0][0] if spoken else "ref_model"
 
 
 def _fields_of(text: str, file: str, form: str) -> Json:
@@ -138,6 +153,15 @@ def _of_fields(fields: Json) -> str:
     recipes = (str(value) for value in fields.values() if str(value).startswith(OF_TORCHTUNE))
     told = next(telling, "") or next(map(_of_component, recipes), "")
     return _of_results(fields) or told if told in VAGUE else told
+
+
+def _of_sections(fields: Json) -> str:
+    """The objective of a config of one's own trainer: by its method, or by a section for it."""
+    own = fields_of_sections(fields) if best_tool(fields) is None else {}
+    named = next((_of_name(as_word(own[name])) for name in METHODS if name in own), "")
+    sections = {section for name in fields for section in name.lower().split(".")[:-1]}
+    of_sections = [word for word in BY_RESULT if own and word in sections]
+    return named or (of_sections[0] if len(of_sections) == 1 and "sft" not in sections else "")
 
 
 def _of_component(name: str) -> str:

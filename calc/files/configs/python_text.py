@@ -1,78 +1,127 @@
 """Calls in a Python script, and the config function of torchtitan. A script is never run."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from calc.files.configs.problem import MOST_FIELDS, ConfigProblem
-from calc.files.configs.python_values import (
-    CLASS,
-    Values,
-    argument_defaults,
-    dotted_name,
-    parameter_defaults,
-    parse_python,
-)
+from calc.files.configs.python_branches import Guard, guards_of
+from calc.files.configs.python_names import assigned_by, config_classes, known_names
+from calc.files.configs.python_values import CLASS, Values, dotted_name, parse_python
 from calc.mappings import Json
 
-OBJECTS = ("", "self.", "self.hparams.", "hparams.")  # on which a method reads its parameters
-LOOP_CONFIG = "train_loop_config"  # of a trainer of Ray
+PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser")
 INHERITED = "TrainingArguments"  # of transformers, whose classes with more arguments end so
 NOT_TRAINED = ("Tokenizer", "Processor")
 
 
-def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
+class FoundCall(NamedTuple):
+    """A call in a script: its name, its arguments, and the tests on which it hangs.
+
+    `doubts`: tests that nothing decides; `switch`: the test that turns the call off, or empty.
+    """
+
+    name: str
+    arguments: Json
+    doubts: tuple[str, ...] = ()
+    switch: str = ""
+
+
+def calls_of(
+    tree: ast.Module, file: str, names: tuple[str, ...], flags: Json
+) -> Iterator[FoundCall]:
     """The calls of these names in a script, in order, with the values of their arguments.
 
     A name that the script sets once has that value. Of a name that is set several times, the last
     value before the call counts, unless a branch or a function sets it too; then it is a variable,
-    ${name}. Raises ConfigProblem.
+    ${name}. Of calls in the branches of one test the first counts. `flags`: those of the command
+    that starts the script. Raises ConfigProblem.
     """
-    tree = parse_python(text, file)
-    known, resets = _names(tree, text)
-    calls = sorted(
-        (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
-        key=lambda node: (node.lineno, node.col_offset),
-    )
-    if len(calls) > MOST_FIELDS:
+    known, resets = known_names(tree, flags), _resets(tree)
+    guards = guards_of(tree)
+    if len(guards) > MOST_FIELDS:
         raise ConfigProblem(
             f"{file} has more than {MOST_FIELDS:,} calls; give the script of the training alone."
         )
-    for call in calls:
-        callee = dotted_name(call.func)
-        name = next((one for one in names if f".{callee}".endswith(f".{one}")), "")
-        if callee.endswith(INHERITED):  # Seq2SeqTrainingArguments, UnslothTrainingArguments
-            name = name or INHERITED
-        if not name or any(word in callee for word in NOT_TRAINED):
+    taken: dict[tuple[str, int], int] = {}  # the branch of a test in which a call was found
+    for call in sorted(guards, key=lambda node: (node.lineno, node.col_offset)):
+        name = _name_of(call, names)
+        if not name:
             continue
         set_before = {one: expression for line, one, expression in resets if line < call.lineno}
-        yield name, _arguments(call, Values(known | set_before))
+        values = Values(known | set_before)
+        branches = [((name, guard.chain), guard.branch) for guard in guards[call]]
+        doubts, switch = _standing(guards[call], values)
+        if not switch and any(taken.setdefault(key, at) != at for key, at in branches):
+            continue
+        yield FoundCall(name, _arguments(call, values), doubts, switch)
+    yield from _parsed_classes(tree, names, known, flags)
 
 
-def _names(tree: ast.Module, text: str) -> tuple[Json, list[tuple[int, str, ast.expr]]]:
-    """The names that a script sets once, with their values, and the others in its own order.
+def _name_of(call: ast.Call, names: tuple[str, ...]) -> str:
+    """The name of a call among these names; empty for any other call."""
+    callee = dotted_name(call.func)
+    name = next((one for one in names if f".{callee}".endswith(f".{one}")), "")
+    if callee.endswith(INHERITED):  # Seq2SeqTrainingArguments, UnslothTrainingArguments
+        name = name or INHERITED
+    return "" if any(word in callee for word in NOT_TRAINED) else name
 
-    The others (line, name, expression) are those that no branch or function sets too.
-    """
-    assignments = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-    expressions: dict[str, list[ast.expr]] = {}
-    for node in assignments:
-        for name, expression in _assigned(node):
-            expressions.setdefault(name, []).append(expression)
-    defaults = _parameters_by_name(tree) | argument_defaults(tree)
-    defaults |= _handed_over(tree) if LOOP_CONFIG in text else {}
-    once = {name: several[0] for name, several in expressions.items() if len(several) == 1}
-    known = {name: value for name, value in defaults.items() if name not in expressions} | once
+
+def _standing(guards: tuple[Guard, ...], values: Values) -> tuple[tuple[str, ...], str]:
+    """The tests of a call that nothing decides, and the one that turns it off."""
+    doubts = []
+    for guard in guards:
+        holds = [values.truth(test) for test in guard.tests]
+        is_off = True in holds[:-1] or (holds[-1] is False and not guard.is_else)
+        is_off = is_off or (guard.is_else and True in holds)
+        text = ast.unparse(guard.tests[-1])
+        if is_off:
+            return (), text
+        if None in holds:
+            doubts.append(text)
+    return tuple(doubts), ""
+
+
+def _resets(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
+    """Assignments in order, with their lines, to names that are set several times, there alone."""
     in_order = [node for node in tree.body if isinstance(node, ast.Assign)]
-    in_branches = set(assignments) - set(in_order)
-    elsewhere = {name for node in in_branches for name, _ in _assigned(node)}
-    resets = [
+    several = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    elsewhere = {name for node in several if node not in in_order for name, _ in assigned_by(node)}
+    counted = Counter(name for node in several for name, _ in assigned_by(node))
+    return [
         (node.lineno, name, expression)
         for node in in_order
-        for name, expression in _assigned(node)
-        if name not in once and name not in elsewhere
+        for name, expression in assigned_by(node)
+        if counted[name] > 1 and name not in elsewhere
     ]
-    return known, resets
+
+
+def _parsed_classes(
+    tree: ast.Module, names: tuple[str, ...], known: Json, flags: Json
+) -> Iterator[FoundCall]:
+    """The classes of arguments that a parser fills from the command line, with their values."""
+    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    fields = config_classes(tree)
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        if dotted_name(call.func).rpartition(".")[2] not in PARSERS or not call.args:
+            continue
+        first = call.args[0]
+        for one in first.elts if isinstance(first, ast.Tuple | ast.List) else [first]:
+            own = classes.get(dotted_name(one))
+            bases = [dotted_name(base) for base in own.bases] if own else [dotted_name(one)]
+            name = next((known_name for base in bases if (known_name := _known(base, names))), "")
+            defaults = fields.get(own.name, {}) if own else {}
+            if name:
+                values = Values(dict(known))
+                given = {flag: constant.value for flag, constant in flags.items()}
+                yield FoundCall(name, {k: values.value(v) for k, v in defaults.items()} | given)
+
+
+def _known(class_name: str, names: tuple[str, ...]) -> str:
+    """The name of a class of arguments among the calls that are read; empty for another class."""
+    last = class_name.rpartition(".")[2]
+    return last if last in names else INHERITED if last.endswith(INHERITED) else ""
 
 
 def _arguments(call: ast.Call, values: Values) -> Json:
@@ -85,41 +134,6 @@ def _arguments(call: ast.Call, values: Values) -> Json:
         is_call = isinstance(value, dict) and CLASS in value
         arguments[name] = f"${{{value[CLASS]}(...)}}" if is_call else value
     return arguments
-
-
-def _parameters_by_name(tree: ast.AST) -> Json:
-    """The defaults of parameters by the names under which functions and methods read them."""
-    return {
-        f"{holder}{name}": value
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for name, value in parameter_defaults(function).items()
-        for holder in OBJECTS
-    }
-
-
-def _handed_over(tree: ast.AST) -> Json:
-    """The settings that Ray hands to a function of the script, by the name of its parameter."""
-    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    handed: Json = {}
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        named = {argument.arg: argument.value for argument in call.keywords}
-        loop = call.args[0] if call.args else named.get("train_loop_per_worker")
-        function = functions.get(loop.id) if isinstance(loop, ast.Name) else None
-        if LOOP_CONFIG in named and function and function.args.args:
-            handed[function.args.args[0].arg] = named[LOOP_CONFIG]
-    return handed
-
-
-def _assigned(node: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
-    """The names that an assignment sets, each with its expression; a, b = 1, 2 sets two."""
-    target, value = node.targets[0], node.value
-    if isinstance(target, ast.Name):
-        yield target.id, value
-    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        for one, expression in zip(target.elts, value.elts, strict=False):
-            if isinstance(one, ast.Name):
-                yield one.id, expression
 
 
 def read_python(text: str, file: str) -> Json:

@@ -14,24 +14,24 @@ CLASS = "class"  # the key under which a call keeps the name of what it calls
 OF_WORDS = ("shlex.split", "textwrap.dedent", "dedent")
 WORD_METHODS = ("split", "strip", "format")
 FROM_ENVIRONMENT = ("os.environ.get", "os.getenv", "environ.get", "getenv", "env.get")
-ADDS = "add_argument"
-HOLDERS = (
-    *("args", "opts", "opt", "options", "flags", "cli_args", "script_args", "parsed_args"),
-    *(
-        "model_args",
-        "data_args",
-        "peft_args",
-        "lora_args",
-        "train_args",
-        "cfg",
-        "config",
-        "hparams",
-    ),
-)  # names of parsed arguments
-SWITCHES = {"store_true": False, "store_false": True}  # actions with a default of their own
 SUPPORTED = re.compile(
-    r"(?P<negated>not )?(?:[\w.]*\.)?is_bf(?:loat)?16_supported\(\)"
+    r"(?P<negated>not )?(?:[\w.]*\.)?(?:is_bf(?:loat)?16_supported\(\)|cuda\.is_available\(\)"
+    r"|device(?:\.type)? == 'cuda')"
 )  # as every card since Ampere says
+CHOICE = re.compile(r"(?:\w+\.)*(?:ShardingStrategy|TaskType|DeepSpeedPlugin)\.(\w+)")  # of names
+ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*")  # the name of a variable
+COMPARED = {
+    ast.Eq: lambda left, right: left == right,
+    ast.NotEq: lambda left, right: left != right,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+    ast.Is: lambda left, right: left is right,
+    ast.IsNot: lambda left, right: left is not right,
+    ast.Gt: lambda left, right: left > right,
+    ast.GtE: lambda left, right: left >= right,
+    ast.Lt: lambda left, right: left < right,
+    ast.LtE: lambda left, right: left <= right,
+}
 LONGEST_SCRIPT, LONGEST_CODE = 200_000, 60  # characters, of a file and of an unknown value
 MOST_CHARACTERS = 20_000  # of one joined text
 MOST_NUMBER = 10**18
@@ -88,38 +88,41 @@ class Values:
             case ast.UnaryOp(op=ast.USub()):
                 value = self.value(node.operand, depth + 1)
                 return -value if isinstance(value, int | float) else variable(node)
-            case ast.IfExp() if SUPPORTED.fullmatch(ast.unparse(node.test)):
-                return self.value(node.body, depth + 1)
-            case ast.IfExp() if (holds := self.truth(node.test)) is not None:
-                return self.value(node.body if holds else node.orelse, depth + 1)
-            case ast.Call() | ast.UnaryOp() if asked := SUPPORTED.fullmatch(ast.unparse(node)):
+            case ast.Call() | ast.UnaryOp() | ast.Compare() if asked := SUPPORTED.fullmatch(
+                ast.unparse(node)
+            ):
                 return not asked["negated"]
+            case ast.IfExp() if (holds := self.truth(node.test, depth + 1)) is not None:
+                return self.value(node.body if holds else node.orelse, depth + 1)
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                holds = self.truth(node, depth + 1)
+                return variable(node) if holds is None else holds
             case ast.Call():
                 return self._call(node, depth)
-            case ast.Compare() if (holds := self.truth(node)) is not None:
-                return holds
         return variable(node)
 
-    def truth(self, test: ast.expr) -> bool | None:
-        """Return whether a test of known values holds; None where the script does not decide it."""
-        match test:
-            case ast.UnaryOp(op=ast.Not()):
-                inner = self.truth(test.operand)
-                return None if inner is None else not inner
+    def truth(self, node: ast.AST, depth: int = 0) -> bool | None:
+        """Return whether a test holds; None where the script does not decide it."""
+        if depth > DEEPEST:
+            return None
+        match node:
             case ast.BoolOp():
-                parts = [self.truth(part) for part in test.values]
-                decides = isinstance(test.op, ast.Or)  # one true part of `or`, one false of `and`
-                if decides in parts:
-                    return decides
-                return None if None in parts else not decides
-            case ast.Compare(ops=[ast.Eq() | ast.NotEq() as equal], comparators=[other]):
-                sides = [self.value(test.left), self.value(other)]
-                known = all(map(_is_literal, sides))
-                return (sides[0] == sides[1]) == isinstance(equal, ast.Eq) if known else None
-            case ast.Name() | ast.Constant():
-                value = self.value(test)
-                return bool(value) if _is_literal(value) else None
-        return None
+                parts = [self.truth(part, depth + 1) for part in node.values]
+                decides = isinstance(node.op, ast.Or)
+                return decides if decides in parts else None if None in parts else not decides
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                holds = self.truth(inner, depth + 1)
+                return None if holds is None else not holds
+            case ast.Compare(left=left, ops=[sign], comparators=[right]):
+                sides = [self.value(side, depth + 1) for side in (left, right)]
+                if any(map(_is_open, sides)) or type(sign) not in COMPARED:
+                    return None
+                try:
+                    return bool(COMPARED[type(sign)](*sides))
+                except TypeError:
+                    return None
+        value = self.value(node, depth + 1)
+        return None if _is_open(value) else bool(value)
 
     def _named(self, node: ast.Name | ast.Attribute, depth: int) -> Any:
         """The value of a name; an attribute of torch without a value is its own name."""
@@ -129,6 +132,8 @@ class Values:
             self.names[name] = self.value(expression, depth + 1)
         if name in self.names:
             return self.names[name]
+        if choice := CHOICE.fullmatch(name):
+            return choice[1]
         return name.removeprefix("torch.") if name.startswith("torch.") else variable(node)
 
     def _mapping(self, node: ast.Dict, depth: int) -> Json:
@@ -173,6 +178,8 @@ class Values:
             return (placed[0] if placed and isinstance(placed[0], dict) else {}) | named
         if name in ("str", "int", "float", "list", "Path") and len(placed) == 1:
             return placed[0] if name != "str" else str(placed[0])
+        if "env" in name.lower() and len(placed) > 1 and ENVIRONMENT.fullmatch(str(placed[0])):
+            return placed[1]  # of a function of the script's own: get_env(NAME, default, type)
         if name.endswith(COUNTS_GPUS):
             return EVERY_GPU
         if name == "json.dumps" and placed and isinstance(placed[0], str | int | float):
@@ -198,9 +205,12 @@ class Values:
         return {CLASS: called, **{str(place): value for place, value in enumerate(placed)}, **named}
 
 
-def _is_literal(value: Any) -> bool:
-    """Return whether a value is a text, a number or a truth that the script writes out."""
-    return isinstance(value, bool | int | float | str) and "${" not in str(value)
+def _is_open(value: Any) -> bool:
+    """Return whether a value is not known: a variable, a call, or a list with one inside."""
+    if isinstance(value, list):
+        return any(map(_is_open, value))
+    is_variable = isinstance(value, str) and "${" in value
+    return is_variable or (isinstance(value, dict) and CLASS in value)
 
 
 def _is_plain(value: Any) -> bool:
@@ -255,57 +265,3 @@ def dotted_name(node: Any) -> str:
         names.append(node.attr)
         node = node.value
     return ".".join(reversed([*names, node.id] if isinstance(node, ast.Name) else names))
-
-
-def argument_defaults(tree: ast.AST) -> Json:
-    """The defaults of a script's own flags, by the names under which it reads them: args.epochs."""
-    defaults: Json = {}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or dotted_name(node.func).rpartition(".")[2] != ADDS:
-            continue
-        flags = [one.value for one in node.args if isinstance(one, ast.Constant)]
-        flag = next((str(one) for one in flags if str(one).startswith("--")), "")
-        given = {one.arg: one.value for one in node.keywords if one.arg}
-        action = getattr(given.get("action"), "value", None)
-        if action in SWITCHES:
-            given.setdefault("default", ast.Constant(SWITCHES[action]))
-        if flag and "default" in given:
-            name = flag.lstrip("-").replace("-", "_")
-            defaults |= {f"{holder}.{name}": given["default"] for holder in HOLDERS}
-    return _dataclass_defaults(tree) | defaults
-
-
-def _dataclass_defaults(tree: ast.AST) -> Json:
-    """The defaults of dataclass fields, by the names under which a script reads its arguments."""
-    fields = [
-        (node.target.id, _field_default(node.value))
-        for described in ast.walk(tree)
-        if isinstance(described, ast.ClassDef)
-        and any("dataclass" in ast.unparse(one) for one in described.decorator_list)
-        for node in described.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    ]
-    return {
-        f"{holder}.{name}": default
-        for name, default in fields
-        if default is not None
-        for holder in HOLDERS
-    }
-
-
-def _field_default(node: ast.expr | None) -> ast.expr | None:
-    """The default of a dataclass field, also one that field(default=...) gives."""
-    if isinstance(node, ast.Call) and dotted_name(node.func).endswith("field"):
-        return next((one.value for one in node.keywords if one.arg == "default"), None)
-    return node
-
-
-def parameter_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
-    """The parameters of a function that have a default, each with its expression."""
-    given = function.args
-    placed = [*given.posonlyargs, *given.args]
-    pairs = [
-        *zip(placed[len(placed) - len(given.defaults) :], given.defaults, strict=True),
-        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-    ]
-    return {one.arg: value for one, value in pairs if value is not None}

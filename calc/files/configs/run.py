@@ -10,12 +10,14 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
 from calc.evaluate import Row
 from calc.files.configs.combined_fields import derive, settle_stored_format
+from calc.files.configs.commands_beside import machines_in_comments, with_commands
 from calc.files.configs.common_facts import required_release, with_shared_gpus
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.folders import downloads_of
 from calc.files.configs.here_documents import with_written_files
+from calc.files.configs.inside.kinds import other_script
 from calc.files.configs.machine_of_run import machine
 from calc.files.configs.model_names import model_id
 from calc.files.configs.model_of_run import (
@@ -28,7 +30,7 @@ from calc.files.configs.model_of_run import (
 from calc.files.configs.objective import missing_configs, settle_objective, unread_trainer
 from calc.files.configs.own_scripts import ANY_TRAINER
 from calc.files.configs.preference import objective_of
-from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
+from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem, joined_problems
 from calc.files.configs.run_settings import RunSettings, settle_reading
 from calc.files.configs.texts import checked_text
 from calc.files.configs.tool_commands import HYPERPOD, LAUNCH, Reading
@@ -73,7 +75,8 @@ def read_runs(
             f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config "
             f"and its launcher alone."
         )
-    texts = with_written_files([(checked_text(content, file), file) for file, content in documents])
+    texts = [(checked_text(content, file), file) for file, content in documents]
+    texts = with_commands(with_written_files(texts))
     objectives = (_named_objective(text, file) for text, file in texts)
     named = next((one for one in objectives if one), None)
     named = (objective, named[1]) if named and objective else named
@@ -88,12 +91,11 @@ def read_runs(
         raise
     downloads = downloads_of([text for text, _ in texts])
     released = required_release([text for text, _ in texts])
-    runs = [
-        [*readings, Reading(readings[0].file, None, {}, LAUNCH, released)]
-        if trainer.id == OF_LENGTH
-        else readings
-        for readings, trainer in zip(runs, trainers, strict=True)
-    ]
+    for readings, trainer in zip(runs, trainers, strict=True):
+        if trainer.id == OF_LENGTH:
+            readings.append(Reading(readings[0].file, None, {}, LAUNCH, released))
+        if trainer.work == "training":
+            readings += machines_in_comments(texts)
     return [
         _run(readings, trainer, named or ("", ""), missing, catalogs, model, downloads)
         for readings, trainer in zip(runs, trainers, strict=True)
@@ -199,6 +201,8 @@ def _main(readings: list[Reading], missing: list[str]) -> Tool:
     files = "+".join(dict.fromkeys(reading.file for reading in readings))
     starts_nothing = {tool.id for tool in chosen} == {SLURM} and not any(map(_says_model, readings))
     if not chosen or starts_nothing:
+        if other := other_script(" ".join(one for each in readings for one in each.asides)):
+            raise ConfigProblem(f"{files}: {other[:1].lower()}{other[1:]}")
         named = " or ".join(missing[:1]) or "the trainer's config"
         raise ConfigProblem(
             f"{files}: its launcher was read, but not what it launches; add {named}, or name the "
@@ -331,7 +335,7 @@ def _about(
         ),
         "unused": "+".join(settings.unused),
         "note": " ".join(_notes(settings, main, columns, catalogs)),
-        "problem": " ".join(_model_first(settings.problems)),
+        "problem": " ".join(joined_problems(_model_first(settings.problems))),
     }
 
 

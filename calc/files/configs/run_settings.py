@@ -13,7 +13,7 @@ from calc.files.configs.fields import Field, field_catalog
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.substitutions import EVERY_GPU
 from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
-from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
+from calc.files.configs.values import OPEN, VARIABLE, NoEqual, as_word, is_off, read_value, whole
 from calc.mappings import Json
 from calc.scenarios.inputs import BY_NAME
 
@@ -59,6 +59,7 @@ class RunSettings:
     unused: dict[str, None] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)  # sentence -> the column that it is of
+    unread: dict[str, str] = field(default_factory=dict)  # column or part -> its problem
     absent: set[str] = field(
         default_factory=set
     )  # tools whose config a command names, and no file is
@@ -78,6 +79,7 @@ class RunSettings:
     def put(self, name: str, value: Any, source: str, reading: Reading) -> None:
         """Take a value of a file; where two files differ, the higher rank wins, with a problem."""
         if name not in self.explicit:
+            self.problems.pop(self.unread.pop(name, ""), None)  # another file gives the value
             self.values[name] = value
             self.fields[name] = source
             self.ranks[name] = reading.rank
@@ -206,7 +208,9 @@ def _take_field(
         settings.unused[name] = None
         settings.leave(meaning.to)
     except ConfigProblem as error:
-        settings.complain(str(error), meaning.to)
+        if meaning.to not in settings.explicit or not VARIABLE.search(str(value)):
+            settings.complain(str(error), meaning.to)
+            settings.unread[meaning.to] = str(error)
         settings.leave(meaning.to)
 
 

@@ -10,7 +10,7 @@ from calc.files.configs.common_facts import SHARED
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, Tool, field_catalog, tools
 from calc.files.configs.run_settings import STAGE
-from calc.files.configs.script_asides import IF, LOAD, LOOP
+from calc.files.configs.script_asides import IF, LOAD, LOOP, OF_FLAGS, SWITCHED_OFF
 from calc.files.configs.values import whole
 from calc.mappings import Json
 from calc.say.numbers import is_missing
@@ -28,12 +28,17 @@ MATTERS = {  # what a reader must know is assumed
 NO_CARD = "no GPU type is in the file: which GPU"
 SIZED_CARD = re.compile(r"(?P<family>\w+)-(?P<gigabytes>\d+)gb(?P<form>.*)")
 CARD_MEMORY = "{} GB of memory on the card, since {} names none: choose another card (gpu)"
+NO_PRECISION = "no precision is in the file: which (precision)"
 NO_AMOUNT = "the amount of work is not in the file{}: how many tokens (train_tokens)"
 EPOCHS = (
     *("num_train_epochs", "num_epochs", "epochs", "epoch", "total_epochs", "max_epochs"),
     "total_episodes",
 )
-AMOUNTS = (*EPOCHS, "max_steps_per_epoch", "max_samples", "max_train_samples", "max_steps")
+AMOUNTS = (
+    *(*EPOCHS, "max_steps_per_epoch", "max_samples", "max_train_samples", "max_steps"),
+    *("max_duration", "train_steps", "total_steps", "num_steps", "steps", "max_iters"),
+)
+NO_VALUE = ("null", "[]", "{}")
 UNSET = ("", "null", "none", "-1")
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of {}, since {} has no estimate of its own"
@@ -48,12 +53,32 @@ LOAD_TARGET = "{}: no load is planned from it, say it in words"
 REGIONS = "regions {}: choose one (region)"
 TIME_LIMIT = "{}: the run may end there, and no plan is held to it (hours_most)"
 PRICE_LIMIT = "{}: no plan is held to it (usd_per_hour_most)"
+BY_FLAGS = "the defaults of the script's own flags, since no command is given ({})"
+BY_COMMENT = "the machine by a comment: {}"
+OFF_BY_DEFAULT = "{} is off by default: add the command that starts the script ({})"
+TERMS = {  # part of a run -> what is said of it
+    "spot": SPOT,
+    "spot_too": SPOT_TOO,
+    "regions_named": REGIONS,
+    "gpus_named": GPU_SPAN,
+    "slice": SLICE,
+    SHARED: SHARED_GPUS,
+    "load_target": LOAD_TARGET,
+    "time_limit": TIME_LIMIT,
+    "price_limit": PRICE_LIMIT,
+}
 UNDECIDED = "{}: not decided here, both branches are read ({})"
 LOOPED = "{}: the figures are of one run, the first"
 LOADS = "say in words beside the file the load of a {}"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 TOO_FEW_GPUS = "the command takes {} GPUs, and only {} are asked for"
 SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
+ABSENT_CONFIG = "not here, may hold settings: add it"
+CONFIG = re.compile(r"[\w./-]+\.(?:ya?ml|toml|json)")
+OF_SIZE = re.compile(  # words in the names of fields that are likely to change memory
+    r"batch|len|token|gpu|node|device|rank|parallel|shard|offload|quant|bit|type|precision|optim"
+    r"|checkpoint|fsdp|zero|deepspeed|stage|accum|pack|lora|peft|adapter|freeze|layer|method|mode"
+)
 ABSENT = "not here, may shard the run or move it to host memory: add it"
 LOWERS, AS_ADAMW = "lowers memory", "counted as AdamW, whose state is the largest"
 EFFECTS = {"memory": SURE, "less memory": LOWERS, "": MAYBE}
@@ -170,28 +195,47 @@ def _assumptions(
         for name in named
         if not is_missing(run[name] or estimated.get(name))
     ]
-    items += _per_node(run, lines)
-    named = [tool for tool in run["source_tool"].split("+") if tool in tools()]
-    engine = next((tool for tool in named if not tools()[tool].launches), "")
-    is_stand_in = "implementation" in defaults and run["implementation"] == "vllm"
-    if is_stand_in and engine and not run["inference_engine"]:
-        items.append(OWN_MEMORY.format("vLLM", tools()[engine].name))
-    elif engine and run["objective"] and not _is_own(run["implementation"], tools()[engine]):
-        other = tools().get(run["implementation"].replace("-", "_"))
-        name = other.name if other else run["implementation"]
-        items.append(OWN_MEMORY.format(name, tools()[engine].name))
+    is_open = "precision" in named and is_missing(run["precision"] or estimated.get("precision"))
+    items += [NO_PRECISION] if is_open else []
+    items += [*_per_node(run, lines), *_own_memory(run)]
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
         items.append(NO_CARD)
-    items += _memory_of_card(run, lines)
+    items += [*_memory_of_card(run, lines), *_by_hand(lines)]
     items += SENTENCES.split(run["note"]) if run["note"] else []
     if work == "training" and not run["train_tokens"] and "train_tokens" not in said:
-        said_amounts = [
-            f"{line.field} {line.text}"
-            for line in lines
-            if line.field.rpartition(".")[2] in AMOUNTS and line.text.lower() not in UNSET
-        ]
-        items.append(NO_AMOUNT.format(f" ({', '.join(said_amounts)})" if said_amounts else ""))
+        amounts = [f"{one.field} {one.text}" for one in lines if _says_amount(one.field, one.text)]
+        items.append(NO_AMOUNT.format(f" ({', '.join(amounts)})" if amounts else ""))
     return tuple(items)
+
+
+def _own_memory(run: Mapping[str, str]) -> list[str]:
+    """Return whose memory is estimated, if it is not that of the run's own tool."""
+    named = [tool for tool in run["source_tool"].split("+") if tool in tools()]
+    engine = next((tool for tool in named if not tools()[tool].launches), "")
+    is_default = "implementation" in run["source_defaults"].split("+")
+    is_stand_in = is_default and run["implementation"] == "vllm"
+    if is_stand_in and engine and not run["inference_engine"]:
+        return [OWN_MEMORY.format("vLLM", tools()[engine].name)]
+    if engine and run["objective"] and not _is_own(run["implementation"], tools()[engine]):
+        other = tools().get(run["implementation"].replace("-", "_"))
+        name = other.name if other else run["implementation"]
+        return [OWN_MEMORY.format(name, tools()[engine].name)]
+    return []
+
+
+def _by_hand(lines: Sequence[Line]) -> Iterator[str]:
+    """Yield what a script's own flags say by default, and what a comment says of the machine."""
+    for line in lines:
+        if line.standing == "aside" and line.field.startswith(f"{OF_FLAGS} "):
+            yield BY_FLAGS.format(line.field.partition(" ")[2])
+        if line.field == "comment" and line.standing == "read":
+            yield BY_COMMENT.format(line.text)
+
+
+def _says_amount(name: str, value: str) -> bool:
+    """Return whether a field says how long a run is, if not in tokens."""
+    is_said = value.lower() not in UNSET and not value.startswith("$")
+    return name.rpartition(".")[2] in AMOUNTS and is_said
 
 
 def _memory_of_card(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
@@ -246,6 +290,8 @@ def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
 
 def _effect(name: str, field: Field | None, value: str) -> str:
     """The effect on memory of a field that is not counted, as far as it is known."""
+    if field is None and CONFIG.fullmatch(value) and "data" not in name:
+        return ABSENT_CONFIG
     if field is None:
         return MAYBE if "." in name else UNKNOWN
     if field.to in OPTIMIZERS:
@@ -274,45 +320,49 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         if tool in tools()
         for name, field in tools()[tool].fields.items()
     }
-    items = []
+    items: list[tuple[int, str]] = []
     for name in filter(None, run["unused"].split("+")):
-        effect = _effect(name, fields.get(name), values.get(name, ""))
-        text = _with_effect(name, values.get(name, ""), effect)
-        items.append((effect in (MAYBE, UNKNOWN), text))
-    asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
-    replicas = replicas_of(lines)
-    if run["work"] == "inference" and max(replicas, _most_replicas(lines)) > 1:
-        most = _most_replicas(lines)
-        items.append(
-            (True, COPIES.format(f"{replicas} to {most}" if most > replicas else replicas))
-        )
+        value = values.get(name, "")
+        if _says_amount(name, value) or (name not in fields and value in NO_VALUE):
+            continue  # the question on the amount of work names it
+        effect = _effect(name, fields.get(name), value)
+        is_likely = effect not in (MAYBE, UNKNOWN)
+        place = 0 if is_likely else 1 if OF_SIZE.search(name.rpartition(".")[2]) else 2
+        items.append((place, _with_effect(name, value, effect)))
     said = {line.field: line.text for line in lines}
-    terms = {"spot": SPOT, "spot_too": SPOT_TOO, "regions_named": REGIONS}
-    terms |= {"gpus_named": GPU_SPAN}
-    terms |= {"slice": SLICE, SHARED: SHARED_GPUS, "load_target": LOAD_TARGET}
-    terms |= {"sagemaker": MANAGED} if _market(run, lines).startswith("sagemaker") else {}
-    terms |= {"time_limit": TIME_LIMIT, "price_limit": PRICE_LIMIT}
-    items += [(True, text.format(said[name])) for name, text in terms.items() if name in said]
+    terms = TERMS | ({"sagemaker": MANAGED} if _market(run, lines).startswith("sagemaker") else {})
+    items += [(2, text.format(said[name])) for name, text in terms.items() if name in said]
     items += _asides_that_matter(run, lines)
-    if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
-        nodes = next((line.text for line in lines if line.field == "nodes"), "1")
-        total = int(asked) * (whole(nodes) or 1)
-        if total > int(run["gpus"]) * max(replicas, _most_replicas(lines)):
-            items.append((True, UNUSED_GPUS.format(total, run["gpus"])))
-        elif total < int(run["gpus"]):
-            items.append((False, TOO_FEW_GPUS.format(run["gpus"], total)))
+    items += _gpus_and_copies(run, lines) if run["work"] == "inference" else []
     return tuple(text for _, text in sorted(items, key=lambda item: item[0]))
 
 
-def _asides_that_matter(
-    run: Mapping[str, str], lines: Sequence[Line]
-) -> Iterator[tuple[bool, str]]:
+def _gpus_and_copies(run: Mapping[str, str], lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+    """Yield the replicas of a service, and the GPUs that it asks for beside those it takes."""
+    replicas, most = replicas_of(lines), _most_replicas(lines)
+    if max(replicas, most) > 1:
+        yield 2, COPIES.format(f"{replicas} to {most}" if most > replicas else replicas)
+    asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
+    if not asked.isdigit() or not run["gpus"].isdigit():
+        return
+    nodes = next((line.text for line in lines if line.field == "nodes"), "1")
+    total = int(asked) * (whole(nodes) or 1)
+    if total > int(run["gpus"]) * max(replicas, most):
+        yield 2, UNUSED_GPUS.format(total, run["gpus"])
+    elif total < int(run["gpus"]):
+        yield 0, TOO_FEW_GPUS.format(run["gpus"], total)
+
+
+def _asides_that_matter(run: Mapping[str, str], lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
     """Yield the tests that nothing decides, and the loads that a benchmark sends to a server."""
     for line in lines:
         begin = line.field.partition(" ")[0] if line.standing == "aside" else ""
         if begin == IF:
-            yield True, UNDECIDED.format(line.field, MAYBE)
+            yield 2, UNDECIDED.format(line.field, MAYBE)
+        elif begin == SWITCHED_OFF:
+            test = line.field.removeprefix(f"{SWITCHED_OFF} ")
+            yield 0, OFF_BY_DEFAULT.format(test, MAYBE)
         elif begin == LOOP:
-            yield True, LOOPED.format(line.field)
+            yield 2, LOOPED.format(line.field)
         elif begin == LOAD and run["work"] == "inference":
-            yield True, LOADS.format(line.field)
+            yield 2, LOADS.format(line.field)

@@ -10,6 +10,8 @@ LONGEST_ASIDE = 120  # characters
 FIRST_WORDS = 8  # of a command, which say what it runs
 # how an aside begins that says a test, a load on a server, or a loop
 IF, LOAD, LOOP = "if", "benchmark", "for"
+OF_FLAGS = "flags"  # those of a script whose defaults count
+SWITCHED_OFF = "unless"  # a test that the defaults of a script's own flags decide
 OF_SETTING = re.compile(r"\w+=(?:-.*|\d+|[\w.-]+/[\w./-]+)", re.S)  # flags, a number or a model
 OF_ONE_NODE = re.compile(r"--(?:node|machine)[-_]rank\b")  # a loop over the nodes of one run
 BENCHMARK = re.compile(r"\bbench\b|bench_serving|benchmark_serving|genai-perf|aiperf|guidellm")

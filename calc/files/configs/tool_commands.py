@@ -174,7 +174,7 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
             if place:
                 own, behind = _before_end(words[place:])
                 return [
-                    *_launcher([*words[: place - len(begins)], *behind], file),
+                    *launcher_readings([*words[: place - len(begins)], *behind], file),
                     _of_tool(tool, own, file, parts),
                 ]
     script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
@@ -186,13 +186,13 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
 def _of_script(words: list[str], script: int, file: str) -> list[Reading]:
     """A command whose word number `script` is a script, by the tool whose flags it takes."""
     fields, others = fields_of(words[script + 1 :], file, {})
-    launcher = _launcher(words[:script], file)
+    launcher = launcher_readings(words[:script], file)
     if not fields and (settings := _of_overrides(others)):
         fields, others = settings, []
     best = best_tool(fields)
     best = any_trainer(fields, words[script], best) or best
     best = best or (tools()[HYPERPOD] if RECIPES in fields else None)
-    if best and best.work == "training" and does_other_work(words[script]):
+    if (best is None or best.work == "training") and does_other_work(words[script]):
         return []
     if best:
         return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
@@ -340,7 +340,7 @@ def _with_others(reading: Reading, others: list[str]) -> Reading:
     return reading
 
 
-def _launcher(words: list[str], file: str) -> list[Reading]:
+def launcher_readings(words: list[str], file: str) -> list[Reading]:
     """The command before the script: fields of accelerate, processes of torchrun and deepspeed."""
     parts, unknown = job_of_hub(words)
     if parts or unknown:

@@ -85,10 +85,16 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
         return f"{named}. {BEHIND_AN_API.format(API_NAMES[called.lastgroup or 'openai'])}"
     if not tree and form != "page":
         return f"this is a file without fields. {NEXT}"
-    scripts = (script for script in SCRIPT.findall(text) if does_other_work(script))
-    if other := next(scripts, ""):
-        return f"{named}. {OTHER_WORK.format(other)}. {NEXT}"
+    if other := other_script(text):
+        return f"{named}. {other}"
     return f"{named}{_found_words(facts)}. {NEXT}"
+
+
+def other_script(text: str) -> str:
+    """A sentence on a script that a text runs and that by its name trains and serves nothing."""
+    scripts = (script for script in SCRIPT.findall(text) if does_other_work(script))
+    other = next(scripts, "")
+    return f"{OTHER_WORK.format(other)}. {NEXT}" if other else ""
 
 
 def started_engine(text: str) -> str:

@@ -4,14 +4,13 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from calc.files.configs.python_names import argument_defaults, parameter_defaults
 from calc.files.configs.python_values import (
     CLASS,
     DEEPEST,
     LONGEST_CODE,
     Values,
-    argument_defaults,
     joined,
-    parameter_defaults,
     parse_python,
 )
 from calc.mappings import Json
@@ -24,7 +23,7 @@ def python_tree(text: str, file: str) -> Json:
     expression is a variable, ${expression}. Raises ConfigProblem where the text is not Python.
     """
     tree = parse_python(text, file)
-    return _Script(argument_defaults(tree)).block(tree.body, 0)
+    return _Script(argument_defaults(tree, {})).block(tree.body, 0)
 
 
 class _Script(Values):

@@ -1,0 +1,51 @@
+"""Commands that the files of a run give to its scripts, and the machine of their comments."""
+
+import re
+import shlex
+from pathlib import PurePath
+
+from calc.files.configs.commands import shell_commands
+from calc.files.configs.comments import comments_of, machine_in_comments
+from calc.files.configs.documents import SHELL_FORMS
+from calc.files.configs.inside.trees import file_form
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.tool_commands import LAUNCH, Reading
+
+PYTHON = "Python"
+COMMENTED = re.compile(r"^[ \t]*#[ \t]*(?=(?:torchrun|accelerate|deepspeed|python3?)\b)", re.M)
+
+
+def with_commands(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The texts (text, file) of a run; a Python script with the commands that start it.
+
+    They stand in its comments, in the place of those that stood there.
+    """
+    forms = {file: file_form(text, file) for text, file in texts}
+    commands: list[list[str]] = []
+    for text, file in texts:
+        if forms[file] in SHELL_FORMS and PYTHON in forms.values():
+            try:
+                commands += shell_commands(text, file, {})[0]
+            except ConfigProblem:
+                continue  # said where the script itself is read
+    return [
+        (_commented(text, file, commands) if forms[file] == PYTHON else text, file)
+        for text, file in texts
+    ]
+
+
+def _commented(text: str, file: str, commands: list[list[str]]) -> str:
+    """A script with the commands that name it as comments behind it."""
+    name = PurePath(file).name
+    own = [words for words in commands if any(PurePath(word).name == name for word in words)]
+    lines = [f"# {shlex.join(words)}" for words in own]
+    return "\n".join([COMMENTED.sub("# as ", text) if own else text, *lines])
+
+
+def machines_in_comments(texts: list[tuple[str, str]]) -> list[Reading]:
+    """The line of a comment that names the only machine of the comments of a run."""
+    for text, file in texts:
+        comments = comments_of(text, file_form(text, file) == PYTHON)
+        if found := machine_in_comments(comments):
+            return [Reading(file, None, {}, LAUNCH, {"comment": found["comment"]})]
+    return []

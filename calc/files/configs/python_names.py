@@ -1,0 +1,251 @@
+"""The names of a script with the expressions that give their values."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from calc.files.configs.python_values import dotted_name
+from calc.mappings import Json
+
+ADDS = "add_argument"
+HOLDERS = (
+    *("args", "opts", "opt", "options", "flags", "cli_args", "script_args", "parsed_args"),
+    *("model_args", "data_args", "peft_args", "lora_args", "train_args", "training_args"),
+    *("cfg", "config", "hparams", "self.args", "self.cfg", "self.config"),
+)  # names of parsed arguments
+SWITCHES = {"store_true": False, "store_false": True}  # actions with a default of their own
+OBJECTS = ("", "self.", "self.hparams.", "hparams.")  # on which a method reads its parameters
+SETTINGS = re.compile(r"(?:Config|Args|Arguments|Settings|Params|Options)\d*$|^(?:CFG|Hyper)")
+CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
+LOOP_CONFIG = "train_loop_config"  # of a trainer of Ray
+FIELDS = ("field", "Field")  # functions that describe a field of a class
+PARSES = ("parse_args", "parse_known_args", "parse_args_into_dataclasses", "parse_args_and_config")
+Expressions = dict[str, list[ast.expr]]
+
+
+def known_names(tree: ast.Module, flags: Json) -> Json:
+    """Each name whose value the script says once: of flags, configs, parameters, assignments.
+
+    An assignment of None beside one of a value leaves the value. `flags`: those of the command that
+    starts the script, which stand over their defaults.
+    """
+    assigned = assignments(tree)
+    defaults = _parameters_by_name(tree) | _passed_parameters(tree)
+    defaults |= argument_defaults(tree, flags) | _handed_over(tree)
+    once = {}
+    for name, several in assigned.items():
+        filled = [one for one in several if not _is_none(one)] if len(several) > 1 else several
+        if len(filled) == 1:
+            once[name] = filled[0]
+    known = {name: value for name, value in defaults.items() if name not in assigned}
+    return {"__name__": "__main__"} | known | once
+
+
+def assignments(tree: ast.AST) -> Expressions:
+    """The expressions that each name or attribute is set to, the fields of classes left out."""
+    found: Expressions = {}
+    of_classes = {
+        part for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node not in of_classes:
+            for name, expression in assigned_by(node):
+                found.setdefault(name, []).append(expression)
+    return found
+
+
+def assigned_by(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment sets, each with its expression; a, b = 1, 2 sets two."""
+    target, value = (node.targets[0] if isinstance(node, ast.Assign) else node.target), node.value
+    if value is None:
+        return
+    if isinstance(target, ast.Name | ast.Attribute):
+        yield dotted_name(target), value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for one, expression in zip(target.elts, value.elts, strict=False):
+            if isinstance(one, ast.Name | ast.Attribute):
+                yield dotted_name(one), expression
+
+
+def flag_defaults(tree: ast.AST) -> dict[str, ast.expr]:
+    """The defaults of a script's own flags, by their names."""
+    defaults: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or dotted_name(node.func).rpartition(".")[2] != ADDS:
+            continue
+        flags = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        flag = next((str(one) for one in flags if str(one).startswith("--")), "")
+        given = {one.arg: one.value for one in node.keywords if one.arg}
+        action = getattr(given.get("action"), "value", None)
+        if action in SWITCHES:
+            given.setdefault("default", ast.Constant(SWITCHES[action]))
+        if flag and "default" in given:
+            defaults[flag.lstrip("-").replace("-", "_")] = given["default"]
+    return defaults
+
+
+def argument_defaults(tree: ast.AST, flags: Json) -> Json:
+    """The values of flags and of configs, by the names under which a script reads them."""
+    parsed = _assigned_from(tree, PARSES)
+    return _config_defaults(tree, flags) | {
+        f"{holder}.{name}": value
+        for name, value in (flag_defaults(tree) | flags).items()
+        for holder in (*HOLDERS, *parsed)
+    }
+
+
+def config_classes(tree: ast.AST) -> dict[str, dict[str, ast.expr]]:
+    """The fields with a default of each dataclass and each class of settings."""
+    classes: dict[str, dict[str, ast.expr]] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        is_data = any("dataclass" in ast.unparse(one) for one in node.decorator_list)
+        if is_data or SETTINGS.search(node.name):
+            parts = [part for part in node.body if isinstance(part, ast.Assign | ast.AnnAssign)]
+            pairs = [pair for part in parts for pair in assigned_by(part)]
+            fields = {name: _field_default(value) for name, value in pairs}
+            classes[node.name] = {name: value for name, value in fields.items() if value}
+    return classes
+
+
+def _config_defaults(tree: ast.AST, flags: Json) -> Json:
+    """The values of configs, by the names under which a script reads them."""
+    defaults: Json = {}
+    for name, fields in config_classes(tree).items():
+        calls = [call for call in _calls(tree) if dotted_name(call.func) == name]
+        given = {one.arg: one.value for one in calls[0].keywords if one.arg} if calls else {}
+        holders = (*HOLDERS, name, *_assigned_from(tree, (name,)), *_annotated(tree, name))
+        for holder in dict.fromkeys(holders):
+            for field, default in (fields | given).items():
+                defaults.setdefault(f"{holder}.{field}", flags.get(field, default))
+    return defaults
+
+
+def _assigned_from(tree: ast.AST, callees: tuple[str, ...]) -> list[str]:
+    """The names that are set to what calls of these names return."""
+    names = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            continue
+        if dotted_name(node.value.func).rpartition(".")[2] in callees:
+            target = node.targets[0]
+            several = target.elts if isinstance(target, ast.Tuple) else [target]
+            names += [dotted_name(one) for one in several]
+    return [name for name in names if name]
+
+
+def _annotated(tree: ast.AST, class_name: str) -> list[str]:
+    """The parameters of functions that are of a class."""
+    return [
+        node.arg
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg)
+        and node.annotation
+        and dotted_name(node.annotation) == class_name
+    ]
+
+
+def _field_default(node: ast.expr) -> ast.expr | None:
+    """The default of a field, also one that field(default=...) gives; None without one."""
+    if isinstance(node, ast.Call) and dotted_name(node.func).rpartition(".")[2] in FIELDS:
+        return next((one.value for one in node.keywords if one.arg == "default"), None)
+    return node
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _calls(tree: ast.AST) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def parameter_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """The parameters of a function that have a default, each with its expression."""
+    given = function.args
+    placed = [*given.posonlyargs, *given.args]
+    pairs = [
+        *zip(placed[len(placed) - len(given.defaults) :], given.defaults, strict=True),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]
+    return {one.arg: value for one, value in pairs if value is not None}
+
+
+def _parameters_by_name(tree: ast.AST) -> Json:
+    """The defaults of parameters by the names under which functions and methods read them."""
+    return {
+        f"{holder}{name}": value
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for name, value in parameter_defaults(function).items()
+        if not _is_none(value)
+        for holder in OBJECTS
+    }
+
+
+def _passed_parameters(tree: ast.AST) -> Json:
+    """The values that the only call of a function, or of a class, gives to its parameters.
+
+    A parameter of the same name that another call gives another value has none.
+    """
+    calls: dict[str, list[ast.Call]] = {}
+    for call in _calls(tree):
+        calls.setdefault(dotted_name(call.func).rpartition(".")[2], []).append(call)
+    passed: dict[str, list[ast.expr]] = {}
+    for name, function in _functions(tree):
+        several = calls.get(name, [])
+        if len(several) != 1:
+            continue
+        names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        names = names[1:] if names[:1] == ["self"] else names
+        pairs = [*zip(names, several[0].args, strict=False)]
+        pairs += [(one.arg, one.value) for one in several[0].keywords if one.arg]
+        for parameter, value in pairs:
+            if not isinstance(value, ast.Starred) and dotted_name(value) != parameter:
+                passed.setdefault(parameter, []).append(value)
+    return {
+        name: values[0]
+        for name, values in passed.items()
+        if len({ast.unparse(value) for value in values}) == 1
+    }
+
+
+def _functions(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions of a script by what calls them, a class by its own name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+            yield node.name, node
+        elif isinstance(node, ast.ClassDef):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                    yield node.name, part
+
+
+def _handed_over(tree: ast.AST) -> Json:
+    """The settings that Ray hands to a function of the script, by the name of its parameter."""
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    handed: Json = {}
+    for call in _calls(tree):
+        named = {argument.arg: argument.value for argument in call.keywords}
+        loop = call.args[0] if call.args else named.get("train_loop_per_worker")
+        function = functions.get(loop.id) if isinstance(loop, ast.Name) else None
+        if LOOP_CONFIG in named and function and function.args.args:
+            handed[function.args.args[0].arg] = named[LOOP_CONFIG]
+    return handed
+
+
+def settings_of(tree: ast.Module, flags: Json) -> Json:
+    """The settings of a script by plain names: of flags, configs and constants in capitals."""
+    constants = {
+        name.lower(): values[0]
+        for name, values in assignments(tree).items()
+        if CONSTANT.fullmatch(name) and len(values) == 1
+    }
+    fields = {k: v for one in config_classes(tree).values() for k, v in one.items()}
+    return (
+        constants
+        | {name.lower(): value for name, value in fields.items()}
+        | flag_defaults(tree)
+        | flags
+    )

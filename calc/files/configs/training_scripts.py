@@ -1,0 +1,185 @@
+"""A Python script that trains: the fields of its trainer, or of a loop of its own."""
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from calc.files.configs.comments import commands_in_comments, comments_of
+from calc.files.configs.fields import Tool, field_catalog, tools
+from calc.files.configs.flags import fields_of
+from calc.files.configs.own_scripts import ANY_TRAINER
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.python_names import flag_defaults, known_names, settings_of
+from calc.files.configs.python_text import FoundCall, calls_of
+from calc.files.configs.python_values import Values, parse_python
+from calc.files.configs.run_settings import TAKES_EVERY_GPU
+from calc.files.configs.script_asides import IF, OF_FLAGS, SWITCHED_OFF
+from calc.files.configs.sections import SIGN
+from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading, launcher_readings
+from calc.files.configs.values import VARIABLE
+from calc.mappings import Json
+
+GENERATES = re.compile(r"\.generate\(|for_inference\(")
+LOOP = re.compile(r"\.backward\(")
+MIXES = re.compile(r"autocast|mixed_precision|Accelerator\(|GradScaler|deepspeed|MixedPrecision")
+DISTRIBUTED = re.compile(r"init_process_group\(|deepspeed\.initialize\(|mp\.spawn\(|Accelerator\(")
+LOADS = (
+    "it loads {} and generates without an engine that is read, and trains nothing. Ask for the "
+    "model in words, with its format and its card, as in 'serve qwen3-8b in nf4 on t4'."
+)
+FEWEST_SIGNS = 2  # of training, among the settings of a script that starts its loop elsewhere
+OF_METHOD = ("BitsAndBytesConfig", "LoraConfig", "get_peft_model", "FSDP", "fully_shard")
+
+
+def training_script(text: str, file: str) -> list[Reading]:
+    """The fields of a Python script that trains, and its launcher; empty where it does not.
+
+    Raises ConfigProblem.
+    """
+    tree = parse_python(text, file)
+    commands = commands_in_comments(comments_of(text, is_python=True))
+    command = commands[0] if len(commands) == 1 else []
+    place = next((at for at, word in enumerate(command) if word.endswith(".py")), len(command))
+    flags = _flags(command[place + 1 :], file)
+    calls = list(calls_of(tree, file, tuple(field_catalog().calls), flags))
+    fields, inputs, names = _fields_of_calls(calls)
+    trains = any(_trains(call) for call in calls if not call.switch)
+    if names and not trains and not LOOP.search(text) and GENERATES.search(text):
+        raise ConfigProblem(f"{file}: {LOADS.format(fields.get('model_name_or_path', 'a model'))}")
+    settings: Json = {}
+    if not names or not trains:
+        settings = _settings(tree, flags)
+        if not _has_own_loop(text, fields | inputs, settings):
+            return []
+        names.append(ANY_TRAINER)
+        fields = _unmixed(text) | fields
+    is_spread = DISTRIBUTED.search(text) and set(names) == {ANY_TRAINER}
+    tool = tools()[max(names)]
+    for others in (inputs, settings):
+        fields |= _unsettled(others, fields, tool)
+    own = _flags_by_default(tree, tool) if len(commands) != 1 else []
+    asides = (*_asides(calls), *([f"{OF_FLAGS} {', '.join(own)}"] if own else []))
+    parts = {TAKES_EVERY_GPU: "yes"} if is_spread else {}
+    own_readings = [
+        Reading(file, tool, fields, CONFIG, {}),
+        Reading(file, None, {}, LAUNCH, parts, asides),
+    ]
+    return own_readings + launcher_readings(command[:place], file)
+
+
+def _fields_of_calls(calls: Sequence[FoundCall]) -> tuple[Json, Json, list[str]]:
+    """The fields that calls set, those that inputs have, and the tools that the calls are of."""
+    fields: Json = {}
+    inputs: Json = {}
+    names: list[str] = []
+    for call in calls:
+        meaning, read = field_catalog().calls[call.name], _read(call)
+        if call.switch:
+            continue
+        if meaning.of_inputs:
+            inputs = read | inputs
+            continue
+        fields = {**(meaning.sets or {}), **read} | fields
+        if meaning.tool and (read or not meaning.names):
+            names.append(meaning.tool)
+    return fields, inputs, names
+
+
+def _read(call: FoundCall) -> Json:
+    """The arguments of a call under the names of the fields that they are."""
+    renamed = field_catalog().calls[call.name].names
+    read = {
+        renamed.get(key, "") if renamed is not None else key: value
+        for key, value in call.arguments.items()
+    }
+    return {
+        key: value
+        for key, value in read.items()
+        if key and value is not None and not _is_known_call(value)
+    }
+
+
+def _trains(call: FoundCall) -> bool:
+    """Return whether a call belongs to a trainer, not to the loading of a model."""
+    meaning = field_catalog().calls[call.name]
+    loads = call.name.endswith("from_pretrained")
+    is_trainer = bool(meaning.tool) and not loads and bool(_read(call) or not meaning.names)
+    return is_trainer or call.name == "get_peft_model"
+
+
+def _is_known_call(value: object) -> bool:
+    """Return whether a value is the code of a call that is read itself: FSDPStrategy(...)."""
+    code = str(value)
+    called = code.removeprefix("${").partition("(")[0].rpartition(".")[2]
+    return code.startswith("${") and "(" in code and called in field_catalog().calls
+
+
+def _flags(words: list[str], file: str) -> Json:
+    """The flags of a script as constants, numbers as such."""
+    flags, _ = fields_of(words, file, {})
+    return {name: ast.Constant(_number(value)) for name, value in flags.items()}
+
+
+def _number(value: Any) -> Any:
+    """A number for a text that writes one; any other value as it is."""
+    try:
+        return float(value) if isinstance(value, str) and not value.isdecimal() else int(value)
+    except ValueError:
+        return value
+
+
+def _settings(tree: ast.Module, flags: Json) -> Json:
+    """The flags, the configs and the constants of a script that one of its own knows as fields."""
+    values = Values(known_names(tree, flags))
+    known = tools()[ANY_TRAINER].fields
+    named = {name: values.value(node) for name, node in settings_of(tree, flags).items()}
+    if {"rank", "alpha"} <= named.keys():  # of LoRA; beside nothing else, that of a process
+        named["lora_r"] = named["rank"]
+    return {
+        name: value
+        for name, value in named.items()
+        if (name in known or SIGN.fullmatch(name)) and not VARIABLE.search(str(value))
+    }
+
+
+def _has_own_loop(text: str, fields: Json, settings: Json) -> bool:
+    """Return whether a script names a model and trains it in a loop of its own."""
+    known = tools()[ANY_TRAINER].fields
+    has_model = any(name in known and known[name].to == "model" for name in fields | settings)
+    signs = sum(bool(SIGN.fullmatch(name)) for name in settings)
+    says_training = bool(LOOP.search(text)), signs >= FEWEST_SIGNS
+    return all(says_training) or (has_model and any(says_training))
+
+
+def _unmixed(text: str) -> Json:
+    """The precision of a loop that nothing casts: that in which its weights are loaded."""
+    return {} if MIXES.search(text) else {"bf16": "false", "fp16": "false"}
+
+
+def _unsettled(inputs: Json, fields: Json, tool: Tool) -> Json:
+    """The fields of inputs and settings whose meaning no other field of a script has."""
+    settled = {tool.fields[name].to for name in fields if name in tool.fields}
+    settled |= {"script_batch"} if "batch" in settled else set()
+    return {
+        name: value
+        for name, value in inputs.items()
+        if name not in tool.fields or tool.fields[name].to not in settled
+    }
+
+
+def _flags_by_default(tree: ast.Module, tool: Tool) -> list[str]:
+    """The script's own flags with a default that its tool knows as fields."""
+    return [
+        f"--{name}"
+        for name, value in flag_defaults(tree).items()
+        if name in tool.fields and getattr(value, "value", "") is not None
+    ]
+
+
+def _asides(calls: Sequence[FoundCall]) -> tuple[str, ...]:
+    """The tests on which a call of the method hangs, and those that turn one off."""
+    of_method = [call for call in calls if call.name in OF_METHOD]
+    doubts = [f"{IF} {test}" for call in of_method for test in call.doubts]
+    off = [f"{SWITCHED_OFF} {call.switch}" for call in of_method if call.switch]
+    return tuple(dict.fromkeys((*doubts, *off)))
