@@ -7,7 +7,7 @@ side. Each row of `data/fresh` is asked twice: with the columns that its source'
 put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
 confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
 the sources rests on the others. Half of the rows of these sources are here; the other half is kept
-elsewhere and judges. `data/second` to `data/eighth` hold rows of further, newest and latest
+elsewhere and judges. `data/second` to `data/ninth` hold rows of further, newest and latest
 sources, entered whole and scored before anything was changed for them.
 """
 
@@ -50,6 +50,7 @@ LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
     "sixth": "sixth sources left out",
     "seventh": "seventh sources left out",
     "eighth": "eighth sources left out",
+    "ninth": "ninth sources left out",
 }
 ALL_LEFT_OUT = "all sources left out"  # the figures of all these folders in one row
 FOLDERS = tuple(LEFT_OUT)
@@ -64,6 +65,7 @@ TIMES = {  # quantity -> the prefix of its range, and the result column that ben
 FIRST_TOKEN = "time_to_first_token_seconds"
 REQUESTS = "benchmark_requests"  # requests that a benchmark sent in all, where its source says so
 MEDIAN = "median_first_token"  # "yes": its source prints the median, which the first round misses
+ALLOCATED = "allocated_peak_bytes"  # its range is that of the memory without the overhead
 RESERVED = "allocated_peak_bytes..memory_bytes"  # between the two: what an allocator reserved
 ABOUT = ("id", "quantity", "low", "high", "confidence", "family", "group", "tags", "note", "source")
 SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio", "inside", "fits")
@@ -156,9 +158,10 @@ def compared(folder, family, asked, catalogs):
     error = _error(rows["low"], rows["high"], low, high)
     range_low = np.where(rate, predicted / ends[1], predicted * ends[0])
     range_high = np.where(rate, predicted / ends[0], predicted * ends[1])
-    peak = rows["quantity"].isin([RESERVED, "allocated_peak_bytes", "memory_bytes"]).to_numpy()
+    peak = rows["quantity"].isin([RESERVED, ALLOCATED, "memory_bytes"]).to_numpy()
+    overhead = estimates["overhead_bytes"].astype(float) * (rows["quantity"] == ALLOCATED)
     for end, values in (("low", range_low), ("high", range_high)):
-        values[peak] = estimates[f"memory_{end}_bytes"].astype(float)[peak]
+        values[peak] = (estimates[f"memory_{end}_bytes"].astype(float) - overhead)[peak]
     range_low = np.where(peak, np.minimum(range_low, low), range_low)
     inside = (rows["low"] <= range_high) & (rows["high"] >= range_low)
     ranged = ~bytes_each | peak
