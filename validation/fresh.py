@@ -66,7 +66,8 @@ FIRST_TOKEN = "time_to_first_token_seconds"
 REQUESTS = "benchmark_requests"  # requests that a benchmark sent in all, where its source says so
 MEDIAN = "median_first_token"  # "yes": its source prints the median, which the first round misses
 ALLOCATED = "allocated_peak_bytes"  # its range is that of the memory without the overhead
-RESERVED = "allocated_peak_bytes..memory_bytes"  # between the two: what an allocator reserved
+RESERVED = "allocated_peak_bytes..memory_bytes"  # what an allocator reserved: from the low end of
+# the range of the allocated peak to the high end of the memory's
 ABOUT = ("id", "quantity", "low", "high", "confidence", "family", "group", "tags", "note", "source")
 SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio", "inside", "fits")
 
@@ -159,10 +160,11 @@ def compared(folder, family, asked, catalogs):
     range_low = np.where(rate, predicted / ends[1], predicted * ends[0])
     range_high = np.where(rate, predicted / ends[0], predicted * ends[1])
     peak = rows["quantity"].isin([RESERVED, ALLOCATED, "memory_bytes"]).to_numpy()
-    overhead = estimates["overhead_bytes"].astype(float) * (rows["quantity"] == ALLOCATED)
+    overhead = estimates["overhead_bytes"].astype(float)
+    without = {"low": (RESERVED, ALLOCATED), "high": (ALLOCATED,)}  # ends of an allocated peak
     for end, values in (("low", range_low), ("high", range_high)):
-        values[peak] = (estimates[f"memory_{end}_bytes"].astype(float) - overhead)[peak]
-    range_low = np.where(peak, np.minimum(range_low, low), range_low)
+        outside = overhead * rows["quantity"].isin(without[end])
+        values[peak] = (estimates[f"memory_{end}_bytes"].astype(float) - outside)[peak]
     inside = (rows["low"] <= range_high) & (rows["high"] >= range_low)
     ranged = ~bytes_each | peak
     return made.assign(

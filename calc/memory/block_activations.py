@@ -17,22 +17,46 @@ def sequence_split(tensor_parallel, implementation_splits_sequence):
     return np.where(implementation_splits_sequence > 0, tensor_parallel, 1)
 
 
-def stack_fused_norm_bytes_per_token(
+def fuses_norms(implementation_fuses_norms, loss_fuses_blocks):
+    """1 if a norm is one kernel: that of the software, or Liger's. [0 or 1]"""
+    return np.maximum(implementation_fuses_norms, loss_fuses_blocks)
+
+
+def stack_fused_bytes_per_token(
     rms_norms,
     stack_hidden,
     stack_layers,
-    implementation_fuses_norms,
+    fuses_norms,
     sequence_split,
     stack_shares_form,
+    loss_fuses_blocks,
+    activation_bytes_each,
+    stack_gated_ffn_width,
 ):
-    """fp32 copies that fused norms do not store. [B]"""
-    fuses_norms = implementation_fuses_norms * (1 - stack_shares_form)
-    return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fuses_norms / sequence_split
+    """Bytes that fused kernels do not store: the norms' fp32 copies, the gate's activation. [B]
+
+    Source: liger_kernel/ops/rms_norm.py and ops/swiglu.py of Liger 0.8.5.
+    """
+    norms = 4 * rms_norms * stack_hidden * fuses_norms / sequence_split
+    gate = activation_bytes_each * stack_gated_ffn_width * loss_fuses_blocks
+    return (norms + gate) * (stack_layers > 0) * (1 - stack_shares_form)
 
 
-def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_per_token):
+def stack_written_over_bytes_per_token(
+    loss_fuses_blocks, activation_bytes_each, stack_gated_ffn_width, keeps_all, stack_shares_form
+):
+    """Gradients of a gate that Liger's kernel writes over its inputs. [B]
+
+    PyTorch makes those of both factors anew, and of a recomputed block that of the gate too.
+    Source: as stack_fused_bytes_per_token.
+    """
+    made = np.where(keeps_all > 0, 2, 3) * activation_bytes_each * stack_gated_ffn_width
+    return loss_fuses_blocks * made * (1 - stack_shares_form)
+
+
+def stack_several_bytes_per_token(linear_forms, trains):
     """Bytes that a trained block saves if the micro-batch has several sequences. [B]"""
-    return linear_forms("saved", trains) - stack_fused_norm_bytes_per_token
+    return linear_forms("saved", trains)
 
 
 def stack_adapted_bytes_per_token(
@@ -42,10 +66,12 @@ def stack_adapted_bytes_per_token(
     kept_input_bytes_each,
     stack_hidden,
     stack_ffn_width,
+    stack_fused_bytes_per_token,
 ):
     """Bytes that a frozen block with adapters saves, with the inputs of bitsandbytes' int8. [B]"""
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
-    return linear_forms("frozen", adapts) + stack_adapter_saved_bytes_per_token + inputs
+    frozen = linear_forms("frozen", adapts) - stack_fused_bytes_per_token
+    return frozen + stack_adapter_saved_bytes_per_token + inputs
 
 
 def stack_trained_bytes_per_token(
@@ -54,7 +80,7 @@ def stack_trained_bytes_per_token(
     batch_sequences,
     compute_bytes_each,
     stack_shares_form,
-    stack_fused_norm_bytes_per_token,
+    stack_fused_bytes_per_token,
     stack_several_bytes_per_token,
 ):
     """Bytes that a trained block saves; 8-bit products save 8-bit inputs. [B]
@@ -63,11 +89,9 @@ def stack_trained_bytes_per_token(
     module/layernorm_linear.py.
     """
     eight_bit = (compute_bytes_each == 1) & stack_shares_form
-    alone = (
-        linear_forms("saved_alone", trains * (batch_sequences == 1))
-        - stack_fused_norm_bytes_per_token
-    )
-    saved_bytes = np.where(batch_sequences == 1, alone, stack_several_bytes_per_token)
+    alone = linear_forms("saved_alone", trains * (batch_sequences == 1))
+    stored_bytes = np.where(batch_sequences == 1, alone, stack_several_bytes_per_token)
+    saved_bytes = stored_bytes - stack_fused_bytes_per_token
     return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved_bytes)
 
 
@@ -209,11 +233,11 @@ def stack_backward_bytes_per_token(
     stack_saved_bytes_per_token,
     stack_several_bytes_per_token,
     stack_recomputed_end_bytes_per_token,
+    stack_written_over_bytes_per_token,
 ):
     """One block at the worst moment of its backward pass. [B]"""
-    worst = np.maximum(
-        _worst(linear_forms, "", trains, keeps_all) - stack_several_bytes_per_token, 0
-    )
+    added = _worst(linear_forms, "", trains, keeps_all) - stack_several_bytes_per_token
+    worst = np.maximum(added - stack_written_over_bytes_per_token, 0)
     return stack_saved_bytes_per_token + np.maximum(
         worst, adapts * stack_recomputed_end_bytes_per_token
     )

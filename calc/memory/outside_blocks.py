@@ -149,7 +149,7 @@ def outside_saved_bytes(
     sequence_split,
     outside_backward_bytes,
     activation_bytes_each,
-    implementation_fuses_norms,
+    fuses_norms,
     implementation_regathers_norms,
 ):
     """The final norm's input and output, beside what the whole backward pass needs. [B]
@@ -159,9 +159,7 @@ def outside_saved_bytes(
     simulated (validation/data/parallel/tp.csv).
     """
     split = sequence_split > 1
-    norm = np.where(
-        implementation_fuses_norms > 0, 2 * activation_bytes_each, outside_coefficients["hidden"]
-    )
+    norm = np.where(fuses_norms > 0, 2 * activation_bytes_each, outside_coefficients["hidden"])
     of_norm = (norm + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
     wide = (
         hidden

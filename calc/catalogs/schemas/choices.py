@@ -96,6 +96,10 @@ class Loss(Choice, kw_only=True):
     """Computation of the loss from the logits."""
 
     fuses_loss: Annotated[Flag, hint("1: head and loss together per chunk")]
+    fuses_blocks: Annotated[
+        Flag,
+        hint("1: so are the blocks' norms and gates, whose gradients take their inputs' place"),
+    ]
     forward_bytes_each: Annotated[
         float, Meta(ge=0, le=16), hint("bytes per logit at the forward peak; 0: by kind of head")
     ]
@@ -215,7 +219,7 @@ class File(CatalogFile, kw_only=True):
         Annotated[str, one_of("in-step", "staggered", "together", "waves")], LoadPattern
     ]
     losses: FilledMap[
-        Annotated[str, one_of("chunked", "compiled", "full", "fused", "kernel")], Loss
+        Annotated[str, one_of("chunked", "compiled", "full", "fused", "kernel", "liger")], Loss
     ]
     model_kinds: FilledMap[
         Annotated[

@@ -9,13 +9,13 @@ a formula names another source.
 import numpy as np
 
 
-def keeps_this_input(keeps_input, implementation_fuses_norms, tensor_parallel):
+def keeps_this_input(keeps_input, fuses_norms, tensor_parallel):
     """1 if a block's checkpointed input is alive beside its recomputed activations. [0 or 1]
 
     A recomputed norm in one kernel saves the very input that checkpointing kept, if it is whole.
     Source: simulated (context.csv, fsdp_tp.csv).
     """
-    return keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
+    return keeps_input * (1 - fuses_norms * (tensor_parallel == 1))
 
 
 def place_kept_bytes(
@@ -162,7 +162,7 @@ def attention_working_bytes(
 
 def stack_norm_backward_bytes(
     rms_norms,
-    implementation_fuses_norms,
+    fuses_norms,
     stack_shares_form,
     stack_residual_bytes,
     stack_hidden,
@@ -176,8 +176,8 @@ def stack_norm_backward_bytes(
 
     Source: simulated.
     """
-    composed = (rms_norms > 0) * (1 - implementation_fuses_norms) * (1 - stack_shares_form)
-    fused_bytes = 4 * implementation_fuses_norms * stack_residual_bytes / sequence_split
+    composed = (rms_norms > 0) * (1 - fuses_norms) * (1 - stack_shares_form)
+    fused_bytes = 4 * fuses_norms * stack_residual_bytes / sequence_split
     return np.where(
         composed > 0, (6 * 4) * stack_hidden * stack_tokens - stack_residual_bytes, fused_bytes
     )
