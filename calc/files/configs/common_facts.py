@@ -1,4 +1,4 @@
-"""What the services of a file have in common: GPUs by number, and a release of vLLM."""
+"""The GPUs that services of a file share by number, and the release of vLLM that it needs."""
 
 import re
 from itertools import combinations
