@@ -43,6 +43,7 @@ from calc.job.software import (
     divides_experts,
     divides_matrices,
     generates,
+    usual_loading,
     usual_software,
 )
 from calc.mappings import Cells
@@ -85,6 +86,7 @@ def resolve(row: Cells, catalogs: Catalogs) -> Job:
     default_software = usual_software(work, model, catalogs, columns["goal"], generating)
     software = fixed.get("implementation", [default_software])[0]
     _serve_as_stored(fixed, work, model, catalogs)
+    _load_on_named(fixed, columns, software, catalogs)
     all_software = fixed.get("implementation", [software])
     return Job(
         **columns,
@@ -110,6 +112,13 @@ def _serve_as_stored(fixed: dict[str, list], work: str, model: str, catalogs: Ca
     precision = cells_by_id(catalogs, "models", "stored_precision")[model]
     if work == "inference" and precision:
         fixed.setdefault("precision", [precision])
+
+
+def _load_on_named(fixed: dict[str, list], columns: Row, software: str, catalogs: Catalogs) -> None:
+    """Set an older build for a job whose machines need one."""
+    named = fixed.get("instance") or fixed.get("gpu") or columns["have"] or ()
+    if usual_loading(named, software, catalogs) == "pinned":
+        fixed.setdefault("loading", ["pinned"])
 
 
 def _divide_sequences(software: list[str], catalogs: Catalogs) -> bool:

@@ -1,9 +1,10 @@
 """The software of a job, and what people do with it unasked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from calc.catalogs.load import Catalogs
 from calc.mappings import Cells
+from calc.rules.support_rules import needs_pinned_build
 from calc.scenarios.lookups import cells_by_id, row_numbers
 from calc.scenarios.stack_numbers import kind_numbers
 
@@ -49,6 +50,17 @@ def divides_experts(
     experts = catalogs.stacks["experts"][catalogs.stacks["model"] == columns["model"]]
     divides = cells_by_id(catalogs, "implementations", "divides_experts")
     return bool((experts > 0).any()) and all(divides[name] > 0 for name in software)
+
+
+def usual_loading(named: Iterable[str], software: str, catalogs: Catalogs) -> str:
+    """Return the build for the machines that a job names, by id of an instance or a card.
+
+    It is an older one if today's runs on none of them.
+    """
+    instances = cells_by_id(catalogs, "instances", "gpu")
+    cards = {instances.get(name, name) for name in named}
+    are_old = [needs_pinned_build(card, software, catalogs) for card in cards]
+    return "pinned" if are_old and all(are_old) else "default"
 
 
 def advised_software(software: str, catalogs: Catalogs) -> list[str]:

@@ -3,7 +3,7 @@
 A row has the worst verdict of the rules that apply to it (support_rules.py); a choice without a
 rule counts as running. Only loading needs a rule: whether software loads on a card that no rule
 names, of another maker or newer than the rules, is unknown. The verdict is on a plain install of
-today, never on a pinned build.
+today unless `loading` is pinned.
 """
 
 from typing import NamedTuple
@@ -58,7 +58,7 @@ def support(table: Columns, catalogs: Catalogs) -> Support:
 
 def distinct_rows(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
     """Return the rows that rules distinguish, for `verdicts`, and each row's number among them."""
-    keys = [table[name] for name in ("implementation", *CHOICES)] + [
+    keys = [table[name] for name in ("implementation", "loading", *CHOICES)] + [
         place_kinds(table, catalogs),
         model_kinds(catalogs)[table["model_row"]],
         *divisions(table).values(),

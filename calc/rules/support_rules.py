@@ -33,7 +33,6 @@ EVERY = {  # the word of a rule that matches all values of the column
 }
 # Sizes that a condition bounds from below, in the field NAME_above.
 BOUNDS = ("gpus", "replica_gpus", "head_size")
-LOADING = "default"
 HOSTS = np.array(["x86_64", "arm64"], dtype=object)
 DIVISION_WORDS = np.array(DIVISIONS, dtype=object)
 # Sequences of so many tokens and more are divided over GPUs in all software (NeMo's recipes
@@ -137,7 +136,7 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     family = Words(instance, words_of(catalogs, "instances", "family"))
     size, latent, model_type = model_traits(catalogs)
     values = {
-        "loading": word(LOADING),
+        "loading": table["loading"],
         "host": family,
         **{name: Words(codes, DIVISION_WORDS) for name, codes in divisions(table).items()},
         **{name: table[name] for name in CHOICES},
@@ -161,6 +160,26 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
         about, names_software = applies[topic], rules.named[topic, None]
         applies[topic] = about & (names_software | ~np.any(about & names_software, axis=0))
     return applies
+
+
+def needs_pinned_build(gpu: str, software: str, catalogs: Catalogs) -> bool:
+    """Return whether today's build of a software refuses a card, and an older one may run on it."""
+    rules = rules_of(catalogs)
+    capability, arm_card, _ = _hosts(catalogs)
+    card = [catalogs.gpus.index.get_loc(gpu)]
+    on_card = _at_least(capability[card], rules.least) & _at_least(-capability[card], -rules.most)
+    words = {"software": software, "host_architecture": HOSTS[arm_card[card[0]]]}
+
+    def worst(loading: str) -> int:
+        applies = on_card & (rules.what == "loading")[:, None]
+        for name, text in {"loading": loading, **words}.items():
+            applies = applies & rules_matching(rules, name, word(text))
+        applies = applies[:, 0]
+        named = applies & rules.named
+        return int(rules.worth[named if named.any() else applies].max(initial=-1))
+
+    refuses = VERDICTS.index("refuses")
+    return worst("default") == refuses and -1 < worst("pinned") < refuses
 
 
 def divisions(table: Columns) -> dict[str, np.ndarray]:

@@ -55,7 +55,10 @@ METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
 TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
 ON_DEMAND = {"on-demand"}
 # Choices and assumptions for which the sentence has a part of its own.
-CHOICES_IN_PARTS = ("instance", "gpu", "tuning", "objective", "scales", "private_prices", "turns")
+CHOICES_IN_PARTS = (
+    *("instance", "gpu", "tuning", "objective", "scales", "private_prices", "turns"),
+    "loading",
+)
 ASSUMPTIONS_IN_PARTS = (
     "spare",
     "attempts",
@@ -321,6 +324,8 @@ def _by_hand(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         yield f"at {percent} % {'less' if paid_ratio < 1 else 'more'} than listed"
     if job.get("private_prices"):
         yield "at your own prices"
+    if job.get("loading") == "pinned":
+        yield "with an older build of the software"
     values = _columns_by_hand(job, catalogs)
     single = {
         name: listing[0] for name, listing in values.items() if len(listing) == 1 and name in WORDS

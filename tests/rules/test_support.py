@@ -64,7 +64,7 @@ def traits(row, catalogs):
         "head_size": model["head_dim"],
         "latent_cache": latent_width[row["model"]] > 0,
         "replica_gpus": row["tensor_parallel"] * row["pipeline_parallel"] * row["context_parallel"],
-        "loading": "default",
+        "loading": row["loading"],
         "host": family,
         "experts": "divided" if row["expert_parallel"] > 1 else "whole",
         "stages": "divided" if row["pipeline_parallel"] > 1 else "whole",

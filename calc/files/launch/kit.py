@@ -180,6 +180,8 @@ def not_to_launch(row: Row) -> str:
     """Why a plan should not be started, as a sentence; empty where it runs and fits."""
     if row["runs"] == "no":
         return f"This plan does not run: {row['note'].rstrip('.')}."
+    if row["loading"] != "default":
+        return f"The kit installs current software, which this card does not run: {row['note']}"
     if row["fits"] == "no":
         needed = row["needed_bytes"] / GIB
         available = row["gpu_memory_bytes"] / GIB
