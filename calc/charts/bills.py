@@ -11,7 +11,7 @@ from calc.evaluate import Row
 from calc.plan.cases import case_ratios
 from calc.plan.figures import figures
 from calc.say.cases import FACTORS, Money, with_range
-from calc.say.numbers import duration, gib, is_missing, span
+from calc.say.numbers import duration, gib, gib_of, is_missing, span
 from calc.say.setting import name_of
 from calc.say.speed import pace_seconds, pace_unit
 from calc.units import GIB
@@ -127,7 +127,7 @@ def _text(row: Row, measure: str, point: Point, money: Money) -> str:
     """A measure of a row in words: $46 ($38 to $112); 29.3 GiB of 40.0 GiB; 2.1 h; 44 ms."""
     value, low, high = point
     if measure == "memory":
-        return f"{gib(value)} of {gib(row['gpu_memory_bytes'] / GIB)}"
+        return f"{gib(value)} of {gib_of(row['gpu_memory_bytes'])}"
     if measure in ("once", "month"):
         return with_range(value, low, high, money)
     return span(value) if measure == "hours" else duration(value)

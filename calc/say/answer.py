@@ -17,7 +17,7 @@ from calc.say.amounts import amount_words
 from calc.say.numbers import (
     count,
     duration,
-    gib,
+    gib_of,
     more,
     percent,
     span,
@@ -155,9 +155,7 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     """Say what another answer offers, how fast it is, and its cost over the lowest cost."""
     row, least = reasons.row, reasons.least
     budget = f"of those that cost at most {{}} times the lowest cost ({usd(least['usd'])})"
-    room = (
-        f"{three_digits(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
-    )
+    room = f"{three_digits(row['headroom_bytes'] / GIB)} of {gib_of(row['gpu_memory_bytes'])} free"
     subject = {
         "knee": "",
         "easiest": (f"{obtainable_words(row)}, the lowest cost {obtainable_words(least)}"),

@@ -42,9 +42,14 @@ def gib(value: float | None) -> str:
     return "unknown" if is_missing(value) else f"{three_digits(value)} GiB"
 
 
+def gib_of(size_bytes: float) -> str:
+    """Memory given in bytes, in GiB: 1.25 GiB."""
+    return gib(size_bytes / GIB)
+
+
 def size(size_bytes: float) -> str:
     """Memory given in bytes: 1.25 GiB, 424 MiB."""
-    return f"{three_digits(size_bytes / 2**20)} MiB" if size_bytes < GIB else gib(size_bytes / GIB)
+    return f"{three_digits(size_bytes / 2**20)} MiB" if size_bytes < GIB else gib_of(size_bytes)
 
 
 def usd(value: float | None) -> str:

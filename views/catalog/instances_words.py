@@ -118,17 +118,13 @@ def facts(
         ("Quota on demand", [row["on_demand_quota"] for row in rows]),
         ("Host memory", [gib(row["host_gib"]) for row in rows]),
         ("Between the GPUs", [row["interconnect"] for row in rows]),
-        ("Processor", [_processor(row) for row in rows]),
+        ("Processor", ["Arm" if row["arm"] else "x86" for row in rows]),
     ]
     if any(of_job):
         needs = ("The job needs", [_needs_of_job(row) for row in of_job])
-        costs = ("The job costs", [_cost_of_job(row) for row in of_job])
+        costs = ("The job costs", ["" if row is None else usd(row["usd"]) for row in of_job])
         table = [needs, costs, *table]
-    return [(label, _dashed(cells)) for label, cells in table]
-
-
-def _processor(row: Row) -> str:
-    return "Arm" if row["arm"] else "x86"
+    return [(label, [cell or "–" for cell in cells]) for label, cells in table]
 
 
 def _needs_of_job(row: Row | None) -> str:
@@ -136,12 +132,3 @@ def _needs_of_job(row: Row | None) -> str:
     if row is None:
         return ""
     return f"{row['instances_needed']:.0f}, {verdict(row['fits'], row['runs'])}"
-
-
-def _cost_of_job(row: Row | None) -> str:
-    return "" if row is None else usd(row["usd"])
-
-
-def _dashed(cells: list[str]) -> list[str]:
-    """The cells with a dash in each empty one."""
-    return [cell or "–" for cell in cells]

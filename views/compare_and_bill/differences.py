@@ -19,7 +19,7 @@ from calc.say.change import cause_in_words
 from calc.say.differences import choices
 from calc.say.numbers import (
     duration,
-    gib,
+    gib_of,
     is_missing,
     percent_with_sign,
     span,
@@ -45,7 +45,6 @@ from calc.studies.differences import (
     pace_change,
     speed_ratio,
 )
-from calc.units import GIB
 from views.shared.markdown import plain
 from views.shared.row_words import own_terms
 from views.shared.tables import text_table
@@ -168,9 +167,6 @@ def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
     result = differences(first, other)
     period = "" if ends_of(first) else " a month"
 
-    def gib_of(size_bytes: float) -> str:
-        return gib(size_bytes / GIB)
-
     # How each figure is written, its unit, and the words for no difference.
     writers: dict[str, tuple[Callable[[float], str], str, str]] = {
         "needed_bytes": (gib_of, " per GPU", "the same memory per GPU"),
@@ -245,8 +241,8 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
 def _figures(rows: list[Row], money: Money, catalogs: Catalogs) -> list[tuple[str, list[str]]]:
     """Label and a cell per row: memory by component, cost, speed; no empty lines."""
     table = [
-        ("What must fit, per GPU", [gib(row["needed_bytes"] / GIB) for row in rows]),
-        ("With cached memory, per GPU", [gib(row["memory_bytes"] / GIB) for row in rows]),
+        ("What must fit, per GPU", [gib_of(row["needed_bytes"]) for row in rows]),
+        ("With cached memory, per GPU", [gib_of(row["memory_bytes"]) for row in rows]),
         *[_component_line(name, rows) for name in _components_of_any(rows)],
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_cost(row, money) for row in rows]),
@@ -273,7 +269,7 @@ def _components_of_any(rows: list[Row]) -> list[str]:
 def _component_line(name: str, rows: list[Row]) -> tuple[str, list[str]]:
     """The label of a component in its color, and its memory in each row."""
     mark = f':color[■]{{foreground="{COMPONENT_COLORS[name]}"}}'
-    cells = [gib(row[name] / GIB) if row[name] > 0 else "–" for row in rows]
+    cells = [gib_of(row[name]) if row[name] > 0 else "–" for row in rows]
     return f"{mark} {COMPONENT_LABELS[name]}", cells
 
 

@@ -12,7 +12,15 @@ from calc.evaluate import Row
 from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
 from calc.say.markets import what_it_binds_to
-from calc.say.numbers import billed_usd, gib, is_missing, percent, three_digits, usd, with_noun
+from calc.say.numbers import (
+    billed_usd,
+    gib_of,
+    is_missing,
+    percent,
+    three_digits,
+    usd,
+    with_noun,
+)
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.compare_and_bill.bill_lines import TEXTS, price_day_words
 from views.session import job_state
@@ -146,7 +154,7 @@ def not_in_it(row: Row) -> tuple[str, ...]:
     )
     return (
         *([TEXTS["further"].format(usd(attempt_usd(row)))] if row["work"] == "training" else []),
-        f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_storage_words(row)}.",
+        f"Storage: {what}, {gib_of(row['stored_bytes'])}{_storage_words(row)}.",
         *TEXTS["not_in_it" if ends_of(row) else "not_in_a_month"],
     )
 

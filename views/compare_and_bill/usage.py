@@ -11,7 +11,7 @@ from calc.say.fine_tune_then_serve import endpoint_price, not_sold
 from calc.say.numbers import (
     count,
     duration,
-    gib,
+    gib_of,
     is_missing,
     percent,
     span,
@@ -20,7 +20,6 @@ from calc.say.numbers import (
     with_noun,
 )
 from calc.say.speed import one_unit, pace_range_seconds, pace_unit, run_amount
-from calc.units import GIB
 from views.charts.base import DOLLARS, LARGE_COUNT, THREE
 from views.compare_and_bill.bill_lines import TEXTS
 from views.shared.markdown import plain
@@ -48,7 +47,7 @@ def _spot(row: Row) -> tuple[tuple[str, str], ...]:
         (
             "One checkpoint",
             (
-                f"{gib(row['checkpoint_bytes'] / GIB)}, written in "
+                f"{gib_of(row['checkpoint_bytes'])}, written in "
                 f"{duration(row['checkpoint_seconds'])}"
             ),
         ),

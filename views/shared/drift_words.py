@@ -55,7 +55,7 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     for figure, (label, _) in SAID.items():
         matches = [(row, change) for row, change in every if change.figure == figure]
         if matches:
-            row, most = max(matches, key=_size_of_change)
+            row, most = max(matches, key=lambda match: abs(match[1].ratio))
             sentences.append(
                 f"{label} has moved in {with_noun(len(matches), 'scenario')}, most in "
                 f"{_name(row, catalogs)}: {_figure(most)}."
@@ -69,11 +69,6 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
         row for row, changes_of_row in rows_and_changes if _is_estimated(row, changes_of_row)
     ]
     return [*sentences, *_first(verdicts, "verdicts"), *_because(estimated_rows, catalogs)]
-
-
-def _size_of_change(pair: tuple[Row, FigureChange]) -> float:
-    """The size of a change, whatever its direction. [ratio]"""
-    return abs(pair[1].ratio)
 
 
 def link_lines(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:

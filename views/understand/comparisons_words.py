@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.numbers import about, count, gib, is_missing, span, three_digits, usd
+from calc.say.numbers import about, count, gib, gib_of, is_missing, span, three_digits, usd
 from calc.say.place import place
 from calc.say.problem import problem_text
 from calc.say.setting import name_of
@@ -111,7 +111,7 @@ def lines_alt(name: str, rows: pd.DataFrame, catalogs: Catalogs) -> str:
 def task(row: Row) -> str:
     """Return the memory of a task and its cache: 16.2 GiB · cache 1.9 GiB."""
     numbers = figures(row)
-    return f"{gib(numbers.memory_gib)} · cache {gib(row['kv_cache_bytes'] / GIB)}"
+    return f"{gib(numbers.memory_gib)} · cache {gib_of(row['kv_cache_bytes'])}"
 
 
 def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:

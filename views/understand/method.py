@@ -27,7 +27,7 @@ from calc.plan.bill import billed
 from calc.plan.figures import needed_parts
 from calc.say.job import job_sentence
 from calc.say.moments import MOMENTS
-from calc.say.numbers import duration, gib, is_missing, percent
+from calc.say.numbers import duration, gib, gib_of, is_missing, percent
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
 from calc.units import GIB
@@ -53,7 +53,7 @@ def draw(title: DeltaGenerator) -> None:
             title.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
             st.error(plain(plan.options.problem), icon=":material/block:")
             return
-        total = gib(row["needed_bytes"] / GIB)
+        total = gib_of(row["needed_bytes"])
         title.title(plain(f"Where the {total} on each GPU come from"), anchor=False)
         st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{setting(row, catalogs)}"))
     if plan.options.problem:
@@ -114,7 +114,7 @@ def _components(why: Explanation, row: Row) -> None:
     largest = max(sizes, key=sizes.__getitem__)
     for name, size_bytes in sizes.items():
         label = (
-            f"**{COMPONENT_LABELS[name]}** · {gib(size_bytes / GIB)} · "
+            f"**{COMPONENT_LABELS[name]}** · {gib_of(size_bytes)} · "
             f"{percent(size_bytes / row['needed_bytes'])}"
         )
         is_overhead = name == "overhead_bytes"

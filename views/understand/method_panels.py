@@ -11,8 +11,7 @@ from calc.explain.bill_formulas import THE_OTHERS
 from calc.explain.derivation import CHOICES
 from calc.explain.traced_columns import plain_number
 from calc.say.moments import MOMENTS
-from calc.say.numbers import billed_usd, count, duration, gib
-from calc.units import GIB
+from calc.say.numbers import billed_usd, count, duration, gib_of
 from views.shared.sources import with_links
 from views.shared.tables import columns_of, grid, text_table
 from views.shared.texts import texts_beside
@@ -104,7 +103,7 @@ def moments(rows: pd.DataFrame) -> None:
         [
             {
                 "Phase": f"**{row['phase']}**" if place == peak else row["phase"],
-                "Allocated": gib(row["bytes"] / GIB),
+                "Allocated": gib_of(row["bytes"]),
                 "What is alive": MOMENTS[row["moment"]],
             }
             for place, row in rows.iterrows()
@@ -124,7 +123,7 @@ def number_text(name: str, value: np.ndarray) -> str:
         return plain_number(name, value)
     one = float(values[0])
     if name.endswith("_bytes"):
-        return gib(one / GIB)
+        return gib_of(one)
     return count(one) if abs(one) >= 1e6 else plain_number(name, one)
 
 

@@ -8,7 +8,15 @@ from calc.evaluate import Row
 from calc.explain.calculators import GB
 from calc.explain.step_through import MOST_MISS, Figures
 from calc.say.calculators import lack_text
-from calc.say.numbers import gib, is_missing, parameter_count, percent, three_digits, with_noun
+from calc.say.numbers import (
+    gib,
+    gib_of,
+    is_missing,
+    parameter_count,
+    percent,
+    three_digits,
+    with_noun,
+)
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, model_size, name_of, phrase_of
 from calc.search.row_status import method_name
@@ -305,5 +313,5 @@ def slip(row: Row) -> str:
     least = f"{three_digits(row['least_bytes'] / GB)} GB"
     return (
         f"{row['system'].upper()} prints {printed_gb} for {row['of']}: {row['why']} {least} "
-        f"({gib(row['least_bytes'] / GIB)})."
+        f"({gib_of(row['least_bytes'])})."
     )
