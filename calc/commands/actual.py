@@ -1,19 +1,17 @@
 """`python -m calc actual`: compares an actual bill with the plans."""
 
 import argparse
-import sys
 from datetime import date
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs, with_readings
-from calc.commands.command import cells_of, plan_rows, with_days, write_result
+from calc.commands.command import cells_of, plan_rows, tell, with_days, write_result, write_table
 from calc.files.bills.bill_reader import bill_of_file
 from calc.files.bills.small import typed_amount
 from calc.files.budgets import budgets_of_file
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.of_bill import readings_of_bill
-from calc.files.csv.writer import write_csv
 from calc.files.streams import replacing_stream
 from calc.plan.actual import Actual, actual, runway, runway_of_budget, with_attempts
 from calc.plan.bill_lines import BillLines, joined_bills, within
@@ -65,18 +63,16 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write what was paid, what was planned, and why they differ. Return 0."""
     today = date.today()
     plans = plan_bill(plan_rows(options.plans, catalogs))
-    for row in plans[plans["problem"] != ""].itertuples():
-        print(f"{options.plans}: {row.scenario}: {row.problem}", file=sys.stderr)
+    refusals = plans[plans["problem"] != ""].itertuples()
+    tell(*(f"{options.plans}: {row.scenario}: {row.problem}" for row in refusals))
     plans = ticked_rows(with_days(plans, options.plans))
     bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
     result = actual(bill, plans, catalogs, today, _read_assignments(options.assign))
     days_left = runway(result, options.budget) if options.budget is not None else None
     if options.table:
-        with replacing_stream(options.table) as target:
-            write_csv(result.table, target)
+        write_table(result.table, options.table)
     if options.attempts:
-        with replacing_stream(options.attempts) as target:
-            write_csv(_with_attempts(options.plans, plans, result), target)
+        write_table(_with_attempts(options.plans, plans, result), options.attempts)
     if options.calibration:
         _write_calibration(options, plans, result, catalogs)
     sentences = report(bill, result, days_left)
@@ -102,8 +98,7 @@ def _write_calibration(
     """Write the readings of the bill, if it has any; what is left out goes to standard error."""
     plain_rows = plan_rows(options.plans, with_readings(catalogs, {})).loc[plans.index]
     readings, left_out = readings_of_bill(result, plans, plain_rows)
-    for sentence in left_out or ["The bill says nothing of the time of runs."] * (not readings):
-        print(sentence, file=sys.stderr)
+    tell(*(left_out or ["The bill says nothing of the time of runs."] * (not readings)))
     if readings:
         with replacing_stream(options.calibration) as target:
             target.write(calibration_text(entries_of_readings(readings)))

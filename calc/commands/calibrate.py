@@ -1,12 +1,11 @@
 """`python -m calc calibrate`: logs of runs and the plan that they ran, as a calibration."""
 
 import argparse
-import sys
 from datetime import date
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs, with_readings
-from calc.commands.command import UNUSABLE, pasted_text, plan_rows, write_result
+from calc.commands.command import UNUSABLE, pasted_text, plan_rows, tell, write_result
 from calc.evaluate import Row
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.run_logs import MOST_CHARACTERS, runs
@@ -46,8 +45,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     for log in logs:
         read, why = _readings(Path(log), rows or [_row_in_log(log, catalogs)], catalogs)
         readings += read
-        for sentence in why:
-            print(f"{log}: {sentence}", file=sys.stderr)
+        tell(*(f"{log}: {sentence}" for sentence in why))
     if readings:
         return write_result(options, calibration_text(entries_of_readings(readings)))
     return UNUSABLE

@@ -14,6 +14,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv
+from calc.files.csv.writer import write_csv
 from calc.files.oom.explain import text_of
 from calc.files.oom.snapshots import MOST_BYTES
 from calc.files.streams import replacing_stream
@@ -110,8 +111,7 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
     One unreadable cell makes the file unusable: a check must not pass over what it could not read.
     """
     plan = earlier(cells_of(path), path, catalogs, solve)
-    for complaint in plan.complaints:
-        print(complaint, file=sys.stderr)
+    tell(*plan.complaints)
     if plan.unread:
         raise TableError(f"{path}: {plan.unread[0]}")
     names: list[str] = []
@@ -145,6 +145,18 @@ def _iso_day(cell: object, name: str, path: str) -> str:
         raise TableError(
             f"{path}: '{quote_cell(text)}' in {name} is not a date; write it as 2026-11-28."
         ) from None
+
+
+def write_table(table: pd.DataFrame, path: str) -> None:
+    """Write a table as CSV, to standard output if the path is a hyphen."""
+    with replacing_stream(path) as target:
+        write_csv(table, target)
+
+
+def tell(*sentences: str) -> None:
+    """Write sentences to standard error, a line each; empty ones are left out."""
+    for sentence in filter(None, sentences):
+        print(sentence, file=sys.stderr)
 
 
 def write_result(options: argparse.Namespace, text: str) -> int:

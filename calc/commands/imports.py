@@ -1,20 +1,17 @@
 """`python -m calc import`: config files as scenarios, one row for each run."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import UNUSABLE
+from calc.commands.command import UNUSABLE, tell, write_table
 from calc.files.configs.problem import LARGEST_BYTES, MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.run import ABOUT, Run, read_runs
 from calc.files.configs.run_summary import summary_of
-from calc.files.csv.writer import write_csv
 from calc.files.data_sets import MOST_BYTES, may_be_data
-from calc.files.streams import replacing_stream
 from calc.scenarios.inputs import BY_NAME, DEFAULTS
 
 OF_RUNS = (
@@ -40,12 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the scenarios of all runs; 2 if none can be read."""
     table, refusals = _import_rows(options.files, catalogs)
-    for sentence in refusals:
-        print(sentence, file=sys.stderr)
+    tell(*refusals)
     if len(refusals) == len(options.files):
         return UNUSABLE
-    with replacing_stream(options.output) as target:
-        write_csv(table, target)
+    write_table(table, options.output)
     return 0
 
 
@@ -58,8 +53,7 @@ def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame,
                 [(name, content_of(name)) for name in named_files(run)], catalogs
             )
             rows += [one.row for one in runs_of_file]
-            for line in _said_of(runs_of_file):
-                print(f"{run}: {line}", file=sys.stderr)
+            tell(*(f"{run}: {line}" for line in _said_of(runs_of_file)))
         except ConfigProblem as error:
             refusals.append(str(error))
             rows.append(

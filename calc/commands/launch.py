@@ -1,10 +1,9 @@
 """`python -m calc launch`: the files that start a scenario, for one that runs and fits."""
 
 import argparse
-import sys
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import OVER_THE_LIMIT, plan_rows
+from calc.commands.command import OVER_THE_LIMIT, plan_rows, tell
 from calc.files.launch.kit import comment, kits, not_to_launch
 from calc.files.launch_files import files_of, with_warning, write_folder
 from calc.plan.figures import records
@@ -51,16 +50,12 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     kit = by_tool[options.tool or next(iter(by_tool))]
     warning = not_to_launch(row)
     if warning and not options.anyway:
-        print(
-            (
-                f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the "
-                f"plan, or add --anyway."
-            ),
-            file=sys.stderr,
+        tell(
+            f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the "
+            f"plan, or add --anyway.",
         )
         return OVER_THE_LIMIT
     files = files_of(kit, row, row["market"])
     write_folder(with_warning(files, warning) if warning else files, options.output)
-    for difference in kit.differences:
-        print(comment(difference, kit.name), file=sys.stderr)
+    tell(*(comment(difference, kit.name) for difference in kit.differences))
     return 0

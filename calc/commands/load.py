@@ -1,16 +1,13 @@
 """`python -m calc load`: a service whose load is not one number: days, weeks, conversations."""
 
 import argparse
-import sys
 from datetime import datetime, time
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import plan_rows
+from calc.commands.command import plan_rows, tell, write_table
 from calc.commands.teams import begin_day
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.files.csv.writer import write_csv
-from calc.files.streams import replacing_stream
 from calc.files.traces import curve_of, load_curves, trace_of_file
 from calc.plan.crossover import Purchase, crossings, over_volume
 from calc.plan.figures import records
@@ -82,28 +79,12 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the machines of each hour; what they cost goes to standard error; returns 0."""
-    if options.curve and options.trace:
-        raise TableError("Give either --curve or --trace, not both.")
-    if options.users is not None and not options.users > 0:
-        raise TableError("--users is a number above 0.")
-    if not -100 < options.growth <= 1000:
-        raise TableError("--growth is a percentage from above -100 to 1000.")
-    rows = records(plan_rows(options.plan, catalogs))
-    services = [row for row in rows if not row["problem"] and not ends_of(row)]
-    matching_services = [row for row in services if options.scenario in ("", row["scenario"])]
-    if not matching_services:
-        whose = f"no service '{options.scenario}'" if options.scenario else "no service"
-        raise TableError(
-            f"{options.plan} has {whose} with an estimate; a run has no load of a day."
-        )
-    if not matching_services[0]["instance"]:
-        raise TableError(f"{matching_services[0]['scenario']} names no instance; name one.")
+    _check_options(options)
+    row = _service(options, catalogs)
     trace = trace_of_file(options.trace) if options.trace else None
-    row = matching_services[0]
     load = Load(_hours(trace, options.curve, options.week), options.growth / 100, options.users)
     day = load_day(row, load, catalogs, options.to_zero, options.most)
-    with replacing_stream(options.output) as target:
-        write_csv(day.table, target)
+    write_table(day.table, options.output)
     sentences = [trace_sentence(trace)] if trace else []
     sentences += [*day_sentences(day, load, options.most), hours_sentence(row)]
     sentences.append(lending_sentence(day, row))
@@ -114,12 +95,35 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if options.volumes:
         purchase = Purchase(options.bought) if options.bought else None
         table = over_volume(row, catalogs, purchase)
-        with replacing_stream(options.volumes) as target:
-            write_csv(table, target)
+        write_table(table, options.volumes)
         sentences += crossing_sentences(crossings(table))
-    for sentence in filter(None, sentences):
-        print(sentence, file=sys.stderr)
+    tell(*sentences)
     return 0
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Raise TableError for options that contradict each other, or out of range."""
+    if options.curve and options.trace:
+        raise TableError("Give either --curve or --trace, not both.")
+    if options.users is not None and not options.users > 0:
+        raise TableError("--users is a number above 0.")
+    if not -100 < options.growth <= 1000:
+        raise TableError("--growth is a percentage from above -100 to 1000.")
+
+
+def _service(options: argparse.Namespace, catalogs: Catalogs) -> Row:
+    """The service of the plan that the options name, else its first. Raises TableError."""
+    rows = records(plan_rows(options.plan, catalogs))
+    services = [row for row in rows if not row["problem"] and not ends_of(row)]
+    row = next((row for row in services if options.scenario in ("", row["scenario"])), None)
+    if row is None:
+        whose = f"no service '{options.scenario}'" if options.scenario else "no service"
+        raise TableError(
+            f"{options.plan} has {whose} with an estimate; a run has no load of a day."
+        )
+    if not row["instance"]:
+        raise TableError(f"{row['scenario']} names no instance; name one.")
+    return row
 
 
 def _hours(trace: Trace | None, curve: str, of_week: bool) -> tuple[float, ...]:
@@ -137,8 +141,7 @@ def _lend(day: LoadDay, row: Row, options: argparse.Namespace) -> None:
         raise TableError(f"--days is a number from 1 to {MOST_POOLS}.")
     begins = datetime.combine(begin_day(options.begin), time())
     pools = lent_pools(row, free_windows(day), len(day.table), begins, options.days)
-    with replacing_stream(options.lend) as target:
-        write_csv(pools, target)
+    write_table(pools, options.lend)
 
 
 def _conversations(row: Row, options: argparse.Namespace, catalogs: Catalogs) -> list[str]:
@@ -161,6 +164,5 @@ def _conversations(row: Row, options: argparse.Namespace, catalogs: Catalogs) ->
     sessions = Sessions(turns, think, variation)
     plan = session_plan(row, sessions, catalogs)
     if options.caches:
-        with replacing_stream(options.caches) as target:
-            write_csv(plan.by_pool, target)
+        write_table(plan.by_pool, options.caches)
     return session_sentences(plan)

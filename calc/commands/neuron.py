@@ -1,14 +1,11 @@
 """`python -m calc neuron`: plans on Trainium and Inferentia, at published rates alone."""
 
 import argparse
-import sys
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import plan_rows
-from calc.files.csv.writer import write_csv
-from calc.files.streams import replacing_stream
+from calc.commands.command import plan_rows, tell, write_table
 from calc.plan.figures import records
 from calc.plan.neuron import COLUMNS, neuron_rows
 from calc.say.neuron import PORTING, neuron_sentences
@@ -29,13 +26,11 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     tables = []
     for row in rows:
         if row["problem"]:
-            print(f"{row['scenario']}: {row['problem']}", file=sys.stderr)
+            tell(f"{row['scenario']}: {row['problem']}")
             continue
         table = neuron_rows(row)
         tables.append(table.assign(scenario=row["scenario"])[["scenario", *COLUMNS]])
-        for sentence in neuron_sentences(table):
-            print(f"{row['scenario']}: {sentence}", file=sys.stderr)
-    print(PORTING, file=sys.stderr)
-    with replacing_stream(options.output) as target:
-        write_csv(pd.concat(tables) if tables else pd.DataFrame(columns=["scenario"]), target)
+        tell(*(f"{row['scenario']}: {sentence}" for sentence in neuron_sentences(table)))
+    tell(PORTING)
+    write_table(pd.concat(tables) if tables else pd.DataFrame(columns=["scenario"]), options.output)
     return 0

@@ -1,12 +1,9 @@
 """`python -m calc schedule jobs.csv pools.csv`: which job runs where and when, and the bill."""
 
 import argparse
-import sys
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import cells_of
-from calc.files.csv.writer import write_csv
-from calc.files.streams import replacing_stream
+from calc.commands.command import cells_of, tell, write_table
 from calc.schedule.schedule import next_to_buy, schedule
 
 
@@ -28,30 +25,22 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     jobs = cells_of(options.jobs)
     pools = cells_of(options.pools, "pool")
     plan = schedule(jobs, pools, catalogs)
-    with replacing_stream(options.output) as target:
-        write_csv(plan.runs, target)
-    print(
-        (
-            f"{len(plan.runs) - plan.left_out} of {len(plan.runs)} runs placed, "
-            f"${plan.usd:,.0f}; {plan.how}."
-        ),
-        file=sys.stderr,
+    write_table(plan.runs, options.output)
+    tell(
+        f"{len(plan.runs) - plan.left_out} of {len(plan.runs)} runs placed, "
+        f"${plan.usd:,.0f}; {plan.how}.",
     )
     for pool in plan.pools.to_dict("records"):
         idle = ""
         if pool["idle_hours"] >= 1:
             idle = f", {pool['idle_hours']:,.0f} instance-hours paid and not used"
-        print(
-            (
-                f"{pool['pool']}: {pool['instances']} of {pool['instances_most']} taken, "
-                f"${pool['usd']:,.0f}{idle}."
-            ),
-            file=sys.stderr,
+        tell(
+            f"{pool['pool']}: {pool['instances']} of {pool['instances_most']} taken, "
+            f"${pool['usd']:,.0f}{idle}.",
         )
     for row in next_to_buy(jobs, pools, catalogs).to_dict("records") if options.next else ():
-        print(
+        tell(
             f"One more of {row['pool']}: {row['placed_runs']:+d} runs, {row['usd']:+,.0f} USD; "
             f"{row['how']}.",
-            file=sys.stderr,
         )
     return 0

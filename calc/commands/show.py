@@ -3,11 +3,10 @@
 import argparse
 import contextlib
 import json
-import sys
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import OVER_THE_LIMIT, UNUSABLE, write_result
+from calc.commands.command import OVER_THE_LIMIT, UNUSABLE, tell, write_result
 from calc.commands.imports import content_of, named_files
 from calc.commands.oom import explained_alone
 from calc.commands.sheet import as_mapping, data_lines, sheet
@@ -43,9 +42,9 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         print("".join(f"{line}\n" for line in data_lines(request)), end="")
         for question in error.questions:
             choices = f" ({' · '.join(question.choices)})" if question.choices else ""
-            print(f"{question.text}{choices}", file=sys.stderr)
+            tell(f"{question.text}{choices}")
         if error.problem and error.problem not in {one.text for one in error.questions}:
-            print(error.problem, file=sys.stderr)
+            tell(error.problem)
         return OVER_THE_LIMIT if error.questions else UNUSABLE
     text = (
         json.dumps(as_mapping(result, request), indent=1, default=float)

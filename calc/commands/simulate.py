@@ -11,8 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import plan_rows
-from calc.files.csv.writer import write_csv
+from calc.commands.command import plan_rows, write_table
 from calc.files.simulated_models import simulated_model, write_simulated
 from calc.files.streams import read, replacing_stream
 from calc.mappings import Json
@@ -110,8 +109,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         (Path(options.config).resolve().parent.name if name == "config" else name).lower(),
     )
     if options.row:
-        with replacing_stream(options.output) as target:
-            write_csv(_whole(config, plan_rows(options.row, catalogs)), target)
+        write_table(_whole(config, plan_rows(options.row, catalogs)), options.output)
         return 0
     answer, path = read_off(config, model_id, catalogs)
     with replacing_stream(options.output) as target:

@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import plan_rows
+from calc.commands.command import plan_rows, write_table
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
-from calc.files.csv.writer import write_csv
-from calc.files.streams import replacing_stream
 from calc.job.columns import PACE, usual_limits_seconds
 from calc.layout import replicas
 from calc.scenarios.counts import replica_gpus
@@ -47,8 +45,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         result = _break_even(*(plan_rows(path, catalogs) for path in (options.plan, options.other)))
     else:
         result = _solve_rows(options.field, plan_rows(options.plan, catalogs, solve=True), catalogs)
-    with replacing_stream(options.output) as target:
-        write_csv(result, target)
+    write_table(result, options.output)
     return 0
 
 

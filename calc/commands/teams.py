@@ -1,14 +1,11 @@
 """`python -m calc teams`: what plans cost by team, and what they take of the teams' budgets."""
 
 import argparse
-import sys
 from datetime import date
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import plan_rows, with_days
+from calc.commands.command import plan_rows, tell, with_days, write_table
 from calc.files.budgets import budgets_of_file, own_budgets
-from calc.files.csv.writer import write_csv
-from calc.files.streams import replacing_stream
 from calc.plan.budgets import Budget, budget_use, by_team, with_gpu_hours
 from calc.plan.plan_bill import plan_bill, ticked_rows
 from calc.say.budgets import use_sentence
@@ -33,10 +30,9 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each team; each budget goes to standard error; returns 0."""
     plans = with_days(plan_bill(plan_rows(options.plan, catalogs)), options.plan)
     bill = with_gpu_hours(ticked_rows(plans), catalogs)
-    with replacing_stream(options.output) as target:
-        write_csv(by_team(bill), target)
-    for use in budget_use(bill, read_budgets(options.budgets), begin_day(options.begin)):
-        print(use_sentence(use), file=sys.stderr)
+    write_table(by_team(bill), options.output)
+    uses = budget_use(bill, read_budgets(options.budgets), begin_day(options.begin))
+    tell(*map(use_sentence, uses))
     return 0
 
 
@@ -45,8 +41,7 @@ def read_budgets(path: str | None) -> list[Budget]:
     if path:
         return budgets_of_file(path)
     budgets, left_out = own_budgets()
-    for sentence in left_out:
-        print(sentence, file=sys.stderr)
+    tell(*left_out)
     return budgets
 
 

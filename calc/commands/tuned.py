@@ -1,13 +1,10 @@
 """`python -m calc tuned jobs.csv`: repeated runs and the service of their result."""
 
 import argparse
-import sys
 
 from calc.answers.full_answer import full_answer
 from calc.catalogs.load import Catalogs
-from calc.commands.command import bounded_number, cells_of
-from calc.files.csv.writer import write_csv
-from calc.files.streams import replacing_stream
+from calc.commands.command import bounded_number, cells_of, tell, write_table
 from calc.plan.fine_tune_then_serve import by_month
 from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
 from calc.say.problem import problem_text
@@ -59,8 +56,7 @@ def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     plan = tuned_plan(
         run, possible[0], arguments.models, arguments.rounds, arguments.months, catalogs
     )
-    with replacing_stream(arguments.output) as target:
-        write_csv(by_month(plan), target)
+    write_table(by_month(plan), arguments.output)
     larger = at_more_load(plan, job, run, arguments.models, catalogs)
     for sentence in (
         plan_money(plan),
@@ -68,5 +64,5 @@ def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
         against_endpoint(plan, larger, catalogs),
         price_note(plan, catalogs),
     ):
-        print(sentence, file=sys.stderr)
+        tell(sentence)
     return 0

@@ -8,10 +8,8 @@ MOST_CHARACTERS = 200_000
 # What loggers and launchers write before each line: [rank0]: and (VllmWorker rank=1 pid=12) ERROR
 # 06-05 12:00:00 [file.py:1]
 PREFIX = re.compile(
-    (
-        r"^[ \t]*(?:\[?rank\d{1,5}\]?:[ \t]*)?(?:\([\w ]{1,40}[^()\n]{0,80}\)[ "
-        r"\t]*)?(?:(?:ERROR|INFO|WARNING|DEBUG)[^\n\]]{0,80}\][ \t]?)?"
-    ),
+    r"^[ \t]*(?:\[?rank\d{1,5}\]?:[ \t]*)?(?:\([\w ]{1,40}[^()\n]{0,80}\)[ "
+    r"\t]*)?(?:(?:ERROR|INFO|WARNING|DEBUG)[^\n\]]{0,80}\][ \t]?)?",
     re.M,
 )
 
