@@ -17,7 +17,7 @@ from calc.say.choices import (
     machine_name,
     quality_note,
 )
-from calc.say.numbers import about, gib, is_missing, span, three_digits
+from calc.say.numbers import about, gib, is_missing, span, three_digits, with_capital
 from calc.say.place import place
 from calc.say.problem import misses_text, problem_text
 from calc.say.setting import arrangement
@@ -212,5 +212,5 @@ def _why_refused(cell: Cell, catalogs: Catalogs) -> str:
     obstacle, job = cell.refused.obstacle, cell.refused.resolved
     if job is not None and obstacle.misses:
         text = misses_text(obstacle.misses, job)
-        return text[:1].upper() + text[1:]
+        return with_capital(text)
     return problem_text(obstacle, job, catalogs)

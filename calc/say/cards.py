@@ -7,7 +7,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
-from calc.say.numbers import changed_by, is_missing, times, with_noun
+from calc.say.numbers import changed_by, is_missing, times, with_capital, with_noun
 from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
 from calc.say.weights import publisher_words
@@ -67,7 +67,7 @@ def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
     weights = "the weights as trained" if is_trained else _layout_words(row, catalogs)
     if is_missing(row["usd"]):
-        return f"{weights[:1].upper()}{weights[1:]}."
+        return f"{with_capital(weights)}."
     return f"{_more_money(row, least).capitalize()}: {weights}."
 
 

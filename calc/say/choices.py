@@ -8,7 +8,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.change import loses_quality, quality
-from calc.say.numbers import about, is_missing, longer, more, percent, with_noun
+from calc.say.numbers import about, is_missing, longer, more, percent, with_capital, with_noun
 from calc.say.place import market_phrase, place
 from calc.say.speed import pace_seconds, per_unit
 from calc.search.options import NEAREST
@@ -223,7 +223,7 @@ def cell_name(cell: Cell, catalogs: Catalogs) -> str:
     """Return the choices of a cell: Pure bf16 with Adafactor; a format's own name stays: bf16."""
     names = [choice_name(one, catalogs) for one in (cell.row, cell.column) if one.sets]
     text = " with ".join(names)
-    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+    return with_capital(text) if text.partition(" ")[0].isalpha() else text
 
 
 def _fastest_of(alike: Sequence[Cell], plan: Cells, catalogs: Catalogs) -> str:

@@ -19,6 +19,7 @@ from calc.say.numbers import (
     short_duration,
     span,
     usd,
+    with_capital,
 )
 from calc.say.speed import pace_unit
 from calc.scenarios.published_weights import bits_of
@@ -105,7 +106,7 @@ def against(limit: Relaxed, row: Row, job: Cells, catalogs: Catalogs) -> str:
     more = limit.usd - row["usd"]
     month = old_price_month(limit.old_price_days, catalogs)
     price = f", {month}" if month else ""
-    return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
+    return f"{with_capital(words)}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
 
 
 def _is_met_on_average(limit: Relaxed, row: Row) -> bool:

@@ -4,7 +4,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.numbers import about, is_missing, percent
+from calc.say.numbers import about, is_missing, percent, with_capital
 from calc.say.other_ways import tuned_words, untimed_words
 from calc.say.place import place
 from calc.search.options import Options
@@ -76,7 +76,7 @@ def how_sure(
     )
     if ways.tuned_row is not None:
         words = tuned_words(ways.tuned_row, first, catalogs)
-        parts.append(f"{words[:1].upper()}{words[1:]}.")
+        parts.append(f"{with_capital(words)}.")
     return " ".join(parts) + untimed_words(types.cheapest_without_time)
 
 

@@ -225,6 +225,11 @@ def _scale(value: float) -> tuple[float, str]:
     return next((pair for pair in SCALES if abs(value) >= pair[0]), (1, ""))
 
 
+def with_capital(text: str) -> str:
+    """The text with its first letter as a capital."""
+    return text[:1].upper() + text[1:]
+
+
 def with_noun(number: int, noun: str) -> str:
     """A number with its noun: 1 row, 12 rows."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -18,7 +18,8 @@ from views.session import catalogs as session_catalogs
 from views.session import results
 from views.session.results import Results
 from views.shared import elements, tables
-from views.shared.theme import INKS, Ink
+from views.shared.elements import theme_ink
+from views.shared.theme import Ink
 
 MEASURED = (
     "Peaks of runs on real GPUs, published with their settings, or measured by `make measure`."
@@ -33,7 +34,7 @@ SIMULATED = (
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     comparison = results.results()
     if comparison is None:
         title.title("The estimate was not compared yet", anchor=False)

@@ -31,11 +31,11 @@ from views.session.present_plan import look_at, present
 from views.session.tabs import open_tab
 from views.session.worker import options
 from views.shared import row_words, tables
-from views.shared.elements import button, expander, select
+from views.shared.elements import button, expander, select, theme_ink
 from views.shared.markdown import plain
 from views.shared.row_words import capital
 from views.shared.sources import source_table, to_method
-from views.shared.theme import INKS, Ink
+from views.shared.theme import Ink
 
 KEY = "instance_list"
 TANK = (150, 28)  # width and height of a memory bar in pixels
@@ -85,7 +85,7 @@ def draw(title: DeltaGenerator) -> None:
     ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
     with compare:
         _compare(ticked, rows)
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     _instance_list(table, rows, result, filters.market, ink, catalogs)
     st.caption(words.caption(table, filters.market))
     _actions(ticked, rows, (elsewhere, where), table, here)

@@ -14,11 +14,10 @@ from views.catalog import instances_words as words
 from views.charts import price_history
 from views.session import SESSION, job_state
 from views.session.present_plan import look_at
-from views.shared.elements import button, draw
+from views.shared.elements import button, draw, theme_ink
 from views.shared.markdown import plain
 from views.shared.sources import source_table
 from views.shared.tables import chosen_in, columns_of, text_table
-from views.shared.theme import INKS
 
 MOST_SIDE_BY_SIDE = 6
 
@@ -89,7 +88,7 @@ def _history(instance: str, region: str, catalogs: Catalogs) -> None:
             f"on which it changed."
         )
         return
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     first, last = table.iloc[0], table.iloc[-1]
     alt = f"{instance} in {name}, {len(table)} prices from {first['day']} to {last['day']}"
     draw(price_history.price_history(ink), table, alt, "price_history")

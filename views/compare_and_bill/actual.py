@@ -26,7 +26,7 @@ from views.compare_and_bill.teams import known_budgets, plans_in_bill
 from views.session import SESSION, kept_answers, reading
 from views.session import catalogs as session_catalogs
 from views.shared import tables
-from views.shared.elements import button, points
+from views.shared.elements import button, points, show_error
 from views.shared.markdown import plain
 
 BILL, ASSIGNED, REFUSAL = "actual_bill", "actual_assigned", "actual_refusal"
@@ -82,7 +82,7 @@ def _give(plans: pd.DataFrame, catalogs: Catalogs) -> None:
     if files:
         _read(files, catalogs)
     if refusal := st.session_state.pop(REFUSAL, ""):
-        st.error(plain(refusal), icon=":material/block:")
+        show_error(refusal)
     st.markdown("Or type what one plan cost, and its hours where you know them:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = list(plans["scenario"])

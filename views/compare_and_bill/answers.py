@@ -16,7 +16,7 @@ from views.compare_and_bill.differences import in_a_line
 from views.session import kept_answers
 from views.shared import row_words
 from views.shared.answer_words import pace
-from views.shared.elements import button
+from views.shared.elements import button, show_error
 from views.shared.markdown import faint, plain
 from views.shared.theme import Ink
 
@@ -44,7 +44,7 @@ def answers_of(
             _name(row, place, job, catalogs)
         with figures:
             if row["problem"]:
-                st.error(plain(row_words.on_screen(row["problem"])), icon=":material/block:")
+                show_error(row_words.on_screen(row["problem"]))
             else:
                 ticked_row = rows[job.ticked] if len(job.places) > 1 else None
                 st.html(_figures(row, ticked_row, money, ink, catalogs))

@@ -17,9 +17,8 @@ from views.session import catalogs as session_catalogs
 from views.session import is_wall, kept_answers
 from views.session.present_plan import present
 from views.shared import answer_words, drift_words
-from views.shared.elements import dialog, expander, halves
+from views.shared.elements import dialog, expander, halves, theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import INKS
 
 NOTHING_KEPT = (
     "Keep an answer on Plan to compare it. Until then this is the bill of the answer shown there."
@@ -32,7 +31,7 @@ NOTHING_TO_BILL = "Nothing is kept, and the job has no plan to bill: change it o
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     if not kept_answers.entries() and is_missing((plan := present(catalogs)).row["memory_bytes"]):
         title.title(plain(answer_words.heading(plan.options, catalogs)), anchor=False)
         title.markdown(NOTHING_TO_BILL)

@@ -12,7 +12,7 @@ from calc.say.sessions import session_sentences
 from calc.scenarios.problems import TableError
 from views.session import SESSION
 from views.shared import tables
-from views.shared.elements import points
+from views.shared.elements import points, show_error
 from views.shared.markdown import plain
 
 TITLE = "Conversations of several turns"
@@ -42,7 +42,7 @@ def draw(row: Row, catalogs: Catalogs) -> None:
     try:
         plan = session_plan(row, Sessions(int(turns), think, variation), catalogs)
     except TableError as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return
     points(session_sentences(plan))
     lines = [

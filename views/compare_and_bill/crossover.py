@@ -10,8 +10,7 @@ from calc.plan.crossover import FEW_POINTS, Purchase, crossings, over_volume
 from calc.say.crossover import LINE_WORDS, crossing_sentences
 from views.charts.base import DOLLARS, LARGE_COUNT
 from views.session import SESSION
-from views.shared.elements import points
-from views.shared.theme import INKS
+from views.shared.elements import points, theme_ink
 from views.understand.comparisons import draw_lines
 
 TITLE = "Own machines or paid per token"
@@ -25,7 +24,7 @@ def draw(row: Row, catalogs: Catalogs) -> None:
     if len(table):
         points_table = table.assign(fits=row["fits"], now=False)
         names = {name: words for name, words in LINE_WORDS.items() if name in set(table["line"])}
-        ink = INKS[st.context.theme.type or "light"]
+        ink = theme_ink()
         draw_lines(
             chart_lines(points_table, points_table["tokens"], points_table["usd"], names),
             "A month by its tokens",

@@ -35,7 +35,7 @@ from views.compare_and_bill.moves import LONGEST_DECISION
 from views.session import catalogs as session_catalogs
 from views.session import kept_answers, reading
 from views.shared import drift_words, tables
-from views.shared.elements import button, dialog
+from views.shared.elements import button, dialog, show_error
 from views.shared.markdown import plain
 
 ROWS = 1000  # as many as a browser scrolls well
@@ -75,7 +75,7 @@ def _open_file(catalogs: Catalogs) -> None:
     try:
         result = _read(file, name, catalogs)
     except REFUSALS as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return
     states = np.array(standings(result.rows, kept_answers.rows(catalogs)), dtype=object)
     st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))

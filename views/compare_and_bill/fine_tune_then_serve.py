@@ -33,9 +33,8 @@ from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.session.worker import in_worker, options
 from views.shared import elements, row_words, tables
-from views.shared.elements import button, segments
+from views.shared.elements import button, segments, show_error, theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import INKS
 from views.sidebar import served
 from views.sidebar.fields import number
 
@@ -66,7 +65,7 @@ def draw(title: DeltaGenerator) -> None:
     if obstacle := possible[0].options.obstacle:
         heading.title("No service for the tuned models", anchor=False)
         text = problem_text(obstacle, possible[0].options.resolved, catalogs)
-        st.error(plain(row_words.on_screen(text)), icon=":material/block:")
+        show_error(row_words.on_screen(text))
         return
     models = state["tuned_models"]
     rounds = int(state["tuned_rounds"])
@@ -155,7 +154,7 @@ def _chart(plan: TunedPlan) -> None:
         "the plan is never less" if is_missing(day) else f"the plan is less from day {day:,.0f} on"
     )
     alt = f"Cost since the start over {len(days):,} days: {ends} at the end; {crossing}"
-    elements.draw(over_days(INKS[st.context.theme.type or "light"]), table, alt, "tuned_days")
+    elements.draw(over_days(theme_ink()), table, alt, "tuned_days")
 
 
 def _keep_both(plan: TunedPlan, run_job: Row, service: Service, catalogs: Catalogs) -> None:

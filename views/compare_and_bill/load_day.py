@@ -33,9 +33,8 @@ from views.compare_and_bill.teams import plans_in_bill
 from views.session import SESSION, reading
 from views.session import catalogs as session_catalogs
 from views.shared import elements, tables
-from views.shared.elements import button, expander, points, segments
+from views.shared.elements import button, expander, points, segments, show_error, theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import INKS
 
 NAME, TRACE, OWN = "Load over a day", "load_trace", "own"
 NO_SERVICE = "Keep a service on Plan, or plan one there: a run has no load of a day."
@@ -164,7 +163,7 @@ def _typed_hours(chosen: str, of_week: bool) -> tuple[float, ...]:
     try:
         return curve_of(text, of_week)
     except TableError as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return ()
 
 
@@ -189,7 +188,7 @@ def _trace_hours(catalogs: Catalogs, of_week: bool) -> tuple[float, ...]:
             trace_of, file.getvalue(), quote_cell(file.name), catalogs=catalogs
         )
     except REFUSALS as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return ()
     st.rerun()
     return ()
@@ -205,5 +204,5 @@ def _chart(day: LoadDay) -> None:
     hours = day.table["instances"]
     period = "week" if len(hours) > DAY_HOURS else "day"
     alt = f"Instances by hour of the {period}: {', '.join(f'{value:.0f}' for value in hours)}"
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     elements.draw(by_hour(ink, period), place_hours(day.table), alt, f"load_{period}_chart")

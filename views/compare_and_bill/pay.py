@@ -21,9 +21,9 @@ from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, present
 from views.shared import answer_words as plan_words
 from views.shared import row_words, tables
-from views.shared.elements import expander, points
+from views.shared.elements import expander, points, show_error, theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import INKS, Ink
+from views.shared.theme import Ink
 from views.sidebar import assumptions
 
 
@@ -38,7 +38,7 @@ def draw(title: DeltaGenerator) -> None:
         plain(heading(plan.row, job, machines if plan.job.get("have") else "")), anchor=False
     )
     if is_refused:
-        st.error(plain(row_words.on_screen(plan.row["problem"])), icon=":material/block:")
+        show_error(row_words.on_screen(plan.row["problem"]))
         assumptions.editor(plan.row, catalogs)
         return
     title.markdown(plain(f"The answer shown on Plan: {machines}."))
@@ -81,7 +81,7 @@ def _details(
     row: Row, plan: Present, markets: pd.DataFrame, market_line: Row, catalogs: Catalogs
 ) -> None:
     """The panels that are closed at first; which ones there are depends on the job."""
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     if market_line["basis"]:
         draw_lines = partial(_run_panel, row, market_line, catalogs)
         expander("What is paid, line by line", "paid_lines", draw_lines)

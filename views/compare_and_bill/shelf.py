@@ -30,7 +30,7 @@ from views.session.present_plan import present
 from views.session.recent_results import recent_result
 from views.shared import answer_words as plan_words
 from views.shared import drift_words
-from views.shared.elements import button
+from views.shared.elements import button, show_error
 from views.shared.markdown import plain
 from views.shared.tables import chosen_in, columns_of, grid, of_rows
 
@@ -96,7 +96,7 @@ def draw(title: DeltaGenerator) -> None:
         plans = shelf_plans.newest(run)
     except ShelfError as error:
         heading_place.title("The shelf is out of reach", anchor=False)
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return
     heading_place.title(heading(plans), anchor=False)
     if plans:
@@ -212,7 +212,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
             icon=":material/inventory_2:",
         )
     except ShelfError as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
 
 
 def _list_plans(
@@ -287,7 +287,7 @@ def _plan_panel(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> No
             )
             button("Take off the shelf", _take_off, run, plan.name, key="take_off")
     if refusal := st.session_state.pop("shelf_refusal", ""):
-        st.error(plain(refusal), icon=":material/block:")
+        show_error(refusal)
     if plan.versions > 1:
         with st.expander(f"All {plan.versions} versions", key="shelf_versions"):
             stand = shelf_plans.versions(run, plan.name)

@@ -12,7 +12,7 @@ from shelf.plans import LONGEST, Plan, Run, ShelfError
 from shelf.states import DECIDED, FOLLOWS, LONGEST_OF, PROPOSED, State
 from views.session import kept_answers
 from views.session.owners import owners
-from views.shared.elements import button
+from views.shared.elements import button, show_error
 from views.shared.markdown import plain
 
 HEADER, APPROVERS = "HEADROOM_USER_HEADER", "HEADROOM_APPROVERS"
@@ -101,7 +101,7 @@ def panel(run: Run, plan: Plan, states: dict[str, State]) -> None:
     present = states.get(plan.name)
     st.markdown(plain(_sentence(present, plan)))
     if refusal := st.session_state.pop(REFUSAL, ""):
-        st.error(plain(refusal), icon=":material/block:")
+        show_error(refusal)
     with st.popover("Change its state", icon=":material/rule:"):
         name = _signed_in_name()
         if name:

@@ -17,7 +17,7 @@ from calc.files.door import REFUSALS
 from calc.mappings import Arguments
 from calc.say.cases import summands
 from calc.say.job import short_job
-from calc.say.numbers import billed_usd, with_noun, with_sign
+from calc.say.numbers import billed_usd, with_capital, with_noun, with_sign
 from calc.scenarios.problems import TableError
 from calc.schedule.plans_apart import PlansApart, plans_apart
 from calc.schedule.schedule import Schedule, next_to_buy, schedule
@@ -37,9 +37,8 @@ from views.session import catalogs as session_catalogs
 from views.session import job_state, kept_answers, reading
 from views.session.present_plan import Present, present
 from views.shared import elements, tables
-from views.shared.elements import button, expander
+from views.shared.elements import button, expander, show_error, theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import INKS
 
 JOBS, POOLS = "team_jobs", "team_pools"
 ABOUT = """Which job runs where and when, at the lowest cost. How long a job takes on a machine is
@@ -75,7 +74,7 @@ def draw(title: DeltaGenerator) -> None:
         placement, apart = _schedule_of(jobs, pools, catalogs)
     except TableError as error:
         heading.title("The tables are not ready", anchor=False)
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return
     heading.title(plain(_heading(placement)), anchor=False)
     _show_apart(apart, placement, pools)
@@ -147,11 +146,11 @@ def _show_apart(apart: PlansApart | None, placement: Schedule, pools: pd.DataFra
 
 def _show_schedule(placement: Schedule) -> None:
     """Draw the chart of the runs, the problems of those without a place, and the machines."""
-    st.caption(plain(f"{placement.how[:1].upper()}{placement.how[1:]}."))
+    st.caption(plain(f"{with_capital(placement.how)}."))
     table = on_chart(placement.runs)
     if len(table):
         places = [f"{row['label']} on {row['where']}" for row in table.to_dict("records")]
-        ink = INKS[st.context.theme.type or "light"]
+        ink = theme_ink()
         elements.draw(team_chart(ink), table, "; ".join(places).replace("\n", " "), "team_chart")
     problems = placement.runs["problem"]
     for problem in problems[problems != ""]:
@@ -269,7 +268,7 @@ def _open_csv() -> None:
             catalogs=session_catalogs.catalogs(),
         )
     except REFUSALS as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return
     st.session_state["team_file_read"] = file.file_id
     columns = POOL_COLUMNS if is_pools else ("job", *JOB_DATES)

@@ -25,7 +25,7 @@ from views.session import SESSION, is_phone, kept_answers, reading
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
 from views.shared import tables
-from views.shared.elements import button
+from views.shared.elements import button, show_error
 from views.shared.markdown import plain
 
 NAME = "Teams"
@@ -188,7 +188,7 @@ def _open_budgets(catalogs: Catalogs) -> None:
             budgets_of, file.getvalue(), quote_cell(file.name), catalogs=catalogs
         )
     except REFUSALS as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return
     st.session_state[BUDGETS] = budgets
     st.rerun()

@@ -11,7 +11,7 @@ from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.plan.figures import parts_of
 from calc.say.cost_of_failure import failure_sentence
-from calc.say.numbers import three_digits
+from calc.say.numbers import three_digits, with_capital
 from calc.say.verdict import fit_words
 from views.charts.tank import tank_html
 from views.session import is_phone
@@ -67,7 +67,7 @@ def _rests_on(row: Row, ink: Ink) -> str:
     time = row_words.time_basis(row)
     sure = ""
     if (word := fit_words(row)) and row["fits"] in HOLDS:
-        sure = f"{word[:1].upper()}{word[1:]}. "
+        sure = f"{with_capital(word)}. "
     text = (
         f"{sure}Gray: allocator cache. Pale: free. Line: range "
         f"({row['memory_basis']}).{f' Time: {time}.' if time else ''}"

@@ -8,13 +8,12 @@ from views.plan.short_board import short_board
 from views.session import catalogs as session_catalogs
 from views.session import is_phone
 from views.session.present_plan import present
-from views.shared.elements import halves
-from views.shared.theme import INKS
+from views.shared.elements import halves, theme_ink
 from views.sidebar import sidebar
 
 MEMORY_WIDTH = 360  # pixels of the memory at least, beside what to change
 catalogs = session_catalogs.catalogs()
-ink = INKS[st.context.theme.type or "light"]
+ink = theme_ink()
 plan = present(catalogs)
 is_answered = plan.row["memory_bytes"] > 0
 has_machines = bool(plan.options.job.get("have"))

@@ -7,7 +7,17 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.drift import FigureChange, causes, changes, price_day
-from calc.say.numbers import about, changed_by, day_text, gib, is_missing, span, usd, with_noun
+from calc.say.numbers import (
+    about,
+    changed_by,
+    day_text,
+    gib,
+    is_missing,
+    span,
+    usd,
+    with_capital,
+    with_noun,
+)
 from calc.say.place import region_name
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quote_cell
@@ -139,7 +149,7 @@ def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
     words = (" and " if is_certain else " or ").join(
         words for name, words in CAUSES.items() if name in result
     )
-    return [f"{words[:1].upper()}{words[1:]} have changed."]
+    return [f"{with_capital(words)} have changed."]
 
 
 def _first(sentences: list[str], what: str) -> list[str]:

@@ -13,6 +13,7 @@ from views.charts.base import for_a_wall
 from views.session import SESSION, is_wall
 from views.session.tabs import key_of
 from views.shared.markdown import plain
+from views.shared.theme import INKS, Ink
 
 
 def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **look: Any) -> bool:
@@ -22,6 +23,16 @@ def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **l
     """
     symbol = f":material/{icon}:" if icon else None
     return st.button(label, on_click=act, args=args, icon=symbol, wrap=True, **look)
+
+
+def show_error(error: Exception | str) -> None:
+    """Draw why something is not possible."""
+    st.error(plain(str(error)), icon=":material/block:")
+
+
+def theme_ink() -> Ink:
+    """Return the colors of the theme in which the browser shows the page."""
+    return INKS[st.context.theme.type or "light"]
 
 
 def points(sentences: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.mappings import Json
-from calc.say.numbers import is_missing, span, three_digits
+from calc.say.numbers import is_missing, span, three_digits, with_capital
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.search.row_status import scenario_of
 from calc.studies.assumptions import assumptions_of
@@ -107,10 +107,7 @@ def _field(column: Input, entry: Json, default: str) -> None:
         )
     with words:
         st.caption(
-            plain(
-                f"{entry['meaning'][:1].upper()}{entry['meaning'][1:]}. *{entry['basis']}: "
-                f"{entry['source']}*"
-            )
+            plain(f"{with_capital(entry['meaning'])}. *{entry['basis']}: {entry['source']}*")
         )
 
 

@@ -9,6 +9,7 @@ from calc.files.request_job import job_choices
 from calc.job.fields import JOB, is_offline, work_of
 from calc.job.service_classes import class_defaults, service_classes
 from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
+from calc.say.numbers import with_capital
 from calc.scenarios.private_prices import discount_percent
 from views.session import SESSION, extra_state, job_state, kept_answers
 from views.session import catalogs as session_catalogs
@@ -89,7 +90,7 @@ def _whose(fields: Row) -> None:
         **state,
     )
     if entry := service_classes().get(fields["service_class"]):
-        st.caption(plain(f"{entry.about[:1].upper()}{entry.about[1:]}."))
+        st.caption(plain(f"{with_capital(entry.about)}."))
     for name in OWNERSHIP:
         st.text_input(name.capitalize(), key=name, max_chars=LONGEST_OWNER, **SESSION)
 

@@ -11,8 +11,8 @@ from calc.say.setting import name_of, setting
 from calc.say.verdict import range_text
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
+from views.shared.elements import theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import INKS
 from views.understand import comparisons_words as words
 from views.understand import explore_panels as explore
 
@@ -20,7 +20,7 @@ from views.understand import explore_panels as explore
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     plan = as_set(present(catalogs), catalogs)
 
     if plan.row["instance"]:

@@ -36,9 +36,9 @@ from views.charts import one_step as step_charts
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, as_set, present
 from views.shared import elements, row_words
-from views.shared.elements import expander
+from views.shared.elements import expander, show_error, theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import FITS, INKS
+from views.shared.theme import FITS
 from views.understand import method_panels as panel
 
 
@@ -51,7 +51,7 @@ def draw(title: DeltaGenerator) -> None:
     with title:
         if is_missing(row["memory_bytes"]):
             title.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
-            st.error(plain(plan.options.problem), icon=":material/block:")
+            show_error(plan.options.problem)
             return
         total = gib_of(row["needed_bytes"])
         title.title(plain(f"Where the {total} on each GPU come from"), anchor=False)
@@ -156,7 +156,7 @@ def _component(why: Explanation, name: str) -> None:
 
 def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
     """The phases as bars, and every moment that was looked at."""
-    ink, left, right = INKS[st.context.theme.type or "light"], *st.columns([2, 3])
+    ink, left, right = theme_ink(), *st.columns([2, 3])
     components = tuple(name for name in components_of(plan.row["work"]) if name != "overhead_bytes")
     with left:
         phases = result_tables.by_phase(phases_table(plan.scenario, catalogs), components)
@@ -180,7 +180,7 @@ def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
 
 def _rollout(plan: Present, catalogs: Catalogs) -> None:
     """Draw the memory of training and rollout in each phase of a step, and their waits."""
-    ink, row, left, right = INKS[st.context.theme.type or "light"], plan.row, *st.columns([2, 3])
+    ink, row, left, right = theme_ink(), plan.row, *st.columns([2, 3])
     with left:
         pools = one_step.memory_by_pool(row, phases_table(plan.scenario, catalogs))
         rules = result_tables.card_rules(pd.DataFrame([row]), catalogs)

@@ -26,10 +26,10 @@ from views.session import catalogs as session_catalogs
 from views.session import is_phone, job_state
 from views.session.present_plan import Present, as_set, present
 from views.session.recent_results import recent_result
-from views.shared.elements import expander, points
+from views.shared.elements import expander, points, theme_ink
 from views.shared.markdown import plain
 from views.shared.tables import NUMBER, TEXT, chosen_in, grid, text_table
-from views.shared.theme import INKS, Ink
+from views.shared.theme import Ink
 from views.understand import comparisons_words
 from views.understand import step_through_words as words
 
@@ -39,7 +39,7 @@ PICTURE, CELLS, SIZES = "step_through", "largest_cells", "sizes_cells"
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    ink = INKS[st.context.theme.type or "light"]
+    ink = theme_ink()
     plan = as_set(present(catalogs), catalogs)
     # A job that is refused has no row.
     work = plan.scenario["work"] or plan.job.get("work", "training")

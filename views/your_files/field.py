@@ -15,8 +15,10 @@ from calc.files.request_job import assumption_sentence, job_choices, job_of_colu
 from calc.files.words.request_reading import Question, without_words
 from calc.job.resolve import resolve
 from calc.mappings import Arguments, Cells
+from calc.say.numbers import with_capital
 from views.session import address, extra_state, job_state, owners, reading
 from views.session import catalogs as session_catalogs
+from views.shared.elements import show_error
 from views.shared.markdown import plain
 from views.your_files.simulate import SIMULATES, is_bounded
 
@@ -46,7 +48,7 @@ def outcome() -> None:
     if questions := st.session_state.get("pasted_questions", ()):
         _ask(questions)
     elif is_fault:
-        st.error(plain(sentence), icon=":material/block:")
+        show_error(sentence)
     elif sentence:
         st.caption(plain(sentence))
 
@@ -177,4 +179,4 @@ def _as_stored(request: Request, columns: Arguments) -> dict[str, str]:
 
 
 def _capital(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"
+    return with_capital(words)

@@ -25,7 +25,7 @@ from calc.say.verdict import memory_of
 from views.plan.memory import contents
 from views.session import SESSION, job_state, kept_answers, reading
 from views.session import catalogs as session_catalogs
-from views.shared.elements import button
+from views.shared.elements import button, show_error
 from views.shared.markdown import plain
 from views.shared.row_words import figures, on_screen
 from views.shared.tables import TEXT, grid
@@ -84,7 +84,7 @@ def _sort_uploads(documents: Documents, catalogs: Catalogs) -> tuple[Documents, 
     try:
         configs, logs = reading.read(sorted_documents, documents, catalogs=catalogs)
     except REFUSALS as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return [], []
     return list(configs), list(logs)
 
@@ -115,7 +115,7 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> ImportedRun 
         if result.lacks_model and (model := which_model(result.catalogs, result.row["problem"])):
             result = _read(documents, model, catalogs)
     except REFUSALS as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return None
     return result
 

@@ -21,7 +21,7 @@ from calc.search.row_status import scenario_of
 from views.plan import changes
 from views.session import SESSION, job_state, reading
 from views.session.present_plan import Present
-from views.shared.elements import points
+from views.shared.elements import points, show_error
 from views.shared.markdown import plain
 from views.shared.row_words import on_screen, where
 from views.shared.tables import columns_of, grid
@@ -62,7 +62,7 @@ def explanation(
                 return
             result = _explain(logs, on, run_catalogs)
     except REFUSALS as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        show_error(error)
         return
     sentences = [*([] if is_other else [origin(result, run_catalogs)]), *result.sentences]
     points(sentences)

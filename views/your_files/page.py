@@ -4,13 +4,13 @@ import streamlit as st
 
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
+from views.shared.elements import theme_ink
 from views.shared.markdown import plain
-from views.shared.theme import INKS
 from views.your_files import calibration, out_of_memory, simulate
 from views.your_files import imported_run as panel
 
 catalogs = session_catalogs.catalogs()
-ink = INKS[st.context.theme.type or "light"]
+ink = theme_ink()
 
 title = st.container()
 documents, logs = panel.documents_and_logs()

@@ -17,7 +17,7 @@ from calc.files.simulated_models import simulated_id
 from calc.mappings import Json
 from calc.models.huggingface.not_covered import read_documents
 from calc.scenarios.problems import TableError
-from views.shared.elements import button
+from views.shared.elements import button, show_error
 from views.shared.markdown import plain
 
 BOUNDED = ("extrapolated: ", "lower bound: ")
@@ -78,7 +78,7 @@ def panel(documents: Documents, row: Row, models: Mapping[str, Row], catalogs: C
         return
     problem = simulation.future.exception() if simulation else None
     if problem:
-        st.error(plain(f"The simulation failed: {problem}"), icon=":material/block:")
+        show_error(f"The simulation failed: {problem}")
     button(
         AGAIN if problem else BUTTON, _begin, config, catalogs, icon="science", key="simulate_here"
     )

@@ -13,7 +13,7 @@ from calc.files.configs.run_settings import STAGE
 from calc.files.configs.script_asides import IF, LOAD, LOOP, OF_FLAGS, SWITCHED_OFF
 from calc.files.configs.values import whole
 from calc.mappings import Json
-from calc.say.numbers import is_missing
+from calc.say.numbers import is_missing, with_capital
 from calc.say.reading import LONGEST_ITEM, reading_lines
 from calc.scenarios.inputs import BY_NAME
 
@@ -117,7 +117,7 @@ class RunSummary(NamedTuple):
         """Return the summary of a run whose price is that of the market that its files ask for."""
         name = MARKETS[self.market].label
         others = tuple(item for item in self.not_counted if item not in (SPOT, MANAGED))
-        understood = (*self.understood, f"market {name[:1].upper()}{name[1:]}")
+        understood = (*self.understood, f"market {with_capital(name)}")
         return self._replace(understood=understood, not_counted=others)
 
     def lines(self) -> list[str]:

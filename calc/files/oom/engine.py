@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom.memory_parts import estimate_with
-from calc.say.numbers import is_missing, size
+from calc.say.numbers import is_missing, size, with_capital
 
 LEAST_BYTES = 64 * 1024.0**2  # less is not worth a change
 MOST_SHARE = 0.97  # of a card: beyond it the driver and other processes run out
@@ -41,7 +41,7 @@ class EngineCure(NamedTuple):
         gain = (
             "" if self.gained_bytes is None else f": {size(self.gained_bytes)} more for the cache"
         )
-        return f"{words[:1].upper()}{words[1:]} ({FLAGS[self.column]}){gain}"
+        return f"{with_capital(words)} ({FLAGS[self.column]}){gain}"
 
 
 def takes_a_share(row: Row) -> bool:
