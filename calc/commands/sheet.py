@@ -35,7 +35,7 @@ from calc.say.numbers import (
     with_noun,
 )
 from calc.say.other_ways import tuned_words
-from calc.say.paid import paid_hours
+from calc.say.paid import month_words, paid_hours
 from calc.say.place import cards, place_with_availability
 from calc.say.reading import reading_lines
 from calc.say.replicas import replicas_sentence
@@ -222,7 +222,7 @@ def _endpoint(result: RequestAnswer) -> Iterator[str]:
     price = result.row.get("endpoint_usd_per_million_tokens")
     if job is None or job.trains or is_missing(price) or not price:
         return
-    period = "" if ends_of(result.row) else " a month"
+    period = month_words(result.row)
     tokens = load_tokens_per_month(result.row, job)
     even = result.row["endpoint_break_even_tokens"]
     own = "" if result.job.get("have") else f"; own instances cost less from {count(even)} a day"
@@ -296,11 +296,7 @@ def _money(row: Row, catalogs: Catalogs) -> str:
     """The cost of a row in words, with the day of its price."""
     if is_missing(row["usd_per_hour"]):
         return NO_MONEY
-    total = (
-        ""
-        if is_missing(row["usd"])
-        else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
-    )
+    total = "" if is_missing(row["usd"]) else f"about {about(row['usd'])}{month_words(row)}, "
     token_usd = row.get("usd_per_million_trained_tokens")
     is_left_out = total or is_missing(token_usd) or row["market"] != "on-demand"
     tokens = "" if is_left_out else f", {usd(token_usd)} a million tokens"

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.cost.capacity_block_sizes import blocks_rented, sizes_sold
-from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
 from calc.cost.offers import price_of
 from calc.evaluate import Row
@@ -26,6 +25,7 @@ from calc.say.numbers import (
     usd,
     with_noun,
 )
+from calc.say.paid import time_of_cost
 from calc.say.place import obtainable_words, place
 from calc.say.setting import arrangement
 from calc.say.speed import pace_ratio, per_unit
@@ -332,7 +332,7 @@ def rented_words(rental: Rented | None) -> str:
     row = rental.row
     if row is None:
         return " No rented option meets the limits either."
-    time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
+    time = time_of_cost(row)
     return f" Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
 
 

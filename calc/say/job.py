@@ -37,6 +37,7 @@ from calc.say.job_limits import limits_in_words
 from calc.say.limits import share_words
 from calc.say.numbers import (
     amount,
+    amount_with_noun,
     is_missing,
     percent,
     short_duration,
@@ -137,7 +138,7 @@ def _training_words(job: Cells, catalogs: Catalogs) -> Iterator[str]:
         what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
     examples = number_in(job, "examples")
     epochs = number_in(job, "epochs") or 1
-    passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
+    passes = amount_with_noun(epochs, "epoch")
     yield f"{what}{_objective(job)}{_on_tokens(job)}" + (
         f" ({amount(examples)} {'prompts' if _rolls_out(job) else 'examples'}, {passes})"
         if examples
@@ -198,7 +199,7 @@ def _load(job: Cells) -> str:
     A result row has as many requests in flight as sequences.
     """
     if rate := number_in(job, "requests_per_second"):
-        return f"{amount(rate, 4)} request{'' if rate == 1 else 's'} a second"
+        return f"{amount_with_noun(rate, 'request', 4)} a second"
     users = number_in(job, "users") or (
         at_once(job) if "batch" in job and "users" not in job else 0
     )
@@ -221,8 +222,7 @@ def _images(job: Cells) -> str:
     images = listed(job.get("images_per_sequence"))
     if job.get("work") != "inference" or len(images) != 1 or not float(images[0]) > 0:
         return ""
-    number = float(images[0])
-    return f"{amount(number)} image{'' if number == 1 else 's'} in each"
+    return f"{amount_with_noun(float(images[0]), 'image')} in each"
 
 
 def _speed(job: Cells, catalogs: Catalogs) -> Iterator[str]:

@@ -7,7 +7,7 @@ from calc.job.columns import JOB_BY_NAME
 from calc.job.service_classes import service_classes
 from calc.mappings import Cells
 from calc.say.amounts import NO_LIMIT, number_in
-from calc.say.numbers import amount, is_missing, with_noun
+from calc.say.numbers import amount, amount_with_noun, is_missing, with_noun
 from calc.say.place import OBTAINABLE
 from calc.units import DAY_HOURS, HOUR_MINUTES
 
@@ -60,7 +60,7 @@ def _deadline(hours: float) -> str:
         number, unit = days, "day"
     else:
         number, unit = (hours, "hour") if hours >= 1 else (hours * HOUR_MINUTES, "minute")
-    return f"{amount(number)} {unit}{'' if number == 1 else 's'}"
+    return amount_with_noun(number, unit)
 
 
 def _default(name: str) -> Any:

@@ -21,6 +21,7 @@ from calc.say.numbers import (
     usd,
     with_capital,
 )
+from calc.say.paid import month_words
 from calc.say.speed import pace_unit
 from calc.scenarios.published_weights import bits_of
 from calc.studies.limits_cost import Relaxed
@@ -79,7 +80,7 @@ def say_limit(name: str) -> Callable[[float], str]:
 def limits_cost_text(relaxed: list[Relaxed], row: Row, job: Cells, catalogs: Catalogs) -> str:
     """The cost of each limit: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
     parts = []
-    period = "" if ends_of(row) else " a month"
+    period = month_words(row)
     for limit in relaxed:
         month = old_price_month(limit.old_price_days, catalogs)
         of_month = f" ({month})" if month else ""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
-from calc.say.numbers import about, span
+from calc.say.numbers import about
+from calc.say.paid import time_of_cost
 from calc.say.place import place
 from calc.studies.named_choices import NamedChoice
 
@@ -21,5 +21,5 @@ def _words(choice: NamedChoice, catalogs: Catalogs | None) -> str:
     row = choice.row
     if row is None:
         return f"{choice.name}: nothing meets the limits"
-    time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
+    time = time_of_cost(row)
     return f"{place(row, catalogs)} {about(row['usd'])}{time}"

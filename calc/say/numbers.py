@@ -213,6 +213,11 @@ def amount(value: float, digits: int = 6) -> str:
     return f"{value / scale:,.{digits}g}{name}"
 
 
+def amount_with_noun(value: float, noun: str, digits: int = 6) -> str:
+    """An amount with its noun: 1 epoch, 0.5 epochs, 20 requests."""
+    return f"{amount(value, digits)} {noun}{'' if value == 1 else 's'}"
+
+
 def exact_amount(value: float) -> str:
     """An amount without loss: 150 million, 50,000, 1,234,567,890."""
     scale, _ = _scale(value)

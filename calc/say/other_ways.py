@@ -7,6 +7,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.limits import region_words
 from calc.say.numbers import about, count, duration, percent
+from calc.say.paid import month_words
 from calc.say.place import place
 from calc.say.speed import one_unit, pace_seconds, rate_unit
 from calc.studies.alternatives import Alternatives
@@ -20,7 +21,7 @@ def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
 
 def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
     """Yield each other way to pay or to place the work, in words."""
-    period = "" if ends_of(row) else " a month"
+    period = month_words(row)
     if ways.commitment_usd is not None:
         yield f"a commitment of one year costs {about(ways.commitment_usd)} a month"
     if ways.endpoint_usd is not None:
@@ -55,5 +56,5 @@ def untimed_words(row: Row | None) -> str:
     """Cheaper, speed not known: 1 × g7.2xlarge, $1,650 a month."""
     if row is None:
         return ""
-    period = "" if ends_of(row) else " a month"
+    period = month_words(row)
     return f" Cheaper, speed not known: {place(row)}, {about(row['usd'])}{period}."

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from calc.cost.job import ends_of
 from calc.evaluate import Row
+from calc.mappings import Cells
 from calc.say.numbers import gpu_hours_text, is_missing, span
 
 
@@ -16,6 +17,16 @@ def nothing_to_sign(names_without_price: Sequence[str]) -> str:
             f"reserved terms."
         )
     return "Nothing that you could sign for costs less. Other ways to pay has every price."
+
+
+def month_words(row: Cells) -> str:
+    """Return what a cost is for: " a month" of a service, nothing more for work that ends."""
+    return "" if ends_of(row) else " a month"
+
+
+def time_of_cost(row: Row) -> str:
+    """Return the time that a cost pays for: " in 5.4 h" of work that ends, " a month"."""
+    return f" in {span(row['hours'])}" if ends_of(row) else " a month"
 
 
 def gpu_hours_of(row: Row) -> str:

@@ -1,10 +1,10 @@
 """Ways out of a job without an answer, in words, each with its cost."""
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.say.limits import STEPPED, bits_words, region_words, short
 from calc.say.numbers import about, count
+from calc.say.paid import month_words
 from calc.say.place import place
 from calc.scenarios.published_weights import bits_of
 from calc.studies.ways_out import WayOut
@@ -38,7 +38,7 @@ def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
 
 
 def _usd(way: WayOut) -> str:
-    return about(way.row["usd"]) + ("" if ends_of(way.row) else " a month")
+    return about(way.row["usd"]) + month_words(way.row)
 
 
 NOUNS = {

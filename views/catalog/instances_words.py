@@ -6,10 +6,10 @@ import pandas as pd
 
 from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import about, day_text, gib, percent, three_digits, usd, with_noun
+from calc.say.paid import month_words
 from calc.say.place import card_name
 from calc.say.verdict import verdict
 from calc.search.board import qualifies
@@ -35,7 +35,7 @@ def heading(result: Answer, every: int) -> str:
         return f"None of {every} types runs the job within its limits"
     least = about(able["usd"].min())
     most = about(able["usd"].max())
-    month = "" if ends_of(result.job) else " a month"
+    month = month_words(result.job)
     range_words = f"from {least} to {most}{month}" if least != most else f"for {least}{month}"
     sentence = (
         f"{with_noun(len(able), 'type')} run{'s' if len(able) == 1 else ''} the job, {range_words}"

@@ -27,7 +27,7 @@ from calc.say.numbers import (
     usd,
     with_sign,
 )
-from calc.say.paid import gpu_hours_of
+from calc.say.paid import gpu_hours_of, month_words, time_of_cost
 from calc.say.setting import name_of
 from calc.say.speed import (
     pace_ratio,
@@ -165,7 +165,7 @@ def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
 def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
     """Return how a row differs from the first: memory, $ per hour, time, cost, and each cause."""
     result = differences(first, other)
-    period = "" if ends_of(first) else " a month"
+    period = month_words(first)
 
     # How each figure is written, its unit, and the words for no difference.
     writers: dict[str, tuple[Callable[[float], str], str, str]] = {
@@ -277,9 +277,7 @@ def _cost(row: Row, money: Money) -> str:
     """Return what it costs, and over what time."""
     if is_missing(row["usd"]):
         return "no price"
-    return f"{money(row['usd'])}{own_terms(row)}" + (
-        f" in {span(row['hours'])}" if ends_of(row) else " a month"
-    )
+    return f"{money(row['usd'])}{own_terms(row)}" + time_of_cost(row)
 
 
 def _first_token(row: Row, catalogs: Catalogs) -> str:

@@ -27,6 +27,7 @@ from calc.say.numbers import (
     usd,
     with_noun,
 )
+from calc.say.paid import month_words
 from calc.say.place import short_card
 from calc.say.problem import as_heading, heading_and_rest
 from calc.say.remarks.text import remarks_text
@@ -55,7 +56,7 @@ def money_and_time(row: Row) -> str:
 
 def _costs(row: Row) -> str:
     """The cost of an answer: $245; $6,050 a month, 12 % less (signed for 1 year)."""
-    period = "" if ends_of(row) else " a month"
+    period = month_words(row)
     return f"{about(row['usd'])}{period}{row_words.own_terms(row)}{_commitment_length(row)}"
 
 

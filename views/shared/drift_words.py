@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.drift import FigureChange, causes, changes, price_day
@@ -18,6 +17,7 @@ from calc.say.numbers import (
     with_capital,
     with_noun,
 )
+from calc.say.paid import month_words
 from calc.say.place import region_name
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quote_cell
@@ -105,7 +105,7 @@ def _answer_then(row: Row, catalogs: Catalogs) -> str:
     """The answer as it was recorded: cost, machines and price."""
     money, hourly, count = "no price", "", ""
     if not is_missing(row["then_usd"]):
-        period = "" if ends_of(row) else " a month"
+        period = month_words(row)
         money = f"about {about(row['then_usd'])}{period}"
     if not is_missing(row["then_usd_per_hour"]):
         hourly = f", {usd(row['then_usd_per_hour'])} an hour"

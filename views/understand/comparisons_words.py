@@ -7,6 +7,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import about, count, gib, gib_of, is_missing, span, three_digits, usd
+from calc.say.paid import time_of_cost
 from calc.say.place import place
 from calc.say.problem import problem_text
 from calc.say.setting import name_of
@@ -165,7 +166,7 @@ def _money(row: Row) -> str:
     """The cost of a task: $49 in 2.2 h; $1,360 a month; no price."""
     if is_missing(row["usd"]):
         return "no price"
-    return about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+    return about(row["usd"]) + time_of_cost(row)
 
 
 def leaf(head: str, ready: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
