@@ -1,4 +1,4 @@
-"""Markets, the ways in which AWS sells an instance, by id: their words, columns and terms."""
+"""Markets, the ways in which AWS sells an instance, by id: their labels, columns and terms."""
 
 from dataclasses import dataclass
 

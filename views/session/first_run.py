@@ -1,8 +1,7 @@
-"""The first run after a restart of the server, in which widgets overrule the address.
+"""After a restart of the server, keep the browser's widget values instead of the address's.
 
 The address is read before any widget is drawn, so a change made while the server was away would be
-set back. What differs is taken over in a second run, when every widget's own reading of its value
-is known.
+set back. A second run, in which every widget has read its own value, takes over what differs.
 """
 
 from collections.abc import Callable
