@@ -301,3 +301,50 @@ def test_an_endpoint_of_sagemaker_has_its_price_and_a_cluster_of_hyperpod_has_no
     assert request.columns["markets"] == "sagemaker-hosting"
     assert "market SageMaker hosting" in request.run.summary.understood
     assert not request_of([("e.yaml", HYPERPOD.encode())], catalogs()).columns.get("markets")
+
+
+PBTXT = """
+backend: "tensorrtllm"
+max_batch_size: 64
+instance_group [ { count: 1 kind: KIND_CPU } ]
+parameters: { key: "gpt_model_path" value: { string_value: "/engines/llama3.1-8b-fp8-tp1/" } }
+parameters: { key: "kv_cache_free_gpu_mem_fraction" value: { string_value: "0.85" } }
+parameters: { key: "max_tokens_in_paged_kv_cache" value: { string_value: "" } }
+"""
+
+
+def test_a_config_of_triton_in_text_form_is_read():
+    (run,) = _runs(PBTXT, "config.pbtxt")
+    row = run.row
+    assert (row["model"], row["precision"]) == ("llama-3.1-8b", "fp8")
+    assert (row["max_sequences"], row["memory_utilization"]) == ("64", "0.85")
+
+
+def test_a_modelfile_is_refused_by_its_name():
+    with pytest.raises(ConfigProblem, match="a Modelfile of Ollama"):
+        _runs("FROM gemma3:27b-it-qat\nPARAMETER num_ctx 16384\n", "Modelfile")
+
+
+JOB = """
+kind: RayJob
+spec:
+  entrypoint: python /job/tag.py
+  rayClusterSpec:
+    workerGroupSpecs:
+      - replicas: 6
+        template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: g6e.4xlarge}}}
+---
+kind: ConfigMap
+data:
+  tag.py: |
+    cfg = vLLMEngineProcessorConfig(model_source="nvidia/DeepSeek-R1-0528-FP4-v2",
+                                    engine_kwargs={"max_model_len": 6144}, concurrency=6)
+"""
+
+
+def test_a_script_that_a_job_runs_has_its_model_and_its_copies():
+    (run,) = _runs(JOB)
+    row = run.row
+    assert (row["model"], row["precision"]) == ("deepseek-r1", "nvfp4")
+    assert (row["sequence_tokens"], row["instance"]) == ("6144", "g6e.4xlarge")
+    assert any(line.field == "copies" and line.text == "6" for line in run.lines)

@@ -20,11 +20,12 @@ COPIES = re.compile(
     r"[-_.](instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4"
     r"|dynamic|static|w4a16|w8a16|w8a8|w4a8|w4afp8|g128|gs128|sym|asym|autoround|auto-round|round|auto|marlin"
     r"|mxfp4|quantized|quant|block|tensorwise|torchao|unsloth|mlx|gguf|dequantized|kv|\d{4}"
-    r"|abliterated|uncensored|thinking)$"
+    r"|abliterated|uncensored|thinking|tp\d)$"
 )
 TUNED = re.compile(
     r"-(?:instruct|chat|it|base|thinking)(?=-v?\d)"
 )  # before a release: Mistral-7B-Instruct-v0.3
+OF_FORMAT = re.compile(r"(?<=fp4|fp8|awq)-v\d$", re.I)  # which issue of a quantized copy
 LONGEST_NAME = 500  # characters, the folders before it included
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
 TRAITS = {
@@ -68,7 +69,7 @@ def model_id(name: str, catalogs: Any) -> str:
         return name
     if len(name) > LONGEST_NAME:
         return ""
-    name = _of_jumpstart(name)
+    name = OF_FORMAT.sub("", _of_jumpstart(name))
     cached = CACHED.search(name)
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     tail = PurePosixPath(name.rstrip("/")).name.removesuffix(".nemo")

@@ -39,6 +39,7 @@ from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_O
 OTHER_MODELS = ("value_model", "reward_model")
 REWARDS = re.compile(r"[-_](?:rm|reward|reward-model|critic)(?=-|_|$)", re.I)  # of its head alone
 SLURM = "slurm"
+ROLE = "disaggregation_mode"  # of SGLang: the phase that a service runs
 OF_LENGTH = "vllm"  # an engine that starts only if its cache holds a request of the longest length
 LONGEST = (
     "Without --max-model-len vLLM takes the model's {:,} tokens and starts only if its cache holds "
@@ -320,7 +321,8 @@ def _about(
 ) -> dict[str, str]:
     """The columns that say where a row is from, what was assumed, and what is wrong."""
     files = "+".join(dict.fromkeys(reading.file for reading in readings))
-    place = next((reading.place for reading in readings if reading.place), "")
+    places = (reading.place or str(reading.fields.get(ROLE, "")) for reading in readings)
+    place = next(filter(None, places), "")
     tools = dict.fromkeys(reading.tool.id for reading in readings if reading.tool)
     skipped = {"scenario", *idle_inputs(columns["work"], columns.get("tuning"))}
     return {

@@ -17,6 +17,8 @@ BY_FORM = {
     "justfile": "a justfile",
     "unit": "a unit of a service",
     "page": "a page of text",
+    "Modelfile": "a Modelfile of Ollama",
+    "pbtxt": "a model config of Triton",
     "braces": "a program in Terraform, TypeScript or the like",
     "properties": "a list of variables",
 }
@@ -77,7 +79,7 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
     if lacks_gpu(text, facts):
         machine = foreign_machine(text)
         return f"{named}. {ELSEWHERE.format(machine)}"
-    if engine := started_engine(text):
+    if engine := "Ollama" if form == "Modelfile" else started_engine(text):
         return f"{named}. {INSTEAD.format(engine)}"
     if CLOSED.search(text):
         return f"{named}. {OF_AMAZON.format('Amazon Nova')}"

@@ -92,10 +92,7 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
         flags = [name for name in unread if f"--{name.rpartition('.')[2]}" in program.words]
         unread = {name: unread[name] for name in unread if name not in flags} | strangers
         place_name = role_of(program.path, tree) or _name(program.path, others)
-        own = [
-            Reading(file, one.tool, dict(one.fields or {}), _config_rank(one), {})
-            for one in configs[place]
-        ]
+        own = [reading for one in configs[place] for reading in _config_readings(one, facts, file)]
         for readings in _choices(program, near, file, unread, place_name, own):
             role = role_of(program.path, tree)  # a pool of each though they are equal
             services.setdefault(role + _identity(readings), readings)
@@ -290,6 +287,17 @@ def _name(path: Path, others: list[Path]) -> str:
     """The name that tells a service from the others of its file; empty where it is alone."""
     depth = max((common_steps(path, other) for other in others), default=-1)
     return path[depth] if 0 <= depth < len(path) else ""
+
+
+def _config_readings(config: Program, facts: list[Fact], file: str) -> list[Reading]:
+    """A config that a command names, with the model and the copies that stand beside it."""
+    reading = Reading(file, config.tool, dict(config.fields or {}), _config_rank(config), {})
+    beside = [
+        fact for fact in near_facts(facts, config.path, []) if fact.path[:-1] == config.path[:-1]
+    ]
+    copies = next((fact.value for fact in beside if fact.kind == "copies"), None)
+    parts = [Reading(file, None, {}, CONFIG, {"copies": copies})] if copies else []
+    return [reading, *_model([reading], beside, file), *parts]
 
 
 def _config_rank(config: Program) -> int:

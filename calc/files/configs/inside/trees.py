@@ -12,6 +12,7 @@ from calc.files.configs.inside.cloudformation import filled_template
 from calc.files.configs.inside.docker import dockerfile_tree
 from calc.files.configs.inside.helm import values_of_helm
 from calc.files.configs.inside.hydra_bases import with_bases
+from calc.files.configs.inside.pbtxt import is_pbtxt, pbtxt_tree
 from calc.files.configs.inside.platforms import joined_documents
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.inside.templates import filled_templates
@@ -24,6 +25,7 @@ from calc.mappings import Json
 PROPERTIES = (".properties", ".env", ".cfg", ".ini", ".conf")
 ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$", re.M)
 DOCKERFILE = re.compile(r"(?:#[^\n]*\n|\s|ARG [^\n]*\n)*FROM\s+\S+", re.I)
+MODELFILE = re.compile(r"^(?:PARAMETER|TEMPLATE|SYSTEM|MESSAGE|ADAPTER)[ \t]", re.M)  # of Ollama
 WRITES = re.compile(r"%%writefile(?:\s+-a)?\s+(\S+)")
 MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
 PASSED = re.compile(r"^(\s*).*")  # a command within a block of Python
@@ -48,6 +50,8 @@ def file_form(text: str, file: str) -> str:
         return "Dockerfile"
     if path.suffix.lower() == ".ipynb":
         return "notebook"
+    if is_pbtxt(file):
+        return "pbtxt"
     if script := script_form(text, file):
         return script
     if path.suffix.lower() in PROPERTIES:
@@ -55,6 +59,8 @@ def file_form(text: str, file: str) -> str:
     if has_braces(text, file):
         return "braces"
     form = format_of(text, file)
+    if MODELFILE.search(text) and DOCKERFILE.match(text):
+        return "Modelfile"
     if form == "command" and DOCKERFILE.match(text):
         return "Dockerfile"
     if form == "JSON" and '"cells"' in text and '"nbformat"' in text:
@@ -119,6 +125,10 @@ def _tree(text: str, file: str, form: str) -> Any:
         return _notebook(text, file)
     if form == "braces":
         return _with_embedded(braces_tree(text), file)
+    if form == "pbtxt":
+        return pbtxt_tree(text)
+    if form == "Modelfile":
+        return {}
     if form == "Dockerfile":
         return dockerfile_tree(text)
     if form == "properties":
