@@ -348,3 +348,48 @@ def test_a_script_that_a_job_runs_has_its_model_and_its_copies():
     assert (row["model"], row["precision"]) == ("deepseek-r1", "nvfp4")
     assert (row["sequence_tokens"], row["instance"]) == ("6144", "g6e.4xlarge")
     assert any(line.field == "copies" and line.text == "6" for line in run.lines)
+
+
+CHART = """
+image: {name: nvcr.io/nvidia/tritonserver:25.10-vllm-python-py3}
+resources: {node_type: g6.48xlarge, limits: {nvidia.com/gpu: 8}}
+inline_script:
+- |
+  cat > /tmp/model.json <<EOF
+  {"model": "$MODEL_PATH", "gpu_memory_utilization": 0.8, "tensor_parallel_size": 8}
+  EOF
+server: {env: [{name: MODEL_PATH, value: /fsx/mistralai/Mistral-7B-Instruct-v0-3}]}
+"""
+
+
+def test_a_config_that_a_script_inside_a_chart_writes_is_the_engines():
+    (run,) = _runs(CHART)
+    assert (run.row["model"], run.row["tensor_parallel"]) == ("mistral-7b-v0.3", "8")
+    assert (run.row["memory_utilization"], run.row["instance"]) == ("0.8", "g6.48xlarge")
+
+
+STORED = """
+kind: InferenceService
+spec:
+  predictor:
+    model: {modelFormat: {name: vLLM}, storage: {key: aws, path: Qwen/Qwen3-8B/}}
+    tolerations: [{key: nvidia.com/gpu, value: NVIDIA-A10G-SHARED, effect: NoSchedule}]
+"""
+
+
+def test_the_path_in_a_store_is_a_model_and_a_toleration_names_the_card():
+    (run,) = _runs(STORED)
+    assert (run.row["model"], run.row["gpu"]) == ("qwen3-8b", "a10g")
+
+
+UNION = """
+common = {"HF_MODEL_ID": "Qwen/Qwen3-8B"}
+env = common | {"OPTION_ROLLING_BATCH": "vllm", "OPTION_MAX_MODEL_LEN": "16384"}
+sm.create_model(PrimaryContainer={"Image": "djl-inference:0.36.0-lmi19", "Environment": env})
+sm.create_endpoint_config(ProductionVariants=[{"InstanceType": "ml.g6e.2xlarge"}])
+"""
+
+
+def test_mappings_that_a_script_joins_are_one():
+    (run,) = _runs(UNION, "deploy.py")
+    assert (run.row["model"], run.row["sequence_tokens"]) == ("qwen3-8b", "16384")

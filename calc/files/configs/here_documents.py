@@ -27,6 +27,9 @@ def with_written_files(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
         if "<<" not in text or file_form(text, file) not in (*SHELL_FORMS, "YAML"):
             every.append((text, file))
             continue
+        if file_form(text, file) == "YAML" and _is_read(text, file):
+            every.append((text, file))  # with what its scripts write
+            continue
         left, written = written_files(text)
         manifests = [body for _, body in written if MANIFEST.search(body)]
         others = [(body, name) for name, body in written if body not in manifests]

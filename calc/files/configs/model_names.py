@@ -26,6 +26,7 @@ TUNED = re.compile(
     r"-(?:instruct|chat|it|base|thinking)(?=-v?\d)"
 )  # before a release: Mistral-7B-Instruct-v0.3
 OF_FORMAT = re.compile(r"(?<=fp4|fp8|awq)-v\d$", re.I)  # which issue of a quantized copy
+OF_VERSION = re.compile(r"(?<=-)v(\d)-(\d)(?=-|$)")  # v0-3 for v0.3
 LONGEST_NAME = 500  # characters, the folders before it included
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
 TRAITS = {
@@ -69,7 +70,7 @@ def model_id(name: str, catalogs: Any) -> str:
         return name
     if len(name) > LONGEST_NAME:
         return ""
-    name = OF_FORMAT.sub("", _of_jumpstart(name))
+    name = OF_VERSION.sub(r"v\1.\2", OF_FORMAT.sub("", _of_jumpstart(name)))
     cached = CACHED.search(name)
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     tail = PurePosixPath(name.rstrip("/")).name.removesuffix(".nemo")

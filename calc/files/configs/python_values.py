@@ -225,6 +225,8 @@ def _join(separator: Any, parts: Any) -> str:
 
 def _combine(node: ast.BinOp, left: Any, right: Any) -> Any:
     """The value of an operation on two values; a variable where it has none."""
+    if isinstance(node.op, ast.BitOr) and _is_plain(left) and _is_plain(right):
+        return {**left, **right}
     numbers = [side for side in (left, right) if isinstance(side, int | float)]
     if isinstance(node.op, ast.Add) and len(numbers) != 1:
         return joined(left, right)

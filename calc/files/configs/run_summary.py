@@ -196,6 +196,7 @@ def _assumptions(
         if not is_missing(run[name] or estimated.get(name))
     ]
     is_open = "precision" in named and is_missing(run["precision"] or estimated.get("precision"))
+    is_open = is_open and work == "training"  # a service has that of its checkpoint
     items += [NO_PRECISION] if is_open else []
     items += [*_per_node(run, lines), *_own_memory(run)]
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:

@@ -19,12 +19,18 @@ REPOSITORY = re.compile(
 )
 OF_RAY_DATA = "EngineProcessorConfig"  # the end of classes of Ray Data, whose engines run apart
 LONGEST_IMAGE = 200  # characters
+OF_MODEL = {("model", "id"), ("model", "name"), ("storage", "path")}  # the last of KServe
 OF_DATA = {"dataset", "datasets"}  # whose repositories hold no model
 # Keys above the schedule of a job: of Vertex AI, of Azure, and of a function of Modal.
 OF_JOB = ("scheduling", "limits", "decorator 0")
 VISIBLE_DEVICES = ("cuda_visible_devices", "nvidia_visible_devices")
 # Of nodes in Kubernetes, in llm-d and in Nomad: the name of a trait, and its values.
-SELECTORS = (("key", "values"), ("labelKey", "labelValues"), ("attribute", "value"))
+SELECTORS = (
+    ("key", "values"),
+    ("key", "value"),
+    ("labelKey", "labelValues"),
+    ("attribute", "value"),
+)
 
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -50,7 +56,8 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 def _selector(tree: Json) -> tuple[str, Any] | None:
     """The name of a trait of nodes and the values that a mapping asks for."""
     for name, values in SELECTORS:
-        if isinstance(tree.get(name), str) and values in tree:
+        is_other = (name, values) == ("key", "value") and "effect" not in tree  # no toleration
+        if isinstance(tree.get(name), str) and values in tree and not is_other:
             return tree[name].strip("${}"), tree[values]
     return None
 
@@ -137,7 +144,8 @@ def _facts_about_software(setting: Setting, is_text: bool) -> Iterator[Fact]:
     keys, key, name = field_catalog().keys, setting.key, setting.value.strip()
     if key == "model_type" and setting.parent == "run":  # which trainer a HyperPod recipe runs
         yield setting.states("recipe", setting.value)
-    of_model = key in keys.model or (key in ("id", "name") and setting.parent == "model")
+    of_model = key in keys.model or (setting.parent, key) in OF_MODEL
+    name = name.rstrip("/") if key == "path" else name
     of_model = of_model and not OF_DATA & set(setting.parents)
     if of_model and (match := REPOSITORY.fullmatch(name)):
         yield setting.states("model", match[1])

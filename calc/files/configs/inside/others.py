@@ -128,3 +128,16 @@ def _containers(tree: Any, path: Path) -> Iterator[tuple[Path, Json]]:
     elif isinstance(tree, list):
         for place, value in enumerate(tree):
             yield from _containers(value, (*path, str(place)))
+
+
+def says_less(own: dict[str, str], more: dict[str, str]) -> bool:
+    """Return whether settings are part of others, the GPUs of one instance left out."""
+    left = [
+        {
+            name: value
+            for name, value in one.items()
+            if name != "asked_gpus" or "instance" not in one
+        }
+        for one in (own, more)
+    ]
+    return own.items() < more.items() or left[0].items() < left[1].items()

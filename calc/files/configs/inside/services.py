@@ -14,7 +14,12 @@ from calc.files.configs.inside.near_facts import (
     role_of,
     unread_memory,
 )
-from calc.files.configs.inside.others import configs_of, other_services, without_clusters
+from calc.files.configs.inside.others import (
+    configs_of,
+    other_services,
+    says_less,
+    without_clusters,
+)
 from calc.files.configs.inside.programs import COMMANDS, MODEL, Program, programs_of
 from calc.files.configs.inside.terms import place_of
 from calc.files.configs.inside.trees import file_form, tree_of
@@ -105,7 +110,11 @@ def _identity(readings: list[Reading]) -> str:
     """Return the tools, fields and parts of readings as text: equal for equal programs."""
     return repr(
         [
-            (reading.tool and reading.tool.id, reading.tool and reading.fields, reading.parts)
+            (
+                reading.tool and reading.tool.id,
+                sorted(map(str, reading.fields.items())) if reading.tool else None,
+                reading.parts,
+            )
             for reading in readings
         ]
     )
@@ -120,21 +129,8 @@ def _fullest(services: list[list[Reading]]) -> list[list[Reading]]:
     return [
         readings
         for readings, own in zip(services, settings, strict=True)
-        if not any(_says_less(own, more) for more in settings)  # on no other machine
+        if not any(says_less(own, more) for more in settings)  # on no other machine
     ]
-
-
-def _says_less(own: dict[str, str], more: dict[str, str]) -> bool:
-    """Return whether settings are part of others, the GPUs of one instance left out."""
-    left = [
-        {
-            name: value
-            for name, value in one.items()
-            if name != "asked_gpus" or "instance" not in one
-        }
-        for one in (own, more)
-    ]
-    return own.items() < more.items() or left[0].items() < left[1].items()
 
 
 def _one_of_each_job(programs: list[Program]) -> list[Program]:

@@ -38,6 +38,12 @@ TEMPLATE = (
     "this is a template of a Helm chart, whose values stand in another file. Give the chart's "
     "values.yaml, or what `helm template` prints of it."
 )
+WRITTEN = re.compile(
+    r"\bcat[ \t]*>[ \t]*(\S{1,200}\.json)[ \t]*<<-?[ \t]*['\"]?(\w{1,40})['\"]?[ \t]*\n"
+    r"(.{0,20000}?)\n[ \t]*\2(?!\w)",
+    re.S,
+)
+MOST_WRITTEN = 50_000  # characters of a script
 MOST_EMBEDDED = 8  # texts within a text that are read as YAML
 MOST_PARTS = 5_000  # mappings of a file, however deep
 
@@ -229,6 +235,15 @@ def _code_cells(text: str, file: str) -> list[list[str]]:
     ]
 
 
+def _written_json(text: str) -> Json:
+    """The JSON configs that a script writes with here documents, by the names of their files."""
+    written: Json = {}
+    for name, _, body in WRITTEN.findall(text[:MOST_WRITTEN]):
+        with contextlib.suppress(ConfigProblem):
+            written[PurePath(name).name] = read_mapping(body, name, "JSON")
+    return written
+
+
 def _script(text: str, file: str) -> Any:
     """A script of Python that a ConfigMap holds as nested values; the text where it is none."""
     try:
@@ -251,6 +266,8 @@ def _with_embedded(tree: Any, file: str, left: list[int] | None = None, depth: i
         }
     if isinstance(tree, list):
         return [_with_embedded(value, file, left, depth + 1) for value in tree]
+    if isinstance(tree, str) and (written := _written_json(tree)):
+        return {"run": tree, **written}
     if isinstance(tree, str) and "\n" in tree.strip() and EMBEDDED.match(tree) and left[0]:
         left[0] -= 1
         try:
