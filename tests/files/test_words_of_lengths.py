@@ -185,3 +185,35 @@ def test_a_name_that_contains_another_is_not_taken_for_it(name):
     reading = read_request(f"{name} for 9 users", catalogs())
     assert "model" not in reading.columns
     assert "is not in the catalog" in reading.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        (
+            "reward model first (phi-4, 9k comparisons), the PPO comes later",
+            {"objective": "reward"},
+        ),
+        ("roberta-large classification: 9k reviews x 180 tokens x 2 epochs", {"goal": "tune"}),
+        ("phi-4, 9 users at once, prompts with history 5k, reply 300", {"prompt_tokens": 5000}),
+        ("phi-4, 9 rps, 1k prompt, 150 answer", {"answer_tokens": 150, "requests_total": None}),
+        (
+            "phi-4, 720 visitors a day, 5 questions each, 10:00-18:00",
+            {"requests_per_second": 0.125, "hours_per_month": 243.2},
+        ),
+        ("A with 12 rps, B with 3 rps, phi-4", {"requests_per_second": None}),
+        ("phi-4 eval: 57 tasks, 14,000 questions, 90 out, done in 90 minutes", {"hours_most": 1.5}),
+        ("phi-4 eval: 57 tasks, 14,000 questions, 90 out", {"requests_total": 14_000}),
+        ("whisper-large-v3, 3 years of calls, 9k hours", {"tokens_total": "9000 hours"}),
+        ("lora phi-4, 9M tokens, a week is fine", {"hours_most": 168}),
+        ("cap: ten thousand a quarter, phi-4, 9 users at once", {"usd_most": 3333.33333333}),
+        ("cheaper of the two: g6e or an API? phi-4 for 9 users", {"instances_most": None}),
+        ("phi-4 für 9 Nutzer, keine Maschinen außerhalb Europas", {"excludes": None}),
+        ("what throughput can I expect of phi-4 on 4x L4?", {"solve": "users"}),
+        ("p5.48xlarge for 2 days: on what (tokens) can I lora phi-4?", {"solve": "train_tokens"}),
+        ("phi-4를 동시 사용자 40명에게 서비스, 월 예산 3,000달러", {"users": 40, "usd_most": 3000}),
+    ],
+)
+def test_what_stands_beside_a_number_says_what_it_is(text, columns):
+    found = read_request(text, catalogs()).columns
+    assert {name: found.get(name) for name in columns} == columns

@@ -15,7 +15,7 @@ from calc.catalogs.schemas.kinds import (
     one_of,
 )
 
-LANGUAGES = ("en", "de", "fr", "es", "zh", "pt", "it", "nl", "pl", "ja")
+LANGUAGES = ("en", "de", "fr", "es", "zh", "pt", "it", "nl", "pl", "ja", "ko")
 Translations = FilledMap[Annotated[str, one_of(*LANGUAGES)], Text]
 
 

@@ -1,6 +1,7 @@
 """Quantities without a word about them, and what a text looks for instead of naming it."""
 
 import re
+from itertools import pairwise
 
 from calc.catalogs.load import Catalogs
 from calc.files.words.amounts import MONTH, Amounts
@@ -148,4 +149,18 @@ def put_target(facts: Facts, items: list[Item]) -> None:
             and "usd_most" in facts.columns
             and not facts.columns.keys() & {*OF_RUN, "solve"}
         ):
+            facts.columns["solve"] = "train_tokens"
+    _put_open_run(facts, items)
+
+
+def _put_open_run(facts: Facts, items: list[Item]) -> None:
+    """Set that the tokens of a run within limits are looked for: on what (tokens) in 2 days?"""
+    is_limited = facts.columns.keys() & {"hours_most", "usd_most"}
+    is_run = facts.columns.get("goal") in ("tune", "train")
+    if is_limited and is_run and not facts.columns.keys() & {*OF_RUN, "solve"}:
+        counted = any(question.column in OF_RUN for question in facts.questions)
+        alone = any(
+            "token" in item.tags and "N" not in before.tags for before, item in pairwise(items)
+        )
+        if alone and not counted:
             facts.columns["solve"] = "train_tokens"

@@ -28,6 +28,7 @@ DATES = re.compile(
             rf"(?:the )?{DAY}{ORDINAL}{OF}{MONTH}(?:{OF},? ?{YEAR}(?!\d))?",
             rf"{MONTH} {YEAR}(?!\d)",
             rf"{MONTH} {DAY}(?:st|nd|rd|th)?(?:,? {YEAR}(?!\d)|{ALONE})",
+            rf"(?<=\bam ){DAY}\.(?! ?\d)",
             rf"{YEAR}年(?:[01]?\d月(?:{DAY}[日号])?)?",
             rf"[01]?\d月{DAY}[日号]",
         )

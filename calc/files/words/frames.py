@@ -45,6 +45,7 @@ NO_SIZES, SIZES = (
     frozenset({"gpus", "nodes", "gpus_each", "requests_count", "users", "lora_rank"}),
     frozenset({"b", "t"}),
 )
+APART = PREPOSITIONS | {":"}  # between a number and a machine that it does not count
 PLACES = frozenset({"on", "auf", "sur"})
 BESIDE = PREPOSITIONS | {"at", "to", "in", "per", "from", "using", "over", "see", "get", "à", "bei"}
 WITHOUT_NOUN = frozenset(
@@ -270,7 +271,7 @@ def _extend(
         element
         and place < len(items)
         and not is_direct
-        and not (items[place].text in PREPOSITIONS and _wants_machine(frame, element))  # 8 on H100
+        and not (items[place].text in APART and _wants_machine(frame, element))  # 8 on H100
         and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
         and not (_says(items[place]) and _counts_before(frame, element))  # users at 8k
         and not _is_rate_of_noun(items, place)

@@ -302,7 +302,9 @@ def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
         _ask_about_places(amounts, scopes, items)
     markets = [_ids(item)[0] for item in scopes.taken["markets"]]
     commitments = _commitments(amounts, scopes)
-    is_allowed = any(is_allowed_behind(items, claim.end) for claim in amounts.of("commit_seconds"))
+    is_allowed = any(
+        is_allowed_behind(items, claim.item.end) for claim in amounts.of("commit_seconds")
+    )
     markets = [*(markets or USUAL_MARKETS), *commitments] if is_allowed else markets + commitments
     for market, _ in scopes.allowed:
         markets = [*(markets or USUAL_MARKETS), market]

@@ -31,7 +31,7 @@ STRONG = re.compile(
 WEAK = re.compile(r"[,，、]")
 MARKS = re.compile(r"[^\w\s]")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
-CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 PERCENTILE = re.compile(
     r"p(50|75|90|95|99)\b|\b(50|75|90|95|99)(?:th percentile|%ile| ?% percentile)"
 )
@@ -45,6 +45,7 @@ OF_IMAGES = re.compile(  # words that a text with the sizes of images has
     r"image|photo|pictur|pixel|\dpx|resolution|-vl|vision|\bvit|dino|clip|siglip|\bocr|scan|page"
     r"|frame|video|screenshot|bild|seite|imagen|página|foto"
 )
+CLOCK_24 = re.compile(r"[012]?\d:[0-5]\d(?![\d:])")
 CLOCK = re.compile(r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\b\.?|uhr\b|o'clock)")  # 6am
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
@@ -236,6 +237,8 @@ def _date_or_hours_at(text: str, place: int) -> Item | None:
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
     if (clock := CLOCK.match(text, place)) and is_due(text, place, clock.end()):
         return Item(place, clock.end(), clock[0], frozenset({"by_day", "silent"}))
+    if (hour := CLOCK_24.match(text, place)) and not (place and text[place - 1].isalnum()):
+        return Item(place, hour.end(), hour[0], frozenset({"by_day", "silent"}))
     if days := read_days(text, place):
         return Item(place, days[0], text[place : days[0]], frozenset({days[1], "DAYS"}))
     return None

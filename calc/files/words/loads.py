@@ -12,7 +12,14 @@ NAMED_USERS = ("users", "users_plain", "people", "users_session")
 RATES = ("requests_per_second", "requests_rate", "requests_per_minute")
 CALLS_EACH = ("times_each", "examples_each")
 OF_ANY_RATE = frozenset({"N", "RATE", "DUR"})
-OF_DAYS = ("requests_rate", "requests_rate_user", "bare_rate")  # may be of a day or longer
+OF_DAYS = (
+    "requests_rate",
+    "requests_rate_user",
+    "bare_rate",
+    "people_rate",
+)  # may be of a day or longer
+PEAKS = frozenset({"peak", "off_peak"})
+SEVERAL_RATES = "You wrote '{}'. How many requests a second are there in all, at the peak?"
 LOAD_ROLES = (*NAMED_USERS, "users_seqs", *RATES)  # how much a service has to do
 
 
@@ -36,6 +43,7 @@ def put_load(amounts: Amounts) -> None:
             amounts.ask("requests_per_second", claim, text)
             continue
         amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds * times)
+    _ask_about_several(amounts)
     for claim in amounts.of("peak_factor"):
         _put_peak_factor(amounts, claim)
     for claim in amounts.of("peak_share"):
@@ -104,6 +112,16 @@ def _put_peak_factor(amounts: Amounts, claim: Claim) -> None:
         return
     columns["requests_per_second"] = peak = as_counted(rate * claim.item.value)
     amounts.facts.assume(f"'{amounts.words(claim)}' as {peak:,.6g} requests a second")
+
+
+def _ask_about_several(amounts: Amounts) -> None:
+    """Ask about two rates of which no word says which is the peak: A with 9 rps, B with 3 rps."""
+    rates = amounts.of("requests_per_second")
+    if len({claim.item.value for claim in rates}) > 1 and not PEAKS & amounts.tags:
+        words = [amounts.words(claim) for claim in rates]
+        amounts.facts.drop("requests_per_second")
+        text = SEVERAL_RATES.format(" and ".join(words))
+        amounts.facts.ask("requests_per_second", " and ".join(words), tuple(words), text)
 
 
 def _put_peak_share(amounts: Amounts, claim: Claim) -> None:

@@ -12,7 +12,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import field_catalog
 from calc.files.words.vocabulary import lexicon, silent_words
 
-SCRIPTS = r"\u3040-\u30ff\u3400-\u9fff"  # written without spaces around names
+SCRIPTS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # written without spaces around names
 ATOM = re.compile(rf"[^\W_{SCRIPTS}]+(?:\.\d+[^\W_{SCRIPTS}]*)*|[{SCRIPTS}]+|[^\s\w]|_")
 HEAD = re.compile(r"[a-z]{3,}")
 SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|\d+x\d+b")

@@ -19,6 +19,7 @@ from calc.files.words.items import Item
 from calc.files.words.limits import put_no_latency
 from calc.files.words.loads import LOAD_ROLES
 from calc.files.words.method import settle_method
+from calc.files.words.model_kind import Kind
 from calc.files.words.parsed_text import (
     ParsedText,
     parsed_text,
@@ -28,7 +29,7 @@ from calc.files.words.parsed_text import (
 )
 from calc.files.words.quantities import put_quantities
 from calc.files.words.request_reading import Question, RequestReading
-from calc.files.words.roles import Kind, settled_roles
+from calc.files.words.roles import settled_roles
 from calc.files.words.settings import put_settings
 from calc.files.words.vocabulary import vocabulary
 

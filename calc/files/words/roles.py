@@ -3,18 +3,16 @@
 import re
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
-from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.words.frames import Claim
+from calc.files.words.model_kind import SEEING, Kind
 from calc.files.words.persons import settle_persons
-from calc.files.words.vocabulary import lexicon
+from calc.files.words.sound import as_sound, of_each_person
 
 PAGES = re.compile(r"\b(?:pages?|seiten?|páginas?|scans?)\b")
 UP_FOR, SHORTEST_WINDOW = re.compile(r"for |during |over "), 900.0  # seconds
 HOUR, DAY = 3600.0, 86400.0  # seconds
-LONGEST_MONTH_HOURS = 744.0
 EACH = r"\b(?:one|each|every|per|a|an|pro|je|jede[rs]?|par|chaque|por|cada)[ -]"
 OF_EACH = frozenset(
     {"people", "users", "users_plain", "users_session", "requests_rate", "requests_per_second"}
@@ -23,7 +21,6 @@ FARTHEST_EACH = 40  # letters between a load and the thing that each is: one ten
 LOADS = OF_EACH | {"requests_count", "requests_rate_user", "requests_per_minute", "examples"}
 COUNTS = frozenset({"things", "adapters"})  # of what each has a load
 LAST_WORD = re.compile(r"([^\W\d_]+?)s?$")
-AT_ONCE = frozenset({"users", "users_plain", "users_session"})
 OF_EXPERTS = frozenset({"megatron", "vllm"})  # programs whose ep are experts in parallel
 EP, EP_KEY = re.compile(r"ep[ =:]?\d"), re.compile(r"ep[=:]?\d")
 PARALLEL = frozenset({"tensor_parallel", "pipeline_parallel"})
@@ -37,59 +34,9 @@ NIGHTLY = re.compile(  # work of each night
     r"\b(?:(?:each|every|per) night|nightly|overnight|(?:jede|pro) nacht|(?:chaque|par) nuit"
     r"|(?:cada|por) noche)\b"
 )
-PER_NOUN = re.compile(r"[^.,;:\n]{0,24}? (?:per|each|a|pro|je|par|por) ([^\W\d_]+)")
 SCANNED = re.compile(r"\bocr\b|\bscan")
 ONE_NODE = re.compile(r"\b(?:box|node|machine|instance)$")  # of 8 cards: an 8 A100 box
-OF_SOUND = {"duration": "audio_seconds", "duration_rate": "audio_rate"}
-SEEING = ("vision", "dual")
-HEARING = ("audio", "sound")
-ANSWERS_ONCE = ("audio", "sound", "vision", "dual")
-VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
 ROLLS_OUT = frozenset({"grpo", "ppo", "rloo", "online-dpo"})
-
-
-class Kind(NamedTuple):
-    """The model of a text, with what it takes in and gives back."""
-
-    model: str
-    catalogs: Catalogs
-
-    @property
-    def name(self) -> str:
-        """Return the kind of the model in the catalog; empty where no model is known."""
-        return str(self.catalogs.models["kind"].get(self.model, ""))
-
-    @property
-    def hears(self) -> bool:
-        """Return whether the model takes sound."""
-        return self.name in HEARING
-
-    @property
-    def answers_once(self) -> bool:
-        """Return whether the model gives one answer to each sound or image."""
-        return self.name in ANSWERS_ONCE
-
-    @property
-    def embeds(self) -> bool:
-        """Return whether the model answers with a vector or a number."""
-        named = bool(re.search(r"embed|rerank|bge-", self.model))
-        return bool(self.model) and (self.name in VECTORS or named)
-
-    @property
-    def has_experts(self) -> bool:
-        """Return whether the model reads a token with a part of its parameters."""
-        table = self.catalogs.models
-        if self.model not in table.index:
-            return False
-        return bool(table["active_parameters"][self.model] < table["parameters"][self.model])
-
-    @property
-    def sees_pages(self) -> bool:
-        """Return whether the model takes images, so that a page is one."""
-        if self.model not in self.catalogs.models.index:
-            return True
-        tokens = self.catalogs.models["usual_image_tokens"][self.model]
-        return self.name in SEEING or float(tokens) > 0
 
 
 def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> list[Claim]:
@@ -109,8 +56,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = [_of_parameters(claim, kind) for claim in claims]
     claims = _in_all_nodes(_of_groups(claims, kind), kind)
     claims = _as_work_of_window(_as_shifts(claims), plain)
-    claims = _as_sound(claims, plain, kind)
-    claims = _of_each_thing([_of_each_person(claim, plain) for claim in claims], plain)
+    claims = as_sound(claims, plain, kind)
+    claims = _of_each_thing([of_each_person(claim, plain) for claim in claims], plain)
     of_group = "generations" if columns.get("objective") in ROLLS_OUT else "people"
     roles = {"group_size": of_group}
     said = {claim.role for claim in claims}
@@ -294,14 +241,6 @@ def _of_each_thing(claims: list[Claim], plain: str) -> list[Claim]:
     return several
 
 
-def _of_each_person(claim: Claim, plain: str) -> Claim:
-    """Sound of each person, whose number is not that of the sound: 6 hours per agent."""
-    behind = PER_NOUN.match(plain, claim.end) if claim.role in OF_SOUND.values() else None
-    tags = lexicon().tags.get(behind[1], frozenset()) if behind else frozenset()
-    tags |= lexicon().tags.get(f"{behind[1]}s", frozenset()) if behind else frozenset()
-    return claim._replace(role="bare") if tags & {"people", "user"} else claim
-
-
 def _is_of_each(claim: Claim, noun: str, plain: str) -> bool:
     """Return whether a clause says that a claim is of each thing of this name."""
     start = max(claim.start - FARTHEST_EACH, 0)
@@ -354,29 +293,3 @@ def _as_work_of_window(claims: list[Claim], plain: str) -> list[Claim]:
 def _hours(window: Claim) -> float:
     """The hours of a window such as from 22 to 4 o'clock."""
     return float(window.item.value) - float(window.item.extra.get("low", 0.0))
-
-
-def _is_long_sound(claim: Claim, plain: str) -> bool:
-    """Return whether hours behind for are more than a month has: whisper for 2000 hours."""
-    before = plain[claim.start : claim.item.start].strip()
-    is_open = claim.role == "hours_most" and before in ("for", "für", "pour", "para")
-    return is_open and claim.item.value > LONGEST_MONTH_HOURS * HOUR
-
-
-def _as_sound(claims: list[Claim], plain: str, kind: Kind) -> list[Claim]:
-    """Hours without a word about them are of sound where a model hears and no others are."""
-    roles = {claim.role for claim in claims}
-    if kind.hears and "audio_seconds" in roles:  # 3 years of radio (26,280 hours)
-        known = {claim.item.value for claim in claims if claim.role == "audio_seconds"}
-        return [one for one in claims if one.role != "duration" or one.item.value not in known]
-    if not kind.hears or "audio_rate" in roles:
-        return claims
-    claims = [
-        claim._replace(role="audio_seconds") if _is_long_sound(claim, plain) else claim
-        for claim in claims
-    ]
-    sound = next((claim for claim in claims if claim.role in OF_SOUND), None)
-    if sound is None or (roles & AT_ONCE and sound.item.value < HOUR):  # the length of a call
-        return claims
-    named = sound._replace(role=OF_SOUND[sound.role])
-    return [named if claim is sound else claim for claim in claims]

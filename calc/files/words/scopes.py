@@ -273,7 +273,7 @@ def _in_negation(items: list[Item]) -> set[int]:
             item.tags & HARD
             or (item.text == ":" and negation)
             or item.tags & {"but", "plus"}
-            or ("only" in item.tags and not item.tags & {"not"})
+            or ("only" in item.tags and not item.tags & {"not", "outside"})
             or (negation and _is_wanted(items, place, covered))
             or (item.text == ")" and opened)
             or (negation and last_kind and _is_of_other(items, place, last_kind))

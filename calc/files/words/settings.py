@@ -77,7 +77,8 @@ def _exclusive(items: list[Item], scopes: Scopes) -> Row:
     """
     only: Row = {}
     said: Row = {}
-    objectives = {_sets(item).get("objective") for item in items}
+    heard = [item for number, item in enumerate(items) if number not in scopes.aside]
+    objectives = {_sets(item).get("objective") for item in heard}
     is_only = False
     for number, item in enumerate([*items, Item(0, 0, "", frozenset({"end"}))]):
         if item.tags & {"end", ","} or item.text == ":":

@@ -15,6 +15,7 @@ MOST_IN_FLIGHT = 512  # requests without a time or a work that ends: those in fl
 SHORTEST_CONTEXT = 512  # tokens: fewer without a word are of a prompt or of an answer
 ONE = re.compile(r"\b(?:prompt|completion)$")  # of one request: 1.1k prompt
 RATES = ("requests_per_second", "images_per_sequence")
+FEWEST_IN_GROUP = 10  # requests of each of the things beside them: 57 tasks, 14,042 questions
 FEWEST_THINGS = 20  # of work that ends, beside another count
 MOST_IMAGES_EACH = 128  # of a request whose text says how many each has
 MOST_IMAGES = 64  # of one request
@@ -161,7 +162,9 @@ def _counts(amounts: Amounts) -> list[Claim]:
     counts = amounts.of("documents", "examples")
     requests = amounts.of("requests_count") if amounts.ends else []
     for claim in amounts.of("things"):
-        if amounts.is_batch and claim.item.value < FEWEST_THINGS and [*counts, *requests]:
+        others = [one.item.value for one in [*counts, *requests]]
+        is_group = bool(others) and claim.item.value * FEWEST_IN_GROUP <= max(others)
+        if amounts.is_batch and (is_group or (others and claim.item.value < FEWEST_THINGS)):
             amounts.leave_out(claim)
         elif amounts.is_batch and (amounts.ends or amounts.of(*LENGTHS)):
             counts.append(claim)
