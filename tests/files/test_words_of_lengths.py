@@ -70,6 +70,9 @@ def test_numbers_are_read_by_their_unit_and_noun(text, columns):
         "sft phi-4 on nine thousand rows (say 9k), 90 tokens each",
         "please forget what I said about 70B. lora phi-4, 9M tokens",
         "lora phi-4, 9k rows of 90 tokens, it stops at step 37 of 1250",
+        "phi-4 for 30ish users, the credits expire 12/31",
+        "phi-4, 9 rps between 9 and 12",
+        "which of the two is cheaper, g6e or p5? phi-4 for 9 users",
     ],
 )
 def test_labels_and_what_is_taken_back_raise_no_question(text):
@@ -91,7 +94,7 @@ def test_a_release_or_an_engine_that_is_not_known_is_asked_about(text, column):
 
 def test_a_length_in_words_is_named_as_assumed():
     reading = read_request("sft phi-4 on 9k letters of 900 words each", catalogs())
-    assert "'900 words' as 1,200 tokens, 4 for 3 words" in reading.assumed
+    assert "'900 words' as 1,200 tokens (4 tokens for 3 words)" in reading.assumed
 
 
 @pytest.mark.parametrize(
@@ -209,6 +212,15 @@ def test_a_name_that_contains_another_is_not_taken_for_it(name):
         ("cap: ten thousand a quarter, phi-4, 9 users at once", {"usd_most": 3333.33333333}),
         ("cheaper of the two: g6e or an API? phi-4 for 9 users", {"instances_most": None}),
         ("phi-4 für 9 Nutzer, keine Maschinen außerhalb Europas", {"excludes": None}),
+        ("5 analysts, one question each per 2 minutes, phi-4", {"requests_per_second": 0.0416667}),
+        ("one request an hour from each of 90 users, phi-4", {"requests_per_second": 0.025}),
+        ("30 requests per 10 seconds, phi-4", {"requests_per_second": 3}),
+        ("two replicas of phi-4 so that one can die, 9 qps", {"spare": 1}),
+        (
+            "45M prompt tokens, 9M completion tokens a month, phi-4",
+            {"tokens_per_month": 54_000_000},
+        ),
+        ("budget for the quarter: 900 USD, phi-4 for 9 users", {"usd_most": 300}),
         ("what throughput can I expect of phi-4 on 4x L4?", {"solve": "users"}),
         ("p5.48xlarge for 2 days: on what (tokens) can I lora phi-4?", {"solve": "train_tokens"}),
         ("phi-4를 동시 사용자 40명에게 서비스, 월 예산 3,000달러", {"users": 40, "usd_most": 3000}),

@@ -8,6 +8,7 @@ from calc.files.words.amounts import MONTH, Amounts
 from calc.files.words.facts import Facts, is_power
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
+from calc.units import DAY_HOURS
 
 SURE_CONTEXT = 5e4  # tokens: a larger number without a word may as well be of documents
 USUAL_LENGTHS = frozenset(2.0**power for power in range(11, 21))  # 2,048 to a million tokens
@@ -19,6 +20,7 @@ AGAIN = re.compile(  # for the 400; rows (say 200k)
     r"(?:\b(?:the|all|both|those|these|die|diese|les|ces|los|las|esos|esas) "
     r"|\((?:(?:say|ie|i\.e\.|so|about|roughly|also|d\.h\.|soit|o sea) |[~≈=] ?)?)$"
 )
+THE_TWO = re.compile(r"\b(?:of the|von den|der|des|de los|de las) [a-zà-ÿ]+$")
 RUNS = frozenset({"tune", "train", "pretrain"})
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
@@ -35,12 +37,14 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
         elif _is_said_before(claim, amounts):
             amounts.words(claim)
         elif claim.item.tags & {"N"} and not re.search(r"\d", claim.item.text):
+            if THE_TWO.search(amounts.text[: claim.end]) and not amounts.is_of_unknown(claim):
+                amounts.words(claim)  # cheaper of the two
             continue  # a word such as two, which is asked about at the end
         elif _is_size(claim, model, parameters):
             amounts.words(claim)
         elif _is_length(claim, amounts):
             amounts.put("context_tokens" if amounts.goal == "serve" else "sequence_tokens", claim)
-        elif _is_other_size(claim, amounts) or _is_of_years(claim):
+        elif _is_other_size(claim, amounts) or _is_of_years(claim) or _is_of_day(claim, amounts):
             amounts.leave_out(claim)
         else:
             amounts.facts.ask("", amounts.with_key(claim) or amounts.with_noun(claim))
@@ -82,6 +86,12 @@ def _is_of_years(claim: Claim) -> bool:
     low = claim.item.extra.get("low", claim.item.value)
     is_bare = claim.role in ("bare", "pair", "bare_range") and not claim.item.extra.get("scale")
     return is_bare and first <= low <= claim.item.value <= LAST_YEAR
+
+
+def _is_of_day(claim: Claim, amounts: Amounts) -> bool:
+    """Return whether a range is of the hours in which a rate holds: 9 rps between 9 and 12."""
+    hours = claim.role == "bare_range" and claim.item.value <= DAY_HOURS
+    return hours and bool(amounts.of("requests_per_second", "requests_rate"))
 
 
 def _is_said_before(claim: Claim, amounts: Amounts) -> bool:

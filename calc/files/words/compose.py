@@ -79,11 +79,26 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     money = next((tag for tag in units if tag in item.tags and _is_money(units[tag])), "")
     if money and "N" in after.tags and (after.start - item.end <= 1):
         return _join(after, item, units[money]), 2
+    if item.text in ("per", "pro", "par", "por") and (rate := _rate_of_several(items, place)):
+        return rate
     if "per" in item.tags and (time := _time_unit(after)):
         seconds = units[time].factor
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
+
+
+def _rate_of_several(items: list[Item], place: int) -> tuple[Item, int] | None:
+    """The rate over several units of time that begins at a place: per 2 minutes; else None."""
+    behind = [item for item in items[place + 1 : place + 4] if "about" not in item.tags][:2]
+    time = _time_unit(behind[1]) if len(behind) == 2 and "N" in behind[0].tags else ""
+    if not time or behind[1] not in items[place : place + 4]:
+        return None
+    seconds, used = behind[0].value * vocabulary().units[time].factor, 1
+    while items[place + used - 1] is not behind[1]:
+        used += 1
+    written = " ".join(item.text for item in items[place : place + used])
+    return Item(items[place].start, behind[1].end, written, frozenset({"RATE"}), seconds), used
 
 
 def _of_number(items: list[Item], place: int) -> tuple[Item, int]:

@@ -40,6 +40,8 @@ DUE = re.compile(
     r"(?:by|until|till|before|deadline|due|frist|échéance|plazo|bis(?: zum)?|avant|d'ici|antes)"
     r"(?::| is| ist| est| es)?(?: on)?(?: the| le| el| del)? $"
 )
+MONTH_AND_DAY = re.compile(r"[01]?\d/(?:3[01]|2\d|1[3-9])(?![\d/])")  # 12/31, no 8/16
+DUE_BEFORE = re.compile(r"\b(?:expires?|expiring|by|until|till|before|due|on|ends?) $")
 DUE_BEHIND = re.compile(r" ?之?前")
 
 
@@ -53,4 +55,6 @@ def read_date(text: str, place: int) -> int:
     if place and (text[place - 1].isalnum() or text[place - 1] in ".,:/-"):
         return 0
     match = DATES.match(text, place)
+    if match is None and DUE_BEFORE.search(text[:place]):
+        match = MONTH_AND_DAY.match(text, place)
     return match.end() if match else 0

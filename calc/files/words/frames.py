@@ -218,6 +218,8 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     for role, item in zip(frame.roles, values, strict=False):
         if role == "data_span" and item.extra.get("unit", 0.0) < YEAR:
             return False  # 9 hours of court hearings
+        if role == "requests_rate" and any("tokens" in one.text for one, _ in match.items):
+            return False  # 9M completion tokens a month
         if role in NO_SIZES and item.extra.get("scale") in SIZES:
             return False  # the GPUs for 70b
         reach = vocabulary().reach.get(role)

@@ -38,6 +38,10 @@ IN_QUESTION = re.compile(r"[^.,;:?\n]*\?")  # the rest of a clause that asks
 FAILS = re.compile(
     r" (?:may |can |could )?(?:fails?|dies?|crash(?:es)?|breaks?|goes down|is down)\b"
 )
+ONE_FAILS = re.compile(  # two replicas, so that one can die
+    r"\bone (?:of them |replica |machine |node |instance )?(?:can|may|could|might) "
+    r"(?:die|fail|crash|break|go down|be lost)\b|\b(?:redundan\w+|failover|high availability)\b"
+)
 REPLICAS = (
     "You wrote '{}'. How many machines serve follows from the load here. How many more shall stand "
     "by in case one fails?"
@@ -59,7 +63,10 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     _own_machines(amounts, scopes, items, catalogs)
     _ask_about_memory(amounts)
     for claim in amounts.of("replicas"):
-        amounts.ask("spare", claim, REPLICAS.format(amounts.words(claim)))
+        if ONE_FAILS.search(amounts.text):
+            amounts.put("spare", claim, 1.0)
+        else:
+            amounts.ask("spare", claim, REPLICAS.format(amounts.words(claim)))
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
     put_either(amounts.facts, scopes, items, catalogs)

@@ -11,6 +11,7 @@ ADJECTIVES = frozenset({"page", "paragraph", "sentence", "document", "image", "t
 AT_ONCE = frozenset({"active", "concurrent"})
 COUNTED_BY_ONE = frozenset({"CARD", "INST", "gpu", "node", "x", "epoch", "pass", "spare", "extra"})
 EACH = frozenset({"each", "per_user"})
+EACH_TIME = frozenset({"RATE", "every"})  # one question per 2 minutes
 FARTHEST_COLON = 4  # items behind the number of a heading
 FARTHEST_EACH = 5  # items: everyone asks 5 questions in an hour
 FARTHEST_PRICE = 4  # words behind how much
@@ -355,6 +356,7 @@ def _one(place: ItemPlace) -> Item | None:
         just_one and counted is not None and counted.tags & PERSON,  # one power user
         item.text == "single" and first & STREAM,
         item.text == "a single" and "session" in first,
+        first & {"request", "question"} and any(one.tags & EACH_TIME for one in place.behind(4)),
         first & STREAM and any(one.tags & AT_ONCE for one in place.behind(3)),
         just_one and _is_card_of_memory(place),
     )

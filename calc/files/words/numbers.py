@@ -178,6 +178,8 @@ def _suffix(text: str, end: int) -> tuple[str | None, int]:
         return "", 0
     run = re.match(r"[a-zà-ÿ]+", rest)
     letters = run[0] if run else ""
+    if letters == "ish":  # 30ish
+        return "", len(letters)
     if letters == "g" and rest[1:2] > "\u2fff":  # 80g显存
         return "", 0
     return ("", 0) if letters in _suffix_words() or letters.startswith("x") else (None, 0)

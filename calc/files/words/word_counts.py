@@ -18,8 +18,10 @@ class TextUnit(NamedTuple):
 
 
 TEXT_UNITS = {
-    "word": TextUnit(TOKENS_A_WORD, "4 for 3 words", 1e5),  # more words are those of a corpus
-    "character": TextUnit(1 / 4, "one for 4 characters", 1e15),
+    "word": TextUnit(
+        TOKENS_A_WORD, "4 tokens for 3 words", 1e5
+    ),  # more words are those of a corpus
+    "character": TextUnit(1 / 4, "one token for 4 characters", 1e15),
 }
 
 
@@ -46,7 +48,7 @@ def _place_of_number(items: list[Item], place: int, unit: TextUnit) -> int | Non
 def _in_tokens(number: Item, word: str, unit: TextUnit) -> Item:
     """A number of words as that of their tokens, to the next whole one."""
     tokens = float(round(number.value * unit.tokens))
-    extra: Row = {"words": f"'{number.text} {word}' as {tokens:,.0f} tokens, {unit.said}"}
+    extra: Row = {"words": f"'{number.text} {word}' as {tokens:,.0f} tokens ({unit.said})"}
     if "low" in number.extra:
         extra["low"] = float(round(number.extra["low"] * unit.tokens))
     return replace(number, value=tokens, extra=extra)
