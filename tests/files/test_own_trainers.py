@@ -245,3 +245,46 @@ def test_sizes_of_an_own_model_are_asked_about():
     own = FSDP_LOOP.replace('NAME = "facebook/opt-1.3b"', sizes)
     own = own.replace("AutoModelForCausalLM.from_pretrained(NAME)", "build()")
     assert "no model of the catalog has these sizes (heads 20" in row_of(own)["problem"]
+
+
+TRAINER = """
+model = AutoModelForCausalLM.from_pretrained("{model}")
+args = TrainingArguments(per_device_train_batch_size=4, {cast}=True)
+"""
+FLAGS_OF_LORA = (
+    "python tune.py --model_name_or_path Qwen/Qwen3-8B --lora_r 8 --per_device_train_batch_size 1 "
+    "--bf16 true"
+)
+TITAN = (
+    "[model]\nname='llama3'\nflavor='8B'\n[training]\nlocal_batch_size=1\nglobal_batch_size=64\n"
+)
+TITAN += "[parallelism]\ntensor_parallel_degree=2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column", "expected"),
+    [
+        ("a.py", TRAINER.format(model="bert-base-uncased", cast="bf16"), "precision", "bf16-mixed"),
+        ("a.py", TRAINER.format(model="Qwen/Qwen3-8B", cast="fp16"), "precision", "fp16-mixed"),
+        ("a.sh", FLAGS_OF_LORA, "precision", ""),
+        (
+            "a.sh",
+            "python t.py --model_name_or_path allenai/OLMo-2-1124-7B-SFT --lora_r 8",
+            "model",
+            "olmo-2-7b",
+        ),
+    ],
+)
+def test_formats_of_weights_that_nothing_says(name, text, column, expected):
+    assert row_of(text, name)[column] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.toml", TITAN, "need 2 GPUs, and it spreads its batch over all"),
+        ("a.sh", "NNODES=2\n" + FLAGS_OF_LORA.replace("python", "torchrun --nnodes 2"), "2 nodes"),
+    ],
+)
+def test_gpus_that_no_file_counts_are_asked_for(name, text, said):
+    assert said in row_of(text, name)["problem"]

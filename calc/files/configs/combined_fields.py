@@ -21,6 +21,7 @@ SINGLE = {
     "target_mlp": "gate+up+down",
 }  # litgpt has a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+OF_32_BITS = ("encoder", "encoder-decoder")  # published so: torch_dtype of their config.json
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 NODE_GPUS = 8  # where no file says how many a node has
 # GPUs that generate, more than those that train.
@@ -327,3 +328,6 @@ def settle_stored_format(settings: RunSettings, catalogs: Catalogs) -> None:
         settings.values["stored"], settings.fields["stored"] = stored, settings.fields["model"]
     if named:
         settings.explicit.add("stored")
+    kind = catalogs.models["kind"].get(model_id(model, catalogs), "")
+    if settings.values.get("weights") == "auto" and kind in OF_32_BITS:
+        settings.values["weights"] = "fp32"

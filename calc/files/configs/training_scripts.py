@@ -154,7 +154,8 @@ def _has_own_loop(text: str, fields: Json, settings: Json) -> bool:
 
 def _unmixed(text: str) -> Json:
     """The precision of a loop that nothing casts: that in which its weights are loaded."""
-    return {} if MIXES.search(text) else {"bf16": "false", "fp16": "false"}
+    cast = {} if MIXES.search(text) else {"bf16": "false", "fp16": "false"}
+    return {"dtype": "float32"} | cast  # of from_pretrained before transformers 5
 
 
 def _unsettled(inputs: Json, fields: Json, tool: Tool) -> Json:
