@@ -288,3 +288,48 @@ def test_formats_of_weights_that_nothing_says(name, text, column, expected):
 )
 def test_gpus_that_no_file_counts_are_asked_for(name, text, said):
     assert said in row_of(text, name)["problem"]
+
+
+NANO = """
+# $ torchrun --standalone --nproc_per_node=8 train.py config/train_gpt2.py
+batch_size = 12
+gradient_accumulation_steps = 5 * 8
+max_iters = 600
+lr_decay_iters = 600
+weight_decay = 1e-1
+"""
+XTUNER = """
+name = "Qwen/Qwen3-8B"
+max_length, batch_size, accumulative_counts = 2048, 1, 16
+lr, weight_decay = 2e-4, 0
+model = dict(
+    type=SupervisedFinetune,
+    llm=dict(type=AutoModelForCausalLM.from_pretrained, pretrained_model_name_or_path=name,
+             quantization_config=dict(type=BitsAndBytesConfig, load_in_4bit=True)),
+    lora=dict(type=LoraConfig, r=64))
+"""
+CHAT = "model_name_or_path: Qwen/Qwen3-8B\ntemplate: qwen\ninfer_backend: vllm\nvllm_maxlen: 8192\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "a.py",
+            NANO,
+            {"model": "gpt2", "accumulation_steps": "5", "gpus": "8", "train_tokens": "294912000"},
+        ),
+        (
+            "a.py",
+            XTUNER,
+            {"tuning": "lora", "lora_rank": "64", "precision": "nf4", "recompute": "full"},
+        ),
+        (
+            "a.yaml",
+            CHAT,
+            {"work": "inference", "sequence_tokens": "8192", "memory_utilization": "0.7"},
+        ),
+    ],
+)
+def test_configs_of_small_trainers_and_their_inference_are_read(name, text, expected):
+    assert columns(row_of(text, name), expected) == expected

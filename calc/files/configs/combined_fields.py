@@ -154,6 +154,9 @@ def _by_tokens(settings: RunSettings, copies: int | None, sequences_each: int) -
 
     `sequences_each`: sequences of one example, two of a pair.
     """
+    steps_of_all = int(settings.values.get("accumulation_of_all") or 0)
+    if steps_of_all and copies and steps_of_all % copies == 0:
+        settings.derive("accumulation_steps", steps_of_all // copies, ("accumulation_of_all",))
     everywhere = settings.values.get("micro_batch_all")
     prompts = settings.values.get("mini_prompts")
     if everywhere and copies and "batch" not in settings.explicit and int(everywhere) % copies == 0:

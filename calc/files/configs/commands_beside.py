@@ -5,11 +5,16 @@ import shlex
 from pathlib import PurePath
 
 from calc.files.configs.commands import shell_commands
-from calc.files.configs.comments import comments_of, machine_in_comments
+from calc.files.configs.comments import (
+    commands_in_comments,
+    comments_of,
+    machine_in_comments,
+    script_place,
+)
 from calc.files.configs.documents import SHELL_FORMS
 from calc.files.configs.inside.trees import file_form
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.tool_commands import LAUNCH, Reading
+from calc.files.configs.tool_commands import LAUNCH, Reading, launcher_readings
 
 PYTHON = "Python"
 COMMENTED = re.compile(r"^[ \t]*#[ \t]*(?=(?:torchrun|accelerate|deepspeed|python3?)\b)", re.M)
@@ -42,7 +47,25 @@ def _commented(text: str, file: str, commands: list[list[str]]) -> str:
     return "\n".join([COMMENTED.sub("# as ", text) if own else text, *lines])
 
 
-def machines_in_comments(texts: list[tuple[str, str]]) -> list[Reading]:
+def said_in_comments(texts: list[tuple[str, str]], readings: list[Reading]) -> list[Reading]:
+    """The launcher of a config in its comments, if no file counts GPUs, and the machine there."""
+    launchers: list[Reading] = []
+    for text, file in [] if any(map(_counts_gpus, readings)) else texts:
+        form = file_form(text, file)
+        commands = commands_in_comments(comments_of(text, form == PYTHON))
+        if form not in SHELL_FORMS and len(commands) == 1:
+            launchers += launcher_readings(commands[0][: script_place(commands[0])], file)
+    return launchers + _machine_in_comments(texts)
+
+
+def _counts_gpus(reading: Reading) -> bool:
+    """Return whether a reading says how many GPUs or nodes a run has."""
+    fields = reading.tool.fields if reading.tool else {}
+    parts = {fields[name].to for name in reading.fields if name in fields} | reading.parts.keys()
+    return bool(parts & {"gpus", "gpus_per_node", "nodes", "asked_gpus", "tasks_per_node"})
+
+
+def _machine_in_comments(texts: list[tuple[str, str]]) -> list[Reading]:
     """The line of a comment that names the only machine of the comments of a run."""
     for text, file in texts:
         comments = comments_of(text, file_form(text, file) == PYTHON)

@@ -46,6 +46,11 @@ def commands_in_comments(comments: str) -> list[list[str]]:
     return list(found.values())
 
 
+def script_place(command: list[str]) -> int:
+    """The place of the script among the words of a command; behind them where there is none."""
+    return next((at for at, word in enumerate(command) if word.endswith(".py")), len(command))
+
+
 def machine_in_comments(comments: str) -> Json:
     """The only instance or card that comments name, with its number and the line that says so."""
     lines = [line[:LONGEST_LINE] for line in comments.splitlines()]

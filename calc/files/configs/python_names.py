@@ -236,16 +236,16 @@ def _handed_over(tree: ast.AST) -> Json:
 
 
 def settings_of(tree: ast.Module, flags: Json) -> Json:
-    """The settings of a script by plain names: of flags, configs and constants in capitals."""
+    """The settings of a script by plain names: of flags, configs and constants in capitals.
+
+    Every name is a setting of a script that does nothing but set names.
+    """
+    is_config = not any(isinstance(node, ast.FunctionDef | ast.For) for node in ast.walk(tree))
     constants = {
         name.lower(): values[0]
         for name, values in assignments(tree).items()
-        if CONSTANT.fullmatch(name) and len(values) == 1
+        if len(values) == 1 and (is_config or CONSTANT.fullmatch(name))
     }
-    fields = {k: v for one in config_classes(tree).values() for k, v in one.items()}
-    return (
-        constants
-        | {name.lower(): value for name, value in fields.items()}
-        | flag_defaults(tree)
-        | flags
-    )
+    classes = config_classes(tree).values()
+    fields = {name.lower(): value for one in classes for name, value in one.items()}
+    return constants | fields | flag_defaults(tree) | flags

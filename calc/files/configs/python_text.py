@@ -62,6 +62,9 @@ def calls_of(
 def _name_of(call: ast.Call, names: tuple[str, ...]) -> str:
     """The name of a call among these names; empty for any other call."""
     callee = dotted_name(call.func)
+    if callee == "dict":  # of mmengine, whose configs say with type what they build
+        built = (one.value for one in call.keywords if one.arg == "type")
+        callee = next(map(dotted_name, built), "")
     name = next((one for one in names if f".{callee}".endswith(f".{one}")), "")
     if callee.endswith(INHERITED):  # Seq2SeqTrainingArguments, UnslothTrainingArguments
         name = name or INHERITED

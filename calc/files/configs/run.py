@@ -10,7 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
 from calc.evaluate import Row
 from calc.files.configs.combined_fields import derive, settle_stored_format
-from calc.files.configs.commands_beside import machines_in_comments, with_commands
+from calc.files.configs.commands_beside import said_in_comments, with_commands
 from calc.files.configs.common_facts import required_release, with_shared_gpus
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
@@ -96,7 +96,7 @@ def read_runs(
         if trainer.id == OF_LENGTH:
             readings.append(Reading(readings[0].file, None, {}, LAUNCH, released))
         if trainer.work == "training":
-            readings += machines_in_comments(texts)
+            readings += said_in_comments(texts, readings)
     return [
         _run(readings, trainer, named or ("", ""), missing, catalogs, model, downloads)
         for readings, trainer in zip(runs, trainers, strict=True)

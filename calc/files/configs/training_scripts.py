@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from calc.files.configs.comments import commands_in_comments, comments_of
+from calc.files.configs.comments import commands_in_comments, comments_of, script_place
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import fields_of
 from calc.files.configs.own_scripts import ANY_TRAINER
@@ -40,7 +40,7 @@ def training_script(text: str, file: str) -> list[Reading]:
     tree = parse_python(text, file)
     commands = commands_in_comments(comments_of(text, is_python=True))
     command = commands[0] if len(commands) == 1 else []
-    place = next((at for at, word in enumerate(command) if word.endswith(".py")), len(command))
+    place = script_place(command)
     flags = _flags(command[place + 1 :], file)
     calls = list(calls_of(tree, file, tuple(field_catalog().calls), flags))
     fields, inputs, names = _fields_of_calls(calls)
