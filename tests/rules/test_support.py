@@ -218,6 +218,8 @@ def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
             for degree in divided
         ]
         + [EXPERTS | NARROW | {"implementation": name} for name in ("megatron", "torchtitan")]
+        + [EXPERTS | EIGHT_BIT | {"implementation": name} for name in ("megatron", "torchtitan")]
+        * 8
         + [{**TRAIN, "attention": "sdpa", "precision": "fp16-mixed"}] * 16
     )
     scenarios = pd.concat([scenarios, spread], ignore_index=True)
@@ -236,6 +238,7 @@ def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
 SERVE = {"work": "inference", "model": "qwen3-0.6b", "implementation": "vllm"}
 TRAIN = {"work": "training", "model": "gpt2"}
 EXPERTS = {"work": "training", "model": "qwen3-30b-a3b", "gpus": 8, "expert_parallel": 8}
+EIGHT_BIT = {"expert_parallel": 1, "precision": "fp8-params"}
 NARROW = {"expert_parallel": 1, "tuning": "lora", "precision": "nf4"}
 CASES = recorded("cases/support.json")["verdicts"]  # scenario, what runs, the words of its note
 
