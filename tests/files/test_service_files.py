@@ -355,7 +355,7 @@ image: {name: nvcr.io/nvidia/tritonserver:25.10-vllm-python-py3}
 resources: {node_type: g6.48xlarge, limits: {nvidia.com/gpu: 8}}
 inline_script:
 - |
-  cat > /tmp/model.json <<EOF
+  cat > /srv/model.json <<EOF
   {"model": "$MODEL_PATH", "gpu_memory_utilization": 0.8, "tensor_parallel_size": 8}
   EOF
 server: {env: [{name: MODEL_PATH, value: /fsx/mistralai/Mistral-7B-Instruct-v0-3}]}
