@@ -10,6 +10,7 @@ OLD_CARDS = [
     ({"instance": "p3.2xlarge", "model": "llama-3.2-1b", "method": "lora"}, "yes"),
     ({"have": "8 x v100-16gb", "model": "llama-3.2-1b", "method": "lora"}, "yes"),
     ({"instance": "p3.2xlarge", "model": "llama-3.2-1b", "work": "inference"}, "unknown"),
+    ({"instance": "g5g.xlarge", "model": "bge-m3", "work": "inference"}, "unknown"),
     ({"instance": "p3.2xlarge", "model": "llama-3.2-1b", "loading": "default"}, ""),
 ]
 
@@ -28,3 +29,10 @@ def test_no_job_is_answered_with_an_older_build_that_its_machines_do_not_need():
     board = options(job, catalogs()).board
     assert set(board["instance"]) == {"g4dn.xlarge"}
     assert set(board["loading"]) == {"default"}
+
+
+def test_a_machine_that_needs_an_older_build_undercuts_no_free_answer():
+    """T4G, which costs less than T4, is not known to run."""
+    service = {"model": "qwen3-embedding-0.6b", "goal": "serve", "requests_per_second": 50}
+    named = options(service | {"instance": "g5g.xlarge"}, catalogs())
+    assert named.rows[0]["answer"] == "nearest"
