@@ -16,6 +16,7 @@ from calc.say.amounts import amount_words
 from calc.say.numbers import (
     count,
     duration,
+    gib_digits,
     gib_of,
     more,
     percent,
@@ -32,7 +33,7 @@ from calc.say.speed import pace_ratio, per_unit
 from calc.say.weights import publisher_words
 from calc.search.facts import Reasons, Rented
 from calc.search.reasons import BLOCK, leads
-from calc.units import DAY_HOURS, GIB
+from calc.units import DAY_HOURS
 
 TITLES = {
     "least-money": "Lowest cost",
@@ -155,7 +156,7 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     """Say what another answer offers, how fast it is, and its cost over the lowest cost."""
     row, least = reasons.row, reasons.least
     budget = f"of those that cost at most {{}} times the lowest cost ({usd(least['usd'])})"
-    room = f"{three_digits(row['headroom_bytes'] / GIB)} of {gib_of(row['gpu_memory_bytes'])} free"
+    room = f"{gib_digits(row['headroom_bytes'])} of {gib_of(row['gpu_memory_bytes'])} free"
     subject = {
         "knee": "",
         "easiest": (f"{obtainable_words(row)}, the lowest cost {obtainable_words(least)}"),

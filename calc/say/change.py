@@ -10,7 +10,18 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.say.limits import old_price_month
-from calc.say.numbers import about, changed_by, gib, is_missing, more, percent, span, usd, with_noun
+from calc.say.numbers import (
+    about,
+    changed_by,
+    gib,
+    is_missing,
+    more,
+    percent,
+    span,
+    usd,
+    with_capital,
+    with_noun,
+)
 from calc.say.setting import WORDS, choice
 from calc.scenarios.inputs import CATALOG_OF
 
@@ -145,10 +156,7 @@ def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> st
     effects = f"{'; '.join(filter(None, parts))}."
     if change["same_work"]:
         return effects
-    return (
-        f"{effects} "
-        f"{OTHER_WORK[row['work']]}.{f' {quality[0].upper()}{quality[1:]}.' if quality else ''}"
-    )
+    return f"{effects} {OTHER_WORK[row['work']]}.{f' {with_capital(quality)}.' if quality else ''}"
 
 
 def nothing_helps(row: Row) -> str:

@@ -98,7 +98,7 @@ def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
     if has_mark:
         meanings.append(f"{MARK} Check the quality.")
     if markets:
-        meanings.append(f"{MARKET_MARK} {markets[0].upper()}{markets[1:]}.")
+        meanings.append(f"{MARKET_MARK} {with_capital(markets)}.")
     return " ".join(meanings)
 
 

@@ -14,7 +14,7 @@ from calc.plan.fine_tune_then_serve import (
 from calc.say.answer_name import answer_name
 from calc.say.cases import summands
 from calc.say.crossover import OF_OWN_WEIGHTS
-from calc.say.numbers import billed_usd, count, is_missing, usd, with_noun
+from calc.say.numbers import billed_usd, count, is_missing, usd, with_capital, with_noun
 from calc.say.place import cards, place, region_name
 from calc.say.problem import problem_and_cure
 from calc.search.row_status import matrix_bits
@@ -55,7 +55,7 @@ def serving(services: list[Service], catalogs: Catalogs) -> str:
     alone = len(services) == 1 and services[0].copies > 1
     why = " All weights are tuned, so the models cannot share a service." if alone else ""
     return f"To serve the tuned models: cheapest is {first}.{why}" + "".join(
-        f" {words[0].upper()}{words[1:]}." for words in others
+        f" {with_capital(words)}." for words in others
     )
 
 

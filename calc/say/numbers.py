@@ -42,6 +42,11 @@ def gib(value: float | None) -> str:
     return "unknown" if is_missing(value) else f"{three_digits(value)} GiB"
 
 
+def gib_digits(size_bytes: float) -> str:
+    """Memory given in bytes, in GiB without the unit: 1.25."""
+    return three_digits(size_bytes / GIB)
+
+
 def gib_of(size_bytes: float) -> str:
     """Memory given in bytes, in GiB: 1.25 GiB."""
     return gib(size_bytes / GIB)

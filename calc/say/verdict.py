@@ -2,8 +2,7 @@
 
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
-from calc.say.numbers import gib, is_missing, three_digits
-from calc.units import GIB
+from calc.say.numbers import gib, gib_digits, is_missing, three_digits
 
 FITS = {"yes": "fits", "tight": "tight", "no": "does not fit", "": "no card named"}
 FITS_MEANING = {
@@ -45,8 +44,8 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
     """Return what must fit, its range, the card and the verdict."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
-    low = three_digits(row["needed_low_bytes"] / GIB)
-    high = three_digits(row["needed_high_bytes"] / GIB)
+    low = gib_digits(row["needed_low_bytes"])
+    high = gib_digits(row["needed_high_bytes"])
     exceeds = row["needed_bytes"] > row["gpu_memory_bytes"] > 0  # also of a row with a problem
     if row["fits"]:
         words = fit_words(row)
@@ -68,9 +67,9 @@ def memory_in_card(row: Row) -> str:
 
 def _size_in_card(row: Row) -> str:
     """Return what must fit and the size of the card, in GiB without the unit: 61.2 of 79.6."""
-    size = three_digits(row["needed_bytes"] / GIB)
+    size = gib_digits(row["needed_bytes"])
     card_bytes = row["gpu_memory_bytes"]
-    return f"{size} of {three_digits(card_bytes / GIB)}" if card_bytes > 0 else size
+    return f"{size} of {gib_digits(card_bytes)}" if card_bytes > 0 else size
 
 
 def range_text(low_gib: float, high_gib: float) -> str:

@@ -20,11 +20,12 @@ from calc.say.numbers import (
     about,
     changed_by,
     day_text,
+    gib_digits,
     is_missing,
     span,
     spoken_span,
-    three_digits,
     usd,
+    with_capital,
     with_noun,
 )
 from calc.say.paid import month_words
@@ -35,7 +36,6 @@ from calc.say.sessions import cache_hits_text
 from calc.say.speed import service_pace
 from calc.say.verdict import verdict
 from calc.search.row_status import scenario_of
-from calc.units import GIB
 from views.shared import row_words
 
 
@@ -90,11 +90,11 @@ def heading(options: Answer, catalogs: Catalogs, chosen_row: Row | None = None) 
         wrong, _ = heading_and_rest(options.obstacle, options.resolved, catalogs)
         return row_words.on_screen(wrong)
     if job.get("have"):
-        used_gib = three_digits(row["needed_bytes"] / GIB)
-        card = three_digits(row["gpu_memory_bytes"] / GIB)
+        used_gib = gib_digits(row["needed_bytes"])
+        card = gib_digits(row["gpu_memory_bytes"])
         word = verdict(row["fits"], row["runs"])
         return (
-            f"{word[0].upper()}{word[1:]}: {used_gib} of {card} GiB on "
+            f"{with_capital(word)}: {used_gib} of {card} GiB on "
             f"{_yours(row, machines_of_job(job, catalogs), catalogs)}"
         )
     where = row_words.where(row, catalogs, "+" in job["regions"])

@@ -6,14 +6,23 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.numbers import about, count, gib, gib_of, is_missing, span, three_digits, usd
+from calc.say.numbers import (
+    about,
+    count,
+    gib,
+    gib_digits,
+    gib_of,
+    is_missing,
+    span,
+    three_digits,
+    usd,
+)
 from calc.say.paid import time_of_cost
 from calc.say.place import place
 from calc.say.problem import problem_text
 from calc.say.setting import name_of
 from calc.say.speed import service_pace
 from calc.studies.guide import Leaf
-from calc.units import GIB
 from views.charts.guide_tree import Branch
 from views.shared.markdown import plain
 from views.shared.theme import FITS
@@ -186,9 +195,7 @@ def leaf(head: str, ready: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str,
         cells["Cost"] = cost + (
             "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
         )
-        needed_gib, card = (
-            three_digits(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes")
-        )
+        needed_gib, card = (gib_digits(row[name]) for name in ("needed_bytes", "gpu_memory_bytes"))
         cells["Memory of each GPU"] = f"{needed_gib} of {card} GiB"
     return {
         name: plain(text)

@@ -10,11 +10,13 @@ from calc.explain.step_through import MOST_MISS, Figures
 from calc.say.calculators import lack_text
 from calc.say.numbers import (
     gib,
+    gib_digits,
     gib_of,
     is_missing,
     parameter_count,
     percent,
     three_digits,
+    with_capital,
     with_noun,
 )
 from calc.say.place import place, short_card
@@ -99,7 +101,7 @@ def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
         tuple(name_of("model", model, catalogs) for model in walk.dials["model"]),
         UNIT[work],
         line_name(walk.card, catalogs),
-        f"{card[0].upper()}{card[1:]} has room for",
+        f"{with_capital(card)} has room for",
         stops,
         title,
         AXIS[work],
@@ -272,19 +274,15 @@ def shade(grade: float) -> str:
 
 def system(row: Row) -> dict[str, str]:
     """A calculator's figure for the step, its range, and what it does not count."""
-    total = row["needed_bytes"] / GIB
-    low = row["needed_low_bytes"] / GIB
-    high = row["needed_high_bytes"] / GIB
-    in_gib = gib(total) + (
-        f" ({three_digits(low)} to {three_digits(high)})" if not is_missing(low) else ""
-    )
-    in_gb = _printed_total(total * GIB, low * GIB, high * GIB)
+    total = row["needed_bytes"]
+    low, high = row["needed_low_bytes"], row["needed_high_bytes"]
+    is_ours = row["system"] == "ours"
+    range_words = "" if is_missing(low) else f" ({gib_digits(low)} to {gib_digits(high)})"
+    no_number = is_missing(total)
     return {
-        "Calculator": "Headroom"
-        if row["system"] == "ours"
-        else f"{row['system'].upper()}. {row['title']}",
-        "GiB per GPU": "–" if is_missing(total) else in_gib,
-        "As it prints it": "–" if is_missing(total) or row["system"] == "ours" else in_gb,
+        "Calculator": "Headroom" if is_ours else f"{row['system'].upper()}. {row['title']}",
+        "GiB per GPU": "–" if no_number else f"{gib_of(total)}{range_words}",
+        "As it prints it": "–" if no_number or is_ours else _printed_total(total, low, high),
         "Its rule": row["rule"] or "–",
         "Remarks": " ".join(filter(None, (lack_text(row), row["warns"], row["leaves_out"])))
         or "This estimate.",
