@@ -17,7 +17,6 @@ from calc.evaluate import Row
 from calc.files.request import PASTED, Request, request_of
 from calc.files.request_answer import (
     answer_request,
-    billed_row,
     check_open,
     job_of_request,
     row_of_request,
@@ -25,6 +24,7 @@ from calc.files.request_answer import (
 from calc.files.request_job import columns_of_run
 from calc.job.columns import JOB_BY_NAME
 from calc.mappings import Cells
+from calc.plan.bill import billed_row
 from calc.plan.figures import figures
 from calc.say.answer import titles
 from calc.say.differences import choices

@@ -3,10 +3,7 @@
 from math import ceil
 from typing import NamedTuple
 
-import pandas as pd
-
 from calc.answers.full_answer import Answer, full_answer
-from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.imported_run import ImportedRun, cautious
@@ -15,8 +12,7 @@ from calc.files.request_job import job_of_columns, scenario_of_columns
 from calc.files.words.request_reading import Question
 from calc.job.cells import listed
 from calc.job.columns import JOB_BY_NAME
-from calc.plan.bill import billed
-from calc.plan.figures import records
+from calc.plan.bill import billed_row
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
 from calc.units import DAY_HOURS, YEAR_HOURS
@@ -144,11 +140,6 @@ def _with_files(row: Row, run: ImportedRun, columns: Row) -> Row:
     """A row with what its files contradict, but for what the columns beside them settle."""
     problems = [text for text, column in run.problems if column not in columns]
     return cautious({**row, "problem": " ".join(problems) or row["problem"]}, run.summary)
-
-
-def billed_row(row: Row, catalogs: Catalogs) -> Row:
-    """A row with its market's money."""
-    return records(billed(pd.DataFrame([row]), catalogs))[0]
 
 
 def with_model(request: Request) -> Row:

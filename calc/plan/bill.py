@@ -11,6 +11,7 @@ from calc.cost.obtainability import classes_of
 from calc.cost.offers import price_of
 from calc.evaluate import Row
 from calc.mappings import Cells
+from calc.plan.figures import records
 from calc.units import GIB, HOUR_SECONDS
 
 BILL = (
@@ -55,6 +56,11 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
         table.loc[runs, "hours"] = rows.loc[runs, "run_hours"].astype(float)
         table.loc[runs, "seconds"] = table.loc[runs, "hours"] * HOUR_SECONDS
     return table
+
+
+def billed_row(row: Row, catalogs: Catalogs) -> Row:
+    """Return an estimated row with its market as a row of `billed`."""
+    return records(billed(pd.DataFrame([row]), catalogs))[0]
 
 
 def lines(row: Row) -> pd.DataFrame:

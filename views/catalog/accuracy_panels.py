@@ -128,12 +128,8 @@ def league(comparison: Results) -> None:
         "estimator": TEXT("Estimator"),
         "version": TEXT("Version"),
         "answered": NUMBER("Answered", format="%d"),
-    }
-    columns |= {
         "refused": NUMBER("Refused", format="%d"),
         "median_error_percent": NUMBER("Median error, %", format="%.3g"),
-    }
-    columns |= {
         "p90_error_percent": NUMBER("90th percentile, %", format="%.3g"),
         "within_percent": NUMBER("Within 10 %, %", format="%.0f"),
     }

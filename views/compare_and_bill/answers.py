@@ -28,6 +28,7 @@ DOWN = "Move down"
 REMOVE = "Remove"
 WIDTHS = (3.3, 6.3, 1.2)  # of name, figures and menu
 LONGEST_NAME = 60
+ACTIONS = {PLAN: kept_answers.take, COPY: kept_answers.duplicate, REMOVE: kept_answers.remove}
 RENAMED = "renamed"  # the place whose name is asked for
 
 
@@ -133,9 +134,7 @@ def _act(place: int, places: list[int]) -> None:
         to = places[places.index(place) + (1 if action == DOWN else -1)]
         kept_answers.move(place, to - place)
     else:
-        {PLAN: kept_answers.take, COPY: kept_answers.duplicate, REMOVE: kept_answers.remove}[
-            action
-        ](place)
+        ACTIONS[action](place)
 
 
 def rename() -> None:
