@@ -6,7 +6,15 @@ from datetime import date
 import pandas as pd
 
 from calc.catalogs.load import Catalogs, with_readings
-from calc.commands.command import cells_of, plan_rows, tell, with_days, write_result, write_table
+from calc.commands.command import (
+    cells_of,
+    iso_day,
+    plan_rows,
+    tell,
+    with_days,
+    write_result,
+    write_table,
+)
 from calc.files.bills.bill_reader import bill_of_file
 from calc.files.bills.small import typed_amount
 from calc.files.budgets import budgets_of_file
@@ -66,7 +74,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     refusals = plans[plans["problem"] != ""].itertuples()
     tell(*(f"{options.plans}: {row.scenario}: {row.problem}" for row in refusals))
     plans = ticked_rows(with_days(plans, options.plans))
-    bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
+    bill = within(_bill(options), iso_day(options.first_day), iso_day(options.last_day))
     result = actual(bill, plans, catalogs, today, _read_assignments(options.assign))
     days_left = runway(result, options.budget) if options.budget is not None else None
     if options.table:
@@ -125,11 +133,3 @@ def _read_assignments(words: list[str]) -> dict[str, str]:
             )
     parts = [word.rpartition("=") for word in words]
     return {label.strip(): plan.strip() for label, _, plan in parts}
-
-
-def _day(word: str) -> str:
-    """An ISO day, or empty. Raises TableError."""
-    try:
-        return date.fromisoformat(word).isoformat() if word else ""
-    except ValueError:
-        raise TableError(f"'{quote_cell(word)}' is not a date; write it as 2026-11-28.") from None

@@ -129,21 +129,20 @@ def with_days(plans: pd.DataFrame, path: str) -> pd.DataFrame:
     """
     cells = cells_of(path)
     days = {
-        name: [_iso_day(cell, name, path) for cell in cells[name]]
+        name: [iso_day(str(cell).strip(), f"{path}: ", f" in {name}") for cell in cells[name]]
         for name in ("starts", "ends")
         if name in cells
     }
     return plans.assign(**days)
 
 
-def _iso_day(cell: object, name: str, path: str) -> str:
-    """An ISO day or an empty text. Raises TableError."""
-    text = str(cell).strip()
+def iso_day(word: str, before: str = "", after: str = "") -> str:
+    """An ISO day, or empty. Raises TableError, with words before and after the wrong one."""
     try:
-        return date.fromisoformat(text).isoformat() if text else ""
+        return date.fromisoformat(word).isoformat() if word else ""
     except ValueError:
         raise TableError(
-            f"{path}: '{quote_cell(text)}' in {name} is not a date; write it as 2026-11-28."
+            f"{before}'{quote_cell(word)}'{after} is not a date; write it as 2026-11-28."
         ) from None
 
 

@@ -4,12 +4,11 @@ import argparse
 from datetime import date
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import plan_rows, tell, with_days, write_table
+from calc.commands.command import iso_day, plan_rows, tell, with_days, write_table
 from calc.files.budgets import budgets_of_file, own_budgets
 from calc.plan.budgets import Budget, budget_use, by_team, with_gpu_hours
 from calc.plan.plan_bill import plan_bill, ticked_rows
 from calc.say.budgets import use_sentence
-from calc.scenarios.problems import TableError, quote_cell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +46,5 @@ def read_budgets(path: str | None) -> list[Budget]:
 
 def begin_day(word: str) -> date:
     """The day on which plans begin. Raises TableError."""
-    try:
-        return date.fromisoformat(word) if word else date.today()
-    except ValueError:
-        raise TableError(
-            f"--begin '{quote_cell(word)}' is not a date; write it as 2026-11-28."
-        ) from None
+    day = iso_day(word, "--begin ")
+    return date.fromisoformat(day) if day else date.today()
