@@ -15,7 +15,7 @@ def expert_batch(running_sequences, expert_gpus, tensor_parallel):
 
 
 def touched_experts_ratio(
-    expert_batch, stack_experts, stack_experts_per_token, expert_popularity_shape
+    expert_batch, stack_experts, stack_chosen_experts_ratio, expert_popularity_shape
 ):
     """Share of the experts that some token of a decode step chose. Shape (stacks, rows). [share]
 
@@ -25,9 +25,8 @@ def touched_experts_ratio(
     1920, J. Roy. Stat. Soc. 83(2), 255-279; a: expert_popularity_shape of
     catalogs/calibrated/time_constants.yaml.
     """
-    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    some = (stack_experts > 0) & (chosen_ratio < 1)
-    idle_ratio = np.where(some, 1 - chosen_ratio, 1)
+    some = (stack_experts > 0) & (stack_chosen_experts_ratio < 1)
+    idle_ratio = np.where(some, 1 - stack_chosen_experts_ratio, 1)
     others = (
         1 - (expert_batch - 1) * np.log(idle_ratio) / expert_popularity_shape
     ) ** -expert_popularity_shape

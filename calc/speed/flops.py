@@ -102,13 +102,20 @@ def step_tokens(
     return np.where(trains > 0, tokens, np.nan)
 
 
-def stack_idle_experts_ratio(stack_experts, stack_experts_per_token):
-    """Share of the experts that a token does not meet: 1 − k / E. Shape (stacks, rows). [share]
+def stack_chosen_experts_ratio(stack_experts, stack_experts_per_token):
+    """Share of the experts that a token meets: k / E. Shape (stacks, rows). [share]
 
     Source: top-k routing, Shazeer et al. 2017, arXiv 1701.06538.
     """
-    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    return np.where(stack_experts > 0, idle_ratio, 0)
+    return np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+
+
+def stack_idle_experts_ratio(stack_experts, stack_chosen_experts_ratio):
+    """Share of the experts that a token does not meet: 1 − k / E. Shape (stacks, rows). [share]
+
+    By definition.
+    """
+    return np.where(stack_experts > 0, 1 - stack_chosen_experts_ratio, 0)
 
 
 def stack_active_parameters(
@@ -183,20 +190,15 @@ def expert_matmul_flops(
     stack_pass_tokens,
     stack_layers,
     stack_block_expert_parameters,
-    stack_experts,
-    stack_experts_per_token,
+    stack_chosen_experts_ratio,
 ):
     """Forward products of routed experts: 2 · batch · tokens · experts · k / E. [FLOP]
 
     Source: Shazeer et al. 2017, arXiv 1701.06538.
     """
-    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    chosen_parameters = stack_block_expert_parameters * stack_chosen_experts_ratio
     return (
-        2
-        * batch_sequences
-        * np.sum(
-            stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0
-        )
+        2 * batch_sequences * np.sum(stack_pass_tokens * stack_layers * chosen_parameters, axis=0)
     )
 
 

@@ -62,15 +62,12 @@ def _longest_rest(count, context, answer, variation):
     return low
 
 
-def last_read_bytes(
-    dense_weights_bytes, stack_expert_bytes, stack_experts, stack_experts_per_token
-):
+def last_read_bytes(dense_weights_bytes, stack_expert_bytes, stack_chosen_experts_ratio):
     """Weights that a decode step of one sequence reads. [B]
 
     By definition.
     """
-    chosen = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    return dense_weights_bytes + np.sum(stack_expert_bytes * chosen, axis=0)
+    return dense_weights_bytes + np.sum(stack_expert_bytes * stack_chosen_experts_ratio, axis=0)
 
 
 def last_decode_step_seconds(

@@ -61,7 +61,7 @@ def dequantize_seconds(dequantize_bytes, streamed_bytes_per_second, prefill_spli
 def pass_experts_seconds(
     stack_expert_bytes,
     stack_experts,
-    stack_experts_per_token,
+    stack_chosen_experts_ratio,
     passed_tokens,
     streamed_bytes_per_second,
 ):
@@ -71,7 +71,7 @@ def pass_experts_seconds(
     fused_moe/fused_moe.py, whose kernel reads the weights of an expert for each block of its
     tokens.
     """
-    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    idle_ratio = 1 - stack_chosen_experts_ratio
     touched = np.where(stack_experts > 0, 1 - idle_ratio**passed_tokens, 0)
     return np.sum(stack_expert_bytes * touched, axis=0) / streamed_bytes_per_second
 

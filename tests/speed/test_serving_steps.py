@@ -202,9 +202,9 @@ def test_experts_are_read_where_they_lie_and_busiest_ranks_read_more(catalogs):
     assert expert_gpus(2, 4) == 4
     # One token touches its own k of E; many touch fewer than if all experts were liked alike, and
     # at last all.
-    experts, chosen = np.array([[128.0]]), np.array([[4.0]])
+    experts, chosen_ratio = np.array([[128.0]]), np.array([[4 / 128]])
     one, many, all_of_them = (
-        touched_experts_ratio(batch, experts, chosen, 2)[0, 0] for batch in (1, 64, 1e6)
+        touched_experts_ratio(batch, experts, chosen_ratio, 2)[0, 0] for batch in (1, 64, 1e6)
     )
     assert one == pytest.approx(4 / 128)
     assert 0.6 < many < 1 - (1 - 4 / 128) ** 64

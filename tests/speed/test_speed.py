@@ -16,6 +16,7 @@ from calc.speed.flops import (
     attention_flops,
     matmul_flops,
     stack_active_parameters,
+    stack_chosen_experts_ratio,
     stack_context_tokens,
     stack_idle_experts_ratio,
 )
@@ -70,7 +71,7 @@ def test_flops_of_a_step_are_those_of_palm_and_megatron(catalogs):
 
 
 def test_a_token_meets_its_experts_all_of_shared_weights_and_its_window():
-    idle_ratio = stack_idle_experts_ratio(np.array([[8.0]]), np.array([[2.0]]))
+    idle_ratio = stack_idle_experts_ratio(np.array([[8.0]]), np.array([[2 / 8]]))
     active = stack_active_parameters(
         *(np.array([[number]]) for number in (32.0, 1451.0, 1409.0)), idle_ratio, 0.0, 1.0
     )
@@ -150,12 +151,9 @@ def test_laws_of_communication(size, parameters, seconds, compute, overlap):
 
 @given(st.integers(1, 512), st.integers(1, 16), st.integers(16, 384))
 def test_more_sequences_touch_more_experts(batch, chosen, experts):
-    ratio = touched_experts_ratio(
-        batch, np.array([[experts]]), np.array([[min(chosen, experts)]]), 2
-    )
-    more = touched_experts_ratio(
-        batch + 1, np.array([[experts]]), np.array([[min(chosen, experts)]]), 2
-    )
+    chosen_ratio = stack_chosen_experts_ratio(np.array([[experts]]), np.array([[chosen]]))
+    ratio = touched_experts_ratio(batch, np.array([[experts]]), chosen_ratio, 2)
+    more = touched_experts_ratio(batch + 1, np.array([[experts]]), chosen_ratio, 2)
     assert min(chosen, experts) / experts - 1e-9 <= ratio <= more <= 1
 
 
