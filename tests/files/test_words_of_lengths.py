@@ -72,6 +72,9 @@ def test_numbers_are_read_by_their_unit_and_noun(text, columns):
         "lora phi-4, 9k rows of 90 tokens, it stops at step 37 of 1250",
         "phi-4 for 30ish users, the credits expire 12/31",
         "phi-4, 9 rps between 9 and 12",
+        "order PO 4500012345: phi-4, 9 users, business hours",
+        "phi-4 for 30 (thirty) users on 1 (one) L4",
+        "we replace bert-base (110M) by phi-4, 9 rps",
         "which of the two is cheaper, g6e or p5? phi-4 for 9 users",
     ],
 )
@@ -221,6 +224,11 @@ def test_a_name_that_contains_another_is_not_taken_for_it(name):
             {"tokens_per_month": 54_000_000},
         ),
         ("budget for the quarter: 900 USD, phi-4 for 9 users", {"usd_most": 300}),
+        ("3M requests last month, 90 in, 9 out, phi-4", {"requests_per_second": 1.14155251142}),
+        ("last month we spent $4k. phi-4 for 9 users", {"usd_most": None}),
+        ("our rack: 2 servers, each 4x L40S, phi-4", {"gpus": 8}),
+        ("average 3, max 12 concurrent chats, phi-4", {"users": 12}),
+        ("phi-4 / lora r=64 / 9M tokens / any gpu", {"train_tokens": 9_000_000}),
         ("what throughput can I expect of phi-4 on 4x L4?", {"solve": "users"}),
         ("p5.48xlarge for 2 days: on what (tokens) can I lora phi-4?", {"solve": "train_tokens"}),
         ("phi-4를 동시 사용자 40명에게 서비스, 월 예산 3,000달러", {"users": 40, "usd_most": 3000}),
@@ -229,3 +237,15 @@ def test_a_name_that_contains_another_is_not_taken_for_it(name):
 def test_what_stands_beside_a_number_says_what_it_is(text, columns):
     found = read_request(text, catalogs()).columns
     assert {name: found.get(name) for name in columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("22 requests/s in the peak, 4 on average, phi-4", "4 on average"),
+        ("90 requests an hour, bursts to 3 per second, phi-4", "90 requests an hour"),
+        ("average 3, max 12 concurrent chats, phi-4", "average 3"),
+    ],
+)
+def test_of_two_numbers_in_one_phrase_the_one_that_is_left_out_is_named_alone(text, words):
+    assert words in read_request(text, catalogs()).not_counted

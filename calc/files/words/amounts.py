@@ -7,6 +7,7 @@ from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.vocabulary import lexicon, silent_words
 
+MARKS = re.compile(r"[,;:()+]")
 NEXT_WORD = re.compile(r" ([a-zà-ÿ]{3,})\b")
 WORD_BEFORE = re.compile(r"([a-zà-ÿ]{3,}) (?:(?:about|around|roughly|some|approximately|~) ?)?$")
 KEY_BEFORE = re.compile(r"[a-z][\w.-]* ?= ?$")
@@ -59,8 +60,20 @@ class Amounts:
         self.facts.ask(column, self.words(claim), choices, text)
 
     def leave_out(self, claim: Claim) -> None:
-        """Name a claim as not counted."""
-        self.facts.not_counted.append(self.words(claim))
+        """Name a claim as not counted; of a phrase with others its own part: 4 on average."""
+        self.words(claim)
+        self.facts.not_counted.append(self._own_words(claim))
+
+    def _own_words(self, claim: Claim) -> str:
+        """The words of a claim between those of the others that its phrase has."""
+        others = [one.item for one in self.claims if one.first == claim.first and one is not claim]
+        if not others:
+            return self.text[claim.start : claim.end]
+        start = max((one.end for one in others if one.end <= claim.item.start), default=claim.start)
+        end = min((one.start for one in others if one.start >= claim.item.end), default=claim.end)
+        head = MARKS.split(self.text[start : claim.item.start])[-1]
+        tail = MARKS.split(self.text[claim.item.end : end])[0]
+        return f"{head}{claim.item.text}{tail}".strip()
 
     def words(self, claim: Claim) -> str:
         """The words of a claim, which has its say with them."""

@@ -31,6 +31,7 @@ LARGER = frozenset({"bigger than", "larger than", "better than", "above", "beyon
 
 COMMA = Item(0, 0, ",", frozenset({","}))
 FARTHEST_CORRECTION = 7  # items between two models
+FARTHEST_SIZE = 4  # items behind a model
 FARTHEST_WISH = 2  # items behind and: and we want
 
 
@@ -83,6 +84,7 @@ def put_aside(items: list[Item]) -> set[int]:
         follows = "," in clause.mark.tags
     aside |= _under_heading_of_today(items)
     aside |= _days_of_reply(items) | _overloaded(items)
+    aside |= _sizes_of(items, aside)
     aside |= _corrected(items) | _of_other_role(items)
     return aside | _compared(items) | _answered_no(items) | signature_of(items)
 
@@ -156,6 +158,16 @@ def _replaced(items: list[Item], clause: Clause) -> set[int]:
     before = [place for place in names if place < joints[0]] if joints else []
     given = before or [place for place in names if place > verb]
     return {*given, *_machines(items, given)}
+
+
+def _sizes_of(items: list[Item], aside: set[int]) -> set[int]:
+    """The numbers of the items in a parenthesis behind a model that is put aside: bert (110M)."""
+    sizes: set[int] = set()
+    for place in aside:
+        inside = [item.text for item in items[place + 1 : place + 1 + FARTHEST_SIZE]]
+        if "MODEL" in items[place].tags and inside[:1] == ["("] and ")" in inside:
+            sizes |= set(range(place + 1, place + 2 + inside.index(")")))
+    return sizes
 
 
 def _left(items: list[Item], clause: Clause) -> set[int]:

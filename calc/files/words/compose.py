@@ -6,6 +6,7 @@ from calc.catalogs.schemas.vocabulary import Unit
 from calc.files.words.items import Item
 from calc.files.words.labels import with_labels
 from calc.files.words.neighbors import AT_ONCE, PERSON, settle_by_neighbors
+from calc.files.words.periods import with_counted_periods
 from calc.files.words.vocabulary import vocabulary
 from calc.files.words.word_counts import words_as_tokens
 
@@ -34,7 +35,7 @@ FARTHEST_ACTIVE = 5  # items behind a tenth
 
 def compose_quantities(items: list[Item]) -> list[Item]:
     """The items with numbers and units joined to times, money, shares, memory and rates."""
-    items = with_labels(items)
+    items = with_counted_periods(with_labels(items))
     several: list[Item] = []
     place = 0
     while place < len(items):
