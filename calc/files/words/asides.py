@@ -341,7 +341,7 @@ def _under_heading_of_today(items: list[Item]) -> set[int]:
 
 
 def _overloaded(items: list[Item]) -> set[int]:
-    """The numbers of the items of sentences about what is too small today: our box is full."""
+    """The numbers of the items of sentences about what is full today or over: our box is full."""
     sentence: list[int] = []
     aside: set[int] = set()
     for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
@@ -351,7 +351,8 @@ def _overloaded(items: list[Item]) -> set[int]:
         tags = {tag for one in sentence for tag in items[one].tags}
         words = {items[one].text for one in sentence}
         is_ours = bool(words & signals("own")) and "wish" not in tags
-        if "overloaded" in tags and tags & MACHINES and is_ours:
+        is_full = "overloaded" in tags and tags & MACHINES and is_ours
+        if is_full or ("ended" in tags and "wish" not in tags):
             aside |= set(sentence)
         sentence = []
     return aside

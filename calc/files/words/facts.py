@@ -89,13 +89,9 @@ class Facts:
                 if isinstance(value, int | float) and not bound.least <= value <= bound.most:
                     words = self.words.get(one, str(value))
                     self.drop(one)
-                    quantity = one.replace("_", " ")
-                    self.ask(
-                        one,
-                        words,
-                        text=f"You wrote '{words}', which is not plausible as {quantity}. "
-                        f"What is meant?",
-                    )
+                    question = vocabulary().questions.get(one, "What is meant?")
+                    text = f"You wrote '{words}', which is not plausible. {question}"
+                    self.ask(one, words, text=text)
 
 
 def _shown(value: Any) -> str:

@@ -81,6 +81,12 @@ ENGLISH_MIL = re.compile(r"(?<=\d) ?mil\b(?! millones)")  # a million, and in Sp
 NEGATIVE = re.compile(r"(?<=[a-z] )(?:-|minus )(\d+)(?![\w.,:-])")  # with -5 users
 TWO_NUMBERS = re.compile(r"(\d{1,3}) [1-9]\d\d(?![\d.,]| \d)")  # batch 4 512 tokens
 TABLE_LINE = re.compile(r"^\|\s*([^|\n]+?)\s*\|\s*([^|\n]+?)\s*\|\s*$", re.MULTILINE)
+TWO_SUMS = re.compile(  # between $500 and $700; $500 to $700
+    r"(?:\b(?:between|zwischen|entre) )?([$€£]) ?(\d[\d.,]*k?) ?"
+    r"(?:-|to|and|und|bis|et|à|y|a) ?[$€£] ?(?=\d)",
+    re.IGNORECASE,
+)
+PORTUGUESE_IN = re.compile(r"\b[Nn]o\b(?! máximo| mínimo| total)")  # in the
 APOSTROPHES = str.maketrans("’‘`", "'''")
 KEY_MARKS = ("=", ":")  # between a key and its value
 OF_SMALL_NUMBERS = frozenset({"batch", "accumulation", "epoch", "rank", "tp", "pp", "generation"})
@@ -116,6 +122,7 @@ def normalize(text: str) -> str:
     text = WIDE_MARKS.sub(lambda match: match[0] + " ", text)  # which else join two numbers
     language = language_of(text)
     text = GERMAN_BILLION.sub(r"\1 Billionen", text) if language == "de" else text
+    text = PORTUGUESE_IN.sub("em", text) if language == "pt" else text
     if language == "de":
         text = GERMAN_ADJECTIVE.sub(lambda match: _time_of_adjective(*match.groups()), text)
     text = text if language in ("es", "pt") else ENGLISH_MIL.sub(" million", text)
@@ -125,6 +132,7 @@ def normalize(text: str) -> str:
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
     plain = ABBREVIATION.sub(r"\1", plain)
+    plain = TWO_SUMS.sub(r"\1\2-", plain)
     plain = re.sub(r"(?<=\w)-(?=hours?\b)", " ", plain)  # H100-hours
     plain = re.sub(r"[^\S\n]+", " ", plain)
     if _is_wrapped(plain):
