@@ -352,7 +352,8 @@ def _overloaded(items: list[Item]) -> set[int]:
         words = {items[one].text for one in sentence}
         is_ours = bool(words & signals("own")) and "wish" not in tags
         is_full = "overloaded" in tags and tags & MACHINES and is_ours
-        if is_full or ("ended" in tags and "wish" not in tags):
+        is_over = bool(sentence) and any("ended" in items[one].tags for one in sentence[-1:])
+        if is_full or is_over:  # as the last words: the pilot is over
             aside |= set(sentence)
         sentence = []
     return aside

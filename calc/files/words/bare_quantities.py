@@ -156,7 +156,7 @@ def put_target(facts: Facts, items: list[Item]) -> None:
             and not facts.columns.keys() & OF_RUN
         ) or (  # how far do 500 dollars go
             facts.columns.get("goal") in ("tune", "train")
-            and "usd_most" in facts.columns
+            and {"usd_most", "hours_most"} & facts.columns.keys()
             and not facts.columns.keys() & {*OF_RUN, "solve"}
         ):
             facts.columns["solve"] = "train_tokens"

@@ -86,6 +86,8 @@ TWO_SUMS = re.compile(  # between $500 and $700; $500 to $700
     r"(?:-|to|and|und|bis|et|à|y|a) ?[$€£] ?(?=\d)",
     re.IGNORECASE,
 )
+OF_QUOTA = re.compile(r"\b(?:quota|vcpu)", re.IGNORECASE)
+NO_QUOTA = re.compile(r"\b(?:0|zero|none) for (?=[pPgG]\b)")  # 192 vCPUs for P, 0 for G
 PORTUGUESE_IN = re.compile(r"\b[Nn]o\b(?! máximo| mínimo| total)")  # in the
 APOSTROPHES = str.maketrans("’‘`", "'''")
 KEY_MARKS = ("=", ":")  # between a key and its value
@@ -132,6 +134,7 @@ def normalize(text: str) -> str:
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
     plain = ABBREVIATION.sub(r"\1", plain)
+    plain = NO_QUOTA.sub("no quota for ", plain) if OF_QUOTA.search(plain) else plain
     plain = TWO_SUMS.sub(r"\1\2-", plain)
     plain = re.sub(r"(?<=\w)-(?=hours?\b)", " ", plain)  # H100-hours
     plain = re.sub(r"[^\S\n]+", " ", plain)

@@ -39,7 +39,6 @@ PERCENTILES = {  # role -> the column of the limit that the share is of
     "percentile_token": "token_percentile",
     "percentile_answer": "first_token_percentile",
 }
-LIMITING = frozenset({"budget", "most"})
 LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"})
 
 

@@ -54,12 +54,15 @@ def put_load(amounts: Amounts) -> None:
         amounts.ask("requests_per_second", claim, choices=("of each person", "of all"))
     for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
         _put_token_rate(amounts, claim, claim.item.value)
+    both = _in_and_out(amounts)
     for claim in amounts.of("tokens_rate", "tokens_rate_user", "tokens_rate_total"):
+        if claim in both:
+            continue
         if claim.rate_seconds < DAY:
             _put_token_rate(amounts, claim, claim.item.value / claim.rate_seconds)
         else:
             _put_tokens_a_day(amounts, claim, claim.item.value)
-    if both := amounts.of("tokens_rate_both"):
+    if both := both or amounts.of("tokens_rate_both"):
         _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
         amounts.words(both[-1])
 
@@ -122,6 +125,14 @@ def _ask_about_several(amounts: Amounts) -> None:
         amounts.facts.drop("requests_per_second")
         text = SEVERAL_RATES.format(" and ".join(words))
         amounts.facts.ask("requests_per_second", " and ".join(words), tuple(words), text)
+
+
+def _in_and_out(amounts: Amounts) -> list[Claim]:
+    """Two rates of tokens by the day of which one comes out; none of other rates."""
+    daily = [claim for claim in amounts.of("tokens_rate") if claim.rate_seconds >= DAY]
+    periods = {claim.rate_seconds for claim in daily}
+    out = [claim for claim in daily if "out" in claim.cues]
+    return daily if len(daily) == 2 and len(out) == 1 and len(periods) == 1 else []
 
 
 def _put_peak_share(amounts: Amounts, claim: Claim) -> None:

@@ -162,12 +162,15 @@ def is_forbidden(items: list[Item], place: int) -> bool:
     """Return whether the words after a name rule it out: spot is not an option."""
     if _ends(items, place):
         return True
-    denied = False  # spot isn't acceptable
+    denied, unknown = False, 0  # spot isn't acceptable; spot kommt für uns nicht in Frage
     for other in items[place + 1 : place + 8]:
         if "forbidden" in other.tags or (denied and "allowed" in other.tags):
             return True
         if "not" in other.tags:
             denied = True
+            continue
+        if not other.tags and other.text.isalpha() and unknown < MOST_UNKNOWN:
+            unknown += 1
             continue
         if (
             other.tags & HARD

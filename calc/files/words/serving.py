@@ -67,6 +67,9 @@ def _put_lengths(amounts: Amounts) -> None:
     """Set the lengths of contexts, prompts and answers, and the turns of a conversation."""
     for role, column in COLUMN_OF_LENGTH.items():
         for claim in amounts.of(role):
+            if _is_of_answer(amounts, claim):
+                amounts.put("answer_tokens", claim)
+                continue
             amounts.put("prompt_tokens" if _is_of_prompt(amounts, claim, column) else column, claim)
     for claim in amounts.of("length_both"):
         amounts.put("prompt_tokens", claim)
@@ -75,6 +78,15 @@ def _put_lengths(amounts: Amounts) -> None:
         amounts.put(claim.role, claim)
     for claim in amounts.of("turn_tokens"):
         amounts.ask("prompt_tokens", claim, OF_TURN.format(amounts.words(claim)))
+
+
+def _is_of_answer(amounts: Amounts, claim: Claim) -> bool:
+    """Return whether a short length is of the answer: a prompt of 600 tokens, 450 tokens long."""
+    is_short = claim.role == "seq_tokens" and claim.item.value < SHORTEST_WINDOW
+    columns = amounts.facts.columns
+    has_prompt = "prompt_tokens" in columns or bool(amounts.of("each_tokens"))
+    is_long = is_short and "long" in claim.cues
+    return is_long and has_prompt and "answer_tokens" not in columns
 
 
 def _is_of_prompt(amounts: Amounts, claim: Claim, column: str) -> bool:
