@@ -333,3 +333,66 @@ CHAT = "model_name_or_path: Qwen/Qwen3-8B\ntemplate: qwen\ninfer_backend: vllm\n
 )
 def test_configs_of_small_trainers_and_their_inference_are_read(name, text, expected):
     assert columns(row_of(text, name), expected) == expected
+
+
+NEW_SECTIONS = """
+model: {d_model: 5120, n_layers: 40, n_heads: 40, vocab_size: 99}
+optimizer: {name: adamw, lr: 3.0e-4, weight_decay: 0.1}
+parallelism: {dp: 2, tp: 4}
+tags: [a100]
+data: {max_length: 512}
+"""
+SHADOWED = """
+batch_size = 64
+def loader(batch_size):
+    return DataLoader(data, batch_size=batch_size)
+def loaders(batch_size):
+    return loader(batch_size=batch_size), loader(batch_size=batch_size)
+loaders(batch_size=8)
+model = AutoModelForCausalLM.from_pretrained("gpt2")
+loss.backward()
+"""
+OPTIONS = """
+size=2
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --size) size="$2"; shift 2 ;;
+  esac
+done
+python train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size $size --use_qlora 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.yaml", NEW_SECTIONS, {"model": "", "gpus": "8", "tensor_parallel": "4", "gpu": ""}),
+        ("a.py", SHADOWED, {"batch": "8"}),
+        ("a.sh", OPTIONS, {"batch": "2", "tuning": "lora", "precision": "nf4"}),
+        (
+            "a.sh",
+            "python q.py --model_name_or_path Qwen/Qwen3-8B --source_max_len 16 "
+            "--target_max_len 512 --lora_r 8",
+            {"sequence_tokens": "528"},
+        ),
+    ],
+)
+def test_names_of_own_trainers_have_one_meaning(name, text, expected):
+    assert columns(row_of(text, name), expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.sh", "python t.py --config runs/${x}.yaml", "runs/${x}.yaml, which is not here"),
+        (
+            "a.py",
+            "@hydra.main(config_path='conf', config_name='sft')\ndef main(cfg): pass",
+            "conf/sft.yaml, which is not here",
+        ),
+    ],
+)
+def test_a_script_whose_settings_stand_elsewhere_names_that_file(name, text, said):
+    with pytest.raises(ConfigProblem) as problem:
+        read_runs([(name, text.encode())], catalogs())
+    assert said in str(problem.value)

@@ -55,6 +55,7 @@ HERE = re.compile(
 )
 BLOCK = re.compile(r"\0(?P<name>\w+)\0(?P<adds>\+?)\0(?P<words>.*)", re.S)  # an array, in its place
 LOCATED = re.compile(r"\$\((?:which|command -v) ([\w./-]+)\)")  # $(which trl)
+POSITIONAL = re.compile(r"\$\{?\d\}?")  # which leaves the default of an option as it is
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 BREAKS = ("&&", "||", ";", "|", "&")
 ENDS_BRANCH = ";;"  # of a case statement
@@ -157,7 +158,8 @@ def _commands_of(
     own: dict[str, str] = {}
     assignments = 0
     while assignments < len(command) and (name := ASSIGNED.fullmatch(command[assignments])):
-        variables[name[1]] = own[name[1]] = name[2]
+        if not POSITIONAL.fullmatch(name[2]) or name[1] not in variables:
+            variables[name[1]] = own[name[1]] = name[2]
         placed.add(name[1])
         assignments += 1
     assigned, command = command[:assignments], command[assignments:]

@@ -18,7 +18,7 @@ from calc.files.configs.inside.services import (
 )
 from calc.files.configs.inside.trees import file_form, python_of_notebook, tree_of
 from calc.files.configs.inside.units import as_script
-from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY
+from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY, adapts_otherwise
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.sections import fields_of_sections
 from calc.files.configs.texts import flat, read_mapping, resolve_references
@@ -41,6 +41,7 @@ SHELL_FORMS = ("command", "Makefile", "justfile", "unit")
 DOCUMENT = re.compile(r"^---(?:[ \t].*)?$", re.M)  # between the documents of a YAML text
 CONTENT = re.compile(r"^[ \t]*[^#\s]", re.M)
 BASE = re.compile(r"^(?:defaults|base_config):[ \t]*['\"]?([^\s'\"\[]+)", re.M)
+OF_LOOPS = ("lightning",)  # trainers whose fields are like those of a script
 STARTS = re.compile(r"^(?:apiVersion|services|image|cells):", re.M)  # of files that start programs
 OVERRIDES = "it overrides some fields of {}, which is not here. Add that file with +."
 TOO_MANY = "it holds {:,} configs, and at most {} are read at once. Give those of your runs alone."
@@ -91,6 +92,8 @@ def several_readings(
         if not base and (missing := BASE.search(text)):
             raise ConfigProblem(f"{file}: {OVERRIDES.format(missing[1])}")
         return _runs_of_sections(fields, text, file) or services_of(text, file)
+    if tool.id in LIKE_ANY and adapts_otherwise(fields):  # TRL adapts with use_peft
+        tool = tools()[ANY_TRAINER]
     parts = [part for part in DOCUMENT.split(text) if CONTENT.search(part)]
     if not base and form == "YAML" and len(parts) > 1:  # a config in each of its documents
         if len(parts) > MOST_RUNS:
@@ -161,24 +164,35 @@ def _fields_of(text: str, file: str, form: str, base: tuple[str, str] | None) ->
 
 def _runs_of_sections(fields: Json, text: str, file: str) -> list[list[Reading]]:
     """The runs of a config of one's own trainer, one for each machine; empty where it is none."""
-    tree = tree_of(text, file)
+    tree = _untagged(tree_of(text, file))
     if STARTS.search(text) or any(map(_is_of_tool, programs_of(tree))):
         return []
     facts = facts_of(tree)
     machine = {".".join(fact.path) for fact in facts if fact.kind in MACHINE_FACTS}
     rest = {name: value for name, value in fields.items() if name not in machine}
-    own = fields_of_sections(rest)
-    return _of_machines(_of_config(own, file, tools()[ANY_TRAINER]), text, file) if own else []
+    if not (own := fields_of_sections(rest)):
+        return []
+    tool = next((tools()[name] for name in OF_LOOPS if own.keys() & set(tools()[name].marks)), None)
+    return _of_machines(_of_config(own, file, tool or tools()[ANY_TRAINER]), tree, file)
+
+
+def _untagged(tree: Json) -> Json:
+    """A tree without the tags of a run, which name what it is about."""
+    return {
+        key: _untagged(value) if isinstance(value, dict) else value
+        for key, value in tree.items()
+        if key != "tags"
+    }
 
 
 def _is_of_tool(program: Program) -> bool:
     """Return whether a part of a file starts a command, or is the config of a tool that is read."""
-    return program.tool is None or program.tool.id not in (ANY_TRAINER, *LIKE_ANY)
+    return program.tool is None or program.tool.id not in (ANY_TRAINER, *LIKE_ANY, *OF_LOOPS)
 
 
-def _of_machines(config: list[Reading], text: str, file: str) -> list[list[Reading]]:
+def _of_machines(config: list[Reading], tree: Json, file: str) -> list[list[Reading]]:
     """A run on each of the machines that its file names."""
-    machines = machine_choices(tree_of(text, file), file)
+    machines = machine_choices(tree, file)
     return [[*config, *readings] for readings in machines] or [config]
 
 
@@ -221,7 +235,7 @@ def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
             for name, value in flat(trained.fields, file).items()
         }
         config = [*_of_config(fields, file, trained.tool), *beside]
-        return _of_machines(config, text, file)
+        return _of_machines(config, tree_of(text, file), file)
     if form == "Python":
         try:
             fields = _fields_of(text, file, form, None)

@@ -8,6 +8,7 @@ from calc.evaluate import Row
 from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.folders import is_folder, model_in_folder, unknown_model
 from calc.files.configs.model_names import by_sizes, model_id
+from calc.files.configs.own_scripts import ANY_TRAINER
 from calc.files.configs.run_settings import RunSettings
 from calc.files.configs.tool_commands import Reading
 
@@ -56,7 +57,8 @@ def settle_from_sizes(settings: RunSettings, main: Tool, catalogs: Any, instead:
         for name in settings.left
         if name.startswith((SIZE, FAMILY))
     ]
-    if len(models) == 1 and not unread:
+    tells = main.id != ANY_TRAINER or {"size_ffn", "size_vocab"} & parts.keys()
+    if len(models) == 1 and not unread and tells:
         origin = (*parts, "tokenizer") if models == [tokenizer] else tuple(parts)
         settings.values["model"] = models[0]
         settings.fields["model"] = main.name

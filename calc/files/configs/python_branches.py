@@ -20,6 +20,19 @@ class Guard(NamedTuple):
 Guarded = tuple[ast.AST, tuple[Guard, ...]]
 
 
+def functions_around(tree: ast.AST) -> dict[ast.Call, ast.FunctionDef]:
+    """Every call inside a function of a script, with the innermost one."""
+    found: dict[ast.Call, ast.FunctionDef] = {}
+    left: list[tuple[ast.AST, ast.FunctionDef | None]] = [(tree, None)]
+    while left:
+        node, function = left.pop()
+        if isinstance(node, ast.Call) and function:
+            found[node] = function
+        function = node if isinstance(node, ast.FunctionDef) else function
+        left += [(child, function) for child in ast.iter_child_nodes(node)]
+    return found
+
+
 def guards_of(tree: ast.AST) -> dict[ast.Call, tuple[Guard, ...]]:
     """Every call of a script with the branches that it stands in, the outermost first."""
     found: dict[ast.Call, tuple[Guard, ...]] = {}

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from calc.files.configs.python_branches import functions_around
 from calc.files.configs.python_values import dotted_name
 from calc.mappings import Json
 
@@ -19,6 +20,7 @@ SETTINGS = re.compile(r"(?:Config|Args|Arguments|Settings|Params|Options)\d*$|^(
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
 LOOP_CONFIG = "train_loop_config"  # of a trainer of Ray
 FIELDS = ("field", "Field")  # functions that describe a field of a class
+PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser")
 PARSES = ("parse_args", "parse_known_args", "parse_args_into_dataclasses", "parse_args_and_config")
 Expressions = dict[str, list[ast.expr]]
 
@@ -34,11 +36,12 @@ def known_names(tree: ast.Module, flags: Json) -> Json:
     defaults |= argument_defaults(tree, flags) | _handed_over(tree)
     once = {}
     for name, several in assigned.items():
-        filled = [one for one in several if not _is_none(one)] if len(several) > 1 else several
+        filled = [one for one in several if not is_none(one)] if len(several) > 1 else several
         if len(filled) == 1:
             once[name] = filled[0]
-    known = {name: value for name, value in defaults.items() if name not in assigned}
-    return {"__name__": "__main__"} | known | once
+    known = {name: value for name, value in defaults.items() if name not in assigned or "." in name}
+    own = {name: value for name, value in once.items() if "." not in name or name not in known}
+    return {"__name__": "__main__"} | known | own
 
 
 def assignments(tree: ast.AST) -> Expressions:
@@ -109,6 +112,18 @@ def config_classes(tree: ast.AST) -> dict[str, dict[str, ast.expr]]:
     return classes
 
 
+def parsed_defaults(tree: ast.AST) -> dict[str, ast.expr]:
+    """The defaults of the classes of arguments that a parser fills from the command line."""
+    classes = config_classes(tree)
+    parsed = [
+        dotted_name(one)
+        for call in _calls(tree)
+        if dotted_name(call.func).rpartition(".")[2] in PARSERS and call.args
+        for one in getattr(call.args[0], "elts", [call.args[0]])
+    ]
+    return {name: value for one in parsed for name, value in classes.get(one, {}).items()}
+
+
 def _config_defaults(tree: ast.AST, flags: Json) -> Json:
     """The values of configs, by the names under which a script reads them."""
     defaults: Json = {}
@@ -153,7 +168,8 @@ def _field_default(node: ast.expr) -> ast.expr | None:
     return node
 
 
-def _is_none(node: ast.expr) -> bool:
+def is_none(node: ast.expr) -> bool:
+    """Return whether an expression is None itself."""
     return isinstance(node, ast.Constant) and node.value is None
 
 
@@ -179,30 +195,17 @@ def _parameters_by_name(tree: ast.AST) -> Json:
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for name, value in parameter_defaults(function).items()
-        if not _is_none(value)
+        if not is_none(value)
         for holder in OBJECTS
     }
 
 
 def _passed_parameters(tree: ast.AST) -> Json:
-    """The values that the only call of a function, or of a class, gives to its parameters.
-
-    A parameter of the same name that another call gives another value has none.
-    """
-    calls: dict[str, list[ast.Call]] = {}
-    for call in _calls(tree):
-        calls.setdefault(dotted_name(call.func).rpartition(".")[2], []).append(call)
+    """The values that calls give to parameters, if all of them give one of a name the same."""
     passed: dict[str, list[ast.expr]] = {}
-    for name, function in _functions(tree):
-        several = calls.get(name, [])
-        if len(several) != 1:
-            continue
-        names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-        names = names[1:] if names[:1] == ["self"] else names
-        pairs = [*zip(names, several[0].args, strict=False)]
-        pairs += [(one.arg, one.value) for one in several[0].keywords if one.arg]
-        for parameter, value in pairs:
-            if not isinstance(value, ast.Starred) and dotted_name(value) != parameter:
+    for given in parameters_of_functions(tree).values():
+        for parameter, value in given.items():
+            if dotted_name(value) != parameter:
                 passed.setdefault(parameter, []).append(value)
     return {
         name: values[0]
@@ -211,15 +214,59 @@ def _passed_parameters(tree: ast.AST) -> Json:
     }
 
 
-def _functions(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Yield the functions of a script by what calls them, a class by its own name."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name != "__init__":
-            yield node.name, node
-        elif isinstance(node, ast.ClassDef):
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-                    yield node.name, part
+def parameters_of_functions(tree: ast.AST) -> dict[ast.FunctionDef, dict[str, ast.expr]]:
+    """The values that the calls of a function, or of a class, give to its parameters.
+
+    Where several calls give one different values, it has none. A parameter that is handed on under
+    its own name has the value that the function around the call was given.
+    """
+    around = functions_around(tree)
+    given: dict[ast.FunctionDef, dict[str, ast.expr]] = {}
+    for function, calls in _calls_of_functions(tree).items():
+        handed = [_handed_values(call, function) for call in calls]
+        same = {
+            name: value
+            for name, value in handed[0].items()
+            if all(ast.dump(one.get(name, tree)) == ast.dump(value) for one in handed)
+        }
+        given[function] = same
+    for function, calls in _calls_of_functions(tree).items():
+        outer = given.get(around[calls[0]], {}) if calls[0] in around else {}
+        for name, value in given[function].items():
+            if dotted_name(value) == name and name in outer:
+                given[function][name] = outer[name]
+    return given
+
+
+def _handed_values(call: ast.Call, function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of the function's parameters."""
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    names = names[1:] if names[:1] == ["self"] else names
+    pairs = [*zip(names, call.args, strict=False)]
+    pairs += [(one.arg, one.value) for one in call.keywords if one.arg]
+    return {name: value for name, value in pairs if not isinstance(value, ast.Starred)}
+
+
+def _calls_of_functions(tree: ast.AST) -> dict[ast.FunctionDef, list[ast.Call]]:
+    """The calls of each function of a script; of a method on an object, of a class its own."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    classes = {
+        part: node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for part in node.body
+        if isinstance(part, ast.FunctionDef)
+    }
+    found: dict[ast.FunctionDef, list[ast.Call]] = {}
+    for call in _calls(tree):
+        called = dotted_name(call.func)
+        on_object, last = "." in called, called.rpartition(".")[2]
+        for function in functions:
+            is_method = function in classes
+            name = classes[function] if function.name == "__init__" and is_method else function.name
+            if name == last and (on_object == is_method or function.name == "__init__"):
+                found.setdefault(function, []).append(call)
+    return found
 
 
 def _handed_over(tree: ast.AST) -> Json:

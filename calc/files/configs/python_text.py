@@ -2,16 +2,24 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from calc.files.configs.problem import MOST_FIELDS, ConfigProblem
-from calc.files.configs.python_branches import Guard, guards_of
-from calc.files.configs.python_names import assigned_by, config_classes, known_names
+from calc.files.configs.python_branches import Guard, functions_around, guards_of
+from calc.files.configs.python_names import (
+    PARSERS,
+    assigned_by,
+    assignments,
+    config_classes,
+    is_none,
+    known_names,
+    parameter_defaults,
+    parameters_of_functions,
+)
 from calc.files.configs.python_values import CLASS, Values, dotted_name, parse_python
 from calc.mappings import Json
 
-PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser")
 INHERITED = "TrainingArguments"  # of transformers, whose classes with more arguments end so
 NOT_TRAINED = ("Tokenizer", "Processor")
 
@@ -39,7 +47,8 @@ def calls_of(
     that starts the script. Raises ConfigProblem.
     """
     known, resets = known_names(tree, flags), _resets(tree)
-    guards = guards_of(tree)
+    guards, given = guards_of(tree), parameters_of_functions(tree)
+    functions = functions_around(tree)
     if len(guards) > MOST_FIELDS:
         raise ConfigProblem(
             f"{file} has more than {MOST_FIELDS:,} calls; give the script of the training alone."
@@ -50,13 +59,25 @@ def calls_of(
         if not name:
             continue
         set_before = {one: expression for line, one, expression in resets if line < call.lineno}
-        values = Values(known | set_before)
+        shadowing = _parameters(functions[call], given) if call in functions else {}
+        values = Values(known | set_before | shadowing)
         branches = [((name, guard.chain), guard.branch) for guard in guards[call]]
         doubts, switch = _standing(guards[call], values)
         if not switch and any(taken.setdefault(key, at) != at for key, at in branches):
             continue
         yield FoundCall(name, _arguments(call, values), doubts, switch)
     yield from _parsed_classes(tree, names, known, flags)
+
+
+def _parameters(function: ast.FunctionDef, given: Mapping[ast.FunctionDef, Json]) -> Json:
+    """The parameters of a function that hide names of its script, with their values."""
+    values = parameter_defaults(function) | given.get(function, {})
+    reset = assignments(function)
+    return {
+        name: value
+        for name, value in values.items()
+        if dotted_name(value) != name and name not in reset and not is_none(value)
+    }
 
 
 def _name_of(call: ast.Call, names: tuple[str, ...]) -> str:

@@ -39,7 +39,7 @@ AMOUNTS = (
     *("max_duration", "train_steps", "total_steps", "num_steps", "steps", "max_iters"),
 )
 NO_VALUE = ("null", "[]", "{}")
-UNSET = ("", "null", "none", "-1")
+UNSET = ("", "null", "none", "-1", "0")
 NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of {}, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"

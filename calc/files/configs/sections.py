@@ -9,7 +9,8 @@ from calc.files.configs.own_scripts import ANY_TRAINER
 from calc.files.configs.values import as_word, is_off
 from calc.mappings import Json
 
-FEWEST_SIGNS = 2  # of training, beside a model
+FEWEST_SIGNS = 2  # of training
+SHOWN = {"model", "batch", "script_batch", "optim"}  # of which a training config has one
 SIGN = re.compile(
     r"(?:base_|max_|peak_|init_)?(?:lr\d?|learning_rate)|weight_decay|warmup_\w+|lr_scheduler\w*"
     r"|(?:num_|n_|total_|max_)?(?:train_)?epochs|grad\w*_accum\w*|accum\w*_steps|optim(?:izer)?"
@@ -82,7 +83,8 @@ def _section(name: str) -> dict[str, str] | None:
 
 
 def _trains(named: Json) -> bool:
-    """Return whether fields name a model and say enough of how it is trained."""
+    """Return whether fields say a model or a batch, and enough of how it is trained."""
     known = tools()[ANY_TRAINER].fields
-    has_model = any(name in known and known[name].to == "model" for name in named)
-    return has_model and sum(bool(SIGN.fullmatch(name)) for name in named) >= FEWEST_SIGNS
+    parts = {known[name].to for name in named if name in known}
+    signs = sum(bool(SIGN.fullmatch(name)) for name in named)
+    return bool(parts & SHOWN) and signs >= FEWEST_SIGNS

@@ -8,9 +8,14 @@ from typing import Any
 from calc.files.configs.comments import commands_in_comments, comments_of, script_place
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import fields_of
-from calc.files.configs.own_scripts import ANY_TRAINER
+from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY, adapts_otherwise
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.python_names import flag_defaults, known_names, settings_of
+from calc.files.configs.python_names import (
+    flag_defaults,
+    known_names,
+    parsed_defaults,
+    settings_of,
+)
 from calc.files.configs.python_text import FoundCall, calls_of
 from calc.files.configs.python_values import Values, parse_python
 from calc.files.configs.run_settings import TAKES_EVERY_GPU
@@ -47,15 +52,19 @@ def training_script(text: str, file: str) -> list[Reading]:
     trains = any(_trains(call) for call in calls if not call.switch)
     if names and not trains and not LOOP.search(text) and GENERATES.search(text):
         raise ConfigProblem(f"{file}: {LOADS.format(fields.get('model_name_or_path', 'a model'))}")
-    settings: Json = {}
+    settings = _known_settings(parsed_defaults(tree) | flags, tree, flags)
     if not names or not trains:
         settings = _settings(tree, flags)
         if not _has_own_loop(text, fields | inputs, settings):
             return []
         names.append(ANY_TRAINER)
         fields = _unmixed(text) | fields
+    if set(names) == {ANY_TRAINER}:
+        fields.setdefault("dtype", "float32")  # of from_pretrained before transformers 5
     is_spread = DISTRIBUTED.search(text) and set(names) == {ANY_TRAINER}
     tool = tools()[max(names)]
+    if tool.id in LIKE_ANY and adapts_otherwise(settings):
+        tool = tools()[ANY_TRAINER]
     for others in (inputs, settings):
         fields |= _unsettled(others, fields, tool)
     own = _flags_by_default(tree, tool) if len(commands) != 1 else []
@@ -131,15 +140,23 @@ def _number(value: Any) -> Any:
 
 def _settings(tree: ast.Module, flags: Json) -> Json:
     """The flags, the configs and the constants of a script that one of its own knows as fields."""
-    values = Values(known_names(tree, flags))
-    known = tools()[ANY_TRAINER].fields
-    named = {name: values.value(node) for name, node in settings_of(tree, flags).items()}
+    named = settings_of(tree, flags)
     if {"rank", "alpha"} <= named.keys():  # of LoRA; beside nothing else, that of a process
         named["lora_r"] = named["rank"]
+    return _known_settings(named, tree, flags)
+
+
+def _known_settings(expressions: Json, tree: ast.Module, flags: Json) -> Json:
+    """The values of settings that a script of one's own knows as fields."""
+    values = Values(known_names(tree, flags))
+    known = tools()[ANY_TRAINER].fields
+    named = {name: values.value(node) for name, node in expressions.items()}
     return {
         name: value
         for name, value in named.items()
-        if (name in known or SIGN.fullmatch(name)) and not VARIABLE.search(str(value))
+        if (name in known or SIGN.fullmatch(name))
+        and value is not None
+        and not VARIABLE.search(str(value))
     }
 
 
@@ -154,8 +171,7 @@ def _has_own_loop(text: str, fields: Json, settings: Json) -> bool:
 
 def _unmixed(text: str) -> Json:
     """The precision of a loop that nothing casts: that in which its weights are loaded."""
-    cast = {} if MIXES.search(text) else {"bf16": "false", "fp16": "false"}
-    return {"dtype": "float32"} | cast  # of from_pretrained before transformers 5
+    return {} if MIXES.search(text) else {"bf16": "false", "fp16": "false"}
 
 
 def _unsettled(inputs: Json, fields: Json, tool: Tool) -> Json:
@@ -173,7 +189,7 @@ def _flags_by_default(tree: ast.Module, tool: Tool) -> list[str]:
     """The script's own flags with a default that its tool knows as fields."""
     return [
         f"--{name}"
-        for name, value in flag_defaults(tree).items()
+        for name, value in (parsed_defaults(tree) | flag_defaults(tree)).items()
         if name in tool.fields and getattr(value, "value", "") is not None
     ]
 

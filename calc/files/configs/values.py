@@ -23,6 +23,7 @@ UNKNOWN_FOLDER = re.compile(
     r"\A.*\$(?:\{\w+\}|\w+)[^$]*/(?=[^/$]*[a-zA-Z][^/$]*/?$)"
 )  # $HOME/models/qwen3-8b says the model all the same
 WHOLE = re.compile(r"[0-9]{1,15}")
+SWITCHES = dict.fromkeys(("1", "yes", "on"), "true") | dict.fromkeys(("0", "no", "off"), "false")
 OPEN = ("auto", "none", "null", "")
 
 
@@ -57,6 +58,7 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
         return round(number * meaning.times, 6) if number and meaning.times != 1 else number
     if meaning.read == "words":
         word = as_word(value)
+        word = word if word in meaning.words else SWITCHES.get(word, word)
         if word in meaning.words:
             return meaning.words[word] or None
         if word in OPEN:

@@ -56,6 +56,12 @@ BEHIND_AN_API = (
     "token. Name a model with open weights that shall do the same work."
 )
 OTHER_WORK = "It runs {}, which by its name trains and serves nothing"
+CONFIG_OF_SCRIPT = re.compile(  # the config that a script is given, or Hydra's
+    r"--config(?:[-_](?:file|path))?[ =]['\"]?(?P<flag>[^\s'\"]+\.(?:ya?ml|json|toml))"
+    r"|@hydra\.main\([^)]*?config_path=['\"](?P<folder>[^'\"]*)['\"][^)]*?"
+    r"config_name=['\"](?P<hydra>[^'\"]+)['\"]"
+)
+ELSEWHERE_SET = "The settings of its run stand in {}, which is not here. Add that file with +."
 SCRIPT = re.compile(r"(?<![\w./:-])[\w.][\w./-]{0,200}\.py(?!\w)")
 API = re.compile(
     r"\b(?P<bedrock>bedrock(?:-runtime|_runtime)?)\b"
@@ -89,6 +95,10 @@ def unread_kind(tree: Json, form: str, text: str, facts: list[Fact]) -> str:
         return f"this is a file without fields. {NEXT}"
     if other := other_script(text):
         return f"{named}. {other}"
+    if config := CONFIG_OF_SCRIPT.search(text):
+        name = f"{config['hydra']}".removesuffix(".yaml") + ".yaml"
+        path = config["flag"] or "/".join(filter(None, (config["folder"], name)))
+        return f"{named}. {ELSEWHERE_SET.format(path)}"
     return f"{named}{_found_words(facts)}. {NEXT}"
 
 
