@@ -87,13 +87,11 @@ def several_readings(
         if base or form != "YAML":
             raise
         return services_of(text, file)
-    tool = best_tool(fields)
+    tool = _tool_of(fields)
     if tool is None:
         if not base and (missing := BASE.search(text)):
             raise ConfigProblem(f"{file}: {OVERRIDES.format(missing[1])}")
         return _runs_of_sections(fields, text, file) or services_of(text, file)
-    if tool.id in LIKE_ANY and adapts_otherwise(fields):  # TRL adapts with use_peft
-        tool = tools()[ANY_TRAINER]
     parts = [part for part in DOCUMENT.split(text) if CONTENT.search(part)]
     if not base and form == "YAML" and len(parts) > 1:  # a config in each of its documents
         if len(parts) > MOST_RUNS:
@@ -102,6 +100,13 @@ def several_readings(
     if tool.id == TASK:
         return _runs_of_task(text, file, fields)
     return _on_machines(fields, text, file, _trains(tool, fields, file))
+
+
+def _tool_of(fields: Json) -> Tool | None:
+    """The tool of a config; a script of one's own where LoRA has fields that TRL does not have."""
+    tool = best_tool(fields)
+    is_own = tool is not None and tool.id in LIKE_ANY and adapts_otherwise(fields)
+    return tools()[ANY_TRAINER] if is_own else tool
 
 
 def _runs_of_page(text: str, file: str) -> list[list[Reading]]:
