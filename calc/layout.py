@@ -335,12 +335,19 @@ def head_matrix_parameters(head_parameters, embedding_parameters, tied):
     return np.where(tied > 0, embedding_parameters, head_parameters)
 
 
-def gathered_bytes_each(matrix_bytes_each, compute_bytes_each):
+def gathered_bytes_each(
+    matrix_bytes_each, compute_bytes_each, master_bytes_each, autocast_bytes_each
+):
     """Width of a gathered weight: as the products, at least 16 bits, or as stored. [B]
 
-    Source: torch/distributed/fsdp/_fully_shard, MixedPrecisionPolicy.param_dtype.
+    Weights that are stored in 8 bits beside a master copy pass without their transposes.
+    Source: torch/distributed/fsdp/_fully_shard, MixedPrecisionPolicy.param_dtype; Megatron-LM,
+    distrib_optimizer.py, fp8_param_gather.
     """
-    return np.where(matrix_bytes_each < 2, matrix_bytes_each, np.maximum(compute_bytes_each, 2.0))
+    wide = np.maximum(compute_bytes_each, 2.0)
+    narrow = (master_bytes_each > 0) & (autocast_bytes_each == 0)
+    passed = np.where(narrow, compute_bytes_each, wide)
+    return np.where(matrix_bytes_each < 2, matrix_bytes_each, passed)
 
 
 def stack_largest_linear(

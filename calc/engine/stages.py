@@ -60,6 +60,7 @@ from calc.speed import (
     conversations,
     decode,
     decode_fixed,
+    exchange,
     experts,
     flops,
     last_answers,
@@ -141,7 +142,7 @@ STAGES = (
     Stage("own-runs", *likeness.OF_TIME),
     Stage("conversations", conversations),
     Stage("rates", step_sequences, flops, traffic, rates, attention, collectives),
-    Stage("step-time", training, rollout, objective_step, work=TRAINING),
+    Stage("step-time", training, exchange, rollout, objective_step, work=TRAINING),
     Stage(
         "request-time",
         cache_slots,

@@ -6,6 +6,8 @@ catalogs/calibrated, validation/speed.py.
 
 import numpy as np
 
+from calc.speed.hiding import exposed_seconds
+
 
 def tower_training_flops(tower_flops, adapts, extra_forward_ratio):
     """Vision tower in a micro-batch, recompute included; frozen, its forward alone. [FLOP]"""
@@ -258,11 +260,6 @@ def training_compute_seconds(
     )
 
 
-def _exposed_seconds(seconds, compute_seconds, overlap_ratio):
-    """Time of a communication that computation does not hide. [s]"""
-    return np.maximum(seconds - overlap_ratio * compute_seconds, (1 - overlap_ratio) * seconds)
-
-
 def activation_offload_seconds(
     offloads_activations,
     element_bytes,
@@ -314,7 +311,7 @@ def micro_batch_seconds(
 
     At least what the CPU takes to launch its experts, during which the GPU's work is hidden.
     """
-    exposed = _exposed_seconds(hideable_seconds, training_compute_seconds, overlap_ratio)
+    exposed = exposed_seconds(hideable_seconds, training_compute_seconds, overlap_ratio)
     on_gpu = training_compute_seconds + exposed + tensor_parallel_seconds + expert_parallel_seconds
     return np.maximum(on_gpu, routed_host_seconds)
 
@@ -327,29 +324,6 @@ def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
     Valid: equal stages.
     """
     return (pipeline_parallel - 1) / (accumulation_steps * stage_chunks)
-
-
-def step_exchange_seconds(
-    gather_seconds, reduce_seconds, shards_weights, shards_gradients, shards_optimizer
-):
-    """Communication once per optimizer step: gradients reduced, divided weights gathered. [s]
-
-    An all-reduce is a reduce-scatter and an all-gather.
-    Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 7.1.
-    """
-    gradients = (1 - shards_gradients) * reduce_seconds * (2 - shards_optimizer)
-    return gradients + (1 - shards_weights) * shards_optimizer * gather_seconds
-
-
-def synchronization_seconds(
-    step_exchange_seconds, training_compute_seconds, backward_passes, overlap_ratio
-):
-    """Exchange of a step that remains after the last backward pass has hidden a part. [s]
-
-    Source: Li et al. 2020, arXiv 2006.15704.
-    """
-    backward_seconds = training_compute_seconds * backward_passes / (1 + backward_passes)
-    return _exposed_seconds(step_exchange_seconds, backward_seconds, overlap_ratio)
 
 
 def optimizer_traffic_bytes_each(optimizer_step_bytes_each, step_bytes_each):

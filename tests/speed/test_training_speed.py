@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.layout import stage_chunks
+from calc.layout import gathered_bytes_each, stage_chunks
 from calc.speed.attention import attention_flops_per_second, kernel_attention_ratio
 from calc.speed.collectives import (
     expert_islands,
@@ -19,6 +19,7 @@ from calc.speed.collectives import (
     stack_routing_seconds_per_byte,
 )
 from calc.speed.decode import decode_widened_bytes
+from calc.speed.exchange import synchronization_seconds
 from calc.speed.rates import repeated_products_ratio
 from calc.speed.training import expert_moved_bytes_each, expert_traffic_bytes
 from validation.speed import errors, published, summary, time_table, with_published_models
@@ -333,3 +334,22 @@ def test_what_was_measured_of_adapters_on_experts_lies_in_their_range_which_is_c
     assert (rows["low_tokens_per_second"] < measured).all()
     assert (rows["high_tokens_per_second"] > measured).all()
     assert (rows["high_tokens_per_second"] > 4 * rows["low_tokens_per_second"]).all()
+
+
+def test_weights_that_are_gathered_ahead_wait_for_a_forward_pass_of_their_own():
+    """One second of backward hides the gradients' 0.8, half a second of forward half of the gather.
+
+    Together they would be 1.6 s behind the backward pass alone.
+    """
+    asked = {"training_compute_seconds": 1.5, "backward_passes": 2, "overlap_ratio": 1.0}
+    exchange = {"step_reduce_seconds": 0.8, "step_gather_seconds": 0.8}
+    ahead, behind = (
+        synchronization_seconds(**exchange, **asked, engine_gathers_ahead=flag) for flag in (1, 0)
+    )
+    assert ahead == pytest.approx(0.3)
+    assert behind == pytest.approx(0.6)
+
+
+def test_weights_in_8_bits_are_gathered_in_8_bits():
+    widths = [gathered_bytes_each(2, 1, 4, autocast) for autocast in (0, 2)]
+    assert widths == [1, 2]

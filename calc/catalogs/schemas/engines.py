@@ -62,6 +62,7 @@ class Engine(Entry, kw_only=True):
     merges_experts: Annotated[Flag, hint("1: experts are merged with their adapters")]
     recompute_stops_early: Annotated[Flag, hint("1: recompute leaves out the last product")]
     sends_once_per_island: Annotated[Flag, hint("1: a token goes to each other node once")]
+    gathers_ahead: Annotated[Flag, hint("1: the next forward pass hides a gather of weights")]
     interleaves_stages: Annotated[Flag, hint("1: pipeline stages are interleaved")]
     time_low_ratio: Annotated[Share, hint("fast end of the range, between 0 and 1")]
     time_high_ratio: Annotated[AtLeastOne, hint("slow end of the range, at least 1")]
