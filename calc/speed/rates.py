@@ -191,6 +191,7 @@ def merging_bytes_each(
 def element_passes(
     adapts,
     compiles,
+    loss_fuses_blocks,
     trains,
     generates,
     engine_element_passes,
@@ -203,11 +204,13 @@ def element_passes(
 
     Of adapters it saves less, since their products read and write what no kernel fuses. Encoders
     that are served have norms and activations of one kernel each, of which compiling saves little
-    more.
+    more. Liger's kernels of norms, gate and rotation leave as much: counted in transformers'
+    LlamaDecoderLayer 190 of 590 kB a token and block of Llama 3.1 8B, forward.
     """
     added = np.where(adapts > 0, adapter_element_passes - engine_element_passes, 0)
     fused = np.where((trains == 0) & (generates == 0), encoder_element_ratio, 1)
-    left = np.minimum(fused, np.where(compiles > 0, compile_element_ratio, 1))
+    fewer = (compiles > 0) | (loss_fuses_blocks > 0)
+    left = np.minimum(fused, np.where(fewer, compile_element_ratio, 1))
     return engine_element_passes * left + added * np.where(compiles > 0, compile_adapter_ratio, 1)
 
 

@@ -353,3 +353,14 @@ def test_weights_that_are_gathered_ahead_wait_for_a_forward_pass_of_their_own():
 def test_weights_in_8_bits_are_gathered_in_8_bits():
     widths = [gathered_bytes_each(2, 1, 4, autocast) for autocast in (0, 2)]
     assert widths == [1, 2]
+
+
+def test_ligers_kernels_move_as_little_as_compiled_ones(catalogs):
+    fused, liger, compiled = timed(
+        catalogs,
+        *(
+            {**TRAINING, "implementation": "deepspeed", "precision": "bf16-master", **how}
+            for how in ({"loss": "fused"}, {"loss": "liger"}, {"loss": "fused", "compile": "yes"})
+        ),
+    )["element_passes"]
+    assert liger == compiled < fused / 2
