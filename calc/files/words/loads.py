@@ -52,6 +52,11 @@ def put_load(amounts: Amounts) -> None:
         _put_user_rate(amounts, claim)
     for claim in amounts.of("requests_rate_open"):
         amounts.ask("requests_per_second", claim, choices=("of each person", "of all"))
+    _put_token_rates(amounts)
+
+
+def _put_token_rates(amounts: Amounts) -> None:
+    """Rates of tokens: by the second, of each user, in all, and by the day in and out."""
     for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
         _put_token_rate(amounts, claim, claim.item.value)
     both = _in_and_out(amounts)
