@@ -345,6 +345,8 @@ def _overloaded(items: list[Item]) -> set[int]:
     sentence: list[int] = []
     aside: set[int] = set()
     for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
+        if item.tags & {"end", ","} and any("ended" in items[one].tags for one in sentence[-1:]):
+            aside |= set(sentence)  # the pilot is over, ...
         if not item.tags & HARD:
             sentence.append(place)
             continue
@@ -352,8 +354,7 @@ def _overloaded(items: list[Item]) -> set[int]:
         words = {items[one].text for one in sentence}
         is_ours = bool(words & signals("own")) and "wish" not in tags
         is_full = "overloaded" in tags and tags & MACHINES and is_ours
-        is_over = bool(sentence) and any("ended" in items[one].tags for one in sentence[-1:])
-        if is_full or is_over:  # as the last words: the pilot is over
+        if is_full:
             aside |= set(sentence)
         sentence = []
     return aside

@@ -57,7 +57,10 @@ ABBREVIATION = re.compile(  # whose full stop ends no sentence before a number
 ELISION = re.compile(r"(?<![^\W_])(?:[dlnjsmtc]|qu)'(?=[^\W\d_])")  # d'utilisateurs
 CONTINENT = r"(?:eu|EU|[Ee]urope|[Aa]sia|apac|APAC)\b"
 JOINED = r"\s*(?:or|and|/|,|&)\s*(?:the )?"
-US = re.compile(r"\b(?<!\$)(?:U\.S\.|US)(?!\$|-?\w| ?(?:dollar|Dollar))")  # the pronoun is none
+US = re.compile(  # the pronoun is none
+    r"\b(?<!\$)(?:U\.S\.|US)(?!\$|-?\w| ?(?:dollar|Dollar))"
+    r"|\bUS(?=-(?:Standort|Region|Rechenzentr))"
+)
 US_IN_CAPITALS = re.compile(
     r"(?<=\bIN )US\b(?!-)|(?<=\bTHE )US\b(?!-)|(?<=\bEU OR )US\b"
     r"|\bUS(?= (?:ONLY|REGION|EAST|WEST|OR EU)\b)|\bU\.S\."

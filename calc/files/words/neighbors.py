@@ -109,6 +109,9 @@ def _counts_things(place: ItemPlace) -> bool:
 
 def _each(place: ItemPlace) -> Item | None:
     """Each before a number is of things, not of users: each with 2 images."""
+    behind = place.behind(2)
+    if place.item.text == "à" and len(behind) == 2 and behind[1].tags & PERSON:
+        return replace(place.item, tags=SILENT)  # à 60 utilisateurs
     if place.item.text != "each" or place.speaks is None or "N" not in place.speaks.tags:
         return None
     return replace(place.item, tags=place.item.tags - {"per_user"})
@@ -382,19 +385,7 @@ def _produced(place: ItemPlace) -> Item | None:
 
 
 RULES: tuple[Callable[[ItemPlace], Item | None], ...] = (
-    *(_in, _each, _thing_of_each, _time_or_rate, _persons_of_adjective, _greeted, _how_much, _dont),
-    *(
-        _as_long,
-        _made_of_tokens,
-        _company_of_which,
-        _below,
-        _alone,
-        _dual,
-        _pair,
-        _heading,
-        _adjective,
-        _x_ray,
-        _tuned_model,
-    ),
-    *(_produced, _kind, _slash, _one),
+    *(_in, _each, _thing_of_each, _time_or_rate, _persons_of_adjective, _greeted, _how_much),
+    *(_dont, _as_long, _made_of_tokens, _company_of_which, _below, _alone, _dual, _pair),
+    *(_heading, _adjective, _x_ray, _tuned_model, _produced, _kind, _slash, _one),
 )

@@ -235,7 +235,8 @@ def _is_owned(items: list[Item], place: int) -> bool:
     if any(item.text in OWNED for item in items[place + 1 : place + 3]):
         return True  # 2 x A100 (own server)
     behind = [item.text for item in items[place + 1 : place + 5] if not item.is_silent]
-    if WE_HAVE & set(behind[:3]) and not {",", "."} & set(behind[:2]):
+    said = next((number for number, text in enumerate(behind[:3]) if text in WE_HAVE), -1)
+    if said >= 0 and not {",", "."} & set(behind[:said]):
         return True
     unknown = 0
     for other in reversed(items[max(place - 8, 0) : place]):
