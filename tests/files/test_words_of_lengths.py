@@ -252,6 +252,8 @@ def test_a_name_that_contains_another_is_not_taken_for_it(name):
         ("the old cluster (16 V100) is gone, now sft of phi-4, p4d ok", {"gpu": None}),
         ("9 rps, 95% of the questions within 4 s, phi-4", {"request_seconds": 4}),
         ("two L40S that we already own, plus rent more: phi-4", {"have": "2 x l40s"}),
+        ("phi-4 on 4xL40S, 20 users at once 8k", {"users": 20, "context_tokens": 8192}),
+        ("phi-4 + lora + 9M tokens + 8xA100-80 + spot", {"gpus": 8, "train_tokens": 9_000_000}),
         ("what throughput can I expect of phi-4 on 4x L4?", {"solve": "users"}),
         ("p5.48xlarge for 2 days: on what (tokens) can I lora phi-4?", {"solve": "train_tokens"}),
         ("phi-4를 동시 사용자 40명에게 서비스, 월 예산 3,000달러", {"users": 40, "usd_most": 3000}),

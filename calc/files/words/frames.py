@@ -7,7 +7,14 @@ from calc.catalogs.load import read_once
 from calc.files.words.cues import NAMES, role_by_words_before
 from calc.files.words.items import KEY_MARKS, SOFT, Item
 from calc.files.words.neighbors import is_noun, is_plural
-from calc.files.words.vocabulary import QUANTITIES, WORDS_OF_QUANTITY, Frame, frames, vocabulary
+from calc.files.words.vocabulary import (
+    QUANTITIES,
+    WORDS_OF_QUANTITY,
+    Frame,
+    frames,
+    signals,
+    vocabulary,
+)
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
 FARTHEST_LIMIT = 4  # items behind a parenthesis: (60 tokens) must be back within 2 s
@@ -215,6 +222,8 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
     first, last = match.items[0][0], match.items[-1][0]
     if "label" in frame.elements[0][0] and (last.start > first.end + 2 or last.extra.get("scale")):
         return False  # room for 8k
+    if first.text in signals("at_once") and len(match.items) == 2 and last.start > first.start:
+        return False  # 20 users at once 8k
     for role, item in zip(frame.roles, values, strict=False):
         if role == "data_span" and item.extra.get("unit", 0.0) < YEAR:
             return False  # 9 hours of court hearings

@@ -9,12 +9,17 @@ from calc.files.words.items import Item
 RELEASE = re.compile(r"v?\d+(?:\.\d+)+")
 ORDER = re.compile(r"\d{8,}")  # PO 4500012345
 ENDS = frozenset({"end", ",", "silent", "and", "or"})
-MOST_SEPARATORS = 1  # slashes between spaces; more of them set the facts of a text apart
+SEPARATORS = ("/", "+")
+MOST_SEPARATORS = 1  # marks between spaces; more of them set the facts of a text apart
 
 
 def with_labels(items: list[Item]) -> list[Item]:
     """Return the items, those that are labels without a number, and none in words again."""
-    apart = sum(map(_is_separator, items, items[1:], items[2:])) > MOST_SEPARATORS
+    marks = [
+        near[1].text
+        for near in zip(items, items[1:], items[2:], strict=False)
+        if _is_separator(*near)
+    ]
     several: list[Item] = []
     repeated: set[int] = set()
     for place, item in enumerate(items):
@@ -22,7 +27,9 @@ def with_labels(items: list[Item]) -> list[Item]:
             continue
         if _is_label(items, place):
             several.append(replace(item, tags=frozenset({"LABEL", "silent"}), value=None))
-        elif apart and _is_separator(*items[place - 1 : place + 2]):
+        elif marks.count(item.text) > MOST_SEPARATORS and _is_separator(
+            *items[place - 1 : place + 2]
+        ):
             several.append(replace(item, tags=frozenset({","})))
         else:
             several.append(item)
@@ -41,11 +48,11 @@ def _is_label(items: list[Item], place: int) -> bool:
 
 
 def _is_separator(*near: Item) -> bool:
-    """Return whether the middle of three items is a slash between spaces: phi-4 / 9 users / L4."""
+    """Return whether the middle of three is a mark between spaces: phi-4 / 9 users / L4."""
     if len(near) < len(("before", "slash", "behind")):
         return False
     before, slash, behind = near
-    return slash.text == "/" and before.end < slash.start and slash.end < behind.start
+    return slash.text in SEPARATORS and before.end < slash.start and slash.end < behind.start
 
 
 def _repeated(items: list[Item], place: int) -> Iterable[int]:

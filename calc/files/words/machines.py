@@ -13,7 +13,7 @@ MAKERS = (
 )
 OR = r" ?(?:gb ?)?(?:/|or|oder|ou|o) ?"
 CHOICE = re.compile(rf"(\d{{2,3}}){OR}(?=\d{{2,3}} ?g)")  # 40 or 80 GB
-BARE_MEMORY = r"[ -](?:16|24|32|40|48|80|96)(?=[),.;\n]|$)"  # A100 40
+BARE_MEMORY = r"[ -](?:16|24|32|40|48|80|96)(?= ?[),.;:?+/\n]|$)"  # A100 40
 COMPOUND = "instan|maschin|machine|node|knoten|server|famil|karte|gpu|box|cluster"  # P4-Instanzen
 NO_NAME = rf"-(?!{COMPOUND})[a-z0-9]"  # behind a name: that of another thing
 GIGABYTES = (  # 40g, 40 GiB, 40GB of memory, 40 or 80 GB
