@@ -71,6 +71,13 @@ DOUBTS = {
     "unknown": "is not known to run",
     "no-speed": "has no known speed",
 }
+NONE = {  # what no option is, by the first doubt about the nearest
+    "tight": "No option is certain to fit",
+    "tight-cache": "No option is certain to fit",
+    "emulated": "No option runs without emulation",
+    "unknown": "No option is known to run",
+    "no-speed": "No option has a known speed",
+}
 BY_HAND = {
     "fsdp": "FSDP",
     "fewer-sequences": "fewer concurrent sequences",
@@ -137,7 +144,7 @@ def problem_and_cure(problem: Problem, job: Job | None, catalogs: Catalogs) -> t
     against = " and ".join(DOUBTS[doubt] for doubt in problem.doubts)
     note = problem.row["note"]
     cure = f"test it before you rely on it{f': {note}' if note else '.'}"
-    return f"No option is certain to fit: {where} {against}", cure
+    return f"{NONE[problem.doubts[0]]}: {where} {against}", cure
 
 
 def _too_large(fact: TooLarge, owns_machines: bool, catalogs: Catalogs) -> tuple[str, str]:
