@@ -39,6 +39,8 @@ def fill_lengths(job: Row, cells: Cells, longest: float, generates: bool) -> Non
     if job["work"] == TRAINING:
         if "sequence_tokens" not in cells:
             job["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
+        if "step_tokens" not in cells:  # a step takes a whole sequence
+            job["step_tokens"] = max(job["step_tokens"], job["sequence_tokens"])
         job["prompt_tokens"] = job["answer_tokens"] = None
         return
     if job["context_tokens"]:

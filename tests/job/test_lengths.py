@@ -5,6 +5,7 @@ import pytest
 from calc.job.cells import JobError
 from calc.job.lengths import fill_lengths, fitted_lengths, split_context
 from calc.job.resolve import resolve
+from calc.search.options import options
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,15 @@ def test_a_run_from_scratch_takes_the_steps_of_published_runs_of_its_size(
     assert resolve(job, catalogs).step_tokens == step_tokens
     assert resolve(job | {"step_tokens": 65_536}, catalogs).step_tokens == 65_536
     assert resolve(job | {"goal": "tune"}, catalogs).step_tokens == 131_072
+
+
+@pytest.mark.parametrize("goal", ["tune", "train"])
+def test_a_step_takes_a_whole_sequence_however_long(goal, catalogs):
+    job = {"goal": goal, "model": "llama-3.1-8b", "sequence_tokens": 1_000_000, "train_tokens": 1e8}
+    assert resolve(job, catalogs).step_tokens == 1_000_000
+    assert resolve(job | {"step_tokens": 131_072}, catalogs).step_tokens == 131_072
+    problem = options(job, catalogs).obstacle
+    assert problem is None, "a step of one sequence meets every limit"
 
 
 def test_answers_that_a_training_generates_take_the_tokens_of_an_answer(catalogs):

@@ -21,8 +21,11 @@ def context_exceeded(
 ) -> str:
     """Say that software refuses a sequence beyond the context, and how to serve it."""
     cure = f"take at most {max_position:,.0f} tokens"
-    if extends := extension(max_position, extended_tokens, extended_by):
+    extends = extension(max_position, extended_tokens, extended_by)
+    if extends and sequence_tokens <= extended_tokens:
         cure = f"{extends}: bring that config, serve with context_extension yarn, or {cure}"
+    elif extends:
+        cure = f"{extends}: {cure}, or as many as that with context_extension yarn"
     return (
         f"{model} takes {max_position:,.0f} tokens, and {sequence_tokens:,.0f} are asked for, "
         f"which {implementation} refuses; {cure}."
