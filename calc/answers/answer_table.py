@@ -38,7 +38,7 @@ def answer(jobs: pd.DataFrame | Cells | list[Row], catalogs: Catalogs) -> pd.Dat
         rows = full.answers
         if rows["memory_bytes"].notna().all():
             rows = rows.assign(**estimate(rows, catalogs, columns=SOLVED))
-        rows = _planned(rows, job)
+        rows = _plan_rows(rows, job)
         job_columns = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
         name = job_sentence(full.job, catalogs) if blank(job.get("job")) else job["job"]
         parts.append(
@@ -50,7 +50,7 @@ def answer(jobs: pd.DataFrame | Cells | list[Row], catalogs: Catalogs) -> pd.Dat
     return table_of_answers[["job", *(name for name in table_of_answers if name != "job")]]
 
 
-def _planned(rows: pd.DataFrame, job: Cells) -> pd.DataFrame:
+def _plan_rows(rows: pd.DataFrame, job: Cells) -> pd.DataFrame:
     """The answers of a job as rows of a plan: their names, months, and which is in the bill."""
     first = ["yes", *["no"] * (len(rows) - 1)]
     rows = rows.assign(in_bill=first[: len(rows)])

@@ -62,15 +62,12 @@ def _rate(row: Row) -> str:
     if is_missing(row["usd_per_hour"]):
         return f"{head}. No price is known."
     if not is_missing(row["usd"]):
-        return (
-            f"{head}: this run takes {span(row['hours'])} and {billed_usd(row['usd'])} {sold(row)}."
-        )
-    return (
-        f"{head}: {usd(row['usd_per_million_tokens'])} a million tokens {sold(row)}, at that load "
-        f"alone."
-    )
+        cost = f"{span(row['hours'])} and {billed_usd(row['usd'])} {market_and_region(row)}"
+        return f"{head}: this run takes {cost}."
+    cost = f"{usd(row['usd_per_million_tokens'])} a million tokens {market_and_region(row)}"
+    return f"{head}: {cost}, at that load alone."
 
 
-def sold(row: Row) -> str:
+def market_and_region(row: Row) -> str:
     """The market and the region of an instance: on demand in us-east-1."""
     return f"{SOLD[str(row['market'])]} in {row['region']}"

@@ -322,7 +322,7 @@ def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):
     row = bill(catalogs, **SHORT_RUN)
     needed = quota.quota_of(row, catalogs)
     assert needed.code == "L-417A185B"
-    assert quota.answered(answers_of_aws(row, needed.code, catalogs), needed) == [
+    assert quota.answer_sentences(answers_of_aws(row, needed.code, catalogs), needed) == [
         quota.TEXTS["not_asked"]
     ]
     answered = replace(
@@ -332,7 +332,7 @@ def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):
         ),
     )
     assert (
-        quota.answered(answers_of_aws(row, needed.code, answered), needed)
+        quota.answer_sentences(answers_of_aws(row, needed.code, answered), needed)
         == recorded("cases/capacity.json")["sentences"]
     )
 

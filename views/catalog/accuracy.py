@@ -50,7 +50,7 @@ def draw(title: DeltaGenerator) -> None:
     title.title(
         f"On real GPUs, memory is {median} off at the median, {worst} at worst", anchor=False
     )
-    _measured(comparison, size)
+    _real_gpus(comparison, size)
     st.header("Simulated", anchor=False)
     _tiles(accuracy_tables.size_of_error(peaks[~real]))
     st.markdown(SIMULATED)
@@ -60,7 +60,7 @@ def draw(title: DeltaGenerator) -> None:
     _download(comparison)
 
 
-def _measured(comparison: Results, size: accuracy_tables.ErrorSize) -> None:
+def _real_gpus(comparison: Results, size: accuracy_tables.ErrorSize) -> None:
     """Draw what is known of runs on real GPUs."""
     st.header("On real GPUs", anchor=False)
     _tiles(size)

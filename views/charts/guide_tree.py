@@ -26,21 +26,21 @@ def guide_tree(root: str, branches: Sequence[Branch], ink: Ink) -> str:
         'rankdir=LR; bgcolor="transparent"; ranksep=0.5; nodesep=0.15;',
         f'node [shape=box, style=rounded, color="{ink.faint}", {text}];',
         f'edge [color="{ink.faint}", {text}];',
-        f"root [label={_quoted(root)}];",
+        f"root [label={_label(root)}];",
     ]
     for number, choice in enumerate(choices):
-        parts.append(f"choice{number} [label={_quoted(choice)}]; root -> choice{number};")
+        parts.append(f"choice{number} [label={_label(choice)}]; root -> choice{number};")
     for number, one in enumerate(branches):
         frame = f'color="{BLUE}", penwidth=3' if one.is_plan else "penwidth=1"
         style = "rounded" if one.holds else "rounded,dashed"
         parts += [
-            f'leaf{number} [label={_quoted(*one.lines)}, style="{style}", {frame}];',
-            f"choice{choices.index(one.choice)} -> leaf{number} [label={_quoted(one.place)}];",
+            f'leaf{number} [label={_label(*one.lines)}, style="{style}", {frame}];',
+            f"choice{choices.index(one.choice)} -> leaf{number} [label={_label(one.place)}];",
         ]
     return f"digraph {{ {' '.join(parts)} }}"
 
 
-def _quoted(*lines: str) -> str:
+def _label(*lines: str) -> str:
     """A label of DOT, a line below the other."""
     safe = [line.replace("\\", "\\\\").replace('"', '\\"') for line in lines]
     return '"' + "\\n".join(safe) + '"'

@@ -293,7 +293,7 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
     layers = [
         line.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
         line.mark_line(color=BLUE, strokeWidth=1).encode(x=x, y=alt.Y("high:Q")),
-        _dashed(ink, _cards(rows)),
+        _dashed_line(ink, _cards(rows)),
         line.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
         line.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
         now.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
@@ -326,7 +326,7 @@ def _memory_line(rows: alt.Chart) -> alt.Chart:
     )
 
 
-def _dashed(ink: Ink, cards: alt.Chart) -> alt.Chart:
+def _dashed_line(ink: Ink, cards: alt.Chart) -> alt.Chart:
     """Return a dashed line at the memory of each card."""
     return cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
         x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q"
@@ -363,7 +363,7 @@ def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart
     """The line of the plan's card, named at its right end."""
     line = _peaks(rows).transform_aggregate(card_gib="max(card)")
     return (
-        _dashed(ink, line),
+        _dashed_line(ink, line),
         line.mark_text(
             align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card
         ).encode(x=alt.value("width"), y="card_gib:Q"),

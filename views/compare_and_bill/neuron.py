@@ -5,7 +5,7 @@ import streamlit as st
 
 from calc.evaluate import Row
 from calc.plan.neuron import neuron_rows
-from calc.say.neuron import PORTING, neuron_sentences, sold
+from calc.say.neuron import PORTING, market_and_region, neuron_sentences
 from calc.say.numbers import is_missing, usd
 from views.shared import tables
 from views.shared.elements import points
@@ -37,4 +37,6 @@ def _price(instance: Row) -> str:
     """The price of an instance type with its market and date, in words."""
     if is_missing(instance["usd_per_hour"]):
         return "no price is known"
-    return plain(f"{usd(instance['usd_per_hour'])} {sold(instance)} ({instance['as_of']})")
+    return plain(
+        f"{usd(instance['usd_per_hour'])} {market_and_region(instance)} ({instance['as_of']})"
+    )

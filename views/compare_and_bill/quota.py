@@ -22,7 +22,7 @@ def draw(row: Row, market_line: Row, catalogs: Catalogs) -> None:
     sentence, questions = obtainable(row, market_line, catalogs)
     st.markdown(plain(sentence))
     quota = quota_of(row, catalogs)
-    points(answered(answers_of_aws(row, quota.code, catalogs), quota))
+    points(answer_sentences(answers_of_aws(row, quota.code, catalogs), quota))
     st.code("\n".join(questions), language="bash", wrap_lines=True)
     st.caption(TEXTS["asked"])
 
@@ -47,7 +47,7 @@ def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, lis
     return sentence, commands(row, quota, terms.interrupted, terms.block_hours, booked_hours)
 
 
-def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
+def answer_sentences(table: pd.DataFrame, quota: Quota) -> list[str]:
     """Return AWS's answers to the account, a sentence each, or how to ask for them."""
     if not len(table):
         return [TEXTS["not_asked"]]

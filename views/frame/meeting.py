@@ -49,14 +49,14 @@ def html(
     if sentences:
         parts.append(f"<p><b>{escape(sentences[0])}</b></p>")
     parts.append(
-        table_of(HEADS, [_escaped(_answer(row, every.money, catalogs)) for row in every.records])
+        table_of(HEADS, [_html_cells(_answer(row, every.money, catalogs)) for row in every.records])
     )
     for name in measures(every.records, catalogs):
         parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name, catalogs)]
-    bill_rows = [_escaped([cell.strip("*") for cell in row]) for row in _bill(every, catalogs)]
+    bill_rows = [_html_cells([cell.strip("*") for cell in row]) for row in _bill(every, catalogs)]
     parts += ["<h2>The bill</h2>", table_of(the_bill.HEADS, bill_rows)]
     parts += [f"<p>{escape(text)}</p>" for text in sentences[1:]]
-    settings = [_escaped([row["scenario"], _set(row, catalogs)]) for row in every.records]
+    settings = [_html_cells([row["scenario"], _set(row, catalogs)]) for row in every.records]
     parts += ["<h2>How each is set</h2>", table_of(("Answer", "Set so"), settings)]
     parts += [
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom.</p>",
@@ -65,7 +65,7 @@ def html(
     return page_of(title, STYLE, parts)
 
 
-def _escaped(cells: Iterable[str]) -> list[str]:
+def _html_cells(cells: Iterable[str]) -> list[str]:
     """The cells as HTML shows them as plain text."""
     return [escape(cell) for cell in cells]
 

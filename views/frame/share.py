@@ -40,14 +40,14 @@ def _of_meeting(link: str, catalogs: Catalogs, today: date) -> None:
     """The comparison, its bill and the decision."""
     every = compared_answers(catalogs)
     sentences = the_bill.said_of(every.rows.iloc[every.ticked], every.money)
-    _copied(link, meeting.markdown(every, sentences, link, today, catalogs))
+    _copy_fields(link, meeting.markdown(every, sentences, link, today, catalogs))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = "headroom-compare"
         _report(partial(meeting.html, every, sentences, link, today, catalogs), name)
         tables.scenarios("CSV", every.rows, name, "csv", catalogs)
 
 
-def _copied(link: str, minutes: str) -> None:
+def _copy_fields(link: str, minutes: str) -> None:
     """The link and the minutes."""
     st.caption("Copy the link: it opens what you see, with its answers")
     st.code(link, language=None, height=TALL, wrap_lines=True)
@@ -71,7 +71,7 @@ def _report(page: Callable[[], str], name: str) -> None:
 def _of_plan(plan: Present, link: str, catalogs: Catalogs, today: date) -> None:
     """The plan with the row that is shown."""
     options = plan.options
-    _copied(link, report.markdown(options, link, today, catalogs, plan.row))
+    _copy_fields(link, report.markdown(options, link, today, catalogs, plan.row))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = answer_words.file_name(options)
         page = partial(report.html, options, link, today, catalogs, plan.row)

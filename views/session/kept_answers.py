@@ -92,12 +92,12 @@ def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
 def link_record(row: Row) -> KeptAnswer:
     """Return a row as the link holds it, without a name and with the figures of today."""
     catalogs = session_catalogs.catalogs()
-    scenario = differing(row, catalogs, _assumed(row))
+    scenario = differing(row, catalogs, _own_assumptions(row))
     figures = figures_of(row, catalogs, date.today())
     return KeptAnswer(row.get("market") or "on-demand", scenario, then=figures)
 
 
-def _assumed(row: Row) -> set[str]:
+def _own_assumptions(row: Row) -> set[str]:
     """The assumptions that the session or the row itself has set."""
     own = set_assumptions(row, session_catalogs.catalogs())
     return {*extra_state.own_assumptions(), *own}
@@ -112,7 +112,7 @@ def place_of(row: Row) -> int | None:
     """The index of the kept answer with the scenario of a row; None if there is none."""
     if not entries():
         return None
-    scenario = _answer(differing(row, session_catalogs.catalogs(), _assumed(row)))
+    scenario = _answer(differing(row, session_catalogs.catalogs(), _own_assumptions(row)))
     for place, entry in enumerate(entries()):
         if _answer(entry.scenario) == scenario and entry.market == row.get("market"):
             return place

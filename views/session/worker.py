@@ -49,7 +49,7 @@ _starting = Lock()
 def start_workers() -> None:
     """Start the processes for ordinary jobs in the background."""
     for number in range(WORKERS):
-        _started(number)
+        _running_worker(number)
 
 
 def is_large(job: Cells) -> bool:
@@ -122,12 +122,12 @@ def _worker_of(job: Cells, step: int = 0) -> Worker | None:
     A large job has a single process.
     """
     if is_large(job):
-        return None if step else _started(LARGE)
+        return None if step else _running_worker(LARGE)
     worker = _workers.get((crc32(repr(job).encode()) + step) % WORKERS)
     return worker if worker and worker.reading.done() else None
 
 
-def _started(number: int) -> Worker:
+def _running_worker(number: int) -> Worker:
     """Return the worker of a number, started if it is not."""
     with _starting:
         if number not in _workers:
@@ -144,7 +144,7 @@ def _replace(ended: Worker) -> None:
             del _workers[number]
     for number in numbers:
         if number != LARGE:
-            _started(number)
+            _running_worker(number)
 
 
 def _begin() -> None:

@@ -106,7 +106,7 @@ def _take() -> None:
             if kind == "run" and "run" not in texts():
                 texts().pop("model", None)  # which came alone, so it is not the run's
             texts()[kind] = text.encode()
-            state["pasted_opens"], sentence = FILES, f"{_capital(KINDS[kind])}."
+            state["pasted_opens"], sentence = FILES, f"{with_capital(KINDS[kind])}."
         else:
             sentence, state["pasted_opens"] = one_sentence(make_plan)(request, text), PLAN
             if request.kinds == ("model",):
@@ -125,7 +125,7 @@ def make_plan(request: Request, text: str = "") -> str:
         answers = st.session_state["kept"]
         address.open_link(query, session_catalogs.catalogs())
         st.session_state["kept"] = st.session_state["kept"] or answers
-        return f"{_capital(KINDS['link'])}."
+        return f"{with_capital(KINDS['link'])}."
     if request.columns.keys() != {"model"}:  # of a model alone nothing else is asked
         check_open(request)
     columns = with_model(request)
@@ -148,7 +148,7 @@ def make_plan(request: Request, text: str = "") -> str:
         filter(
             None,
             (
-                f"{_capital(KINDS['words'])}. Read: {', '.join(_said(request))}.",
+                f"{with_capital(KINDS['words'])}. Read: {', '.join(_phrases(request))}.",
                 usual,
                 request.remark,
             ),
@@ -156,7 +156,7 @@ def make_plan(request: Request, text: str = "") -> str:
     )
 
 
-def _said(request: Request) -> list[str]:
+def _phrases(request: Request) -> list[str]:
     """The phrases that were read; where no phrase names a column, the column with its value."""
     return [
         meaning if phrase in request.columns else phrase for phrase, meaning in request.read.items()
@@ -176,7 +176,3 @@ def _as_stored(request: Request, columns: Arguments) -> dict[str, str]:
     stored_form = request.models.get(columns["model"], {}).get("stored_precision", "")
     able = stored_form in job_state.possible_precisions(request.catalogs)
     return {"precision": stored_form} if able and "precision" not in columns else {}
-
-
-def _capital(words: str) -> str:
-    return with_capital(words)
