@@ -59,6 +59,11 @@ def _put_token_rates(amounts: Amounts) -> None:
     """Rates of tokens: by the second, of each user, in all, and by the day in and out."""
     for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
         _put_token_rate(amounts, claim, claim.item.value)
+    _put_tokens_over_time(amounts)
+
+
+def _put_tokens_over_time(amounts: Amounts) -> None:
+    """Tokens per minute or hour as a rate, tokens per day or month as the work of a day."""
     both = _in_and_out(amounts)
     for claim in amounts.of("tokens_rate", "tokens_rate_user", "tokens_rate_total"):
         if claim in both:
