@@ -132,9 +132,11 @@ def _ask_about_several(amounts: Amounts) -> None:
     rates = amounts.of("requests_per_second")
     if len({claim.item.value for claim in rates}) > 1 and not PEAKS & amounts.tags:
         words = [amounts.words(claim) for claim in rates]
+        values = [float(claim.item.value) for claim in rates]
+        choices = (f"{sum(values):g} rps", f"{max(values):g} rps")
         amounts.facts.drop("requests_per_second")
         text = SEVERAL_RATES.format(" and ".join(words))
-        amounts.facts.ask("requests_per_second", " and ".join(words), tuple(words), text)
+        amounts.facts.ask("requests_per_second", " and ".join(words), choices, text)
 
 
 def _in_and_out(amounts: Amounts) -> list[Claim]:
