@@ -26,6 +26,7 @@ QUALIFIES, STALE_PRICE, NEEDS_AGREEMENT, TIGHT, EMULATED, UNKNOWN, EXCEEDS_LIMIT
 )
 FEW = 1e-9
 ONE_GROUP = np.zeros(1, dtype=int)
+USUAL_BATCH = 32  # sequences of an encoder: batch_size of SentenceTransformer.encode by default
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,15 +240,18 @@ def by_agreement(candidates: Candidates, job: Job) -> np.ndarray:
 def plainness(candidates: Candidates, grid: Grid, job: Job) -> list[np.ndarray]:
     """Return the keys that decide between candidates of the same cost, the most important first.
 
-    In training the step nearest to the requested; in serving no GPU idle, then the fastest. Fewer
-    GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs used, FSDP
-    before tensor parallel, less sharding, less recompute.
+    In training the step nearest to the requested; in serving no GPU idle, then the fastest, then
+    for an encoder the usual batch, since many batches fill its card. Fewer GPUs paid, fewer
+    instances, in a block paid whole the shorter time, then fewer GPUs used, FSDP before tensor
+    parallel, less sharding, less recompute.
     """
     gpus_of_place = place_gpus(candidates, grid)
     if job.trains:
         first = [np.round(np.abs(np.log(candidates.step_tokens / job.step_tokens)), 6)]
     else:
         first = [candidates.gpus % gpus_of_place, np.round(np.log(candidates.seconds), 6)]
+        if job.ends and not job.generates:
+            first.append(np.abs(np.log(candidates.batch / USUAL_BATCH)))
     is_block_market = np.array([MARKETS[name].block_hours > 0 for name in job.markets])
     in_block = is_block_market[candidates.market_number]
     keys = [

@@ -45,6 +45,7 @@ def test_a_run_from_scratch_takes_the_steps_of_published_runs_of_its_size(
 @pytest.mark.parametrize("goal", ["tune", "train"])
 def test_a_step_takes_a_whole_sequence_however_long(goal, catalogs):
     job = {"goal": goal, "model": "llama-3.1-8b", "sequence_tokens": 1_000_000, "train_tokens": 1e8}
+    job |= {"instance": "p6-b300.48xlarge", "markets": "on-demand"}
     assert resolve(job, catalogs).step_tokens == 1_000_000
     assert resolve(job | {"step_tokens": 131_072}, catalogs).step_tokens == 131_072
     problem = options(job, catalogs).obstacle

@@ -107,6 +107,14 @@ def test_ties_within_half_a_hundredth_go_to_the_easier_then_the_shorter_then_the
     assert least_money(served, np.arange(3)) == 1
 
 
+def test_an_encoder_takes_the_usual_batch_where_many_cost_the_same():
+    job = {"model": "qwen3-embedding-8b", "goal": "serve", "prompt_tokens": 512}
+    job |= {"tokens_total": 1e9, "hours_most": 12, "instance": "g6e.xlarge", "gpus": 3}
+    rows = [options(job | batch, all_catalogs()).rows[0] for batch in ({}, {"batch": 1})]
+    assert [row["batch"] for row in rows] == [32, 1]
+    assert rows[0]["usd"] == pytest.approx(rows[1]["usd"])
+
+
 @pytest.mark.parametrize(("hard", "usd", "easiest"), recorded("cases/named.json")["easiest"])
 def test_the_easiest_is_the_least_money_in_an_easier_class(hard, usd, easiest):
     assert _easiest(ranked(usd, [9, 9, 9], hard), 0) == easiest
