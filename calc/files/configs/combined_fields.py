@@ -271,9 +271,9 @@ def _tokens(settings: RunSettings, copies: int | None, objective: pd.Series) -> 
 def _lengths(settings: RunSettings) -> None:
     """The length of prompt and answer together, or what the longest sequence leaves to one."""
     source, target = (settings.values.get(name) for name in ("source_tokens", "target_tokens"))
-    if source and target and "sequence_tokens" not in settings.explicit:
-        parts = ("source_tokens", "target_tokens")
-        settings.derive("sequence_tokens", int(source) + int(target), parts)
+    if source and "sequence_tokens" not in settings.explicit:
+        parts = ("source_tokens", "target_tokens") if target else ("source_tokens",)
+        settings.derive("sequence_tokens", int(source) + int(target or 0), parts)
     if decoder := settings.values.get("decoder_tokens"):  # behind an encoder of images
         settings.derive("sequence_tokens", int(decoder), ("decoder_tokens",))
     if "sequence_tokens" in settings.explicit and "prompt_tokens" not in settings.explicit:

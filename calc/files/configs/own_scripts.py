@@ -9,6 +9,7 @@ ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
 LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
 MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")  # an owner/name
 OF_LOADING = {"model", "sequence_tokens", "weights", "attention", "tensor_parallel", "quantized"}
+LORA = re.compile(r"(?:^|_)(q?)lora(?:_|$)")
 TRAINS = re.compile(r"train|tun|sft|lora|dpo|clm")
 OTHER_WORK = re.compile(
     r"(?:^|_)(?:eval|evaluate|evaluation|generate|generation|infer|inference|convert|preprocess"
@@ -46,6 +47,16 @@ def says_training(tool: Tool, fields: Json) -> bool:
     """Return whether fields of a script of one's own say more than how it loads its model."""
     parts = [tool.fields[name].to for name in fields if name in tool.fields]
     return len(parts) > 1 and not OF_LOADING.issuperset(parts)
+
+
+def tuning_by_name(script: str, fields: Json) -> Json:
+    """Return how a script trains by its own name, where no field speaks of LoRA."""
+    name = _name(script)
+    is_said = any(word in field.lower() for field in fields for word in ("lora", "peft", "adapter"))
+    if is_said or not (named := LORA.search(name)):
+        return {}
+    is_stored = any(word in field.lower() for field in fields for word in ("bit", "quant"))
+    return {"peft": "yes"} | ({"quantized": "nf4?"} if named[1] and not is_stored else {})
 
 
 def does_other_work(script: str) -> bool:

@@ -10,6 +10,7 @@ from calc.files.configs.fields import field_catalog
 from calc.files.configs.flags import fields_of
 from calc.files.configs.inside.programs import programs_of
 from calc.files.configs.inside.trees import file_form, tree_of
+from calc.files.configs.own_scripts import ANY_TRAINER
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.sections import fields_of_sections
 from calc.files.configs.texts import flat, read_mapping
@@ -20,7 +21,10 @@ from calc.mappings import Json
 OTHER_TRAINERS = ("open_instruct", "swift")  # whose scripts have names and flags of TRL's
 RESULTS = ("hub_model_id", "output_dir", "run_name", "exp_name", "experiment_name")
 BY_RESULT = ("dpo", "orpo", "kto", "simpo", "cpo", "grpo", "rloo")  # no names of anything else
-METHODS = ("training_method", "train_method", "method", "algorithm", "objective", "trainer_type")
+METHODS = (
+    *("training_method", "train_method", "method", "algorithm", "objective", "trainer_type"),
+    *("training_type", "train_type", "task_type", "task", "training_stage", "stage", "algo"),
+)
 REFERENCE = re.compile(r"\bref(?:erence)?_model\s*=\s*\w+\.from_pretrained\(")
 WORD = re.compile(r"[a-z]+")
 VAGUE = ("max_prompt_length",)  # which trainers of several objectives have
@@ -157,11 +161,22 @@ def _of_fields(fields: Json) -> str:
 
 def _of_sections(fields: Json) -> str:
     """The objective of a config of one's own trainer: by its method, or by a section for it."""
-    own = fields_of_sections(fields) if best_tool(fields) is None else {}
-    named = next((_of_name(as_word(own[name])) for name in METHODS if name in own), "")
+    tool = best_tool(fields)
+    is_own = tool is None or tool.id == ANY_TRAINER
+    own = fields_of_sections(fields) if is_own else {}
+    methods = [as_word(value) for name, value in (own or fields).items() if _is_method(name)]
+    if not is_own or any(method in SUPERVISED for method in methods):
+        return ""
+    named = next(filter(None, map(_of_name, methods)), "") or (_of_fields(own) if own else "")
     sections = {section for name in fields for section in name.lower().split(".")[:-1]}
     of_sections = [word for word in BY_RESULT if own and word in sections]
     return named or (of_sections[0] if len(of_sections) == 1 and "sft" not in sections else "")
+
+
+def _is_method(name: str) -> bool:
+    """Return whether a field says the method of training: outside of sections, or in training's."""
+    section, _, last = name.rpartition(".")
+    return last in METHODS and (not section or "train" in section.rpartition(".")[2])
 
 
 def _of_component(name: str) -> str:

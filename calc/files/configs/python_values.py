@@ -33,6 +33,8 @@ COMPARED = {
     ast.LtE: lambda left, right: left <= right,
 }
 LONGEST_SCRIPT, LONGEST_CODE = 200_000, 60  # characters, of a file and of an unknown value
+MOST_QUOTED = 20  # lines with an f-string of Python 3.12
+IN_BRACES = re.compile(r"\{[^{}\n]*+\}")
 MOST_CHARACTERS = 20_000  # of one joined text
 MOST_NUMBER = 10**18
 DEEPEST = 25
@@ -46,10 +48,33 @@ def parse_python(text: str, file: str) -> ast.Module:
             f"run alone."
         )
     try:
-        return ast.parse(text)
+        return _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = str(error)[:120] or "nested too deep"
         raise ConfigProblem(f"{file}: this is not Python ({reason}); correct it there.") from None
+
+
+def _parsed(text: str) -> ast.Module:
+    """Python whose f-strings may hold their own quotes in braces, as from Python 3.12 on."""
+    for _ in range(MOST_QUOTED):
+        try:
+            return ast.parse(text)
+        except SyntaxError as error:
+            lines = text.split("\n")
+            place = (error.lineno or 0) - 1
+            if not error.msg.startswith("f-string") or not 0 <= place < len(lines):
+                raise
+            kept = lines[place]
+            lines[place] = IN_BRACES.sub(_without_quotes, kept)
+            if lines[place] == kept:
+                raise
+            text = "\n".join(lines)
+    return ast.parse(text)
+
+
+def _without_quotes(braces: re.Match) -> str:
+    """Return what stands in braces without its quotes, on which no setting of a run depends."""
+    return braces[0].replace("'", "").replace('"', "")
 
 
 class Values:

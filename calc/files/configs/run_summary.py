@@ -29,6 +29,11 @@ NO_CARD = "no GPU type is in the file: which GPU"
 SIZED_CARD = re.compile(r"(?P<family>\w+)-(?P<gigabytes>\d+)gb(?P<form>.*)")
 CARD_MEMORY = "{} GB of memory on the card, since {} names none: choose another card (gpu)"
 NO_PRECISION = "no precision is in the file: which (precision)"
+FORMAT = re.compile(r"(?:.*[._])?(?:bf16|fp16|(?:torch_|model_|weight_)?dtype)")
+SAYS_FORMAT = re.compile(r"(?i)true|(?:torch\.)?(?:bfloat16|bf16|float16|fp16|half|float32|fp32)")
+OPEN_PRECISION = (
+    "{} leaves open whether it is of the weights or of the arithmetic: which (precision)"
+)
 NO_AMOUNT = "the amount of work is not in the file{}: how many tokens (train_tokens)"
 EPOCHS = (
     *("num_train_epochs", "num_epochs", "epochs", "epoch", "total_epochs", "max_epochs"),
@@ -197,7 +202,7 @@ def _assumptions(
     ]
     is_open = "precision" in named and is_missing(run["precision"] or estimated.get("precision"))
     is_open = is_open and work == "training"  # a service has that of its checkpoint
-    items += [NO_PRECISION] if is_open else []
+    items += [_no_precision(lines)] if is_open else []
     items += [*_per_node(run, lines), *_own_memory(run)]
     if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
         items.append(NO_CARD)
@@ -207,6 +212,16 @@ def _assumptions(
         amounts = [f"{one.field} {one.text}" for one in lines if _says_amount(one.field, one.text)]
         items.append(NO_AMOUNT.format(f" ({', '.join(amounts)})" if amounts else ""))
     return tuple(items)
+
+
+def _no_precision(lines: Sequence[Line]) -> str:
+    """The question after the precision, with the formats that the files do say."""
+    said = [
+        f"{one.field} {one.text}"
+        for one in lines
+        if FORMAT.fullmatch(one.field) and SAYS_FORMAT.fullmatch(one.text)
+    ]
+    return OPEN_PRECISION.format(", ".join(said)) if said else NO_PRECISION
 
 
 def _own_memory(run: Mapping[str, str]) -> list[str]:

@@ -20,6 +20,10 @@ SWITCHES = ("enabled", "enable", "active", "activate", "use")  # of a section as
 OUTER_SWITCH = re.compile(  # beside the section that it turns off
     r"(?:use_|enable_)?(fsdp|deepspeed|lora|peft|quantization)(?:_(?:train|training|enabled?))?"
 )
+MOST_SHOWN = 36  # characters of the names of models to choose from
+FEWEST_MODELS = 3  # in a list to choose from; two may be a policy and its reference
+MODEL = "model_name_or_path"
+NAMES_MODEL = ("hf_id", "name", "id", "path", "repo", "repo_id", "model_id", "hf_name")
 TARGET = "_target_"  # of Hydra: the class that a section is passed to
 
 
@@ -30,12 +34,26 @@ def fields_of_sections(fields: Json) -> Json:
     """
     named: Json = {}
     off = _sections_off(fields)
+    listed = _models_to_choose(fields)
     for name, value in fields.items():
         *sections, last = name.split(".")
-        if not any(section.startswith(off) for section in sections):
+        is_choice = ".".join(sections[:-1]) in listed and len(sections) > 1
+        if not is_choice and not any(section.startswith(off) for section in sections):
             for plain, setting in _plain_names(sections, last, value, fields):
                 named.setdefault(plain if plain not in named else name, setting)
+    for models in listed.values():
+        named.setdefault(MODEL, f"${{one of {len(models)}: {', '.join(models)[:MOST_SHOWN]}...}}")
     return named if _trains(named) else {}
+
+
+def _models_to_choose(fields: Json) -> dict[str, list[str]]:
+    """The sections that hold several models by name, of which a run takes one, with those names."""
+    found: dict[str, list[str]] = {}
+    for name, value in fields.items():
+        *sections, key, last = name.split(".") if name.count(".") > 1 else ("", "", "")
+        if sections and last in NAMES_MODEL and "/" in str(value):
+            found.setdefault(".".join(sections), []).append(key)
+    return {section: models for section, models in found.items() if len(models) >= FEWEST_MODELS}
 
 
 def _sections_off(fields: Json) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The text of a config as dotted fields, or as the commands of a script."""
 
+import codecs
 import json
 import re
 import tomllib
@@ -17,6 +18,7 @@ from calc.files.configs.python_text import read_python
 from calc.files.configs.yaml_text import read_yaml
 from calc.mappings import Json
 
+WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as Windows writes a redirected output
 FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".py": "Python"}
 REFERENCE = re.compile(
     r"\$\{(?:(mul|div|oc\.select):)?([^{}$:]{1,160})\}"
@@ -41,7 +43,7 @@ def checked_text(content: bytes, file: str) -> str:
     if len(content) > LARGEST_BYTES:
         raise ConfigProblem(f"{file} has more than {LARGEST_BYTES:,} bytes; give the config alone.")
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if content.startswith(WIDE) else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigProblem(
             f"{file} is not UTF-8 text (byte {error.start}); give a config or a launch "

@@ -19,6 +19,7 @@ from calc.files.configs.own_scripts import (
     MODEL_FLAGS,
     any_trainer,
     does_other_work,
+    tuning_by_name,
 )
 from calc.files.configs.script_asides import LONGEST_ASIDE, asides_of
 from calc.files.configs.texts import flat
@@ -195,11 +196,12 @@ def _of_script(words: list[str], script: int, file: str) -> list[Reading]:
     if (best is None or best.work == "training") and does_other_work(words[script]):
         return []
     if best:
-        return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
+        parts = tuning_by_name(words[script], fields) if best.id == ANY_TRAINER else {}
+        return [*launcher, _with_others(Reading(file, best, fields, COMMAND, parts), others)]
     models = [fields.pop(name) for name in MODEL_FLAGS if "/" in str(fields.get(name, ""))]
     if not launcher and not models:
         return []
-    parts: Json = {"model": models[0]} if models else {}
+    parts = {"model": models[0]} if models else {}
     return [*launcher, Reading(file, None, fields, COMMAND, parts)]
 
 
