@@ -112,13 +112,19 @@ def _tool_of(fields: Json) -> Tool | None:
 def _runs_of_page(text: str, file: str) -> list[list[Reading]]:
     """The runs of the blocks of a page that are read, each once; empty where none is."""
     runs: dict[str, list[Reading]] = {}
+    read: set[str] = set()
     for block, name in blocks_of(text, file):
         with contextlib.suppress(ConfigProblem):
             for readings in several_readings(block, name):
                 fields = [(one.tool.id, one.fields) for one in readings if one.tool and one.fields]
                 if any(one.tool and not one.tool.launches for one in readings):
                     runs.setdefault(repr(fields), readings)
+                    read.add(name)
+    beside = (block for block, name in blocks_of(text, file) if name not in read)
+    coded = machine_in_words([line for block in beside for line in block.split("\n")])
     said = machine_in_words(prose_of(text))
+    if not {"gpu", "instance"} & said.keys():
+        said = {name: value for name, value in coded.items() if name != "gpu"} | said
     return [
         [*readings, Reading(file, None, {}, LAUNCH, _parts_left(readings, said))]
         for readings in list(runs.values())[:MOST_RUNS]

@@ -15,7 +15,7 @@ from calc.files.configs.tool_commands import Reading
 SIZE = "size_"  # prefix of the parts that give a size of the model
 CLASS_ENDS = re.compile(r"(For[A-Z]|LMHead|Model$).*")  # of LlamaForCausalLM
 FAMILY = "named_family"  # the part of a flag that says whose shapes the sizes are
-SERVED_AS = "{} is taken to hold {}, the name under which it is served."
+SERVED_AS = "{} is taken to hold {}, which the files name beside it."
 NO_MODEL = "no model of the catalog has these sizes ({}); is it {}"
 SEVERAL = "these sizes ({}) do not say which model it is: is it {}"
 
@@ -25,7 +25,7 @@ def settle_folder(
 ) -> None:
     """Take the model of a folder: what the files download there, or what it is made from.
 
-    `names`: those under which it is served, which count last and are noted.
+    `names`: those under which it is stored or served, which count last and are noted.
     """
     named = str(settings.values.get("model") or settings.values.get("built_from") or "")
     if not is_folder(named) or model_id(named, catalogs):

@@ -182,15 +182,16 @@ def _readings_beside(
 ) -> list[list[Reading]]:
     """The readings of each run of a file among others; raises ConfigProblem.
 
-    A file that cannot be read and starts one of the other files, such as a Kubernetes Job, says
-    nothing that they do not.
+    A file that cannot be read and starts one of the other files, such as a Kubernetes Job, or
+    builds an image from them says nothing that they do not.
     """
     try:
         return several_readings(text, file, (by_file[base], base) if base else None)
     except ConfigProblem:
         scripts = {PurePath(other).name for other in by_file if other != file}
         words = set(text.replace('"', " ").split())
-        if any(name.endswith(".sh") for name in scripts & words):
+        builds = len(by_file) > 1 and "build:" in words  # its image, from another of the files
+        if builds or any(name.endswith(".sh") for name in scripts & words):
             return [[]]
         raise
 

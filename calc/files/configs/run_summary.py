@@ -304,7 +304,7 @@ def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
     return [PER_NODE.format(int(run["gpus"]) // int(sources[0].text))]
 
 
-def _effect(name: str, field: Field | None, value: str) -> str:
+def _effect(name: str, field: Field | None, value: str, work: str) -> str:
     """The effect on memory of a field that is not counted, as far as it is known."""
     if field is None and CONFIG.fullmatch(value) and "data" not in name:
         return ABSENT_CONFIG
@@ -314,7 +314,7 @@ def _effect(name: str, field: Field | None, value: str) -> str:
         return AS_ADAMW
     if field.read == "document" and not STAGE.search(value):
         return ABSENT
-    if field.to == "lora_rank":
+    if field.to == "lora_rank" and work != "inference":
         return LOWERS  # of a run that trains every weight
     return SURE if field.to in OF_MEMORY else EFFECTS[field.changes]
 
@@ -341,7 +341,7 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         value = values.get(name, "")
         if _says_amount(name, value) or (name not in fields and value in NO_VALUE):
             continue  # the question on the amount of work names it
-        effect = _effect(name, fields.get(name), value)
+        effect = _effect(name, fields.get(name), value, run["work"])
         is_likely = effect not in (MAYBE, UNKNOWN)
         place = 0 if is_likely else 1 if OF_SIZE.search(name.rpartition(".")[2]) else 2
         items.append((place, _with_effect(name, value, effect)))
@@ -363,7 +363,8 @@ def _gpus_and_copies(run: Mapping[str, str], lines: Sequence[Line]) -> Iterator[
         return
     nodes = next((line.text for line in lines if line.field == "nodes"), "1")
     total = int(asked) * (whole(nodes) or 1)
-    if total > int(run["gpus"]) * max(replicas, most):
+    on_nodes = max(replicas, most) if total > int(asked) else 1  # nodes may hold the replicas
+    if total > int(run["gpus"]) * on_nodes:
         yield 2, UNUSED_GPUS.format(total, run["gpus"])
     elif total < int(run["gpus"]):
         yield 0, TOO_FEW_GPUS.format(run["gpus"], total)

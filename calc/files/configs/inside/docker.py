@@ -8,6 +8,7 @@ from calc.mappings import Json
 
 RUNNERS = ("docker", "podman", "nerdctl")
 LONGEST_IMAGE = 300  # characters
+LONGEST_VALUE = 5_000  # characters
 SWITCHES = (
     *("-d", "-i", "-t", "-it", "-ti", "-dit", "-itd", "-P", "--rm", "--detach", "--interactive"),
     *("--tty", "--privileged", "--init", "--read-only", "--no-healthcheck", "--publish-all"),
@@ -16,6 +17,7 @@ RELEASED_IMAGE = re.compile(
     r"(?:^|(?<!lmcache)/)vllm(?:-openai)?:v?([01]\.\d{1,3}(?:\.\d{1,3}){0,2})(?!\d)"
 )  # not that of a container of NVIDIA's, 25.10
 DEFAULT = re.compile(r"\$\{\w{1,60}:?-([^}]{0,200})\}")  # ${TAG:-v0.10.2}
+VARIABLE = re.compile(r"\$(?:\{(\w{1,60})\}|(\w{1,60}))")
 INSTRUCTION = re.compile(r"^[ \t]*+(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)[ \t]++(\S[^\n]*)", re.I | re.M)
 
 
@@ -68,12 +70,20 @@ def dockerfile_tree(text: str) -> Json:
     for instruction, rest in INSTRUCTION.findall(text):
         name, rest = instruction.upper(), rest.strip()
         if name == "FROM":
-            service["image"] = rest.split()[0]
+            service["image"] = _with_values(rest, service["environment"]).split()[0]
         elif name in ("ENV", "ARG"):
-            service["environment"] |= _variables(rest)
+            known = service["environment"]
+            said = {name: _with_values(value, known) for name, value in _variables(rest).items()}
+            service["environment"] = known | said
         elif name in ("CMD", "ENTRYPOINT"):
             service["command" if name == "CMD" else "entrypoint"] = _words(rest)
     return service
+
+
+def _with_values(text: str, known: dict[str, str]) -> str:
+    """A text with the values of the variables that stand above it."""
+    filled = VARIABLE.sub(lambda use: known.get(use[1] or use[2], use[0]), text)
+    return filled if len(filled) <= LONGEST_VALUE else text
 
 
 def _variables(rest: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ REPOSITORY = re.compile(
 OF_RAY_DATA = "EngineProcessorConfig"  # the end of classes of Ray Data, whose engines run apart
 LONGEST_IMAGE = 200  # characters
 OF_MODEL = {("model", "id"), ("model", "name"), ("storage", "path")}  # the last of KServe
+STORES = ("s3_uri", "model_data", "model_data_url", "model_location", "storage_uri")
 OF_DATA = {"dataset", "datasets"}  # whose repositories hold no model
 # Keys above the schedule of a job: of Vertex AI, of Azure, and of a function of Modal.
 OF_JOB = ("scheduling", "limits", "decorator 0")
@@ -153,12 +154,21 @@ def _facts_about_software(setting: Setting, is_text: bool) -> Iterator[Fact]:
         key == "model_id" and JUMPSTART.fullmatch(name)
     ):
         yield setting.states("model", name)
+    elif key in STORES and "://" in name:
+        yield setting.states("named_as", folder_in_store(name))
     elif key == "model_name" and name and "/" not in name:
         yield setting.states("named_as", name)
     if key in keys.engine and (match := NIM.match(setting.value[:LONGEST_IMAGE])):
         yield setting.states("model", f"nim/{match[1]}")
     if key in keys.engine and is_text:
         yield setting.states("engine", setting.value.lower())
+
+
+def folder_in_store(address: str) -> str:
+    """The folder that an address in a store names last, an archive in it left out."""
+    parts = [part for part in address.partition("://")[2].split("/") if part]
+    is_archive = len(parts) > 1 and parts[-1].endswith((".tar.gz", ".tgz", ".tar", ".zip"))
+    return "".join(parts[-2:-1] if is_archive else parts[-1:])
 
 
 def _variable(name: str, value: str, path: Path) -> Iterator[Fact]:

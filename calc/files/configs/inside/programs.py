@@ -190,8 +190,9 @@ def _is_own_command(words: list[str]) -> bool:
 
 def _with_release(program: Program, node: Json) -> Program:
     """The program with the release in the tag of its engine's own image."""
-    image = next((node[key] for key in IMAGES if isinstance(node.get(key), str)), "")
-    return program._replace(release=release_of(f"{image}:{node.get('tag', '')}"))
+    named = {snake(key): value for key, value in node.items()}
+    image = next((text for key in IMAGES if (text := _call_text(named.get(key)))), "")
+    return program._replace(release=release_of(f"{image}:{named.get('tag', '')}"))
 
 
 def _starts(tree: Any) -> bool:

@@ -171,13 +171,20 @@ def _named_model(readings: list[Reading]) -> str:
     return ""
 
 
+def _is_idle(reading: Reading, name: str) -> bool:
+    """Return whether a field has no effect, or an engine is not known to have it."""
+    if reading.tool is None or name in reading.tool.fields:
+        return False
+    return reading.tool.is_idle(name) or (_serves(reading) and name in reading.fields)
+
+
 def _settings(readings: list[Reading]) -> dict[str, str]:
     """Every field of a run that matters to its tool, every part, and the model as text."""
     settings = {
         name: str(value)
         for reading in readings
         for name, value in (*reading.fields.items(), *reading.parts.items())
-        if name != "model" and not (reading.tool and reading.tool.is_idle(name))
+        if name != "model" and not _is_idle(reading, name)
     }
     model = _named_model(readings)
     return settings | ({"model": model} if model else {})
