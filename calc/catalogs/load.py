@@ -54,6 +54,7 @@ __all__ = [
 
 CLOSED = (  # the sections of choices.yaml: closed lists
     "attentions",
+    "block_kernels",
     "block_sizes",
     "compiled_sizes",
     "compiles",
@@ -102,6 +103,7 @@ class Catalogs:
     recomputes: pd.DataFrame
     implementations: pd.DataFrame
     attentions: pd.DataFrame
+    block_kernels: pd.DataFrame
     block_sizes: pd.DataFrame  # a row per number of instances that a capacity block may have
     compiled_sizes: pd.DataFrame
     compiles: pd.DataFrame

@@ -17,9 +17,9 @@ def sequence_split(tensor_parallel, implementation_splits_sequence):
     return np.where(implementation_splits_sequence > 0, tensor_parallel, 1)
 
 
-def fuses_norms(implementation_fuses_norms, loss_fuses_blocks):
+def fuses_norms(implementation_fuses_norms, fuses_blocks):
     """1 if a norm is one kernel: that of the software, or Liger's. [0 or 1]"""
-    return np.maximum(implementation_fuses_norms, loss_fuses_blocks)
+    return np.maximum(implementation_fuses_norms, fuses_blocks)
 
 
 def stack_fused_bytes_per_token(
@@ -29,7 +29,7 @@ def stack_fused_bytes_per_token(
     fuses_norms,
     sequence_split,
     stack_shares_form,
-    loss_fuses_blocks,
+    fuses_blocks,
     activation_bytes_each,
     stack_gated_ffn_width,
 ):
@@ -38,12 +38,12 @@ def stack_fused_bytes_per_token(
     Source: liger_kernel/ops/rms_norm.py and ops/swiglu.py of Liger 0.8.5.
     """
     norms = 4 * rms_norms * stack_hidden * fuses_norms / sequence_split
-    gate = activation_bytes_each * stack_gated_ffn_width * loss_fuses_blocks
+    gate = activation_bytes_each * stack_gated_ffn_width * fuses_blocks
     return (norms + gate) * (stack_layers > 0) * (1 - stack_shares_form)
 
 
 def stack_written_over_bytes_per_token(
-    loss_fuses_blocks, activation_bytes_each, stack_gated_ffn_width, keeps_all, stack_shares_form
+    fuses_blocks, activation_bytes_each, stack_gated_ffn_width, keeps_all, stack_shares_form
 ):
     """Gradients of a gate that Liger's kernel writes over its inputs. [B]
 
@@ -51,7 +51,7 @@ def stack_written_over_bytes_per_token(
     Source: as stack_fused_bytes_per_token.
     """
     made = np.where(keeps_all > 0, 2, 3) * activation_bytes_each * stack_gated_ffn_width
-    return loss_fuses_blocks * made * (1 - stack_shares_form)
+    return fuses_blocks * made * (1 - stack_shares_form)
 
 
 def stack_several_bytes_per_token(linear_forms, trains):

@@ -48,11 +48,10 @@ def log_probability_numbers(
         software=lambda number: _software_of(catalogs, objective.in_row(number)),
     )
     fuses = numbers_of(catalogs, "log_probabilities", "fuses_head")[row] > 0
-    asks_fused = asked_loss.are("fused") | asked_loss.are("liger")
     counts = (
         (trains > 0)
         & (row >= 0)
-        & (asked_loss.are("") | np.where(fuses, asks_fused, asked_loss.are("full")))
+        & (asked_loss.are("") | np.where(fuses, asked_loss.are("fused"), asked_loss.are("full")))
     )
     wide = numbers_of(catalogs, "precisions", "widens_outputs")[
         word_rows(catalogs, "precisions", precision)

@@ -191,7 +191,7 @@ def merging_bytes_each(
 def element_passes(
     adapts,
     compiles,
-    loss_fuses_blocks,
+    fuses_blocks,
     trains,
     generates,
     engine_element_passes,
@@ -209,7 +209,7 @@ def element_passes(
     """
     added = np.where(adapts > 0, adapter_element_passes - engine_element_passes, 0)
     fused = np.where((trains == 0) & (generates == 0), encoder_element_ratio, 1)
-    fewer = (compiles > 0) | (loss_fuses_blocks > 0)
+    fewer = (compiles > 0) | (fuses_blocks > 0)
     left = np.minimum(fused, np.where(fewer, compile_element_ratio, 1))
     return engine_element_passes * left + added * np.where(compiles > 0, compile_adapter_ratio, 1)
 

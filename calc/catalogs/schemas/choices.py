@@ -44,6 +44,14 @@ class BlockSize(Choice, kw_only=True):
     block_instances: Annotated[Count, hint("instances of one capacity block")]
 
 
+class BlockKernels(Choice, kw_only=True):
+    """The kernels of a block's norms and gates."""
+
+    fuses_blocks: Annotated[
+        Flag, hint("1: a norm and a gate are one kernel each; gradients take their inputs' place")
+    ]
+
+
 class Compile(Choice, kw_only=True):
     """Torch.compile, on or off."""
 
@@ -96,10 +104,6 @@ class Loss(Choice, kw_only=True):
     """Computation of the loss from the logits."""
 
     fuses_loss: Annotated[Flag, hint("1: head and loss together per chunk")]
-    fuses_blocks: Annotated[
-        Flag,
-        hint("1: so are the blocks' norms and gates, whose gradients take their inputs' place"),
-    ]
     forward_bytes_each: Annotated[
         float, Meta(ge=0, le=16), hint("bytes per logit at the forward peak; 0: by kind of head")
     ]
@@ -207,6 +211,7 @@ class File(CatalogFile, kw_only=True):
         Annotated[str, one_of("cudnn", "eager", "flash", "flash-2", "flash-3", "flash-4", "sdpa")],
         Attention,
     ]
+    block_kernels: FilledMap[Annotated[str, one_of("liger", "own")], BlockKernels]
     block_sizes: FilledMap[Annotated[str, Meta(pattern=r"^\d\d$")], BlockSize]
     compiles: FilledMap[Annotated[str, one_of("no", "yes")], Compile]
     inference_engines: FilledMap[
@@ -219,7 +224,7 @@ class File(CatalogFile, kw_only=True):
         Annotated[str, one_of("in-step", "staggered", "together", "waves")], LoadPattern
     ]
     losses: FilledMap[
-        Annotated[str, one_of("chunked", "compiled", "full", "fused", "kernel", "liger")], Loss
+        Annotated[str, one_of("chunked", "compiled", "full", "fused", "kernel")], Loss
     ]
     model_kinds: FilledMap[
         Annotated[
