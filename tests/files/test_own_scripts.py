@@ -129,3 +129,93 @@ def test_a_script_may_be_wide_text_and_have_quotes_within_quotes():
     )
     run = read_run([("train.py", text.encode("utf-16"))], catalogs()).row
     assert (run["model"], run["batch"]) == ("llama-2-7b", "3")
+
+
+LOOP = """
+import torch
+from omegaconf import OmegaConf
+from transformers import AutoModelForCausalLM
+{settings}
+def main():
+    {cfg}
+    model = AutoModelForCausalLM.from_pretrained({name}, torch_dtype=getattr(torch, "bfloat16"))
+    for batch in loader:
+        loss = model(**batch).loss
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_arguments_that_a_function_of_the_script_parses_have_their_defaults():
+    settings = """
+def get_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--base", default="Qwen/Qwen3-4B")
+    return parser.parse_args()
+"""
+    text = LOOP.format(settings=settings, cfg="a = get_args()", name="a.base")
+    assert run_of(text, "train.py")["model"] == "qwen3-4b"
+
+
+def test_settings_in_a_text_of_yaml_are_read_by_their_names_and_by_names_for_parts_of_them():
+    settings = 'BASE = OmegaConf.create("""\nllm:\n  id: Qwen/Qwen3-4B\n  name: x-${llm.id}\n""")\n'
+    cfg = "cfg = OmegaConf.merge(BASE, OmegaConf.from_cli()); llm = cfg.llm"
+    row = run_of(LOOP.format(settings=settings, cfg=cfg, name="llm.id"), "train.py")
+    assert row["model"] == "qwen3-4b"
+
+
+def test_arguments_of_a_trainer_may_stand_in_a_mapping():
+    text = """
+import lightning as L
+from transformers import AutoModelForCausalLM
+TRAINER = dict(devices=4, precision="bf16-true", accumulate_grad_batches=2)
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-4B")
+L.Trainer(max_epochs=1, **TRAINER).fit(model)
+"""
+    row = run_of(text, "train.py")
+    assert (row["gpus"], row["precision"], row["accumulation_steps"]) == ("4", "bf16", "2")
+
+
+def test_a_recipe_of_nemo_takes_what_a_call_gives_to_its_function():
+    text = """
+import argparse
+from nemo.collections import llm
+
+def recipe(nodes, gpus):
+    r = llm.llama3_8b.finetune_recipe(num_nodes=nodes, num_gpus_per_node=gpus, peft_scheme="lora")
+    r.peft.target_modules = ["linear_qkv", "linear_proj"]
+    return r
+
+p = argparse.ArgumentParser()
+p.add_argument("--nodes", type=int, default=2)
+p.add_argument("--gpus", type=int, default=4)
+a = p.parse_args()
+recipe(a.nodes, a.gpus)
+"""
+    row = run_of(text, "recipe.py")
+    assert (row["gpus"], row["lora_targets"]) == ("8", "q+k+v+o")
+
+
+def test_a_config_written_under_the_name_of_a_variable_is_the_one_that_a_command_names():
+    text = """#!/bin/bash
+#SBATCH --gres=gpu:a100:8
+#SBATCH --constraint=a100_80gb
+DS=$TMPDIR/ds.json
+cat > "$DS" <<'JSON'
+{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}}}
+JSON
+accelerate launch --num_processes 8 --use_deepspeed --deepspeed_config_file $DS train.py \\
+  --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 1
+"""
+    row = run_of(text, "job.sbatch")
+    assert (row["sharding"], row["offload"], row["gpu"]) == ("zero3", "optimizer", "a100-80gb-sxm")
+
+
+def test_the_command_in_the_comments_of_a_config_gives_its_gpus():
+    text = """# start: FORCE_TORCHRUN=1 NPROC_PER_NODE=8 llamafactory-cli train sft.yaml
+stage: sft
+finetuning_type: full
+model_name_or_path: Qwen/Qwen3-8B
+per_device_train_batch_size: 1
+"""
+    assert run_of(text, "sft.yaml")["gpus"] == "8"

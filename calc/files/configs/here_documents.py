@@ -61,16 +61,22 @@ def written_files(text: str) -> tuple[str, list[tuple[str, str]]]:
         line, place = lines[place], place + 1
         begin = BEGINS.match(line)
         end = _end(lines, place, begin["mark"]) if begin and len(files) < MOST_FILES else 0
-        target = TARGET.search(f"{begin['before']} {begin['behind']}") if begin else None
+        written = f"{begin['before']} {begin['behind']}" if begin else ""
+        target = TARGET.search(written) or TARGET.search(_filled(written, left))
         name = PurePath(target["name"]).name if target else ""
         body = dedent("\n".join(lines[place:end])) if end else ""
-        is_named = bool(name) and text.count(name) > 1
+        is_named = bool(name) and (text.count(name) > 1 or _is_used(written, text))
         if not begin or not (is_named or MANIFEST.search(body)):
             left.append(line)
             continue
         files.append((name, body if begin["quote"] else _filled(body, left)))
         place = end + 1
     return "\n".join(left), files
+
+
+def _is_used(written: str, text: str) -> bool:
+    """Return whether the variable that names a file stands elsewhere in its script too: "$DS"."""
+    return any(text.count(match[0]) > 1 for match in VARIABLE.finditer(written))
 
 
 def _end(lines: list[str], place: int, mark: str) -> int:

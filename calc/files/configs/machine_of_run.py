@@ -1,5 +1,7 @@
 """The card of a run where its files say it otherwise than as an id: by its memory or family."""
 
+from typing import Any
+
 from calc.catalogs.load import Catalogs
 from calc.files.configs.comments import machine_in_comments
 from calc.files.configs.fields import Tool
@@ -15,6 +17,8 @@ def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
     """Settle what a file says of its machine otherwise than as an id: its memory, all its GPUs."""
     if not {"gpu", "instance"} & settings.explicit:
         _settle_card(settings, catalogs)
+    elif _is_alike(settings.values.get("gpu"), settings.values.get("slurm_card")):
+        settings.derive("gpu", settings.values["slurm_card"], ("slurm_card",))
     if not {"gpu", "instance"} & (settings.values.keys() | settings.left):
         _settle_comment(settings)
     instance = settings.values.get("instance")
@@ -23,6 +27,11 @@ def machine(settings: RunSettings, main: Tool, catalogs: Catalogs) -> None:
         settings.fields["asked_gpus"] = settings.fields["instance"]
         if main.work == "training":
             settings.explicit.add("asked_gpus")
+
+
+def _is_alike(card: Any, other: Any) -> bool:
+    """Return whether two cards are of one family: gres=gpu:a100:8 and constraint=a100_80gb."""
+    return bool(card and other) and str(card).split("-")[0] == str(other).split("-")[0]
 
 
 def _settle_comment(settings: RunSettings) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from calc.files.configs.python_branches import functions_around
+from calc.files.configs.python_loads import LOADS, loaded_settings
 from calc.files.configs.python_values import dotted_name
 from calc.mappings import Json
 
@@ -89,12 +90,32 @@ def flag_defaults(tree: ast.AST) -> dict[str, ast.expr]:
 
 def argument_defaults(tree: ast.AST, flags: Json) -> Json:
     """The values of flags and of configs, by the names under which a script reads them."""
-    parsed = _assigned_from(tree, PARSES)
-    return _config_defaults(tree, flags) | {
-        f"{holder}.{name}": value
-        for name, value in (flag_defaults(tree) | flags).items()
-        for holder in (*HOLDERS, *parsed)
-    }
+    parsed = _assigned_from(tree, (*PARSES, *_functions_that_parse(tree)))
+    texts = _assigned_from(tree, LOADS)
+    return (
+        {
+            f"{holder}.{name}": value
+            for name, value in loaded_settings(tree).items()
+            for holder in (*HOLDERS, *texts)
+        }
+        | _config_defaults(tree, flags)
+        | {
+            f"{holder}.{name}": value
+            for name, value in (flag_defaults(tree) | flags).items()
+            for holder in (*HOLDERS, *parsed)
+        }
+    )
+
+
+def _functions_that_parse(tree: ast.AST) -> list[str]:
+    """The names of a script's own functions that return its parsed arguments."""
+    return [
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and any(dotted_name(call.func).rpartition(".")[2] in PARSES for call in _calls(function))
+        and any(isinstance(node, ast.Return) and node.value for node in ast.walk(function))
+    ]
 
 
 def config_classes(tree: ast.AST) -> dict[str, dict[str, ast.expr]]:

@@ -152,7 +152,11 @@ def _arguments(call: ast.Call, values: Values) -> Json:
     """The arguments of a call by name or by position; one that is a call itself as its code."""
     placed = {str(place): argument for place, argument in enumerate(call.args)}
     named = {argument.arg: argument.value for argument in call.keywords if argument.arg}
-    arguments = {}
+    arguments: Json = {}
+    for argument in call.keywords:  # **settings
+        several = {} if argument.arg else values.value(argument.value)
+        if isinstance(several, dict) and CLASS not in several:
+            arguments |= several
     for name, node in (placed | named).items():
         value = values.value(node)
         is_call = isinstance(value, dict) and CLASS in value

@@ -151,7 +151,7 @@ class Values:
 
     def _named(self, node: ast.Name | ast.Attribute, depth: int) -> Any:
         """The value of a name; an attribute of torch without a value is its own name."""
-        name = ast.unparse(node)
+        name = self._full_name(node)
         if isinstance(self.names.get(name), ast.AST):
             expression = self.names.pop(name)  # unknown while it is evaluated: a = a + 1
             self.names[name] = self.value(expression, depth + 1)
@@ -160,6 +160,17 @@ class Values:
         if choice := CHOICE.fullmatch(name):
             return choice[1]
         return name.removeprefix("torch.") if name.startswith("torch.") else variable(node)
+
+    def _full_name(self, node: ast.Name | ast.Attribute) -> str:
+        """The name of a node; lora.rank behind lora = cfg.adapter is cfg.adapter.rank."""
+        name = ast.unparse(node)
+        before, _, last = name.rpartition(".")
+        holder = self.names.get(before)
+        if name in self.names or not isinstance(holder, ast.Name | ast.Attribute | str):
+            return name
+        held = holder if isinstance(holder, str) else ast.unparse(holder)
+        full = f"{held.removeprefix('${').removesuffix('}')}.{last}"
+        return full if full in self.names else name
 
     def _mapping(self, node: ast.Dict, depth: int) -> Json:
         """A dictionary with the values of its keys; `**other` adds those of another."""
@@ -207,6 +218,8 @@ class Values:
             return placed[1]  # of a function of the script's own: get_env(NAME, default, type)
         if name.endswith(COUNTS_GPUS):
             return EVERY_GPU
+        if name == "getattr" and len(placed) > 1 and "${" not in str(placed[1]):
+            return str(placed[1])  # getattr(torch, "bfloat16")
         if name == "json.dumps" and placed and isinstance(placed[0], str | int | float):
             return str(placed[0])
         if name in FROM_ENVIRONMENT and len(placed) == 2:

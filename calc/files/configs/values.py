@@ -9,7 +9,16 @@ from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.substitutions import EVERY_GPU
 
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
-LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
+LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {
+    "output_proj": "o",
+    **dict.fromkeys(("Wqkv", "qkv_proj", "query_key_value", "c_attn"), "q+k+v"),
+    "gate_up_proj": "gate+up",
+    # of Megatron, which NeMo names
+    "linear_qkv": "q+k+v",
+    "linear_proj": "o",
+    "linear_fc1": "gate+up",
+    "linear_fc2": "down",
+}  # name of a module in the classes of models -> its projections
 OF_EVERY_LAYER = re.compile(
     r"[\w.^\\*?]*layers\\?\.(?:\[\\d\]\+|\\d\+|\.\*|\[\^\.\]\+)\\?\."
     r"\([\w|]+\)\\?\.\(([a-z|]+)\)_proj\$?"

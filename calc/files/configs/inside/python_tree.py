@@ -4,12 +4,17 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from calc.files.configs.python_names import argument_defaults, parameter_defaults
+from calc.files.configs.python_names import (
+    argument_defaults,
+    parameter_defaults,
+    parameters_of_functions,
+)
 from calc.files.configs.python_values import (
     CLASS,
     DEEPEST,
     LONGEST_CODE,
     Values,
+    dotted_name,
     joined,
     parse_python,
 )
@@ -23,17 +28,29 @@ def python_tree(text: str, file: str) -> Json:
     expression is a variable, ${expression}. Raises ConfigProblem where the text is not Python.
     """
     tree = parse_python(text, file)
-    return _Script(argument_defaults(tree, {})).block(tree.body, 0)
+    script = _Script(argument_defaults(tree, {}))
+    script.given = parameters_of_functions(tree)
+    return script.block(tree.body, 0)
 
 
 class _Script(Values):
     """The names of a script with their values, as far as its statements have been read."""
+
+    given: dict[ast.FunctionDef, dict[str, ast.expr]]  # what calls give to parameters
 
     def block(self, statements: list[ast.stmt], depth: int) -> Json:
         tree: Json = {}
         for statement in statements if depth < DEEPEST else []:
             self._statement(statement, tree, depth)
         return tree
+
+    def _parameters(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Json:
+        """The parameters of a function with what its calls give them, or else their defaults."""
+        given = self.given.get(function, {}) if isinstance(function, ast.FunctionDef) else {}
+        own = {name: node for name, node in given.items() if dotted_name(node) != name}
+        return {
+            name: self.value(node) for name, node in (parameter_defaults(function) | own).items()
+        }
 
     def _statement(self, statement: ast.stmt, tree: Json, depth: int) -> None:
         """Add what a statement assigns or calls to `tree`, with the statements inside it."""
@@ -47,8 +64,7 @@ class _Script(Values):
                 for place, decorator in enumerate(statement.decorator_list)
             }
             if not isinstance(statement, ast.ClassDef):
-                defaults = parameter_defaults(statement)
-                self.names |= {name: self.value(node) for name, node in defaults.items()}
+                self.names |= self._parameters(statement)
             tree[statement.name] = inner | self.block(statement.body, depth + 1)
         elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             assigned = self.value(statement.value)
