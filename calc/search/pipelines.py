@@ -60,7 +60,8 @@ def _grid(found: SearchResult, job: Job, catalogs: Catalogs) -> Grid | None:
 def _grids_of_training(found: SearchResult, job: Job, catalogs: Catalogs) -> list[Grid]:
     """The grid of each mixed degree of a training."""
     laid_out = [
-        _laid_out(job, dict(zip(DIVIDING, degrees, strict=True))) for degrees in mixed_degrees(job)
+        _laid_out(job, dict(zip(DIVIDING, degrees, strict=True)))
+        for degrees in mixed_degrees(job, catalogs)
     ]
     try:
         return [grid(one, found.grid.places, catalogs) for one in laid_out]
