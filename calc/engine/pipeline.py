@@ -141,12 +141,12 @@ def _distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | N
         for name in (*inputs_by_name(), "problem")
         if name in frame.columns and name != "scenario"
     ]
-    is_repeated = (
+    first_and_copies = (
         Table({name: frame[name] for name in input_columns}, len(frame)).distinct(input_columns)
         if len(frame) >= FEWEST_SCENARIOS
         else None
     )
-    return is_repeated or (np.arange(len(frame)), None)
+    return first_and_copies or (np.arange(len(frame)), None)
 
 
 def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:

@@ -170,8 +170,8 @@ def _columns(cells: Cells, generating: bool, catalogs: Catalogs) -> Row:
         _examples(job, cells, catalogs)
         if job["goal"] == "train" and "step_tokens" not in cells:
             parameters = cells_by_id(catalogs, "models", "parameters")[model]
-            published = from_scratch_step_tokens(parameters, job["train_tokens"])
-            job["step_tokens"] = max(published, job["step_tokens"])
+            step_tokens = from_scratch_step_tokens(parameters, job["train_tokens"])
+            job["step_tokens"] = max(step_tokens, job["step_tokens"])
     _active_users(job, cells, catalogs)
     _offline_work(job, cells, catalogs)
     if not job["ends"] and job["first_token_seconds"] is None:

@@ -53,11 +53,9 @@ def with_rollouts(job: Row, fixed: dict[str, list], cells: Cells, catalogs: Cata
     if "examples" in cells:
         prompts = job["examples"] * (job["epochs"] or 1)
         tokens = prompts * answers * each
-        defaults = (
-            tokens,
-            prompts * (job["example_tokens"] or prompt),
-        )  # or those of prompts alone
-        if "train_tokens" in cells and not _is_one_of(job["train_tokens"], defaults):
+        prompt_tokens = prompts * (job["example_tokens"] or prompt)
+        tokens_by_default = (tokens, prompt_tokens)
+        if "train_tokens" in cells and not _is_one_of(job["train_tokens"], tokens_by_default):
             raise JobError(
                 f"train_tokens {job['train_tokens']:,.0f} is not examples x generations x "
                 f"tokens of a prompt and its mean answer x epochs ({tokens:,.0f})",

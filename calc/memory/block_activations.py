@@ -18,7 +18,7 @@ def sequence_split(tensor_parallel, implementation_splits_sequence):
 
 
 def fuses_norms(implementation_fuses_norms, fuses_blocks):
-    """1 if a norm is one kernel: that of the software, or Liger's. [0 or 1]"""
+    """1 if a norm is one kernel: that of the software, or Liger's. By definition. [0 or 1]"""
     return np.maximum(implementation_fuses_norms, fuses_blocks)
 
 

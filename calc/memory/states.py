@@ -62,7 +62,8 @@ def gradient_width_bytes_each(
 def new_gradient_bytes_each(adapts, fsdp_active, gathered_bytes_each, gradient_width_bytes_each):
     """Width of a gradient as it is made: under FSDP that of the gathered weight. [B]
 
-    Where that is trained, 16 bits at least: of a weight in 8 bits too.
+    Where that is trained, 16 bits at least: of a weight in 8 bits too, as fp8-params has it.
+    Source: catalogs/edited/precisions.yaml.
     """
     of_gathered = np.maximum(gathered_bytes_each, np.where(adapts > 0, 0, 2.0))
     return np.where(fsdp_active > 0, of_gathered, gradient_width_bytes_each)

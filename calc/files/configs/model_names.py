@@ -17,10 +17,10 @@ from calc.mappings import Json
 # Tuned, mirrored and quantized copies have the shapes of their base; these suffixes say only what
 # was done to it.
 COPIES = re.compile(
-    r"[-_.](instruct|chat|sft|dpo|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4"
-    r"|dynamic|static|w4a16|w8a16|w8a8|w4a8|w4afp8|g128|gs128|sym|asym|autoround|auto-round|round|auto|marlin"
-    r"|mxfp4|quantized|quant|block|tensorwise|torchao|unsloth|mlx|gguf|dequantized|kv|\d{4}"
-    r"|abliterated|uncensored|thinking|tp\d)$"
+    r"[-_.](instruct|chat|sft|dpo|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4"
+    r"|nvfp4|fp4|dynamic|static|w4a16|w8a16|w8a8|w4a8|w4afp8|g128|gs128|sym|asym|autoround"
+    r"|auto-round|round|auto|marlin|mxfp4|quantized|quant|block|tensorwise|torchao"
+    r"|unsloth|mlx|gguf|dequantized|kv|\d{4}|abliterated|uncensored|thinking|tp\d)$"
 )
 TUNED = re.compile(
     r"-(?:instruct|chat|it|base|thinking)(?=-v?\d)"

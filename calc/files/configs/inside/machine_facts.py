@@ -21,8 +21,8 @@ OF_DEVICES = re.compile(r"devices$|gpus?$|accelerators?$|device\.nvidia")
 WORKERS = {"replica_specs", "pytorch_replica_specs", "mpi_replica_specs", "worker_group_specs"}
 GROUPS_OF_CARDS = {"gpu", "accelerator", "accelerators", "flavors"}
 CARD_KEYS = re.compile(
-    r"gpu|accelerator|card|compute_config|resource_?profile|device_type|machine_type|device\.model|runs_on"
-    r"|constraints|^partition$|^tags$"
+    r"gpu|accelerator|card|compute_config|resource_?profile|device_type|machine_type"
+    r"|device\.model|runs_on|constraints|^partition$|^tags$"
 )
 SLICE = re.compile(r"nvidia\.com/mig_(\w+\.\w+gb)")  # nvidia.com/mig-3g.20gb, of a card
 MEMORY = re.compile(
