@@ -1,5 +1,7 @@
 """Exchange once per optimizer step, and how much of it computation hides."""
 
+import numpy as np
+
 from calc.speed.hiding import exposed_seconds
 
 
@@ -23,6 +25,8 @@ def step_gather_seconds(gather_seconds, shards_weights, shards_optimizer):
 def synchronization_seconds(
     step_reduce_seconds,
     step_gather_seconds,
+    reduce_seconds,
+    shards_gradients,
     training_compute_seconds,
     backward_passes,
     engine_gathers_ahead,
@@ -30,7 +34,8 @@ def synchronization_seconds(
 ):
     """Exchange of a step that remains after the last backward pass has hidden a part. [s]
 
-    Software that gathers weights ahead hides that behind the next forward pass.
+    Software that gathers weights ahead hides that behind the next forward pass. Nothing hides while
+    gradients that are divided are reduced: they have the network.
     Source: Li et al. 2020, arXiv 2006.15704; Megatron-LM, distributed_data_parallel.py,
     overlap_param_gather.
     """
@@ -38,6 +43,7 @@ def synchronization_seconds(
     backward_seconds = forward_seconds * backward_passes
     ahead = engine_gathers_ahead * step_gather_seconds
     behind = step_reduce_seconds + step_gather_seconds - ahead
-    return exposed_seconds(behind, backward_seconds, overlap_ratio) + exposed_seconds(
+    free_seconds = np.maximum(backward_seconds - shards_gradients * reduce_seconds, 0)
+    return exposed_seconds(behind, free_seconds, overlap_ratio) + exposed_seconds(
         ahead, forward_seconds, overlap_ratio
     )

@@ -342,12 +342,27 @@ def test_weights_that_are_gathered_ahead_wait_for_a_forward_pass_of_their_own():
     Together they would be 1.6 s behind the backward pass alone.
     """
     asked = {"training_compute_seconds": 1.5, "backward_passes": 2, "overlap_ratio": 1.0}
-    exchange = {"step_reduce_seconds": 0.8, "step_gather_seconds": 0.8}
+    exchange = {
+        "step_reduce_seconds": 0.8,
+        "step_gather_seconds": 0.8,
+        "reduce_seconds": 0.8,
+        "shards_gradients": 0,
+    }
     ahead, behind = (
         synchronization_seconds(**exchange, **asked, engine_gathers_ahead=flag) for flag in (1, 0)
     )
     assert ahead == pytest.approx(0.3)
     assert behind == pytest.approx(0.6)
+
+
+def test_more_work_never_shortens_a_step_whose_gradients_are_divided(catalogs):
+    """What a longer backward pass hides, it hides once: of the gradients or of the weights."""
+    run = TRAINING | {"gpu": "", "instance": "g7e.8xlarge", "gpus": 16, "sharding": "zero2"}
+    run |= {"sequence_tokens": 4096, "batch": 2}
+    keeps, recomputes = timed(
+        catalogs, *(run | {"recompute": recompute} for recompute in ("none", "full"))
+    )["step_seconds"]
+    assert recomputes > keeps
 
 
 def test_weights_in_8_bits_are_gathered_in_8_bits():
