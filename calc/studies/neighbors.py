@@ -29,7 +29,7 @@ from calc.scenarios.precision_traits import WITHOUT_BF16
 from calc.scenarios.published_weights import bits_of, narrow_formats
 from calc.search.first_rows import sound_layouts
 from calc.search.free_choices import RECOMPUTES, SERVED_IN_8, TRAINED_IN
-from calc.search.shapes import DEGREES
+from calc.search.shapes import DEGREES, DIVIDING
 from calc.studies.comparisons import micro_batches
 
 ADAPTED_IN = ("bf16", "int8", "nf4-dq")
@@ -150,8 +150,12 @@ def free_layout(row: Cells) -> tuple[str, ...]:
     """
     if row["work"] == "inference":
         return ("tensor_parallel", "pipeline_parallel", "batch")
-    is_divided = any(row[name] > 1 for name in STAGES)
-    return tuple(name for name in LAYOUT if is_divided or name not in STAGES)
+    return tuple(name for name in LAYOUT if is_divided(row) or name not in STAGES)
+
+
+def is_divided(row: Cells) -> bool:
+    """Return whether a training has pipeline stages or divides its sequence."""
+    return any(row[name] > 1 for name in STAGES)
 
 
 def _laid_out(row: Row, catalogs: Catalogs) -> Iterator[Changes]:
@@ -201,7 +205,8 @@ def _setup_changes(row: Row, place: Row, near: Row, catalogs: Catalogs) -> Itera
     """
     setups = _setups(row)
     software = _software_jobs(row, place, catalogs)
-    jobs = [kind | setup for kind in (place, near) for setup in setups]
+    degrees = _degrees_beside_stages(row)
+    jobs = [kind | setup | degrees for kind in (place, near) for setup in setups]
     layouts = sound_layouts([*jobs, *software], catalogs)
     for number, setup in enumerate(setups):
         yield from _on_its_place(row, layouts[number], (*setup,))
@@ -219,6 +224,14 @@ def _setups(row: Row) -> list[Row]:
         for name, values in SETUPS.items()
         if row[name] in values
     ]
+
+
+def _degrees_beside_stages(row: Row) -> Row:
+    """The degrees of a training with stages or a divided sequence, which its setups keep.
+
+    Every choice with every degree on every machine takes seconds to search.
+    """
+    return {name: row[name] for name in DIVIDING} if is_divided(row) else {}
 
 
 def _software_jobs(row: Row, place: Row, catalogs: Catalogs) -> list[Row]:
