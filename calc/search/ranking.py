@@ -20,7 +20,7 @@ from calc.table import Words
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 # Columns of a job that change no candidate, only which of them qualify.
-SORTING = {*LIMITS, "confidence", "obtainable", "answers", *JUDGED} - {"instances_most"}
+SORTING = {*LIMITS, "confidence", "obtainable", *JUDGED} - {"instances_most"}
 QUALIFIES, STALE_PRICE, NEEDS_AGREEMENT, TIGHT, EMULATED, UNKNOWN, EXCEEDS_LIMIT, EXCLUDED = range(
     8
 )

@@ -30,6 +30,7 @@ from calc.search.batch_for_rate import with_batches
 from calc.search.candidates import Candidates
 from calc.search.candidates_on_offers import add_time_of_candidates, candidates_on_offers
 from calc.search.grid import Grid
+from calc.search.needless_recompute import alike_but_recompute, needs_recompute
 from calc.search.pairs import (
     ENGINE_OF_CARD,
     LAYOUT_STAGES,
@@ -202,10 +203,13 @@ def _with_candidates(
 ) -> list[SearchResult]:
     """The results with the candidates of each job; one that fits nowhere keeps its least memory."""
     members = shared.members
+    positions = [one.own_positions for one in members]
+    alike = alike_but_recompute(shared.grid, [one.job for one in members])
     parts: list[list[Candidates]] = [[] for _ in members]
     fits = [False for _ in members]
     for part in pair_table.parts(PAIRS_AT_ONCE) if len(pair_table.layout_of_pair) else ():
         holding = keep_fitting(part)
+        part.keep(np.flatnonzero(needs_recompute(part, shared.grid, alike, positions)))
         add_time_of_candidates(part, shared.grid, members[0].job)
         for number, one in enumerate(members):
             fits[number] |= bool((one.own_positions[holding] >= 0).any())
