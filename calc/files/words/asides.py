@@ -4,6 +4,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from calc.files.words.corrected_names import (
+    MACHINES,
+    corrected_names,
+    models_of_other_roles,
+    settings_answered_no,
+)
 from calc.files.words.items import Item
 from calc.files.words.letters import signature_of
 from calc.files.words.vocabulary import signals
@@ -11,7 +17,6 @@ from calc.files.words.vocabulary import signals
 HARD = frozenset({"end"})
 TURNS = frozenset({"but", "now", "wish"})  # tags of words that turn from today to the plan
 WISH = ("'d", "'ll")  # we'd like, we'll need
-NO = frozenset({"no", "nope", "nein", "non"})
 FARTHEST_NAME = 4  # items behind than
 BACKWARD = frozenset(
     {"which", "that", "but", "das", "was", "ce", "lo", "qui", "aber"}
@@ -23,14 +28,12 @@ GUESSED = frozenset({"DUR", "USD"})
 ASIDE = frozenset({"aside", "indifferent"})
 NOW = frozenset({"currently", "now", "today"})
 OF_TODAY = frozenset({"now", "today_heading"})
-MACHINES = frozenset({"CARD", "INST"})
 REPLACED = MACHINES | {"MODEL"}
 ARTICLES = frozenset({"a", "an", "the", "one"})
 LARGER = frozenset({"bigger than", "larger than", "better than", "above", "beyond", "over"})
 
 
 COMMA = Item(0, 0, ",", frozenset({","}))
-FARTHEST_CORRECTION = 7  # items between two models
 FARTHEST_SIZE = 4  # items behind a model
 FARTHEST_WISH = 2  # items behind and: and we want
 
@@ -85,8 +88,8 @@ def put_aside(items: list[Item]) -> set[int]:
     aside |= _under_heading_of_today(items)
     aside |= _days_of_reply(items) | _overloaded(items)
     aside |= _sizes_of(items, aside)
-    aside |= _corrected(items) | _of_other_role(items)
-    return aside | _compared(items) | _answered_no(items) | signature_of(items)
+    aside |= corrected_names(items) | models_of_other_roles(items)
+    return aside | _compared(items) | settings_answered_no(items) | signature_of(items)
 
 
 def _clauses(items: list[Item]) -> Iterator[Clause]:
@@ -203,49 +206,6 @@ def _turns_to_plan(clause: Clause) -> bool:
     """Return whether a clause turns from an attempt to what is planned: but now we want 20."""
     turns = clause.tags & TURNS or "now" in clause.words
     return bool(turns) or any(word.endswith(WISH) for word in clause.words)
-
-
-def _answered_no(items: list[Item]) -> set[int]:
-    """The numbers of the settings of a question that the text answers with no: in int4? No."""
-    denied: set[int] = set()
-    for place, item in enumerate(items[:-1]):
-        if item.text != "?" or items[place + 1].text not in NO:
-            continue
-        for number in range(place - 1, -1, -1):
-            if items[number].tags & {"end", ","}:
-                break
-            if any(tag.startswith("sets:") for tag in items[number].tags):
-                denied.add(number)
-    return denied
-
-
-def _corrected(items: list[Item]) -> set[int]:
-    """The numbers of the models that a text takes back: clip? no, qwen2.5-vl-7b."""
-    models = [place for place, item in enumerate(items) if "MODEL" in item.tags]
-    return {
-        first
-        for first, second in pairwise(models)
-        if second - first <= FARTHEST_CORRECTION
-        and any(_takes_back(items, place) for place in range(first + 1, second))
-    }
-
-
-def _of_other_role(items: list[Item]) -> set[int]:
-    """The numbers of the models beside the one that is planned: teacher llama-3.3-70b."""
-    models = [place for place, item in enumerate(items) if "MODEL" in item.tags]
-    said = {
-        place
-        for place in models
-        if any(item.text in signals("other_models") for item in items[max(place - 2, 0) : place])
-    }
-    return said if len(said) < len(models) else set()
-
-
-def _takes_back(items: list[Item], place: int) -> bool:
-    """Return whether a word corrects what stands before it: sorry, or a no by itself."""
-    behind = items[place + 1]
-    ends = bool(behind.tags & {"arrow", ",", "end"}) or behind.text == ":"
-    return "correction" in items[place].tags or (items[place].text in NO and ends)
 
 
 def _compared(items: list[Item]) -> set[int]:

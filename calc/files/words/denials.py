@@ -1,7 +1,10 @@
 """Quantities that a text denies or corrects: not 20 users, 200; two cards, not four."""
 
 import re
+from itertools import pairwise
 
+from calc.files.words.asides import COMMA
+from calc.files.words.corrected_names import NO
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
@@ -19,6 +22,7 @@ MOST = {  # of what is denied above a number: do not use more than 3 instances
     **dict.fromkeys(("instances", "instances_count", "nodes"), "instances_most"),
     **dict.fromkeys(("gpus", "gpus_least"), "gpus_most"),
 }
+OF_LIMITS = frozenset({"USD", "DUR", "BYTES"})
 MEMORY = frozenset({"bytes", "gpu_memory_gb"})
 BARE = frozenset({"bare", "duration", "usd", "bytes", "bare_share"})
 JOINTS = ("*", "/", "^", "x", " * ")  # between the numbers of a calculation
@@ -35,7 +39,11 @@ def without_denied(
     for claim in _without_parts(claims, plain):
         before, was_wrong = (several[-1] if several else None), wrong
         wrong = None
-        if _is_limit(claim):
+        if before and _is_corrected_alike(before, claim, items):
+            facts.not_counted.append(plain[before.start : before.end])
+            role = before.role if claim.role in BARE else claim.role
+            several[-1] = claim._replace(role=role)
+        elif _is_limit(claim):
             denied = claim.first in scopes.negated and LESS.search(plain, claim.start, claim.end)
             doubted = denied and claim.role.endswith("_most")  # nothing with less than 8 GPUs
             memory = claim.role in MEMORY and claim.first in scopes.negated
@@ -101,6 +109,18 @@ def _is_correction(before: Claim, claim: Claim, items: list[Item]) -> bool:
     is_guess = is_guess and (after is None or bool(after.tags & {"end", ","}))
     corrects = corrects or (is_guess and any("about" in item.tags for item in between))
     return corrects and sum(item.text[0].isalpha() for item in between) <= FARTHEST
+
+
+def _is_corrected_alike(before: Claim, claim: Claim, items: list[Item]) -> bool:
+    """Return whether a sum or a bare number is taken back by one of its kind: $500, no, $800."""
+    alike = before.item.tags & claim.item.tags & ({"N"} if before.role == "bare" else OF_LIMITS)
+    between = _between(before, claim, items)
+    corrects = any(
+        "correction" in item.tags
+        or (item.text in NO and item.end < behind.end and "," in behind.tags)
+        for item, behind in pairwise([*between, COMMA])
+    )
+    return bool(alike) and corrects and len(between) <= FARTHEST
 
 
 def _are_close(first: float | None, second: float | None) -> bool:

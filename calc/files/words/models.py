@@ -20,6 +20,7 @@ from calc.files.words.name_parts import (
     parts_of_text,
     plainest_models,
 )
+from calc.files.words.sizes_beside import COUNTS, VARIANTS, sizes_beside
 from calc.files.words.vocabulary import lexicon
 
 HUB = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)(?:/\S*)?")
@@ -54,19 +55,6 @@ TUNED = frozenset(
 IN_NAMES = frozenset("-_/:.")
 LONGEST_NAME = 16  # parts
 SHORTEST_WORD = 4  # letters of a word that goes on with a name
-OR = r" ?(?:/|,? or|,? and|vs\.?|versus|,? oder|,? und|,? ou|,? et|,? o|,? y) ?(?:the |a )?"
-COUNTS = frozenset({"token", "word", "example", "document", "user", "request"})  # no sizes
-VARIANTS = frozenset(
-    {
-        *("small", "medium", "large", "mini", "tiny", "nano", "micro", "base", "nemo", "pro"),
-        *("vision", "omni", "audio", "coder", "code", "math", "embedding", "embed", "reranker"),
-        *("guard", "flash", "max", "plus", "lite", "turbo", "saba", "vl", "air", "prover"),
-    }
-)  # words that tell one model of a family from another
-VARIANT = re.compile(rf"\b(?:{'|'.join(sorted(VARIANTS))})\b")
-ONE = rf"(?P<size>{SIZE.pattern}|{VARIANT.pattern})"
-SIZE_BEHIND = re.compile(rf"{OR}{ONE}(?![\w.-])(?: (?P<word>[^\W\d_]+))?")
-SIZE_BEFORE = re.compile(rf"(?<![\w.-]){ONE}(?P<word>){OR}$")
 NOT_UNKNOWN = frozenset({"code", "large", "small", "base", "max", "math", "audio", "vision"})
 LONGEST_VARIANT = 3  # parts behind the name
 SOFTWARE = frozenset({"factory", "cpp", "index", "stack", "recipes", "file"})
@@ -110,17 +98,13 @@ def named_models(text: str, catalogs: Catalogs) -> list[NamedModel]:
 
 def _of_other_sizes(one: NamedModel, text: str, catalogs: Catalogs) -> list[NamedModel]:
     """The models of the same family whose sizes stand beside a name: qwen3 8b or 14b."""
-    several, name = [], text[one.start : one.end]
-    behind, before = SIZE_BEHIND.match(text, one.end), SIZE_BEFORE.search(text[: one.start])
-    for beside in filter(None, (behind, before)):
-        size = (SIZE if SIZE.fullmatch(beside["size"]) else VARIANT).search(name)
-        if not size or lexicon().tags.get(beside["word"] or "", frozenset()) & COUNTS:
-            continue
-        parts = parts_of_text(name.replace(size[0], beside["size"], 1))
+    several = []
+    for beside in sizes_beside(text, one.start, one.end):
+        parts = parts_of_text(beside.name)
         named = (_from(parts, place, catalogs)[0] for place in range(len(parts)))
         other = next((one for one in named if one is not None), None)
         if other is not None and not other.unknown:
-            several.append(other._replace(start=beside.start("size"), end=beside.end("size")))
+            several.append(other._replace(start=beside.start, end=beside.end))
     return several
 
 
