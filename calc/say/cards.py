@@ -7,10 +7,18 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
-from calc.say.numbers import changed_by, is_missing, times, with_capital, with_noun
+from calc.say.numbers import (
+    as_sentence,
+    changed_by,
+    is_missing,
+    times,
+    with_capital,
+    with_noun,
+)
 from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
 from calc.say.weights import publisher_words
+from calc.studies.choices import PURE
 from calc.studies.own_machines import OwnedOption
 
 GENERATED = {
@@ -72,7 +80,7 @@ def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
 
 
 def layout_line(row: Row, catalogs: Catalogs) -> str:
-    """Return the layout as a line: ZeRO 2 on 8 H100, 2 sequences at a time."""
+    """Return the layout as a line: bf16 mixed with AdamW, ZeRO 2 on 8 H100."""
     return f"{_layout_words(row, catalogs)}."
 
 
@@ -89,7 +97,7 @@ def _layout_words(row: Row, catalogs: Catalogs) -> str:
         spread = f", {copies:.0f} copies of the model" if (copies := replicas(row)) > 1 else ""
         return f"{weights}{cache}, on {cards}{spread}"
     sharding_words = (
-        f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"On {cards}"
+        f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"on {cards}"
     )
     degrees = ""
     if row.get("context_parallel", 1) > 1:
@@ -97,6 +105,7 @@ def _layout_words(row: Row, catalogs: Catalogs) -> str:
     recompute_words = RECOMPUTED.get(row["recompute"], "some activations recomputed")
     rollout_words = GENERATED.get(str(row.get("rollout")), "").format(**row)
     parts = [
+        f"{_number_format(row, catalogs)} with {catalogs.optimizers['name'][row['optimizer']]}",
         sharding_words,
         degrees,
         f"{with_noun(int(row['batch']), 'sequence')} at a time",
@@ -104,7 +113,14 @@ def _layout_words(row: Row, catalogs: Catalogs) -> str:
         "blocks compiled" if row.get("compile") == "yes" else "",
         rollout_words,
     ]
-    return ", ".join(filter(None, parts))
+    return as_sentence(", ".join(filter(None, parts)))
+
+
+def _number_format(row: Row, catalogs: Catalogs) -> str:
+    """The number format of a training in short: bf16 mixed, pure bf16, NF4."""
+    name = catalogs.precisions["name"][row["precision"]].partition(",")[0]
+    is_pure = row["tuning"] == "full" and row["precision"] in PURE
+    return f"pure {name}" if is_pure else name
 
 
 def _more_money(row: Row, least: Row) -> str:

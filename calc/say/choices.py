@@ -8,7 +8,16 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.mappings import Cells
 from calc.say.change import loses_quality, quality
-from calc.say.numbers import about, is_missing, longer, more, percent, with_capital, with_noun
+from calc.say.numbers import (
+    about,
+    as_sentence,
+    is_missing,
+    longer,
+    more,
+    percent,
+    with_capital,
+    with_noun,
+)
 from calc.say.place import market_phrase, place
 from calc.say.speed import pace_seconds, per_unit
 from calc.search.options import NEAREST
@@ -222,8 +231,7 @@ def _beside_nearest(best: Cell, plan: Cells, catalogs: Catalogs) -> str:
 def cell_name(cell: Cell, catalogs: Catalogs) -> str:
     """Return the choices of a cell: Pure bf16 with Adafactor; a format's own name stays: bf16."""
     names = [choice_name(one, catalogs) for one in (cell.row, cell.column) if one.sets]
-    text = " with ".join(names)
-    return with_capital(text) if text.partition(" ")[0].isalpha() else text
+    return as_sentence(" with ".join(names))
 
 
 def _fastest_of(alike: Sequence[Cell], plan: Cells, catalogs: Catalogs) -> str:

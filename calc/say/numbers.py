@@ -240,6 +240,11 @@ def with_capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def as_sentence(text: str) -> str:
+    """The text with a capital, unless it begins with the name of a format: bf16 stays."""
+    return with_capital(text) if text.partition(" ")[0].isalpha() else text
+
+
 def with_noun(number: int, noun: str) -> str:
     """A number with its noun: 1 row, 12 rows."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

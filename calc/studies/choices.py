@@ -205,10 +205,9 @@ def _of_serving(job: Cells, plan: Cells, catalogs: Catalogs) -> tuple[Comparison
             _counts("replicas", REPLICAS, {"replicas": replicas(plan)}),
         ),
     ]
-    for load in ("users", "requests_per_second"):
-        if job.get(load):
-            several.append(Comparison("load", _multiples(load, job, plan)))
-            break
+    load = "requests_per_second" if job.get("requests_per_second") else "users"  # a rate goes first
+    if job.get(load):
+        several.append(Comparison("load", _multiples(load, job, plan)))
     if answers and job.get("prompt_tokens"):
         several.append(Comparison("context", _multiples("prompt_tokens", job, plan)))
     return tuple(several)
@@ -246,8 +245,9 @@ def _counts(name: str, values: tuple[int, ...], plan: Cells) -> tuple[Choice, ..
 def _multiples(name: str, job: Cells, plan: Cells) -> tuple[Choice, ...]:
     """An axis over parts and multiples of a number that the job or the plan has."""
     present = float(_present(name, job, plan))
-    values = [max(present * multiple, 1) for multiple in MULTIPLES]
-    exact = [value if name == "requests_per_second" else float(round(value)) for value in values]
+    values = [present * multiple for multiple in MULTIPLES]
+    is_rate = name == "requests_per_second"
+    exact = [value if is_rate else float(max(round(value), 1)) for value in values]
     return tuple(Choice(f"{value:g}", ((name, value),)) for value in dict.fromkeys(exact))
 
 

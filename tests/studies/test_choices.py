@@ -235,3 +235,14 @@ def test_gpu_hours_are_the_paid_gpus_times_the_hours():
     assert plan["gpu_hours"] == pytest.approx(plan["gpus_paid"] * plan["hours"])
     _, service = studied(SERVE)
     assert service["gpu_hours"] == pytest.approx(service["gpus_paid"] * 730)
+
+
+def test_the_load_of_a_service_of_a_rate_is_its_rate():
+    """The plan is at the rate, however small, and each load has its own."""
+    resolved, plan = studied(SERVE | {"requests_per_second": 0.5})
+    (load,) = (one for one in comparisons(resolved, plan, catalogs()) if one.id == "load")
+    rates = [dict(choice.sets)["requests_per_second"] for choice in load.rows]
+    assert rates == [0.125, 0.25, 0.5, 1.0, 2.0]
+    assert [is_plan(choice, resolved, plan) for choice in load.rows] == [
+        *(False, False, True, False, False)
+    ]

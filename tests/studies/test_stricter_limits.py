@@ -11,7 +11,7 @@ import pytest
 from calc.answers.full_answer import full_answer as options
 from calc.say import limits as limit_words
 from calc.say.answer import titles
-from calc.say.cards import card_line, in_bits_line, owned_cards
+from calc.say.cards import card_line, in_bits_line, layout_line, owned_cards
 from calc.say.near_ties import TIED, how_sure
 from calc.studies.alternatives import Alternatives
 from calc.studies.limits_cost import Relaxed
@@ -143,10 +143,12 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
         next(row for row in rows if name in row["answer"])
         for name in ("least-money", "knee", "easiest")
     )
-    assert (
-        card_line(least, least, catalogs)
-        == "FSDP (ZeRO 3) on 8 A100 40GB, 2 sequences at a time, activations recomputed."
-    )
+    layout = "FSDP (ZeRO 3) on 8 A100 40GB, 2 sequences at a time, activations recomputed."
+    assert card_line(least, least, catalogs) == f"bf16 mixed with AdamW, {layout}"
+    pure = {**least, "precision": "bf16", "optimizer": "adafactor"}
+    assert layout_line(pure, catalogs) == f"Pure bf16 with Adafactor, {layout}"
+    adapters = {**pure, "precision": "nf4-dq", "tuning": "lora"}
+    assert layout_line(adapters, catalogs).startswith("NF4 with Adafactor, ")
     ratio = least["seconds"] / knee["seconds"]
     assert card_line(knee, least, catalogs).startswith(
         f"{ratio:.1f} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more"

@@ -38,6 +38,7 @@ SHADE = 0.22
 BEHIND_TEXT = 0.45  # opacity of a line that passes behind figures
 GAPS = alt.Scale(paddingInner=0.04)  # between cells
 PLANS = ROWS.transform_calculate(part="'plan'")
+IS_PLAN = "datum.mark == 'plan'"
 WORDS = alt.Description("description:N")  # of a mark, for those who do not see it
 TICKS = ROWS.transform_filter("isValid(datum.value)").transform_calculate(
     part="'tick'", tick_words="datum.tick_text + ': ' + datum.description"
@@ -69,7 +70,7 @@ def matrix(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
 
 
 def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
-    """Return the rectangles: shaded by cost where there is a plan, and a frame around your plan."""
+    """Return the rectangles, shaded by cost, and frames around the plan and the least value."""
     shade = alt.Color("times:Q", legend=None).scale(
         type="log", domain=[1, DEAREST], clamp=True, range=[CHEAP, DEAR]
     )
@@ -88,12 +89,13 @@ def _cells(ink: Ink, place: Spec) -> list[alt.Chart]:
         .mark_rect(cornerRadius=5, color=ink.track, opacity=0.6, tooltip=_tooltip())
         .encode(**place, description=WORDS)
     )
-    present = (
-        PLANS.transform_filter("datum.mark == 'plan'")
-        .mark_rect(cornerRadius=5, filled=False, stroke=BLUE, strokeWidth=3, aria=False)
+    frames = [
+        PLANS.transform_filter(condition)
+        .mark_rect(cornerRadius=5, filled=False, stroke=color, strokeWidth=3, aria=False)
         .encode(**place)
-    )
-    return [cells, empty, present]
+        for condition, color in (("datum.mark && datum.mark != 'plan'", CHEAP), (IS_PLAN, BLUE))
+    ]
+    return [cells, empty, *frames]
 
 
 def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
@@ -101,7 +103,7 @@ def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
     room = alt.ExprRef("bandwidth('x') - 4")
     value = _text(
         ink,
-        dy=_either(IS_NARROW, 0, -13),
+        dy=_either(IS_NARROW, 0, -15),
         fontSize=_either(IS_NARROW, SIZE - 2, SIZE + 3),
         fontWeight="bold",
         limit=room,
@@ -116,7 +118,7 @@ def _cell_texts(ink: Ink, place: Spec) -> list[alt.Chart]:
             limit=room,
             text=alt.ExprRef(text),
         )
-        for dy, text in ((6, MARK_OR_DETAIL), (21, "datum.machine_line"))
+        for dy, text in ((4, MARK_OR_DETAIL), (19, "datum.machine_line"))
     ]
     return [text.encode(**place) for text in (value, *lines)]
 
@@ -213,7 +215,7 @@ def bars(ink: Ink, rows: int, is_narrow: bool = False) -> Spec:
 
 def _color(ink: Ink) -> Any:
     """Orange is the plan, blue another choice, gray one that does not qualify."""
-    plan = alt.when("datum.mark == 'plan'").then(alt.value(ORANGE))
+    plan = alt.when(IS_PLAN).then(alt.value(ORANGE))
     return plan.when("datum.qualifies").then(alt.value(BLUE)).otherwise(alt.value(ink.faint))
 
 
