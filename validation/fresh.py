@@ -7,7 +7,7 @@ side. Each row of `data/fresh` is asked twice: with the columns that its source'
 put into, and with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low
 confidence ask one engine as another, send a finite burst, or leave settings open: what is said of
 the sources rests on the others. Half of the rows of these sources are here; the other half is kept
-elsewhere and judges. `data/second` to `data/ninth` hold rows of further, newest and latest
+elsewhere and judges. `data/second` to `data/tenth` hold rows of further, newest and latest
 sources, entered whole and scored before anything was changed for them.
 """
 
@@ -51,6 +51,7 @@ LEFT_OUT = {  # folder -> how a figure of it is called beside the fitted ones
     "seventh": "seventh sources left out",
     "eighth": "eighth sources left out",
     "ninth": "ninth sources left out",
+    "tenth": "tenth sources left out",
 }
 ALL_LEFT_OUT = "all sources left out"  # the figures of all these folders in one row
 FOLDERS = tuple(LEFT_OUT)
