@@ -28,9 +28,10 @@ DIVIDING = COUNTS[1:4]  # the columns of these degrees
 # one that just fits made 3 of 95 jobs 2 to 5 % cheaper, none of them from scratch. A pipeline,
 # which splits a step into many, tries fewer. Then the most of any.
 EVERY_BATCH, LONGEST_BATCH = 6, 4096
-# Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
-# card computes no faster.
-LONGEST_ROLLOUT_TOKENS = 32_768
+# Of a micro-batch on one GPU, in a pipeline, which splits a step into many, with a divided sequence,
+# and where answers are generated, whose steps take a thousand sequences: beyond it a card computes
+# no faster. Of eight large models none was cheaper with more.
+LONGEST_OF_MANY_TOKENS = 32_768
 # Concurrent sequences on a replica: beyond 24 in steps of 14 to 25 %, between which a token costs
 # 1 to 2 % more or less.
 OFFLINE_BATCHES = (
@@ -105,13 +106,13 @@ def training_shapes(job: Job, gpu_counts: Sequence[int], tokens: float) -> Shape
     rows: list[tuple[int, ...]] = []
     micro_batches: list[MicroBatch] = []
     steps: list[int] = []
-    by_replicas: dict[tuple[int, bool], list[MicroBatch]] = {}
+    by_replicas: dict[tuple[int, bool, int], list[MicroBatch]] = {}
     for gpus in gpu_counts:
         for tensor, pipeline, context in degrees:
             replicas, rest = divmod(gpus, int(tensor * pipeline * context))
             if rest or not replicas:
                 continue
-            key = (replicas, pipeline > 1)
+            key = (replicas, pipeline > 1, int(context))
             if key not in by_replicas:
                 by_replicas[key] = _micro_batches(job, *key, tokens, steps)
             for one in by_replicas[key]:
@@ -152,7 +153,7 @@ def mixed_degrees(job: Job, catalogs: Catalogs) -> list[tuple[int, int, int]]:
 
 
 def _micro_batches(
-    job: Job, replicas: int, has_stages: bool, tokens: float, steps: list[int]
+    job: Job, replicas: int, has_stages: bool, context: int, tokens: float, steps: list[int]
 ) -> list[MicroBatch]:
     """Return the micro-batches on so many replicas, and append their accumulations to `steps`.
 
@@ -161,7 +162,7 @@ def _micro_batches(
     """
     differ = has_stages or "none" in job.fixed.get("rollout", ())
     micro_batches = []
-    for batch, accumulations in _steps(job, replicas, has_stages, tokens):
+    for batch, accumulations in _steps(job, replicas, has_stages, context, tokens):
         groups = [[step] for step in accumulations] if differ else _alike(accumulations)
         for group in groups:
             stands_for_all = group[0] if differ else min(group[0], 2)
@@ -176,7 +177,9 @@ def _alike(steps: list[int]) -> list[list[int]]:
     return [group for group in groups if group]
 
 
-def _steps(job: Job, replicas: int, has_stages: bool, tokens: float) -> list[tuple[int, list[int]]]:
+def _steps(
+    job: Job, replicas: int, has_stages: bool, context: int, tokens: float
+) -> list[tuple[int, list[int]]]:
     """Micro-batches with the accumulations that keep the step's factor, or come nearest to it.
 
     Micro-batches are small counts, powers of two and divisors of the sequences of one replica; each
@@ -184,7 +187,8 @@ def _steps(job: Job, replicas: int, has_stages: bool, tokens: float) -> list[tup
     """
     sequences = job.step_tokens / (tokens * replicas)
     low, high = sequences / job.step_factor, sequences * job.step_factor
-    longest = min(high, max(LONGEST_ROLLOUT_TOKENS / tokens, 1)) if job.sets_prompts else high
+    is_of_many = has_stages or context > 1 or job.sets_prompts
+    longest = min(high, max(LONGEST_OF_MANY_TOKENS * context / tokens, 1)) if is_of_many else high
     every_up_to = EVERY_BATCH if job.goal == "tune" and not has_stages else 1
     free = _batches(round(sequences), int(longest), every_up_to)
     batches = [int(batch) for batch in fixed_at(job, "batch", free)]
