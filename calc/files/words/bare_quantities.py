@@ -54,7 +54,7 @@ def put_bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
 
 def _is_size(claim: Claim, model: str, parameters: float) -> bool:
     """Return whether a number is the size of the model, or of one that is not named."""
-    if claim.item.extra.get("scale", "") not in ("b", "m"):
+    if claim.role != "size" and claim.item.extra.get("scale", "") not in ("b", "m"):
         return False
     return not model or bool(parameters and 0.7 < claim.item.value / parameters < 1.4)
 

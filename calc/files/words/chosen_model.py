@@ -107,7 +107,7 @@ def _of_bare_size(facts: Facts, text: ParsedText, catalogs: Catalogs) -> str:
     sizes = [
         claim
         for claim in text.claims
-        if claim.role in ("size", "bare") and claim.item.extra.get("scale") == "b"
+        if claim.role == "size" or (claim.role == "bare" and claim.item.extra.get("scale") == "b")
     ]
     if sizes:
         is_own = any(item.tags & {"own", "pretrain"} for item in text.items)

@@ -164,7 +164,8 @@ def _ratio(items: list[Item], place: int) -> tuple[Item, int] | None:
     if not is_glued:
         return None
     written = f"{first.text}:{last.text}"
-    return Item(first.start, last.end, written, frozenset({"RATIO"}), first.value), 3
+    ratio, second = frozenset({"RATIO"}), {"second": last.value}
+    return Item(first.start, last.end, written, ratio, first.value, second), 3
 
 
 def _fraction(items: list[Item], place: int) -> tuple[Item, int] | None:

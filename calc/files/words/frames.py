@@ -298,7 +298,8 @@ def _extend(
 
 def _is_rate_of_noun(items: list[Item], place: int) -> bool:
     """Return whether a per says what an unknown thing is of: 4 variants per prompt."""
-    return items[place].text in PER and is_noun(items[place - 1])
+    per = items[place].text in PER and items[place].tags != frozenset({"silent"})
+    return per and is_noun(items[place - 1])
 
 
 def _closes_number(items: list[Item], place: int) -> bool:

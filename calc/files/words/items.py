@@ -49,7 +49,10 @@ CLOCK_24 = re.compile(r"[012]?\d:[0-5]\d(?![\d:])")
 CLOCK = re.compile(r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\b\.?|uhr\b|o'clock)")  # 6am
 WIDE_MARKS = re.compile("[，；：](?=\\S)")
 TIMES_CARD = re.compile(r"(?<![\w*.])(\d{1,4}) ?\* ?(?=[a-zA-Z])")  # 8 * A100
-CARD_TIMES = re.compile(r"(?<=[a-zA-Z]\d{2}|\d{3}) ?\* ?(?=\d{1,4}(?![\w*.]))")  # A100 * 8
+CARD_TIMES = re.compile(  # A100 * 8, A100-80GB * 8
+    r"(?:(?<=[a-zA-Z]\d{2}|\d{3})|(?<=\dGB|\dgb|SXM|sxm)|(?<=SXM\d|sxm\d|PCIe|PCIE|pcie|L40S|l40s)"
+    r"|(?<=\b[LTlt]4)) ?\* ?(?=\d{1,4}(?![\w*.]))"
+)
 ABBREVIATION = re.compile(  # whose full stop ends no sentence before a number
     r"\b(ca|max|min|approx|avg|aprox|env|máx|mín|ungef|durchschn)\.(?= ?[~<≤$€£]? ?\d)",
     re.IGNORECASE,
@@ -135,7 +138,7 @@ def normalize(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = SEPARATOR.sub(", ", TABLE_LINE.sub(r"\1: \2", plain))
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
-    plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub("x", plain))
+    plain = TIMES_CARD.sub(r"\1x", CARD_TIMES.sub(" x ", plain))
     plain = ABBREVIATION.sub(r"\1", plain)
     plain = NO_QUOTA.sub("no quota for ", plain) if OF_QUOTA.search(plain) else plain
     plain = TWO_SUMS.sub(r"\1\2-", plain)

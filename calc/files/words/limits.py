@@ -45,7 +45,7 @@ LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"
 def put_limits(amounts: Amounts) -> None:
     """Set the columns of money, times and latency."""
     put_money(amounts)
-    days = _days_up(amounts) or _days_of_month(amounts)
+    days = _days_up(amounts) or _days_of_rate(amounts) or _days_of_month(amounts)
     _put_times(amounts)
     _put_hours_up(amounts, days)
     spread_over_hours_up(amounts, days)
@@ -194,6 +194,15 @@ def _days_up(amounts: Amounts) -> float:
     amounts.facts.assume(f"'{amounts.words(hours[0])}' on {days:g} days")
     amounts.words(whole[0])
     return float(days)
+
+
+def _days_of_rate(amounts: Amounts) -> float:
+    """Days of a month on which a service is up, as said: 8 hours a day, 20 days a month; else 0."""
+    claim = next(iter(amounts.of("days_rate")), None)
+    if claim is None or claim.rate_seconds <= DAY:
+        return 0.0
+    amounts.words(claim)
+    return float(claim.item.value / DAY * MONTH / claim.rate_seconds)
 
 
 def _put_whole_days(amounts: Amounts, days: float) -> None:

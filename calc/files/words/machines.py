@@ -1,12 +1,15 @@
 """The instances, cards and regions that a text names."""
 
 import re
+from dataclasses import replace
 
 from calc.catalogs.caches import cached_per_catalogs
 from calc.catalogs.load import Catalogs
 from calc.files.words.items import Item
 
 SIZES = r"(?:\d*xl(?:arge)?|large|metal)"
+SIZE_APART = re.compile(r"(?<![\w.])(?:(\d+)xl(?:arge)?|xlarge)(?![\w-]|\.\w)")  # 12xlarge, 48xl
+DENIES = re.compile(r"\b(?:not|no|without|except|nicht|kein\w*|ohne|sans|sauf|sin)\b[^.;:,]*$")
 MAKERS = (
     r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?"
     r"(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
@@ -29,6 +32,7 @@ SHORT_FAMILIES = frozenset({"p4", "p6", "g4"})  # people write these without the
 OWN_BEFORE = re.compile(
     r"\b(?:my|our|own|his|her|an?|single|dual|twin|quad|\dx|two|mein\w*|ma|mon|mi) $"
 )  # my 4080
+INSTANCE, NAMED_BESIDE = frozenset({"INST", "name"}), frozenset({"silent", "name"})
 NO_GENERATION = frozenset({"ada"})  # which is also a name
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 
@@ -55,7 +59,7 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
     table, families = catalogs.instances, _families(catalogs)
     names = "|".join(sorted(map(re.escape, families), key=len, reverse=True))
     items = []
-    instance = rf"({names})(?:\.({SIZES}))?s?"
+    instance = rf"({names})(?:\.({SIZES})|[ -](\d*xl(?:arge)?)(?![\w.-]))?s?"
     pattern = "|".join(
         (
             rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?{instance}(?![a-z0-9]|{NO_NAME}|\.\w)",
@@ -63,7 +67,8 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
         )
     )
     for match in re.finditer(pattern, text):
-        family, size = match[1] or match[3], match[2] or match[4]
+        family = match[1] or match[4]
+        size = match[2] or match[3] or match[5] or match[6]
         start = (
             match.start() + (len(match[0]) - len(match[0].lstrip("x ")))
             if match[0].startswith("x")
@@ -72,17 +77,31 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
         exact = f"{family}.{re.sub(r'xl$', 'xlarge', size)}" if size else ""
         ids = [exact] if exact in table.index else families[family] if not size else []
         if ids:
-            items.append(
-                Item(
-                    start,
-                    match.end(),
-                    match[0],
-                    frozenset({"INST", "name"}),
-                    tuple(ids),
-                    {"family": _whole_family(family, ids), "exact": bool(size)},
-                )
-            )
-    return items
+            names_of = {"family": _whole_family(family, ids), "exact": bool(size)}
+            items.append(Item(start, match.end(), match[0], INSTANCE, tuple(ids), names_of))
+    return _with_sizes_apart(items, text, catalogs)
+
+
+def _with_sizes_apart(items: list[Item], text: str, catalogs: Catalogs) -> list[Item]:
+    """Instances with the sizes that stand apart from their family: g6e.12xl or 24xl."""
+    several = list(items)
+    for match in SIZE_APART.finditer(text):
+        if any(item.start <= match.start() < item.end for item in items):
+            continue
+        before = [item for item in items if item.end <= match.start()]
+        family = next(iter(before[-1:] or items[:1]), None)
+        name = f"{family.extra['family']}.{match[1] or ''}xlarge" if family else ""
+        if family is None or name not in catalogs.instances.index:
+            continue
+        extra = {"family": family.extra["family"], "exact": True}
+        several.append(Item(*match.span(), match[0], INSTANCE, (name,), extra))
+        if (
+            family in several
+            and not family.extra["exact"]
+            and not DENIES.search(text[: match.start()])
+        ):
+            several[several.index(family)] = replace(family, tags=NAMED_BESIDE)
+    return sorted(several, key=lambda item: item.start)
 
 
 def _families(catalogs: Catalogs) -> dict[str, list[str]]:

@@ -291,12 +291,18 @@ def _kind(place: ItemPlace) -> Item | None:
     The things themselves are what is counted.
     """
     item = place.item
-    if not item.tags & (KINDS | {"serve"}) or item.text.endswith("s") or item.text == "out":
+    is_kind = item.tags & (KINDS | {"serve"}) or item.text == "input"
+    if not is_kind or item.text.endswith("s") or item.text == "out":
         return None
     behind = place.behind(4)
-    while len(behind) > 1 and behind[0].text in "/-" and is_noun(behind[1]):
+    while (
+        len(behind) > 1
+        and behind[0].text in "/-"
+        and (is_noun(behind[1]) or behind[1].text == "output")
+    ):
         behind = behind[2:]  # query/passage pairs
-    of_things = bool(behind) and bool(item.tags & KINDS) and bool(behind[0].tags & THINGS)
+    of_kind = bool(item.tags & KINDS) or item.text == "input"
+    of_things = bool(behind) and of_kind and bool(behind[0].tags & THINGS)
     is_kind = of_things and behind[0].text.endswith("s")
     before = place.before  # 22M tokens of chat logs
     is_kind = is_kind or (_names_things(behind) and before is not None and before.text in OF_DATA)

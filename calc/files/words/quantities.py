@@ -1,4 +1,4 @@
-"""The columns of each quantity: those of any work, those of a run, and what memory is said."""
+"""The columns of each quantity: those of any work and those of a run."""
 
 import math
 import re
@@ -7,10 +7,10 @@ from calc.files.words.amounts import HOUR, LONGEST_LENGTH, Amounts
 from calc.files.words.facts import Facts, as_counted
 from calc.files.words.frames import Claim
 from calc.files.words.limits import put_limits
+from calc.files.words.memory import put_memory
 from calc.files.words.roles import ROLLS_OUT
 from calc.files.words.serving import OF_CONVERSATIONS, put_serving
 
-OF_RUN = ("train_tokens", "run_tokens", "examples", "tokens_total")  # amounts of work
 OF_ONE_COPY = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 SHORT_SEQUENCE = 32768  # tokens: below, an amount without a word is of one sequence
 LENGTH_STEP = 64  # tokens: a longest sequence is a multiple of it, the length of an example is not
@@ -21,7 +21,6 @@ IN_ALL = re.compile(  # 30M tokens in total over 3 epochs
 )
 UP_TO = re.compile(r"(?:up to|at most|max(?:imum)?|bis zu|höchstens|jusqu'à|au plus|hasta) $")
 MOST_GENERATIONS = 128  # answers to one prompt; a larger number is a length
-LARGEST_CARD_GB = 300
 SAME = {  # roles that are columns of any work
     *("people", "users", "share_active", "requests_per_second", "first_token_seconds"),
     *("token_seconds", "request_seconds", "epochs", "step_tokens", "lora_rank", "generations"),
@@ -50,7 +49,6 @@ SEVERAL_RUNS = (
 )
 PROMPTS = re.compile(r" prompts$")  # behind a number: so many, not so long
 COUNTED = ("examples", "documents", "prompts", "requests_count", "things")  # data of a run
-OF_DATA = re.compile(r" (?:worth )?(?:of|von|de) (?!(?:the |our )?(?:gpu|card|video|memory|vram))")
 WHOLE = ("gpus_most", "instances_most")  # counts: less than 8 are 7
 LESS = re.compile(r"(?:\b(?<!no )(?<!not )(?:less|fewer) than|\bunder|\bbelow|<(?!=)|weniger als) ")
 OF_GOAL = (
@@ -95,7 +93,7 @@ def put_quantities(amounts: Amounts) -> None:
     for claim in amounts.of("gpu_seconds_most"):
         amounts.put("gpu_hours_most", claim, claim.item.value / HOUR)
     put_limits(amounts)
-    _put_memory(amounts)
+    put_memory(amounts)
     _assume_words(amounts)
 
 
@@ -365,26 +363,3 @@ def _data_parallel(amounts: Amounts) -> float:
         return 0.0
     of_one = math.prod(amounts.value(role) or 1.0 for role in OF_ONE_COPY)
     return gpus / of_one if gpus % of_one == 0 else 0.0
-
-
-def _put_memory(amounts: Amounts) -> None:
-    """Bytes without a word about them: a card's memory, or text that is asked about."""
-    for claim in amounts.of("bytes"):
-        if OF_DATA.match(amounts.text, claim.end):  # 75 GB of html
-            amounts.put("text_gigabytes", claim)
-            continue
-        is_card = 1 <= claim.item.value <= LARGEST_CARD_GB
-        amounts.put("gpu_memory_gb" if is_card else "text_gigabytes", claim)
-    for claim in amounts.of("data_bytes"):  # 7 TB of recordings, beside their hours
-        if amounts.of("audio_seconds", "audio_rate", "images"):
-            amounts.leave_out(claim)
-        else:
-            amounts.ask("tokens_total", claim)
-    columns = amounts.facts.columns
-    if "text_gigabytes" in columns and not columns.keys() & set(OF_RUN):
-        words = amounts.facts.words["text_gigabytes"]
-        text = (
-            f"You wrote '{words}'. How many tokens are in this text? "
-            "A gigabyte of English has about 250 million tokens."
-        )
-        amounts.facts.ask("train_tokens", words, (), text)

@@ -28,8 +28,13 @@ FURTHER_YEARS = re.compile(
     r" ?(?:or|vs\.?|versus|and|/|,|oder|und|ou|o) ?"
     r"(?:1|3|one|three)[- ]?y\w* (?:saving|commit|reserv)"
 )
+ANSWERS = frozenset({"answer_tokens", "answers_count"})
+THINKS = re.compile(
+    r"\b(?:thinking|reasoning|cot|chain of thought|denken|réflexion|raisonnement|razonamiento)\b"
+)
 INTO = ("to", "into", "down to", "auf", "à", "a")  # between a length and a shorter one
 LENGTHS = frozenset({"prompt_tokens", "each_tokens", "tokens", "bare"})
+LENGTHS_OF_REQUESTS = LENGTHS - {"bare"} | {"context_tokens", "question_tokens"}
 NIGHTLY = re.compile(  # work of each night
     r"\b(?:(?:each|every|per) night|nightly|overnight|(?:jede|pro) nacht|(?:chaque|par) nuit"
     r"|(?:cada|por) noche)\b"
@@ -44,7 +49,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     has_text = "each_tokens" in {claim.role for claim in claims} and not SCANNED.search(plain)
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = _with_lengths_of_pages(claims, plain)
-    claims = _as_shortened(claims, plain)
+    claims = _with_thoughts(_as_shortened(claims, plain), plain)
+    claims = _as_whole_of_shares(claims)
     claims = [_as_spread(claim, plain) for claim in claims]
     claims = settle_persons(_as_named_users(claims), plain)
     is_loaded = any(claim.role in LOADS for claim in claims)
@@ -150,12 +156,36 @@ def _as_shortened(claims: list[Claim], plain: str) -> list[Claim]:
     """
     settled = list(claims)
     for number, (long, short) in enumerate(pairwise(claims)):
-        joined = plain[long.end : short.start].strip() in INTO
+        joined = plain[long.end : short.start].strip(" ()") in INTO
         is_length = long.role in LENGTHS and short.role in ("tokens", "each_tokens")
         if joined and is_length and short.item.value < long.item.value:
             settled[number] = long._replace(role="prompt_tokens")
             settled[number + 1] = short._replace(role="answer_tokens")
     return settled
+
+
+def _with_thoughts(claims: list[Claim], plain: str) -> list[Claim]:
+    """Thoughts and the answer after them as one answer: 6,000 thinking tokens + 500 answer."""
+    answers = [claim for claim in claims if claim.role in ANSWERS]
+    thoughts = [claim for claim in answers if THINKS.search(plain, claim.start, claim.end)]
+    if len(answers) != 2 or len(thoughts) != 1:
+        return claims
+    first, last = answers
+    several = first.item.value + last.item.value
+    item = replace(first.item, value=several, end=last.item.end, extra={})
+    whole = first._replace(role="answer_tokens", item=item, end=last.end)
+    return [whole if claim is first else claim for claim in claims if claim is not last]
+
+
+def _as_whole_of_shares(claims: list[Claim]) -> list[Claim]:
+    """The one length beside shares of prompt and answer as both: 5k tokens a request, 80:20."""
+    said = {claim.role for claim in claims}
+    lengths = [claim for claim in claims if claim.role in LENGTHS_OF_REQUESTS]
+    if "share_part" not in said or "tokens_of_both" in said or len(lengths) != 1:
+        return claims
+    return [
+        claim._replace(role="tokens_of_both") if claim is lengths[0] else claim for claim in claims
+    ]
 
 
 def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:

@@ -65,7 +65,7 @@ def name_entry(item: Item) -> NameEntry | None:
         return (
             "instance",
             item.value,
-            item.text if item.extra.get("exact") else item.extra["family"],
+            item.value[0] if item.extra.get("exact") else item.extra["family"],
         )
     if "CARD" in item.tags:
         return "gpu", item.value, item.extra["key"]

@@ -29,6 +29,7 @@ COLUMN_OF_LENGTH = {
     "length_in": "prompt_tokens",
     "length_out": "answer_tokens",
 }
+AT_PERCENTILE = "You wrote '{}'. How many tokens does a prompt have on average?"
 OF_CONVERSATIONS = ("turns", "think_seconds")
 
 
@@ -74,10 +75,39 @@ def _put_lengths(amounts: Amounts) -> None:
     for claim in amounts.of("length_both"):
         amounts.put("prompt_tokens", claim)
         amounts.put("answer_tokens", claim)
+    _put_both_of_sum(amounts)
+    for claim in amounts.of("longest_prompt"):
+        answer = float(amounts.facts.columns.get("answer_tokens", 0))
+        amounts.put("context_tokens", claim, claim.item.value + answer)
+    for claim in amounts.of("length_at_percentile"):
+        if amounts.is_open(claim):
+            text = AT_PERCENTILE.format(amounts.words(claim))
+            amounts.ask("prompt_tokens", claim, text)
+    for claim in amounts.of("of_length"):
+        amounts.words(claim)
     for claim in amounts.of(*OF_CONVERSATIONS):
         amounts.put(claim.role, claim)
     for claim in amounts.of("turn_tokens"):
         amounts.ask("prompt_tokens", claim, OF_TURN.format(amounts.words(claim)))
+
+
+def _put_both_of_sum(amounts: Amounts) -> None:
+    """Divide the tokens of a request by their shares: 4,000 tokens, split 90/10; 80% prompt."""
+    for claim in amounts.of("tokens_of_both"):
+        parts = amounts.of("share_part", "share_in", "share_out")
+        shares = [one.item.value for one in parts]
+        shares += [one.item.extra["second"] for one in parts if "second" in one.item.extra]
+        if amounts.of("share_out") and not amounts.of("share_in"):
+            shares = [1 - shares[0]]
+        whole = sum(shares) if len(shares) > 1 else 1.0
+        part = shares[0] / whole if shares and whole else 0.0
+        if not 0 < part < 1:
+            amounts.ask("prompt_tokens", claim)
+            continue
+        amounts.put("prompt_tokens", claim, float(round(claim.item.value * part)))
+        amounts.put("answer_tokens", claim, float(round(claim.item.value * (1 - part))))
+        for one in parts:
+            amounts.words(one)
 
 
 def _is_of_answer(amounts: Amounts, claim: Claim) -> bool:
@@ -104,9 +134,18 @@ def _put_prompt_of_parts(amounts: Amounts) -> None:
     """Set a prompt that is a question, or passages, behind a part that all requests share."""
     shared = amounts.value("shared_prompt_tokens")
     passages = _passages(amounts)
+    parts = amounts.value("context_part")
+    for claim in amounts.of("context_part"):
+        amounts.words(claim)
     questions = amounts.of("question_tokens")
+    turns = amounts.value("turns")
     for claim in questions:
-        amounts.put("prompt_tokens", claim, claim.item.value + shared + passages)
+        tokens = claim.item.value
+        if turns > 1:  # of a mean turn, which has the earlier ones before it
+            answers = float(amounts.facts.columns.get("answer_tokens", 0)) * (turns - 1) / 2
+            tokens = float(round(tokens * (turns + 1) / 2 + answers))
+            amounts.facts.assume(f"prompts of {tokens:,.0f} tokens in a mean turn")
+        amounts.put("prompt_tokens", claim, tokens + shared + passages + parts)
     if passages and not questions:
         amounts.put("prompt_tokens", amounts.of("each_tokens")[0], passages + shared)
 
