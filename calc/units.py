@@ -1,6 +1,7 @@
 """The factors between units."""
 
 GIB = 2**30
+MIB = 2**20
 KILO = 1e3
 MILLION = 1e6
 PETA = 1e15

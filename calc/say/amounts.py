@@ -97,9 +97,21 @@ def context_words(job: Cells) -> str:
 
 def sound_words(job: Cells, catalogs: Catalogs) -> str:
     """Return what each request of a transcriber hears: 30 s of sound each; else empty."""
+    window = _sound_window(job, catalogs)
+    return f"{window} of sound each" if window else ""
+
+
+def window_words(job: Cells, catalogs: Catalogs) -> str:
+    """Return how sound is cut into requests: in windows of 30 s; else empty."""
+    window = _sound_window(job, catalogs)
+    return f"in windows of {window}" if window else ""
+
+
+def _sound_window(job: Cells, catalogs: Catalogs) -> str:
+    """Return the length of the sound that a request holds, in words; empty without sound."""
     model = str(job.get("model"))
     seconds = sound_seconds(model, catalogs) if model in catalogs.models.index else 0.0
-    return f"{duration(seconds)} of sound each" if seconds else ""
+    return duration(seconds) if seconds else ""
 
 
 def is_generator(job: Cells, catalogs: Catalogs) -> bool:

@@ -1,5 +1,7 @@
 """Fine-tune, then serve, in sentences: its cost, its service, and an endpoint to compare."""
 
+import pandas as pd
+
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.bill import endpoint_facts
@@ -12,7 +14,7 @@ from calc.plan.fine_tune_then_serve import (
     by_month,
 )
 from calc.say.answer_name import answer_name
-from calc.say.cases import summands
+from calc.say.cases import Money, money_of
 from calc.say.crossover import OF_OWN_WEIGHTS
 from calc.say.numbers import billed_usd, count, is_missing, usd, with_capital, with_noun
 from calc.say.place import cards, place, region_name
@@ -29,18 +31,32 @@ def with_names(plan: TunedPlan, catalogs: Catalogs) -> TunedPlan:
     return plan._replace(bill=plan.bill.assign(scenario=names))
 
 
+def money_of_plan(plan: TunedPlan) -> Money:
+    """Return how the amounts of a plan are written, as in its bill."""
+    return money_of(plan.bill["usd"].tolist(), plan.bill["year_usd"].sum())
+
+
+def months_as_written(plan: TunedPlan) -> pd.DataFrame:
+    """Return each month's dollars, with sums of what the bill writes, so that both agree."""
+    table, money = by_month(plan), money_of_plan(plan)
+    parts = table[["runs_usd", "service_usd"]]
+    sums = {
+        "usd": [money.total(month) for month in parts.to_numpy()],
+        SUM: [money.total(months) for months in parts.cumsum().to_numpy()],
+    }
+    written = pd.DataFrame(sums).where(table[[*sums]].notna())
+    return table.assign(**written)
+
+
 def plan_money(plan: TunedPlan) -> str:
     """Say the cost of a plan: $639 in the first month, then $588 a month: $7,099 in 12 months."""
-    table = by_month(plan)
+    table, money = months_as_written(plan), money_of_plan(plan)
     if (plan.bill["have"] != "").all():
         return "Nothing to pay: the machines are yours"
     if is_missing(table["usd"].iloc[0]):
         return "No price is known"
-    parts_usd = table[["runs_usd", "service_usd"]]
-    first, last = (
-        summands([usd for usd in parts_usd.iloc[month] if usd != 0])[1] for month in (0, -1)
-    )
-    total = billed_usd(table[SUM].iloc[-1])
+    first, last = money(table["usd"].iloc[0]), money(table["usd"].iloc[-1])
+    total = money(table[SUM].iloc[-1])
     monthly = (
         f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
     )

@@ -30,6 +30,7 @@ from calc.say.amounts import (
     requests_in_all,
     sound_words,
     tokens_through,
+    window_words,
     work_ends,
 )
 from calc.say.change import change_in_words
@@ -188,6 +189,7 @@ def _offline(job: Cells, catalogs: Catalogs) -> Iterator[str]:
     what = offline_words(job, name_of("model", job.get("model", ""), catalogs), catalogs)
     through = tokens_through(job, catalogs)
     yield f"{what} ({amount(through, 3)} through the model)" if through else what
+    yield window_words(job, catalogs)
     yield f"{requests_in_all(job, catalogs)}{_lengths(job, catalogs)}"
     yield _images(job)
     yield turns_words(job, catalogs)

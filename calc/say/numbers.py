@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import date
 
 from calc.table import is_missing as is_missing
-from calc.units import GIB, HOUR_SECONDS
+from calc.units import GIB, HOUR_SECONDS, MIB
 
 HOURS_WITH_TENTHS = 20  # hours and GPU-hours below that have a tenth
 # A duration is written in the first unit whose limit it is below: limit [s], unit, its size [s],
@@ -24,6 +24,7 @@ SPOKEN_UNITS = {  # of one, and of several
     "days": ("day", "days"),
 }
 LEAST_SHARE = 0.01  # that is given as a number
+SMALL_GIB = 0.01  # below which memory is given in MiB
 SCALES = ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"))
 
 
@@ -38,8 +39,12 @@ def three_digits(value: float | None) -> str:
 
 
 def gib(value: float | None) -> str:
-    """Memory given in GiB: 1.25 GiB."""
-    return "unknown" if is_missing(value) else f"{three_digits(value)} GiB"
+    """Memory given in GiB: 1.25 GiB; a few MiB are no GiB: 7.73 MiB."""
+    if value is None or is_missing(value):
+        return "unknown"
+    if 0 < value < SMALL_GIB:
+        return f"{three_digits(value * GIB / MIB)} MiB"
+    return f"{three_digits(value)} GiB"
 
 
 def gib_digits(size_bytes: float) -> str:
@@ -54,7 +59,7 @@ def gib_of(size_bytes: float) -> str:
 
 def size(size_bytes: float) -> str:
     """Memory given in bytes: 1.25 GiB, 424 MiB."""
-    return f"{three_digits(size_bytes / 2**20)} MiB" if size_bytes < GIB else gib_of(size_bytes)
+    return f"{three_digits(size_bytes / MIB)} MiB" if size_bytes < GIB else gib_of(size_bytes)
 
 
 def usd(value: float | None) -> str:

@@ -32,6 +32,9 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
     assert numbers.span(4.5, 3.61, UNKNOWN) == "4.5 h"
     assert numbers.span(UNKNOWN) == "unknown time"
     assert numbers.usd(UNKNOWN) == "no price"
+    assert (numbers.gib(0.0075), numbers.gib(0.0125), numbers.gib(0)) == (
+        *("7.68 MiB", "0.0125 GiB", "0 GiB"),
+    )
     assert numbers.gib(UNKNOWN) == numbers.percent(UNKNOWN) == numbers.count(None) == "unknown"
     assert numbers.size(424 * 2**20) == "424 MiB"
     assert numbers.size(1230 * GIB) == "1,230 GiB"

@@ -208,7 +208,7 @@ def says_the_first_card(app, page, row, is_owned):
         assert row["market"] != "on-demand" or first[hourly] == pytest.approx(row["usd_per_hour"])
         assert verdict(row["fits"], row["runs"]) in first["verdict"]
     elif page == "method":
-        assert heading == f"Where the {gib(needed)} on each GPU come from"
+        assert heading == f"Where the {gib(needed)} on each GPU comes from"
         assert (
             is_owned
             or f"{billed_usd(row['usd'])} {'for the run' if ends_of(row) else 'for a month'}"

@@ -24,7 +24,13 @@ from calc.plan.fine_tune_then_serve import (
 )
 from calc.plan.plan_bill import plan_bill
 from calc.say.cases import small_amounts
-from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
+from calc.say.fine_tune_then_serve import (
+    against_endpoint,
+    months_as_written,
+    plan_money,
+    price_note,
+    serving,
+)
 from calc.scenarios.problems import TableError
 from calc.studies.fine_tune_then_serve import at_more_load, services, tuned_plan
 from views.shared import tables
@@ -112,6 +118,15 @@ def test_runs_that_repeat_are_paid_each_month():
         [240 + 360, 480 + 384, 24 * 240 + 8760]
     )
     assert plan_money(monthly) == "$970 a month: $11,640 in 12 months"
+
+
+def test_the_heading_and_the_months_add_up_what_the_bill_writes():
+    """$3.05 and $383.98 a month are $36.60 and $4,607.76 a year: $37 and $4,608 in the bill."""
+    uneven = plan(0, of_run={"usd": 3.05}, of_service={"usd": 383.98})
+    table = months_as_written(uneven)
+    assert (table["usd"].iloc[0], table[SUM].iloc[-1]) == (387, 4645)
+    assert plan_money(uneven) == "$387 a month: $4,645 in 12 months"
+    assert by_month(uneven)[SUM].iloc[-1] == pytest.approx(12 * 387.03)
 
 
 def test_a_commitment_is_paid_after_the_plan_too():

@@ -135,7 +135,7 @@ def test_the_headline_is_the_estimate():
     scenario = {"model": "gpt2", "precision": "bf16", "optimizer": "adamw", "sequence_tokens": 1024}
     app = opened("method", **ONE | {"model": "gpt2", "sequence_tokens": "1024"})
     row = estimate({**scenario, "gpu": ONE["gpu"]}, catalogs(), solve=False)
-    assert title(app) == f"Where the {gib(row['needed_bytes'] / GIB)} on each GPU come from"
+    assert title(app) == f"Where the {gib(row['needed_bytes'] / GIB)} on each GPU comes from"
     assert "all weights of GPT-2" in page_text(app)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from calc.charts.result_tables import COMPONENT_LABELS
+from calc.say.numbers import SMALL_GIB
 from views.charts.base import (
     DIGITS,
     ROWS,
@@ -36,6 +37,10 @@ FIXED = "datum.c + datum.c_tokens * datum.length + datum.c_tokens2 * datum.lengt
 EACH = (
     "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length "
     "* datum.length"
+)
+EACH_SIZE = (
+    f"(datum.each < {SMALL_GIB} ? format(1024 * datum.each, '{DIGITS}') + ' MiB' : "
+    f"format(datum.each, '{DIGITS}') + ' GiB')"
 )
 # Sequences on the axis: those of now, and the cliff.
 REACH = (
@@ -176,10 +181,7 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
 
 def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     """Two lines of text: fixed and for each sequence, the room of the card and what is free."""
-    each = (
-        f"format(datum.each, '{DIGITS}') + ' GiB for each {words.unit} of ' + format(take_tokens, "
-        f"',') + ' tokens'"
-    )
+    each = f"{EACH_SIZE} + ' for each {words.unit} of ' + format(take_tokens, ',') + ' tokens'"
     first = f"format(datum.fixed, '{DIGITS}') + ' GiB fixed · ' + {each}"
     most = "(datum.most >= 1e9 ? 'any number' : format(max(floor(datum.most + 1e-6), 0), ','))"
     free = (
@@ -286,7 +288,7 @@ def _with_halo(ink: Ink, chart: alt.Chart, style: Spec, **channels: Any) -> list
 def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
     """Return memory over sequences: range, base and line, the cards, the cliff and the dot."""
     x = alt.X("b:Q", scale=alt.Scale(domainMin=0, nice=False))
-    x = x.axis(quantity_axis(ink, words.axis, "d", tickMinStep=1))
+    x = x.axis(quantity_axis(ink, words.axis, ",d", tickMinStep=1))
     y = alt.Y("gib:Q").axis(_inside(ink))
     line = _memory_line(rows)
     now = _peaks(rows).transform_aggregate(now="max(total)").transform_calculate(b="take_batch")
@@ -350,7 +352,7 @@ def _cliff(ink: Ink, rows: alt.Chart, x: alt.X) -> list[alt.Chart]:
         _peaks(rows)
         .transform_aggregate(b="min(room)", edge="max(card)")
         .transform_filter("datum.b > 0 && datum.b < 1e9")
-        .transform_calculate(words="'the cliff: ' + (floor(datum.b + 1e-6) + 1)")
+        .transform_calculate(words="'the cliff: ' + format(floor(datum.b + 1e-6) + 1, ',')")
     )
     style: Spec = {"align": "center", "baseline": "bottom", "dy": -10, "fontSize": SIZE}
     cross = cliff.mark_point(

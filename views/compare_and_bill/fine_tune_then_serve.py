@@ -20,7 +20,7 @@ from calc.plan.fine_tune_then_serve import (
     by_month,
 )
 from calc.say import fine_tune_then_serve as tuned_words
-from calc.say.cases import money_of, small_amounts
+from calc.say.cases import small_amounts
 from calc.say.job import job_sentence, short_job
 from calc.say.numbers import is_missing, usd
 from calc.say.problem import problem_text
@@ -90,7 +90,7 @@ def _plan(plan: TunedPlan, catalogs: Catalogs) -> None:
     st.caption(plain(f"{tuned_words.price_note(plan, catalogs)} {note}"))
     left, right = st.columns(2, gap="large")
     with left:
-        money = money_of(plan.bill["usd"].tolist(), plan.bill["year_usd"].sum())
+        money = tuned_words.money_of_plan(plan)
         the_bill.draw(with_gpu_hours(plan.bill, catalogs), [], money)
     with right:
         _chart(plan)
@@ -100,7 +100,7 @@ def _plan(plan: TunedPlan, catalogs: Catalogs) -> None:
 def _months(plan: TunedPlan) -> None:
     """Draw what each month costs; small amounts have cents."""
     columns = tables.columns_of("tuned_months")
-    months = by_month(plan)[list(columns)]
+    months = tuned_words.months_as_written(plan)[list(columns)]
     small = small_amounts(months.drop(columns="month"))
     columns |= {name: tables.with_cents(columns[name]) for name in small}
     height: Any = "content" if len(months) <= WHOLE else "auto"

@@ -58,11 +58,11 @@ def draw(title: DeltaGenerator) -> None:
 def _prices(
     row: Row, plan: Present, markets: pd.DataFrame, market_line: Row, catalogs: Catalogs
 ) -> None:
-    """Every price of the job, how certain it is, and what it leaves out."""
+    """Every price of the machines, how certain it is, and what it leaves out."""
     today = date.today()
     if row["misses"]:
         st.warning(plain(outside(row, plan.options.problem)), icon=":material/rule:")
-    st.header("Every price of this job", anchor=False)
+    st.header("Every price of these machines", anchor=False)
     st.markdown(plain(prices.cheapest(markets, plan.market, bool(ends_of(row)))))
     prices.markets(markets, today)
     if missing := prices.no_commitments(markets):

@@ -127,12 +127,12 @@ def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
         return "No price of any kind is known for it."
     least, market_line = offers.iloc[0], table[table["market"] == market].iloc[0]
     if least["market"] == market or is_missing(market_line["usd"]):
-        return f"Cheapest overall: {MARKETS[least['market']].phrase}, as on Plan."
+        return f"Cheapest for these machines: {MARKETS[least['market']].phrase}, as on Plan."
     saved_percent = percent(1 - least["usd"] / market_line["usd"])
     note = spare if MARKETS[least["market"]].interrupted else ""
     return (
-        f"Cheapest overall: {MARKETS[least['market']].phrase}, {billed_usd(least['usd'])}, "
-        f"{saved_percent} less.{note}"
+        f"Cheapest for these machines: {MARKETS[least['market']].phrase}, "
+        f"{billed_usd(least['usd'])}, {saved_percent} less.{note}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Memory of the shown row: one bar, and its components by name with GiB."""
+"""Memory of the shown row: one bar, and its components by name with their size."""
 
 from html import escape
 
@@ -11,7 +11,7 @@ from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.plan.figures import parts_of
 from calc.say.cost_of_failure import failure_sentence
-from calc.say.numbers import three_digits, with_capital
+from calc.say.numbers import gib, with_capital
 from calc.say.verdict import fit_words
 from views.charts.tank import tank_html
 from views.session import is_phone
@@ -48,11 +48,11 @@ def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
 def _names(row: Row, ink: Ink) -> str:
     """A name for each component, after its color."""
     items = []
-    for name, gib, _ in parts_of(row).itertuples(index=False):
+    for name, part_gib, _ in parts_of(row).itertuples(index=False):
         mark = f"<span aria-hidden='true' style='color:{COMPONENT_COLORS[name]}'>■</span>"
         items.append(
             f"<li style='white-space:nowrap;margin:0'>{mark} "
-            f"<b>{escape(GLOSSARY[name].label)}</b> {three_digits(gib)} GiB</li>"
+            f"<b>{escape(GLOSSARY[name].label)}</b> {gib(part_gib)}</li>"
         )
     look = (
         f"display:grid;grid-template-columns:repeat(auto-fill,minmax(min({NAME}px,49%),1fr));"

@@ -54,7 +54,7 @@ def draw(title: DeltaGenerator) -> None:
             show_error(plan.options.problem)
             return
         total = gib_of(row["needed_bytes"])
-        title.title(plain(f"Where the {total} on each GPU come from"), anchor=False)
+        title.title(plain(f"Where the {total} on each GPU comes from"), anchor=False)
         st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{setting(row, catalogs)}"))
     if plan.options.problem:
         st.warning(plain(plan.options.problem), icon=":material/rule:")

@@ -166,7 +166,7 @@ def _batches(changes: dict[str, Row], key: str, plan: Present, catalogs: Catalog
     grades = grades.set_axis(names, axis=0)
     st.dataframe(
         cells.style.apply(lambda _: grades.map(words.shade), axis=None),
-        column_config={name: NUMBER(name, format="%d") for name in changes}
+        column_config={name: NUMBER(name, format="localized") for name in changes}
         | {"Card · GiB": TEXT("Card · GiB", pinned=is_phone())},
         height="content",
         on_select=lambda: _take_cell(key, cards, rows, catalogs),
