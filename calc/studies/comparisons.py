@@ -16,9 +16,12 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of, job_of_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
+from calc.job.software import usual_loading
 from calc.layout import at_once, data_parallel, replicas
 from calc.mappings import Cells
 from calc.rules.support import RUNS
+from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.precision_traits import WITHOUT_BF16
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go up to 32, or to 4 times the scenario's own
@@ -139,7 +142,8 @@ def largest_batches(
 ) -> pd.DataFrame:
     """Return the largest batch (`most`) of each change of a scenario on each card.
 
-    `line` names the change. The recompute that allows most is taken. `most` is 0 if not even one
+    `line` names the change. The recompute that allows most is taken, and on an older card the
+    number format and the build of the software that it can run. `most` is 0 if not even one
     sequence fits, and empty if the software does not run there. `grade` is 0 if nothing fits, then
     one more for every doubling.
     """
@@ -155,7 +159,7 @@ def largest_batches(
     cells = list(product(cards_on_aws(catalogs), changes.items(), recomputes))
     table = pd.DataFrame(
         [
-            {**alone, **change, "gpu": card, "recompute": recompute}
+            {**_suited_to(card, {**alone, **change}, catalogs), "recompute": recompute}
             for card, (_, change), recompute in cells
         ]
     )
@@ -172,6 +176,17 @@ def largest_batches(
     with np.errstate(divide="ignore", invalid="ignore"):
         grade = np.where(most >= 1, np.minimum(np.floor(np.log2(most)) + 1, GRADES), 0.0)
     return best.assign(grade=np.where(np.isnan(most), np.nan, grade)).reset_index(drop=True)
+
+
+def _suited_to(card: str, cells: Row, catalogs: Catalogs) -> Row:
+    """Return a scenario on a card, which may need a format without bf16 and an older build."""
+    software = cells.get("implementation") or BY_NAME["implementation"].default
+    precision, loading = cells["precision"], cells.get("loading")
+    if not catalogs.gpus["supports_bf16"][card]:
+        precision = WITHOUT_BF16.get(precision, precision)
+    if loading in (None, BY_NAME["loading"].default):
+        loading = usual_loading([card], software, catalogs)
+    return {**cells, "gpu": card, "precision": precision, "loading": loading}
 
 
 def over_cards(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:

@@ -81,6 +81,16 @@ def test_the_table_of_largest_batches(work):
     assert (rows["grade"][rows["most"] == 0] == 0).all()
 
 
+def test_older_cards_take_the_format_and_the_build_that_they_run():
+    """T4 has no bf16, and today's vLLM has no kernels for V100."""
+    start = scenario_of(estimate(SERVED, catalogs(), solve=False))
+    rows = comparisons.largest_batches(start, catalogs(), comparisons.methods_of(start, catalogs()))
+    wide = rows[rows["line"] == "16 bits"].set_index("gpu")
+    assert wide["precision"][["t4", "v100-32gb", "l4"]].tolist() == ["fp16", "fp16", "bf16"]
+    assert wide["loading"][["t4", "v100-32gb", "l4"]].tolist() == ["default", "pinned", "default"]
+    assert wide["most"]["v100-32gb"] >= 1
+
+
 @pytest.mark.bench
 def test_the_largest_batch_recomputes_as_far_as_it_helps():
     rows = comparisons.largest_batches(

@@ -243,7 +243,8 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
         recompute_words = ", activations recomputed as far as it helps"
     return (
         f"{model}, {tokens}{recompute_words}; the last of them may be tight. 0: not even one fits. "
-        f"–: does not run there. A cell becomes the plan."
+        f"–: does not run there. Cards without bf16 use fp16; cards that today's build of the "
+        f"software refuses use an older one. A cell becomes the plan."
     )
 
 
