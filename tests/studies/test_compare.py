@@ -9,7 +9,7 @@ from examples import recorded, table
 
 from calc.columns import COMPONENTS
 from calc.plan import bill
-from calc.say.differences import choices
+from calc.say.differences import choices, in_words
 from calc.studies import differences as compare
 
 RUN = {
@@ -135,4 +135,12 @@ def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     ).set_index("choice")
     assert rows.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]
     assert rows.loc["prompt_tokens", [0, 1]].tolist() == ["", "6,000"]
-    assert rows.loc["batch", "label"] == "Micro-batch"
+    assert rows.loc["batch", "label"] == "Micro-batch, or concurrent sequences"
+    assert not rows.loc["optimizer", "differs"]
+    assert rows.loc[["optimizer", "prompt_tokens"], "shared"].tolist() == ["AdamW", "6,000"]
+
+
+def test_a_count_is_in_digits_however_large(catalogs):
+    row = {"work": "training", "tuning": "full", "adapters": 0, "gpus": 1.0, "train_tokens": 2e10}
+    words = [in_words(name, row | {"sequence_tokens": 1}, catalogs) for name in row][3:]
+    assert words == ["1", "20,000,000,000"]

@@ -176,6 +176,19 @@ def test_choices_that_differ_come_first_and_differences_say_why():
         assert words in page_text(app)
 
 
+def test_the_components_side_by_side_are_those_of_the_plan_and_sum_to_what_must_fit():
+    """The allocator's cache stands beside them: it was counted as overhead."""
+    app = figures(opened("compare", kept=[PLAIN, EIGHT_BIT]))
+    table = app.table[-2].value.set_index("").iloc[:, 0]
+    needed, *parts = (
+        float(size.split()[0])
+        for label, size in table.items()
+        if label.startswith((":color", "What must fit")) and size != "–"
+    )
+    assert sum(parts) == pytest.approx(needed, rel=0.01)
+    assert "GiB" in table["Allocator's cache beside it"]
+
+
 def test_an_answer_without_a_price_and_one_that_is_refused_stand_beside_the_others():
     app = opened("compare", kept=[PLAIN, NO_PRICE, REFUSED])
     assert "no price" in cells(app)[-1]

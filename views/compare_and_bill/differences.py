@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,6 +14,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.memory.moments import components_of
+from calc.plan.figures import needed_parts, released_cache_bytes
 from calc.say.answer_name import other_work
 from calc.say.cases import Money
 from calc.say.change import cause_in_words
@@ -114,7 +116,9 @@ def side_by_side(rows: pd.DataFrame, records: list[Row], money: Money, catalogs:
     rows_to_show = [records[place] for place in places]
     names = [plain(records[place]["scenario"]) for place in places]
     table = choices(rows.iloc[places], catalogs)
-    _choices(table[table["differs"]], names, "The choices in which the answers differ")
+    differing, shared = table[table["differs"]], table[~table["differs"]]
+    columns = dict(zip(range(len(names)), names, strict=True))
+    _choices(differing, columns, "The choices in which the answers differ")
     first = rows_to_show[0]
     for row in rows_to_show[1:]:
         if lines := [] if first["problem"] or row["problem"] else _against(first, row, catalogs):
@@ -126,8 +130,8 @@ def side_by_side(rows: pd.DataFrame, records: list[Row], money: Money, catalogs:
         for label, cells in _figures(rows_to_show, money, catalogs)
     ]
     text_table(figures, "Memory by component, money and time of each answer")
-    st.markdown("The same in all of them")
-    _choices(table[~table["differs"]], names[:1], "The choices that the answers share")
+    st.markdown("The same in all of them, where it applies")
+    _choices(shared, {"shared": "Value"}, "The choices that the answers share")
     st.caption(HOW)
 
 
@@ -150,11 +154,12 @@ def _places_to_show(rows: list[Row]) -> list[int]:
     return sorted(names.index(name) for name in chosen_names) or list(range(MOST))
 
 
-def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
-    """A row per choice, a column per answer."""
-    cells = table[["label", *range(len(names))]].itertuples(index=False)
+def _choices(table: pd.DataFrame, heads: dict[Any, str], alt: str) -> None:
+    """A row per choice, and a column for each head, by the table's column."""
+    cells = table[["label", *heads]].itertuples(index=False)
     lines = [
-        {"": label, **dict(zip(names, map(plain, words), strict=True))} for label, *words in cells
+        {"": label, **dict(zip(heads.values(), map(plain, words), strict=True))}
+        for label, *words in cells
     ]
     if lines:
         text_table(lines, alt)
@@ -242,8 +247,8 @@ def _figures(rows: list[Row], money: Money, catalogs: Catalogs) -> list[tuple[st
     """Label and a cell per row: memory by component, cost, speed; no empty lines."""
     table = [
         ("What must fit, per GPU", [gib_of(row["needed_bytes"]) for row in rows]),
-        ("With cached memory, per GPU", [gib_of(row["memory_bytes"]) for row in rows]),
         *[_component_line(name, rows) for name in _components_of_any(rows)],
+        ("Allocator's cache beside it", [_gib(released_cache_bytes(row)) for row in rows]),
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_cost(row, money) for row in rows]),
         ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
@@ -269,8 +274,13 @@ def _components_of_any(rows: list[Row]) -> list[str]:
 def _component_line(name: str, rows: list[Row]) -> tuple[str, list[str]]:
     """The label of a component in its color, and its memory in each row."""
     mark = f':color[■]{{foreground="{COMPONENT_COLORS[name]}"}}'
-    cells = [gib_of(row[name]) if row[name] > 0 else "–" for row in rows]
+    cells = [_gib(needed_parts(row).get(name, 0.0)) for row in rows]
     return f"{mark} {COMPONENT_LABELS[name]}", cells
+
+
+def _gib(size_bytes: float) -> str:
+    """Memory in GiB; a dash where there is none, or the answer is refused."""
+    return gib_of(size_bytes) if size_bytes > 0 else "–"
 
 
 def _cost(row: Row, money: Money) -> str:
