@@ -136,6 +136,7 @@ def sure_ratio(need_scale_ratio):
 
 def engine_own_bytes(
     tensor_parallel,
+    expert_parallel,
     links_without_multicast,
     serving_own_bytes,
     serving_parallel_own_bytes,
@@ -143,12 +144,14 @@ def engine_own_bytes(
 ):
     """Memory of an engine beside the CUDA context: NCCL's multicast buffers most of all. [B]
 
-    Source: catalogs/edited/serving_engines.yaml.
+    GPUs that share experts exchange as those that share matrices do. Source:
+    catalogs/edited/serving_engines.yaml.
     """
     parallel = np.where(
         links_without_multicast > 0, serving_plain_parallel_own_bytes, serving_parallel_own_bytes
     )
-    return np.where(tensor_parallel > 1, parallel, serving_own_bytes)
+    exchanges = np.maximum(tensor_parallel, expert_parallel) > 1
+    return np.where(exchanges, parallel, serving_own_bytes)
 
 
 def context_bytes(

@@ -89,12 +89,15 @@ def engine_forward_bytes(
     profile_image_tokens,
     profile_tower_bytes,
     tensor_parallel,
+    expert_split,
 ):
     """A forward pass of the profile: three hidden and the inner states of each token. [B]
 
-    The tower's comes first and leaves what it made of its images, in 16 bits. Source: vLLM's
-    profile_run (vllm/v1/worker/gpu_model_runner.py); the number of tensors is ours.
+    Copies of attention that share experts gather the tokens of all of them, and have as many sums.
+    The tower's pass comes first and leaves what it made of its images, in 16 bits. Source: vLLM's
+    profile_run (vllm/v1/worker/gpu_model_runner.py) and all2all.py; the number of tensors is ours.
     """
-    width = 3 * hidden + profile_inner_width / tensor_parallel
+    gathered = 2 * hidden * (expert_split / tensor_parallel - 1)
+    width = 3 * hidden + profile_inner_width / tensor_parallel + gathered
     forward_bytes = np.maximum(profile_batched_tokens * 2 * width, profile_tower_bytes)
     return forward_bytes + 2 * hidden * profile_image_tokens

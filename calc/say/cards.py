@@ -16,7 +16,7 @@ from calc.say.numbers import (
     with_noun,
 )
 from calc.say.place import obtainable_words, short_card
-from calc.say.setting import sharding, sharding_ranks
+from calc.say.setting import copies_of_attention, sharding, sharding_ranks
 from calc.say.weights import publisher_words
 from calc.studies.choices import PURE
 from calc.studies.own_machines import OwnedOption
@@ -94,8 +94,11 @@ def _layout_words(row: Row, catalogs: Catalogs) -> str:
             or f"{bits:g}-bit weights"
         )
         cache = " and an 8-bit cache" if row["kv_precision"] else ""
-        spread = f", {copies:.0f} copies of the model" if (copies := replicas(row)) > 1 else ""
-        return f"{weights}{cache}, on {cards}{spread}"
+        sharing = copies_of_attention(row)
+        copies = replicas(row) / sharing
+        spread = f", {copies:.0f} copies of the model" if copies > 1 else ""
+        shared = f", attention data parallel {sharing:.0f}" if sharing > 1 else ""
+        return f"{weights}{cache}, on {cards}{spread}{shared}"
     sharding_words = (
         f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"on {cards}"
     )

@@ -63,7 +63,8 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     """The layout in short: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
     apart = _generating_apart(row)
     row = {**row, "gpus": row["gpus"] - apart}
-    copies = replicas(row)
+    sharing = copies_of_attention(row)
+    copies = replicas(row) / sharing
     gpus = row["gpus"]
     card = card_name(row["gpu"], catalogs)
     kinds = ("tensor", "pipeline", "context", "expert")
@@ -79,7 +80,8 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     )
     if row["work"] == "inference":
         cache = f" with {row['kv_precision']} cache" if row["kv_precision"] else ""
-        parts = [groups, degree, row["precision"] + cache, _sequences_at_once(row)]
+        attention = f"attention data parallel {sharing:.0f}" if sharing > 1 else ""
+        parts = [groups, attention, degree, row["precision"] + cache, _sequences_at_once(row)]
     else:
         machines = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups
         recompute = ""
@@ -93,6 +95,13 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
         ]
         parts += [f"{apart:.0f} more generate answers"] if apart else []
     return ", ".join(filter(None, parts))
+
+
+def copies_of_attention(row: Row) -> float:
+    """Copies of attention that share one copy of the experts in a service; 1 if none do."""
+    if row["work"] != "inference":
+        return 1
+    return max(row.get("expert_parallel", 1) / row["tensor_parallel"], 1)
 
 
 def _generating_apart(row: Row) -> float:
@@ -112,6 +121,8 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
 
 def _sequences_at_once(row: Row) -> str:
     """The concurrency of a service: 16 concurrent sequences, or 16 on each of its replicas."""
+    if copies_of_attention(row) > 1:
+        return f"{with_noun(int(row['batch']), 'sequence')} on each copy of attention"
     if replicas(row) > 1:
         return f"{with_noun(int(row['batch']), 'sequence')} on each"
     return with_noun(int(row["batch"]), "concurrent sequence")
@@ -188,8 +199,10 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
 
 def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
     """Yield the parts of a service's setting; a part that says nothing new is empty."""
-    copies = replicas(row)
+    sharing = copies_of_attention(row)
+    copies = replicas(row) / sharing
     yield f"{copies:.0f} replicas" if copies > 1 else ""
+    yield f"attention data parallel {sharing:.0f}" if sharing > 1 else ""
     yield (
         f"{_sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens"
         if row["sequence_tokens"] > 1

@@ -7,6 +7,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.job.job import Job
+from calc.search.attention_copies import attention_copies
 from calc.search.free_choices import COUNTS
 from calc.search.layouts import Part, layout_parts
 from calc.search.places import Place
@@ -32,7 +33,16 @@ class Grid(NamedTuple):
 
 def grid(job: Job, places: list[Place], catalogs: Catalogs) -> Grid:
     """Return everything that a job tries, as one grid."""
-    return join_grids([_grid_of(part) for part in layout_parts(job, places, catalogs)])
+    grids = [_grid_of(part) for part in layout_parts(job, places, catalogs)]
+    for one, place_numbers in attention_copies(job, places, catalogs):
+        for part in layout_parts(one, [places[number] for number in place_numbers], catalogs):
+            grids.append(on_places(_grid_of(part), places, place_numbers))
+    return join_grids(grids)
+
+
+def on_places(part: Grid, places: list[Place], place_numbers: np.ndarray) -> Grid:
+    """Return a grid of some of the places as one of all places, by their numbers among these."""
+    return part._replace(places=places, place_of_pair=place_numbers[part.place_of_pair])
 
 
 def _grid_of(part: Part) -> Grid:
@@ -40,7 +50,7 @@ def _grid_of(part: Part) -> Grid:
     shapes, combinations = part.shapes, part.combinations
     count = len(combinations)
     layouts = _layout_columns(part)
-    if part.whole_expert_degrees:
+    if part.chooses_expert_parallel:
         layouts["expert_parallel"] = _expert_parallel(part, layouts)
     layout_of_pair = (part.shape_of_pair[:, None] * count + np.arange(count)).ravel()
     place_of_pair = np.repeat(part.place_of_pair, count)

@@ -27,6 +27,7 @@ from calc.scenarios.lookups import cells_by_id, row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.published_weights import cut_degrees
 from calc.scenarios.read import known_inputs
+from calc.search.attention_copies import has_experts
 from calc.search.free_choices import ROLLOUTS, free_choices
 from calc.search.places import Place
 from calc.search.shapes import (
@@ -36,6 +37,7 @@ from calc.search.shapes import (
     FEWER_COUNTS,
     Shapes,
     gpu_counts_on,
+    joined_gpus,
     replica_counts,
     serving_shapes,
     training_shapes,
@@ -59,7 +61,8 @@ class Part:
     `choices`: the values of each choice beside the shape. `shape_of_pair` and `place_of_pair`: the
     numbers of each pair of shape and place. `shards_one_gpu`: sharding is tried without a second
     GPU, as only a job that sets it wants. `whole_expert_degrees`: of each precision, the degrees of
-    tensor parallel at which a service divides whole experts.
+    tensor parallel at which a service divides whole experts. `chooses_expert_parallel`: the layouts
+    of a service divide experts as they need.
     """
 
     places: list[Place]
@@ -69,6 +72,7 @@ class Part:
     place_of_pair: np.ndarray
     shards_one_gpu: bool
     whole_expert_degrees: dict[str, list[int]]
+    chooses_expert_parallel: bool
 
     @cached_property
     def combinations(self) -> np.ndarray:
@@ -113,7 +117,9 @@ def _parts(job: Job, places: list[Place], every_up_to: int, catalogs: Catalogs) 
     """Return what a job tries with every count of instances up to a bound, and some beyond."""
     tokens = tokens_each(job, catalogs)
     cut_degrees_of: dict[str, list[int]] = {}
-    if not job.trains and "expert_parallel" not in job.fixed:
+    is_open = not job.trains and "expert_parallel" not in job.fixed
+    chooses_expert_parallel = is_open and has_experts(catalogs, job.model)
+    if chooses_expert_parallel:
         cut_degrees_of = cut_degrees(catalogs, job.model, DEGREES)
     parts = []
     for has_bf16 in (True, False):
@@ -137,6 +143,7 @@ def _parts(job: Job, places: list[Place], every_up_to: int, catalogs: Catalogs) 
             place_of_pair=place_of_pair,
             shards_one_gpu="sharding" in job.fixed,
             whole_expert_degrees=cut_degrees_of,
+            chooses_expert_parallel=chooses_expert_parallel,
         )
         parts.append(part)
     return parts
@@ -190,7 +197,7 @@ def _pairs(
     Tensor parallel stays inside one NVLink domain.
     """
     gpus, tensor_parallel = shapes.counts[:, 0], shapes.counts[:, 1]
-    replica_gpus = tensor_parallel * shapes.counts[:, 2]
+    replica_gpus = joined_gpus(job, tensor_parallel * shapes.counts[:, 2])
     sizes = [] if job.trains else np.unique(replica_gpus).tolist()
     code_step = max(sizes, default=0) + 1
     codes = gpus * code_step + replica_gpus  # of both numbers

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -242,8 +242,10 @@ def serving_shapes(job: Job, places: list[Place]) -> Shapes:
     for place in {place._replace(instance="") for place in places}:
         for tensor, pipeline in product(tensors, pipelines):
             replica_gpus = int(tensor * pipeline)
-            for count in replica_counts(job, place, replica_gpus):
-                laid_out.add((count * replica_gpus, int(tensor), int(pipeline), count))
+            together = int(joined_gpus(job, replica_gpus))
+            for count in replica_counts(job, place, together):
+                copies = count * together // replica_gpus
+                laid_out.add((count * together, int(tensor), int(pipeline), copies))
     rows = []
     for *degrees, count in sorted(laid_out):
         batches = {int(batch) for batch in fixed_at(job, "batch", _usual_batches(job, count))}
@@ -255,6 +257,16 @@ def serving_shapes(job: Job, places: list[Place]) -> Shapes:
         np.ones(len(counts), dtype=int),
         np.ones(1, dtype=int),
     )
+
+
+def joined_gpus(job: Job, replica_gpus: Any) -> Any:
+    """GPUs that a service rents together: a replica, or several that share their experts. [GPUs]
+
+    Copies of attention share experts that are divided over more GPUs than one copy has.
+    """
+    if job.trains:
+        return replica_gpus
+    return np.maximum(replica_gpus, min(job.fixed.get("expert_parallel", [1])))
 
 
 def _usual_batches(job: Job, replicas: int) -> Sequence[float]:

@@ -142,18 +142,6 @@ def prompt_compute_seconds(
     return np.where(np.isnan(stated_prefill_seconds), estimated, stated_prefill_seconds / batch)
 
 
-def prefill_link_seconds(
-    tensor_parallel_seconds,
-    context_parallel_seconds,
-    pipeline_parallel,
-    engine_replays_steps,
-    card_all_reduce_ratio,
-):
-    """Communication of a batch's prefill; an engine's all-reduces reach a share of the link. [s]"""
-    reached = np.where(engine_replays_steps > 0, card_all_reduce_ratio, 1)
-    return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
-
-
 def handling_seconds(engine_request_seconds, release_request_seconds, further_request_seconds):
     """Time in which the software's front end takes a lone request and sends its answer. [s]"""
     newest = engine_request_seconds + further_request_seconds

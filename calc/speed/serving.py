@@ -7,11 +7,24 @@ formula names a source.
 import numpy as np
 
 
+def others_prompt_seconds(
+    prompt_seconds, shared_prompt_seconds, apart_prompts_ratio, expert_gpus, tensor_parallel
+):
+    """Time that one prompt adds to the steps of all copies of attention. [s]
+
+    Of a single copy the whole prompt. Otherwise the experts of its tokens are divided over all
+    copies, and prompts of several copies that run in one step take the time of one. By definition.
+    """
+    copies = expert_gpus / tensor_parallel
+    own = (prompt_seconds - shared_prompt_seconds) * apart_prompts_ratio
+    return np.where(copies > 1, own + shared_prompt_seconds / copies, prompt_seconds)
+
+
 def others_prefill_seconds(
     expert_batch,
     generated_tokens,
     prompts_of_pass,
-    prompt_seconds,
+    others_prompt_seconds,
     ridden_seconds,
     host_seconds,
     decode_step_seconds,
@@ -29,7 +42,8 @@ def others_prefill_seconds(
     """
     prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
     launched = np.minimum(prompts / prompts_of_pass, 1) * (host_seconds - decode_step_seconds)
-    passed = prompts * prompt_seconds - np.minimum(prompts, 1 / decode_gain_ratio) * ridden_seconds
+    ridden = np.minimum(prompts, 1 / decode_gain_ratio) * ridden_seconds
+    passed = prompts * others_prompt_seconds - ridden
     return np.where(generated_tokens > 0, np.maximum(passed, launched), 0) * time_run_ratio
 
 

@@ -78,7 +78,7 @@ def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
     none = dict.fromkeys(("profile_tower_bytes", "profile_image_tokens"), 0.0)
     sampler = evaluate(sampler_bytes, VLLM | sizes | {"sorted_logit_bytes_each": 0.0})
     assert sampler == 1024 * 128_256 * 14 + 4 * 4096 * 8192
-    widths = {"profile_inner_width": 3 * 14_336.0, "tensor_parallel": 1.0}
+    widths = {"profile_inner_width": 3 * 14_336.0, "tensor_parallel": 1.0, "expert_split": 1.0}
     assert sampler > 2 * evaluate(engine_forward_bytes, sizes | none | widths)
 
 
