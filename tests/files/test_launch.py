@@ -361,3 +361,15 @@ def test_a_tight_plan_says_so_and_what_cannot_run_has_a_reason():
     assert not_to_launch(row) == ""
     assert "does not fit" in not_to_launch({**row, "fits": "no"})
     assert "does not run" in not_to_launch({**row, "runs": "no", "note": "It needs more."})
+
+
+def test_sglang_shares_experts_by_attention_in_data_parallel():
+    """SGLang counts the GPUs of all copies of attention as tensor parallel."""
+    shared = {**SERVED, "model": "deepseek-v3", "precision": "fp8", "instance": "p5en.48xlarge"}
+    shared |= {"gpus": 8, "tensor_parallel": 2, "expert_parallel": 8}
+    shared |= {"inference_engine": "sglang"}
+    kit = made(shared, "sglang")[1]
+    for words in ("--tp-size 8", "--dp-size 4", "--ep-size 8", "--enable-dp-attention"):
+        assert words in kit.files["launch.sh"]
+    columns = {"gpus", "tensor_parallel", "expert_parallel"}
+    assert differing(kit) & columns == set()

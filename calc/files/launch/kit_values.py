@@ -168,11 +168,27 @@ def _division(values: Json, counts: _Counts, catalogs: Catalogs) -> Json:
         "split": _yes(is_split),
         "meshed": _yes(is_split or values["sharding"].startswith("hsdp")),
         "experts_spread": _yes(values["expert_parallel"] > 1),
+        **_shared_experts(values, counts),
         "sharded": _yes(is_sharded),
         "kind": values["sharding"].partition("-")[0],
         "shard_degree": shard_degree,
         "shard_replicas": counts.replicas // shard_degree if has_shard_replicas else None,
         "trainer_recomputes": _yes(not is_sharded or values["implementation"] == "deepspeed"),
+    }
+
+
+def _shared_experts(values: Json, counts: _Counts) -> Json:
+    """Return the copies of attention of a service that share experts, and the GPUs of all.
+
+    SGLang counts the GPUs of all copies as those of tensor parallel.
+    """
+    sharing_gpus = max(values["tensor_parallel"], values["expert_parallel"])
+    copies = sharing_gpus // values["tensor_parallel"]
+    shares = values["work"] == "inference" and copies > 1
+    return {
+        "copies_attention": _yes(shares),
+        "sharing_gpus": sharing_gpus if shares else values["tensor_parallel"],
+        "attention_copies": copies if shares else counts.replicas,
     }
 
 
