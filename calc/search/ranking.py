@@ -26,7 +26,9 @@ QUALIFIES, STALE_PRICE, NEEDS_AGREEMENT, TIGHT, EMULATED, UNKNOWN, EXCEEDS_LIMIT
 )
 FEW = 1e-9
 ONE_GROUP = np.zeros(1, dtype=int)
-USUAL_BATCH = 32  # sequences of an encoder: batch_size of SentenceTransformer.encode by default
+# Of an encoder: batch_size of SentenceTransformer.encode by default, and --max-batch-tokens of Text
+# Embeddings Inference, which long texts reach first.
+USUAL_BATCH, USUAL_BATCH_TOKENS = 32, 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +253,7 @@ def plainness(candidates: Candidates, grid: Grid, job: Job) -> list[np.ndarray]:
     else:
         first = [candidates.gpus % gpus_of_place, np.round(np.log(candidates.seconds), 6)]
         if job.ends and not job.generates:
-            first.append(np.abs(np.log(candidates.batch / USUAL_BATCH)))
+            first.append(np.abs(np.log(candidates.batch / usual_batch(job))))
     is_block_market = np.array([MARKETS[name].block_hours > 0 for name in job.markets])
     in_block = is_block_market[candidates.market_number]
     keys = [
@@ -269,6 +271,12 @@ def plainness(candidates: Candidates, grid: Grid, job: Job) -> list[np.ndarray]:
         candidates.accumulation_steps,
     ]
     return [key for key in keys if len(key) > 1 or len(candidates) == 1]
+
+
+def usual_batch(job: Job) -> float:
+    """The sequences that servers of encoders take at once by default. [sequences]"""
+    tokens = job.prompt_tokens or job.sequence_tokens
+    return min(USUAL_BATCH, max(USUAL_BATCH_TOKENS / tokens, 1))
 
 
 def place_gpus(candidates: Candidates, grid: Grid) -> np.ndarray:

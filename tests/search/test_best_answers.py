@@ -18,7 +18,7 @@ from calc.job.resolve import resolve
 from calc.say.answer import BY_AGREEMENT
 from calc.search.best_answers import _easiest, answers, knee, least_money
 from calc.search.candidates import Candidates
-from calc.search.ranking import QUALIFIES, Ranking
+from calc.search.ranking import QUALIFIES, Ranking, usual_batch
 
 JUDGED = resolve({"model": "llama-3.2-1b"}, all_catalogs()).judged
 SPOT = {
@@ -113,6 +113,12 @@ def test_an_encoder_takes_the_usual_batch_where_many_cost_the_same():
     rows = [options(job | batch, all_catalogs()).rows[0] for batch in ({}, {"batch": 1})]
     assert [row["batch"] for row in rows] == [32, 1]
     assert rows[0]["usd"] == pytest.approx(rows[1]["usd"])
+    # Text Embeddings Inference takes 16,384 tokens at once, and a longer text alone.
+    usual = {256: 32, 512: 32, 4096: 4, 32768: 1}
+    for tokens, batch in usual.items():
+        assert usual_batch(resolve(job | {"prompt_tokens": tokens}, all_catalogs())) == batch
+    longer = options(job | {"prompt_tokens": 4096}, all_catalogs()).rows[0]
+    assert longer["batch"] == 4
 
 
 @pytest.mark.parametrize(("hard", "usd", "easiest"), recorded("cases/named.json")["easiest"])
