@@ -211,8 +211,11 @@ def _load(job: Cells) -> str:
 def _lengths(job: Cells, catalogs: Catalogs) -> str:
     """Say the length of a request: 8,192 tokens each (7,680 in, 512 out).
 
-    An encoder generates no tokens.
+    An encoder generates no tokens, and one of images reads no text.
     """
+    model = str(job.get("model"))
+    if model in catalogs.models.index and catalogs.models["kind"][model] == "vision":
+        return ""
     context, prompt = context_tokens_of(job), number_in(job, "prompt_tokens")
     answer = number_in(job, "answer_tokens") or context - prompt
     split = context > 1 and prompt and answer and is_generator(job, catalogs)

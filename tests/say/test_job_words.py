@@ -176,3 +176,9 @@ def test_a_card_beside_its_instance_is_said_once():
     assert "A100" not in job_sentence(job | own, catalogs())
     expected = "on p4d.24xlarge or p5.48xlarge with H100"
     assert expected in job_sentence(job | either, catalogs())
+
+
+@pytest.mark.parametrize("model", ["vit-large-patch16", "bge-m3"])
+def test_a_service_of_images_reads_no_tokens(model):
+    said = sentence({"model": model, "goal": "serve", "requests_per_second": 9})
+    assert ("tokens each" in said) == (model == "bge-m3")
