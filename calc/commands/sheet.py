@@ -251,7 +251,8 @@ def _engine_cache(row: Row, catalogs: Catalogs) -> Iterator[str]:
     if not engine["leaves_context"]:
         share_bytes = row["memory_utilization"] * row["gpu_memory_bytes"]
         start_bytes = max(share_bytes - row["weights_bytes"] - row["kv_pool_bytes"], 0)
-        share += f" = {size(share_bytes)}"
+        left_bytes = row["gpu_memory_bytes"] - share_bytes
+        share += f" = {size(share_bytes)}, leaves {size(left_bytes)} (part of the overhead)"
         parts += [f"start-up {size(start_bytes)}"]
     holds = ""
     if not is_missing(row["kv_pool_tokens"]):

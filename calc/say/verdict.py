@@ -2,7 +2,7 @@
 
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
-from calc.say.numbers import gib, gib_digits, is_missing, three_digits
+from calc.say.numbers import gib, gib_digits, is_missing, three_digits, with_noun
 
 FITS = {"yes": "fits", "tight": "tight", "no": "does not fit", "": "no card named"}
 FITS_MEANING = {
@@ -53,16 +53,28 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
         words = FITS["no"]
     else:
         words = ""
-    return f"{_size_in_card(row)} GiB per GPU ({low} to {high})" + (
-        f": {words}" if words and with_verdict else ""
-    )
+    if not (words and with_verdict):
+        return f"{_size_in_card(row)} GiB per GPU ({low} to {high})"
+    return f"{_size_in_card(row)} GiB per GPU ({low} to {high}): {words}{cache_words(row)}"
+
+
+def cache_words(row: Row) -> str:
+    """Return how full a service's cache is, which the engine makes as large as its card allows.
+
+    Requests beyond it wait, so a full card alone says nothing of a service.
+    """
+    holds = float(row.get("max_concurrency", "nan"))
+    if row["fits"] not in HOLDS or is_missing(holds):
+        return ""
+    return f"; the cache holds {with_noun(int(holds), 'request')}, {row['batch']:,.0f} run"
 
 
 def memory_in_card(row: Row) -> str:
     """Return what must fit in the card, and the verdict, without the range."""
     if is_missing(float(row["memory_bytes"])):
         return "memory not known"
-    return f"{_size_in_card(row)} GiB on each GPU: {verdict(row['fits'], row['runs'])}"
+    words = verdict(row["fits"], row["runs"])
+    return f"{_size_in_card(row)} GiB on each GPU: {words}{cache_words(row)}"
 
 
 def _size_in_card(row: Row) -> str:

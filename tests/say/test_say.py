@@ -64,6 +64,9 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
         ": tight, 62 % likely to fit"
     )
     assert memory_of(card | {"fits": "no", "fit_probability": 0.3}).endswith(": does not fit")
+    served = card | {"max_concurrency": 33.4, "batch": 20.0}
+    assert memory_of(served).endswith(": fits; the cache holds 33 requests, 20 run")
+    assert "cache" not in memory_of(served | {"fits": "no"})
     assert (
         memory_of(row | {"gpu_memory_bytes": UNKNOWN, "fits": ""})
         == "53.6 GiB per GPU (48.1 to 62.0)"
