@@ -194,12 +194,12 @@ def logits_tokens(
 def first_blocks(stack_layers, stack_experts, has_source):
     """Blocks with a dense network before all routed ones; 0 if the two alternate. [blocks]
 
-    If fewer than every fourth block is dense, these come first. Otherwise they alternate with the
+    If at most every fourth block is dense, these come first. Otherwise they alternate with the
     routed ones. Source: first_k_dense_replace in the configs of DeepSeek, Kimi and GLM; the layer
     patterns of Llama 4 and Jamba.
     """
     dense = np.sum(stack_layers * (stack_experts == 0), axis=0)
-    return np.where((has_source == 0) & (4 * dense < np.sum(stack_layers, axis=0)), dense, 0)
+    return np.where((has_source == 0) & (4 * dense <= np.sum(stack_layers, axis=0)), dense, 0)
 
 
 def most_stage_blocks(stack_layers, pipeline_parallel):
