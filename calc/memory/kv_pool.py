@@ -12,18 +12,47 @@ def request_cache_bytes(decode_cache_bytes, batch, partial_cache):
     return np.where(partial_cache > 0, np.nan, decode_cache_bytes / np.maximum(batch, 1))
 
 
-def max_concurrency(
-    kv_pool_bytes, request_cache_bytes, pooled_bytes_per_token, sequence_tokens, partial_cache
+def state_requests(kv_pool_bytes, states_bytes, batch, state_pool_ratio, serving_states_each):
+    """Requests whose states fit in a pool of their own; no limit without one. [requests]
+
+    Each request takes several: its own, and those that its prefix cache and the next step need.
+    Source: SGLang, mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio.
+    """
+    apart = (state_pool_ratio > 0) & (states_bytes > 0)
+    pool_bytes = kv_pool_bytes * state_pool_ratio / (1 + state_pool_ratio)
+    each = states_bytes / np.maximum(batch, 1) * serving_states_each
+    return np.where(apart, pool_bytes / np.where(apart, each, 1), np.inf)
+
+
+def token_requests(
+    kv_pool_bytes,
+    request_cache_bytes,
+    states_bytes,
+    batch,
+    state_pool_ratio,
+    pooled_bytes_per_token,
+    sequence_tokens,
+    partial_cache,
 ):
-    """Requests of the full length that the cache holds on each replica. [requests]"""
+    """Requests of the full length whose tokens the cache holds on each replica. [requests]"""
     pooled_bytes = pooled_bytes_per_token * (partial_cache == 0) * sequence_tokens
-    request_bytes = np.where(pooled_bytes > 0, pooled_bytes, request_cache_bytes)
-    return kv_pool_bytes / np.where(request_bytes > 0, request_bytes, np.nan)
+    apart_bytes = (state_pool_ratio > 0) * states_bytes / np.maximum(batch, 1)
+    request_bytes = np.where(pooled_bytes > 0, pooled_bytes, request_cache_bytes - apart_bytes)
+    pool_bytes = kv_pool_bytes / (1 + state_pool_ratio)
+    return pool_bytes / np.where(request_bytes > 0, request_bytes, np.nan)
 
 
-def kv_pool_tokens(max_concurrency, sequence_tokens):
+def max_concurrency(token_requests, state_requests):
+    """Requests of the full length that the cache holds on each replica. [requests]
+
+    By definition.
+    """
+    return np.minimum(token_requests, state_requests)
+
+
+def kv_pool_tokens(token_requests, sequence_tokens):
     """Tokens that the cache holds on each replica, as vLLM's log prints them. [tokens]"""
-    return np.floor(max_concurrency * sequence_tokens)
+    return np.floor(token_requests * sequence_tokens)
 
 
 def distinct_pool_tokens(kv_pool_tokens, batch, sequence_tokens, cached_prompt_tokens):

@@ -177,3 +177,11 @@ def stack_cache_split(tensor_parallel, stack_kv_heads, stack_latent_width):
     return np.where(
         stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1))
     )
+
+
+def state_pool_ratio(stack_state_bytes, serving_state_pool_ratio):
+    """Pool of recurrent states over the pool of tokens; 0 if they share one. [ratio]
+
+    Source: SGLang, mem_cache/kv_cache_configurator.py, _handle_max_mamba_cache.
+    """
+    return np.any(stack_state_bytes > 0, axis=0) * serving_state_pool_ratio

@@ -18,7 +18,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import not_covered, resolved_table
 from calc.engine.stages import EMPTY, walk
-from calc.evaluate import Columns, parameters_of
+from calc.evaluate import Columns
 from calc.job.columns import LIMITS
 from calc.job.job import Job
 from calc.layout_place_table import ONE, PAIR, LayoutPlaceTable
@@ -43,7 +43,7 @@ from calc.search.pairs import (
 from calc.search.places import place_columns
 from calc.search.ranking import possible_candidates
 from calc.search.shared_grid import GridMember, SharedGrid, shared_grid
-from calc.speed.cache_slots import cache_pool_bytes
+from calc.speed.cache_slots import POOL_READS
 from calc.table import Table
 
 PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
@@ -171,7 +171,7 @@ def _at_rate(shared: SharedGrid, table: Table, cards: Columns, pools: np.ndarray
     pair_table = pair_table_of(walk(table | {}, LAYOUT_STAGES), cards, shared.grid)
     pair_table.evaluate_all(ENGINE_OF_CARD)
     # Nobody waits for a slot where all that are needed must fit.
-    for name in parameters_of(cache_pool_bytes):
+    for name in POOL_READS:
         pair_table.set(name, ONE, EMPTY)
     pair_table.set("distinct_pool_tokens", PAIR, pools)
     rates = shared.requests_per_second[shared.grid.layout_of_pair]

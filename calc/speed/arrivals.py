@@ -258,14 +258,10 @@ def held_tokens(prompt_tokens, generated_tokens, answer_squares_ratio):
     return prompt_tokens + generated_tokens * answer_squares_ratio / 2
 
 
-def cache_slots(
-    batch, cache_pool_bytes, kv_cache_bytes, sequence_tokens, held_tokens, engine_sequences
-):
+def cache_slots(whole_sequences, state_slots, sequence_tokens, held_tokens, engine_sequences):
     """Concurrent sequences: what the cache of a replica holds, and its limit. [sequences]"""
-    room_ratio = cache_pool_bytes / np.maximum(kv_cache_bytes, 1)
-    return np.fmin(
-        batch * room_ratio * np.minimum(sequence_tokens / held_tokens, 2), engine_sequences
-    )
+    held = whole_sequences * np.minimum(sequence_tokens / held_tokens, 2)
+    return np.fmin(np.fmin(held, state_slots), engine_sequences)
 
 
 def arrivals_load_ratio(

@@ -2,6 +2,15 @@
 
 import numpy as np
 
+# What the slots of a cache read of its memory.
+POOL_READS = (
+    "limit_bytes",
+    "allocated_peak_bytes",
+    "kv_cache_bytes",
+    "states_bytes",
+    "pooled_bytes_per_token",
+)
+
 
 def cache_pool_bytes(limit_bytes, allocated_peak_bytes, kv_cache_bytes):
     """Memory left on one GPU for the cache of all sequences; NaN without a card. [B]
@@ -11,7 +20,46 @@ def cache_pool_bytes(limit_bytes, allocated_peak_bytes, kv_cache_bytes):
     return limit_bytes - (allocated_peak_bytes - kv_cache_bytes)
 
 
-def slots(batch, cache_pool_bytes, kv_cache_bytes, prompt_tokens, sequence_tokens, is_engine):
+def whole_sequences(
+    batch,
+    cache_pool_bytes,
+    kv_cache_bytes,
+    states_bytes,
+    state_pool_ratio,
+    pooled_bytes_per_token,
+    sequence_tokens,
+):
+    """Sequences of the full length whose tokens the pool holds. [sequences]
+
+    Recurrent states may have a pool of their own, and so may layers of a sliding window. Source:
+    SGLang, mem_cache/kv_cache_configurator.py and server_args.py, swa_full_tokens_ratio.
+    """
+    counted_bytes = kv_cache_bytes - (state_pool_ratio > 0) * states_bytes
+    pooled_bytes = pooled_bytes_per_token * sequence_tokens * batch
+    token_bytes = np.maximum(np.maximum(counted_bytes, pooled_bytes), 1)
+    return batch * cache_pool_bytes / (1 + state_pool_ratio) / token_bytes
+
+
+def state_slots(cache_pool_bytes, states_bytes, batch, state_pool_ratio, serving_states_each):
+    """Sequences whose states fit in a pool of their own; no limit without one. [sequences]
+
+    Source: SGLang, mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio.
+    """
+    apart = (state_pool_ratio > 0) & (states_bytes > 0)
+    pool_bytes = cache_pool_bytes * state_pool_ratio / (1 + state_pool_ratio)
+    each_bytes = states_bytes / batch * serving_states_each
+    return np.where(apart, pool_bytes / np.where(apart, each_bytes, 1), np.inf)
+
+
+def slots(
+    whole_sequences,
+    state_slots,
+    cache_pool_bytes,
+    kv_cache_bytes,
+    prompt_tokens,
+    sequence_tokens,
+    is_engine,
+):
     """Sequences that fit in the cache at once: pool / mean tokens of a sequence. [sequences]
 
     A sequence holds its prompt and on average half of its answer. Without an engine, or if not even
@@ -20,9 +68,7 @@ def slots(batch, cache_pool_bytes, kv_cache_bytes, prompt_tokens, sequence_token
     """
     held_ratio = (np.minimum(prompt_tokens, sequence_tokens) / sequence_tokens + 1) / 2
     pages = (is_engine > 0) & (cache_pool_bytes > 0) & (kv_cache_bytes > 0)
-    return np.where(
-        pages, batch * cache_pool_bytes / np.where(pages, kv_cache_bytes, 1) / held_ratio, np.inf
-    )
+    return np.where(pages, np.minimum(whole_sequences / held_ratio, state_slots), np.inf)
 
 
 def running_sequences(batch, slots, engine_sequences, is_engine):

@@ -1,7 +1,7 @@
 """What a serving engine holds of a GPU: its share, CUDA graphs, tiles of experts and logits."""
 
 import pytest
-from examples import catalogs, one
+from examples import catalogs, one, timed
 
 from calc import estimate
 from calc.engine.one_scenario import one_scenario
@@ -114,6 +114,20 @@ def test_sglang_takes_less_beside_a_tower_and_keeps_a_pool_for_windows():
     token_bytes = (5 + 0.8 * 29) * 4 * 256 * 2 * 2  # full layers and sliding ones
     tokens = answer["kv_pool_bytes"] / token_bytes
     assert answer["kv_pool_tokens"] == pytest.approx(tokens, rel=1e-3)
+
+
+def test_sglang_keeps_a_pool_for_recurrent_states_with_five_for_each_request():
+    """Its 0.9 to 1 for the tokens' pool (server_args.py, mamba_full_memory_ratio)."""
+    row = {"work": "inference", "model": "qwen3.6-27b", "implementation": "vllm"}
+    row |= {"gpu": "h200-sxm", "sequence_tokens": 9216, "prompt_tokens": 8192, "batch": 1024}
+    engines = [one(**row), one(**row, inference_engine="sglang")]
+    shared, apart = (answer["max_concurrency"] for answer in engines)
+    state_bytes = 48 * (48 * 128 * 128 * 4 + 3 * 10240 * 2)  # the states and what is convolved
+    pool = engines[1]["kv_pool_bytes"] * 0.9 / 1.9
+    assert apart == pytest.approx(pool / (5 * state_bytes), rel=0.05)
+    assert apart < shared
+    table = timed(catalogs(), {**row, "inference_engine": "sglang"})
+    assert table["running_sequences"][0] == pytest.approx(apart, rel=0.02)
 
 
 PRINTED_POOLS = {  # engine, model, precision, card, GPUs, share: tokens, within so much

@@ -33,6 +33,13 @@ class ServingEngine(Entry, kw_only=True):
         NotNegative,
         hint("tokens in a pool of layers of a window, over the other layers'; 0: one pool for all"),
     ]
+    state_pool_ratio: Annotated[
+        NotNegative,
+        hint("memory of a pool of recurrent states, over the tokens' pool; 0: one pool for both"),
+    ]
+    states_each: Annotated[
+        float, Meta(ge=1, le=64), hint("states in that pool for each request that runs")
+    ]
     profile_beside: Annotated[
         Flag, hint("1: activations and CUDA graphs have the rest of the card, not of the share")
     ]
