@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from calc.speed.collectives import expert_gpus
 from calc.speed.decode import dense_matrix_bytes_each
 from calc.speed.experts import busiest_rank_ratio, touched_experts_ratio
-from calc.speed.prefill import wave_wait_seconds
+from calc.speed.first_token import wave_wait_seconds
 from calc.speed.prompt_passes import burst_wait_ratio, captured_prompt_tokens, prompts_of_pass
 from calc.speed.serving import interleaved_prefill_seconds, others_prefill_seconds
 from validation.speed import errors, published, serving, summary, with_published_models

@@ -1,0 +1,48 @@
+"""First tokens of requests that begin together: who waits for whom, and where prompts are cut."""
+
+import numpy as np
+import pytest
+from examples import timed
+
+from calc.speed.first_token import straddled_seconds
+
+QUEUED = {
+    "work": "inference",
+    "implementation": "vllm",
+    "inference_engine": "sglang",
+    "model": "qwen3-8b",
+    "gpu": "h100-80gb-sxm",
+    "load_pattern": "in-step",
+    "prompt_tokens": 1000,
+    "sequence_tokens": 2000,
+    "max_sequences": 64,
+}
+
+
+def test_a_round_of_requests_waits_for_its_own_prompts_not_for_those_without_room(catalogs):
+    """Of 256 requests 64 run; a burst of 64 is what each round of these waits for."""
+    few, many = (timed(catalogs, {**QUEUED, "batch": batch}) for batch in (64, 256))
+    waited = many["room_wait_seconds"]
+    assert waited > 5 * few["time_to_first_token_seconds"]
+    own = many["time_to_first_token_seconds"] - waited
+    assert own == pytest.approx(few["time_to_first_token_seconds"], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "passes", "later"),
+    [(4096, 4, 0.5 * 0.75), (8192, 4, 0.75), (16384, 4, 0.5 * 0.75), (4096, 1, 0)],
+)
+def test_a_prompt_that_begins_late_in_a_pass_ends_in_the_next(tokens, passes, later):
+    """Those of half a budget straddle every second end of one; those of a whole budget each."""
+    assert straddled_seconds(passes, 1.0, tokens, 8192) == pytest.approx(later)
+
+
+def test_cut_prompts_span_what_a_count_of_their_passes_gives():
+    """Equal prompts in a row, cut at the ends of the budget: 1 + L / B passes in the mean."""
+    budget, prompts = 8192, 64
+    for tokens in (1000, 3000, 5000, 8191):
+        first = np.arange(prompts) * tokens // budget
+        last = (np.arange(1, prompts + 1) * tokens - 1) // budget
+        passes = last[-1] + 1
+        spanned = np.mean(last - first)
+        assert straddled_seconds(passes, 1.0, tokens, budget) == pytest.approx(spanned, abs=0.05)
