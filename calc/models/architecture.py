@@ -22,6 +22,8 @@ from calc.models import (
     outside_parameters,
 )
 from calc.models.stacks import Sizes, sizes_of_stacks
+from calc.remarks import remark
+from calc.say.model_entry import entry_text
 
 TEXTS = (
     "name",
@@ -278,12 +280,9 @@ def describe_model(entry: Json, traits_by_family: Mapping[str, Json]) -> tuple[S
     traits = traits_by_family[entry["model_type"]]
     sizes = sizes_of(entry, traits)
     if uncounted := uncounted_sizes(entry, sizes):
-        names = ", ".join(uncounted).replace("|", " or ")
-        why = (
-            f"{names} missing, or no number that a size can be; correct the entry or config, or "
-            f"choose another model."
-        )
-        return {**ABSENT, **entry, "refused": f"{entry['name']}: {why}"}, []
+        names = tuple(names.replace("|", " or ") for names in uncounted)
+        why = remark("sizes-missing", name=entry["name"], sizes=names)
+        return {**ABSENT, **entry, "refused": entry_text(why)}, []
     if sizes["activation"] != traits["activation"]:
         sizes |= {
             side: f"{traits[side]}-{sizes['activation']}"
@@ -319,15 +318,14 @@ def total_alone(entry: Json) -> Sizes:
         "always_tied": 0,
         "outside_parameters": 0,
     }
-    unknown = (
-        f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches "
-        f"take, and its times, are not known"
+    why = remark(
+        "total-alone",
+        name=entry["name"],
+        model_type=entry["model_type"][:40],
+        parameters=total,
+        weights_bytes=total * 2,
     )
-    total_words = (
-        f"its index counts {total / 1e9:,.2f} billion parameters, {total * 2 / 2**30:,.1f} GiB "
-        f"of weights in 16 bits."
-    )
-    return {**ABSENT, **counts, **entry, "refused": f"{entry['name']}: {unknown}; {total_words}"}
+    return {**ABSENT, **counts, **entry, "refused": entry_text(why)}
 
 
 def model_table(

@@ -88,7 +88,7 @@ MAY_IMPORT = {
 }
 # The rooms of calc from the top; a room imports only those below it. Rooms on one line are
 # neighbors and never meet. The words of remarks are below the engine, because `estimate` calls them
-# at its end.
+# at its end, and those of a model's entry below the readers of configs, which write entries.
 LEVELS = (
     ("__main__",),
     ("commands",),
@@ -109,7 +109,7 @@ LEVELS = (
     ("columns",),
     ("catalogs",),
     ("models",),
-    ("layout_place_table",),
+    ("say.model_entry", "layout_place_table"),
     ("table",),
     ("evaluate", "mappings", "remarks", "units", "versions"),
 )

@@ -4,6 +4,7 @@ import pytest
 from examples import catalogs
 
 from calc.models.huggingface.stored_forms import FORMS, stored_precision
+from calc.say.model_entry import entry_text
 from calc.scenarios.precision_traits import DEFAULT_PRECISIONS, WITHOUT_BF16, tried_for
 
 STORED = {
@@ -41,7 +42,7 @@ def test_a_form_of_stored_weights_belongs_to_one_precision():
 def test_a_config_leads_to_the_precision_of_its_form(precision):
     assert stored_precision({"quantization_config": STORED[precision]}, catalogs()) == (
         precision,
-        "",
+        None,
     )
 
 
@@ -55,9 +56,9 @@ def test_a_config_leads_to_the_precision_of_its_form(precision):
     ],
 )
 def test_an_unknown_form_is_said(stored):
-    precision, sentence = stored_precision({"quantization_config": stored}, catalogs())
+    precision, remark = stored_precision({"quantization_config": stored}, catalogs())
     assert precision == ""
-    assert "is not covered" in sentence
+    assert "is not covered" in entry_text(remark)
 
 
 def test_the_formats_that_traits_name_are_there_and_fit_their_work():

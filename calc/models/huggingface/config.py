@@ -11,11 +11,13 @@ from calc.models.huggingface.config_parts import TextPart, left_out, text_part
 from calc.models.huggingface.entries import config_entry, pair_entry, vision_side
 from calc.models.huggingface.images import image_sizes
 from calc.models.huggingface.not_covered import read_documents, total_entry, uncovered_type
-from calc.models.huggingface.read_fields import ReadFields, sentence_of_unread, unread_fields
+from calc.models.huggingface.read_fields import ReadFields, unread_fields, unread_remark
 from calc.models.huggingface.remarks import decoder_alone, named_class, own_code
 from calc.models.huggingface.sketch import counted_parameters, largest_part, sized_parts
 from calc.models.huggingface.stored_forms import stored_precision
 from calc.models.huggingface.values import ConfigError, short_value
+from calc.remarks import remark
+from calc.say.model_entry import entry_text
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
 
@@ -81,10 +83,9 @@ def _check_text_code(config: ReadFields, part: TextPart, model_types: Any) -> No
 def _about(config, part, name, model_id):
     """Return the source of an entry, and a note if its config has parts besides the text."""
     about = {"name": str(model_id), "family": name, "hf_repo": "", "checked_on": ""}
-    about["source"] = f"its config.json, model_type {short_value(config.get('model_type', name))}"
-    about["notes"] = (
-        "The text part alone; the other parts of this config are not counted." if part.outer else ""
-    )
+    model_type = short_value(config.get("model_type", name))
+    about["source"] = entry_text(remark("source-config", model_type=model_type))
+    about["notes"] = entry_text(remark("text-part-alone") if part.outer else None)
     return about
 
 
@@ -108,13 +109,16 @@ def _plain_model(config, part, model_id, catalogs, index):
             / layers,
             "sized": 0,
         }
-    count_source = "its index counts its parameters" if total else "no count"
-    remark = (
-        f"Its {refusal.reason}; it is estimated as a plain {entry['model_type']} of its sizes, "
-        f"by their usual names: {count_source}."
+    not_covered = remark(
+        "type-not-covered",
+        model_type=short_value(refusal.model_type),
+        why=refusal.why,
+        plain=entry["model_type"],
+        is_counted=bool(total),
     )
-    remark = " ".join(filter(None, (remark, entry.get("remark"))))
-    return {**entry, **_about(config, part, entry["model_type"], model_id), "remark": remark}
+    sentences = (entry_text(not_covered), entry.get("remark"))
+    about = _about(config, part, entry["model_type"], model_id)
+    return {**entry, **about, "remark": " ".join(filter(None, sentences))}
 
 
 def _generates(part: TextPart, families: Json, model_type: Any) -> bool:
@@ -134,8 +138,8 @@ def _pair(part: TextPart, name: str, catalogs: Any) -> Json:
         **catalogs.config_defaults[f"{name}_text_model"],
     }
     unread = unread_fields(sides, defaults, catalogs.model_types.harmless_fields)
-    remark = " ".join(filter(None, (unknown_class, sentence_of_unread(unread))))
-    return entry | ({"remark": remark} if remark else {})
+    text = entry_text(unknown_class, unread_remark(unread))
+    return entry | ({"remark": text} if text else {})
 
 
 def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> Json:
@@ -151,24 +155,27 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> Jso
     head, unknown_class = named_class(source, name, family["kind"], model_type)
     precision, unknown_form = stored_precision({**part.config, **source}, catalogs)
     head |= decoder_alone(source, entry, family)
-    remarks: Json = {"stored_precision": precision}
+    about: Json = {"stored_precision": precision}
     if part.outer is not None:
-        remarks["left_out"], remarks["left_out_parameters"] = left_out(
-            part.outer, entry["hidden"], model_types, catalogs.config_defaults
-        )
-        if not remarks["left_out_parameters"]:
-            remarks |= sized_parts(
-                part.outer, catalogs, lambda inner: read_config(inner, "it", catalogs)
-            )
-        if remarks["left_out_parameters"]:
-            remarks |= image_sizes(part.outer, model_types, catalogs.config_defaults)
+        about |= _parts_left_out(part.outer, entry["hidden"], catalogs)
     harmless = [*model_types.harmless_fields, *model_type.unread, *model_type.rule_fields()]
-    unread = sentence_of_unread(
-        unread_fields([part.config, source], catalogs.config_defaults[name], harmless)
+    unread = unread_fields([part.config, source], catalogs.config_defaults[name], harmless)
+    about["remark"] = entry_text(
+        unknown_class, own_code(source, part.model_type), unknown_form, unread_remark(unread)
     )
-    sentences = (unknown_class, own_code(source, part.model_type), unknown_form, unread)
-    remarks["remark"] = " ".join(filter(None, sentences))
-    return {**entry, **head, **{field: value for field, value in remarks.items() if value}}
+    return {**entry, **head, **{field: value for field, value in about.items() if value}}
+
+
+def _parts_left_out(outer: ReadFields, hidden: int, catalogs: Any) -> Json:
+    """Return the text and the parameters of the parts besides the text, and sizes of its images."""
+    model_types, defaults = catalogs.model_types, catalogs.config_defaults
+    parts, parameters = left_out(outer, hidden, model_types, defaults)
+    about: Json = {"left_out": entry_text(parts), "left_out_parameters": parameters}
+    if not parameters:
+        about |= sized_parts(outer, catalogs, lambda inner: read_config(inner, "it", catalogs))
+    if about["left_out_parameters"]:
+        about |= image_sizes(outer, model_types, defaults)
+    return about
 
 
 def custom_entry(
@@ -186,7 +193,7 @@ def custom_entry(
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
     return {
         **read_config({"model_type": "llama", **sizes}, name, catalogs),
-        "source": "six sizes given by hand",
+        "source": entry_text(remark("source-sizes")),
     }
 
 

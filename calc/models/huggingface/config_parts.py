@@ -8,6 +8,7 @@ from calc.models.expressions import parameters_by
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.type_rules import ModelTypes, Parts
 from calc.models.huggingface.values import ConfigError
+from calc.remarks import Remark, remark
 
 # Names of the text part in a config, outermost first; a thinker has a text part of its own.
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
@@ -137,15 +138,15 @@ def parts_beside(outer: Cells, defaults: Mapping[str, Cells]) -> dict[str, Cells
 
 def left_out(
     outer: Cells, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Cells]
-) -> tuple[str, int]:
-    """The other parts of a config in words, and their count; 0 if unknown. [parameters]"""
+) -> tuple[Remark | None, int]:
+    """Return a remark on a config's other parts, and their count; 0 if unknown. [parameters]"""
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
     siblings = parts_beside(outer, defaults)
     part_names, outer = [*siblings], {**outer, **siblings}
     if not part_names:
-        return ("its vision or audio tower", 0) if parts.projector else ("", 0)
-    words = named_parts(part_names)
-    several = "s" if len(part_names) > 1 else ""
+        return (remark("a-tower-left-out") if parts.projector else None), 0
+    labels = part_labels(part_names)
+    several = len(part_names) > 1
     towers = [
         parts.audio_tower if several and name == "audio_config" else parts.tower
         for name in part_names
@@ -155,22 +156,19 @@ def left_out(
         or not {*part_names} <= PARTS.keys()
         or (several and not parts.audio_tower)
     ):
-        return f"its {words} part", 0
+        return remark("parts-left-out", parts=labels), 0
     counts = [
         _tower_parameters(outer, name, tower, hidden, model_types, defaults)
         for name, tower in zip(part_names, towers, strict=True)
     ]
-    return f"its {words} tower{several} and the projector{several}", sum(counts) if all(
-        counts
-    ) else 0
+    return remark("towers-left-out", parts=labels), sum(counts) if all(counts) else 0
 
 
-def named_parts(names: Sequence[str]) -> str:
-    """Parts of a config as a note names them: vision and qformer."""
-    *first, last = [
+def part_labels(names: Sequence[str]) -> tuple[str, ...]:
+    """Return parts of a config as a note names them: vision for vision_config."""
+    return tuple(
         PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in names
-    ]
-    return f"{', '.join(first)} and {last}" if first else last
+    )
 
 
 def tower_of(

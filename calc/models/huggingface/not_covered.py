@@ -94,19 +94,19 @@ class UncoveredType(NamedTuple):
     meant: str = ""
     nearest: str = ""
 
-    @property
-    def reason(self) -> str:
-        """The reason, without a cure."""
-        reason = f"model_type {short_value(self.model_type)} is not covered"
-        return f"{reason}: {self.why}" if self.why else reason
-
     def error(self) -> ConfigError:
         """Return the error that refuses the type."""
+        model_type = short_value(self.model_type)
+        why = f": {self.why}" if self.why else ""
         if self.meant:
             return ConfigError(
-                f"{self.reason}; did you mean {self.meant}? Write it in small letters."
+                f"model_type {model_type} is not covered{why}; did you mean {self.meant}? Write "
+                f"it in small letters."
             )
-        return ConfigError(f"{self.reason}; the nearest that is covered is {self.nearest}.")
+        return ConfigError(
+            f"model_type {model_type} is not covered{why}; the nearest that is covered is "
+            f"{self.nearest}."
+        )
 
 
 def uncovered_type(config: Cells, model_type: str, model_types: ModelTypes) -> UncoveredType:

@@ -6,6 +6,7 @@ from typing import Any
 
 from calc.mappings import Json
 from calc.models.huggingface.values import short_value
+from calc.remarks import Remark, remark
 
 MOST_NAMED = 6
 
@@ -55,14 +56,9 @@ def unread_fields(
     )
 
 
-def sentence_of_unread(names: Sequence[str]) -> str:
-    """A sentence that names the fields which are not read; "" without any."""
+def unread_remark(names: Sequence[str]) -> Remark | None:
+    """Return a remark that names the fields which are not read; None without any."""
     if not names:
-        return ""
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    *first, last = [*map(short_value, names[:MOST_NAMED]), *more]
-    fields = f"{', '.join(first)} and {last}" if first else last
-    return (
-        f"Its config also sets {fields}, which {'is' if len(names) == 1 else 'are'} not read: "
-        f"what that changes is not in the estimate."
-    )
+        return None
+    fields = tuple(map(short_value, names[:MOST_NAMED]))
+    return remark("fields-not-read", fields=fields, further=len(names) - len(fields))

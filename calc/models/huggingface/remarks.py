@@ -1,12 +1,13 @@
 """Facts that a config states besides sizes: its class, its decoder, and custom code.
 
-What is covered is counted; anything else becomes a sentence, so that no model is silently estimated
+What is covered is counted; anything else becomes a remark, so that no model is silently estimated
 as the plain one.
 """
 
 from calc.mappings import Cells, Json
 from calc.models.huggingface.type_rules import ModelType
 from calc.models.huggingface.values import labels_of, short_value, whole_number
+from calc.remarks import Remark, remark
 
 ELECTRA = "ElectraForPreTraining"  # classifies each token as original or replaced
 PLAIN = (
@@ -68,21 +69,20 @@ def decoder_alone(config: Cells, entry: Cells, traits: Cells) -> Json:
 
 def named_class(
     config: Cells, name: str, kind: str, model_type: ModelType | None
-) -> tuple[dict[str, int], str]:
-    """Sizes of the head of the class that a config names, or a sentence if it is not covered.
+) -> tuple[dict[str, int], Remark | None]:
+    """Sizes of the head of the class that a config names, or a remark if it is not covered.
 
     `name` is the type as which the model is estimated; an image-text pair has no `model_type`.
     """
     of_class = class_name(config)
-    what = "which is not covered"
+    facts = {"of_class": short_value(of_class), "plain": name}
     if any(word in of_class.lower() for word in DRAFTS):
-        what = "a draft head beside a model"
-    elif _is_plain(of_class, kind):
-        return {}, ""
-    elif head := _head_sizes(config, of_class, kind, model_type):
-        return head, ""
-    of_class = short_value(of_class)
-    return {}, f"Its architectures name {of_class}, {what}; it is estimated as a plain {name}."
+        return {}, remark("draft-head", **facts)
+    if _is_plain(of_class, kind):
+        return {}, None
+    if head := _head_sizes(config, of_class, kind, model_type):
+        return head, None
+    return {}, remark("class-not-covered", **facts)
 
 
 def _is_plain(of_class: str, kind: str) -> bool:
@@ -122,11 +122,6 @@ def _head_sizes(
     return {}
 
 
-def own_code(config: Cells, model_type: str) -> str:
-    """A sentence about a config with custom code; "" without any."""
-    if not config.get("auto_map"):
-        return ""
-    return (
-        f"It brings code of its own (auto_map), which is not read; it is estimated as a plain "
-        f"{model_type}."
-    )
+def own_code(config: Cells, model_type: str) -> Remark | None:
+    """Return a remark on a config with custom code; None without any."""
+    return remark("own-code", plain=model_type) if config.get("auto_map") else None

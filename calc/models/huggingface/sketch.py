@@ -12,9 +12,11 @@ from typing import Any
 from calc.mappings import Cells, Json
 from calc.models.architecture import describe_model
 from calc.models.expressions import compute
-from calc.models.huggingface.config_parts import TextPart, named_parts, parts_beside
+from calc.models.huggingface.config_parts import TextPart, part_labels, parts_beside
 from calc.models.huggingface.type_rules import ModelTypes
 from calc.models.huggingface.values import OWN_SIZES, ConfigError
+from calc.remarks import remark
+from calc.say.model_entry import entry_text
 
 # Fields that say the same of any type.
 FIELDS_OF_ANY_TYPE = (
@@ -189,19 +191,15 @@ def sized_parts(outer: Cells, catalogs: Any, read: Callable[[Cells], Json]) -> J
 
 
 def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> Json:
-    """Return the words of a note about the other parts, and the number of their parameters.
+    """Return what an entry says of the other parts, and the number of their parameters.
 
     `counts`: parameters by part. `unknown`: the parts of unknown size. `inside`: further
     parameters.
     """
-    sized_parts = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
-    left_out = " and ".join(
-        filter(
-            None,
-            (f"its {named_parts(unknown)} part, of unknown size" if unknown else "", sized_parts),
-        )
+    parts = remark(
+        "sized-parts-left-out", unknown=part_labels(unknown), sized=part_labels([*counts])
     )
-    return {"left_out": left_out, "left_out_parameters": sum(counts.values()) + inside}
+    return {"left_out": entry_text(parts), "left_out_parameters": sum(counts.values()) + inside}
 
 
 def read_parts(

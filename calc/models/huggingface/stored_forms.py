@@ -10,13 +10,14 @@ from typing import Any
 
 from calc.mappings import Cells
 from calc.models.huggingface.values import short_value
+from calc.remarks import Remark, remark
 
 
-def stored_precision(config: Cells, catalogs: Any) -> tuple[str, str]:
-    """Return the precision of the stored weights, or a sentence if it is not covered."""
+def stored_precision(config: Cells, catalogs: Any) -> tuple[str, Remark | None]:
+    """Return the precision of the stored weights, or a remark if it is not covered."""
     quantization = config.get("quantization_config") or config.get("compression_config")
     if not quantization:
-        return "", ""
+        return "", None
     method = ""
     forms: tuple[str, ...] = ()
     if isinstance(quantization, Mapping):
@@ -30,11 +31,11 @@ def stored_precision(config: Cells, catalogs: Any) -> tuple[str, str]:
         for form in names
     }
     precision = next((precision_by_form[form] for form in forms if form in precision_by_form), "")
-    unknown = (
-        f"Its quantization_config ({short_value(method or 'of an unknown form')}) is not "
-        f"covered: choose a precision."
-    )
-    return precision, "" if precision else unknown
+    if precision:
+        return precision, None
+    if method:
+        return "", remark("form-not-covered", method=short_value(method))
+    return "", remark("form-unknown")
 
 
 def _lower(config: Cells, name: str) -> str:
