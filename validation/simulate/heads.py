@@ -5,16 +5,14 @@ python -m validation.simulate.heads --family llama
 """
 
 import argparse
-import contextlib
 import gc
 
-from validation.simulate.device import torch  # isort: skip
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from validation.simulate.blocks import tokens_of
 from validation.simulate.families import FAMILIES
 from validation.simulate.ledger import Ledger
-from validation.simulate.observe import WEIGHTS, build, need_gradient, watch_forward
+from validation.simulate.observe import WEIGHTS, autocast_of, build, need_gradient, watch_forward
 from validation.simulate.read_off import Reader, Unread, add, read
 
 VOCABULARIES = (1009, 1511)
@@ -46,18 +44,13 @@ def observe_ends(family, case, number_format, frozen):
             first.register_hook(reached)
 
     final.register_forward_hook(at_output)
-    autocast = (
-        torch.autocast("cuda", dtype=torch.bfloat16)
-        if number_format == "amp"
-        else contextlib.nullcontext()
-    )
     with mode:
         first = family.inputs(case, WEIGHTS[number_format])
         with ledger:
             ledger.enter_model(model)
             for tensor in first.values():
                 ledger.enter_tensor(tensor, "input", "input")
-            with autocast:
+            with autocast_of(number_format):
                 loss = family.loss(model, first)
             gc.collect()
             forward, ledger.snapshots = ledger.snapshots, []

@@ -81,6 +81,13 @@ def input_of(arguments, options):
     return arguments[0] if arguments else options.get("hidden_states", options.get("hidden_state"))
 
 
+def autocast_of(number_format):
+    """The context in which the forward pass runs: autocast to bf16 for amp, else no change."""
+    if number_format == "amp":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    return contextlib.nullcontext()
+
+
 def watch_forward(blocks, ledger):
     """Name the period while each block runs; blocks is the list of the measured stack."""
     for number, block in enumerate(blocks):
@@ -201,11 +208,6 @@ def observe_training(
         kept_products(blocks)
     watch_forward(blocks, ledger)
     watch_backward(blocks[MIDDLE], ledger)
-    autocast = (
-        torch.autocast("cuda", dtype=torch.bfloat16)
-        if number_format == "amp"
-        else contextlib.nullcontext()
-    )
     with mode:
         batch = family.inputs(case, WEIGHTS[number_format])
         with ledger:
@@ -217,7 +219,7 @@ def observe_training(
                     parameter.register_post_accumulate_grad_hook(
                         lambda p: ledger.name(p.grad, "gradient")
                     )
-            with autocast:
+            with autocast_of(number_format):
                 loss = family.loss(model, batch)
             gc.collect()
             seen.saved = [

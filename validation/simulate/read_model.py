@@ -15,7 +15,14 @@ import numpy as np
 
 from validation.simulate.device import silu_in_one_kernel, torch
 from validation.simulate.ledger import Ledger
-from validation.simulate.observe import WEIGHTS, build, first_tensor, input_of, need_gradient
+from validation.simulate.observe import (
+    WEIGHTS,
+    autocast_of,
+    build,
+    first_tensor,
+    input_of,
+    need_gradient,
+)
 from validation.simulate.whole import Refused, batch_of, config_of, experts_of, loss_of, made
 
 from torch._subclasses.fake_tensor import FakeTensorMode  # isort: skip
@@ -30,7 +37,6 @@ EACH = (
     "position",
     "fixed",
 )
-KEPT = {"saved": {}, "frozen": {"frozen": True}, "checkpoint": {"recompute": True}}
 ATTENTIONS, WINDOW = ("sdpa", "eager"), "sdpa-window"
 WINDOW_TOKENS = 64  # shorter than every length: SDPA takes a mask then, and keeps it
 MOST_MISSED, MOST_MISSED_AT_WORST = 1e-3, 0.1
@@ -179,11 +185,6 @@ def observed(
     ledger = Watch(blocks)
     ledger.experts = experts_of(model.config)
     watch(blocks, ledger, trains)
-    autocast = (
-        torch.autocast("cuda", dtype=torch.bfloat16)
-        if number_format == "amp"
-        else contextlib.nullcontext()
-    )
     with mode, ledger, torch.set_grad_enabled(trains), silu_in_one_kernel(not recompute):
         ledger.enter_model(model)
         given = batch_of(model, model.config, batch, tokens, WEIGHTS[number_format])
@@ -195,7 +196,7 @@ def observed(
                 parameter.register_post_accumulate_grad_hook(
                     lambda p: ledger.name(p.grad, "gradient")
                 )
-        with autocast:
+        with autocast_of(number_format):
             out = model(**given)
             loss = loss_of(out) if trains else None
         gc.collect()
