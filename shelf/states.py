@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from shelf.plans import LONGEST, Run, ShelfBusyError, ShelfError, create_table, one_line
 
-PROPOSED, APPROVED, RUNNING, DONE, REJECTED = STATES = (
+PROPOSED, APPROVED, RUNNING, DONE, REJECTED = (
     "proposed",
     "approved",
     "running",

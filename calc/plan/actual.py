@@ -31,7 +31,6 @@ from calc.plan.figures import records
 from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, BY_TIME, Matched, match, tag_key
 
 CAUSES = ("price", "market", "machine", "hours", "attempts", "idle", "other")
-CAUSE_COLUMNS = tuple(f"{cause}_usd" for cause in CAUSES)
 NOT_SPLIT, AS_PLANNED = "not-split", "as-planned"  # where no cause can be named
 SAME_RATIO = 0.02  # a difference within it is none
 BASES = (BY_TAG, ASSIGNED, BY_TIME, BY_MACHINE)

@@ -102,9 +102,7 @@ def times(ratio: float) -> str:
 
 def longer(ratio: float) -> str:
     """Return a ratio of times above 1: 6 % longer, 3.2 times as long, 42 times as long."""
-    if ratio >= 2:
-        return f"{ratio:,.{0 if ratio >= 10 else 1}f} times as long"
-    return f"{percent(ratio - 1)} longer"
+    return f"{times(ratio)} as long" if ratio >= 2 else f"{percent(ratio - 1)} longer"
 
 
 def changed_by(ratio: float) -> str:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Container
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,6 @@ from calc.mappings import Cells
 from calc.scenarios.inputs import (
     ASSUMPTIONS,
     BY_NAME,
-    DEFAULTS,
     Input,
     bounded_inputs,
     inputs_by_name,
@@ -196,14 +194,3 @@ def number(text: str) -> float:
     are none.
     """
     return float(text) if NUMBER.fullmatch(text.strip()) else np.nan
-
-
-def cross(choices: Row) -> pd.DataFrame:
-    """All combinations of choices as a table; a list holds several values, or the default."""
-    inputs = {name: value for name, value in choices.items() if name in inputs_by_name()}
-    lists = {
-        name: list(value) if isinstance(value, list | tuple) else [value]
-        for name, value in inputs.items()
-    }
-    lists = {name: values or [DEFAULTS.get(name, "")] for name, values in lists.items()}
-    return pd.DataFrame(list(product(*lists.values())), columns=list(lists), dtype=object)

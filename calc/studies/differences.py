@@ -15,15 +15,9 @@ from calc.columns import COMPONENTS
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import needed_parts
-from calc.scenarios.inputs import (
-    INFERENCE_ONLY,
-    TRAINING_ONLY,
-)
 from calc.units import HOUR_SECONDS
 
 FEWEST, MOST = 2, 6
-_PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first
-UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
 _TELLING_RATIO = 0.2
 
 Factors = dict[str, Callable[[Row], float]]

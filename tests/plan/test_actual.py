@@ -15,13 +15,14 @@ from calc.__main__ import main
 from calc.commands.command import plan_rows
 from calc.files.bills.bill_reader import bill_of
 from calc.files.bills.small import typed_amount
-from calc.plan.actual import CAUSE_COLUMNS, actual, runway, runway_of_budget, with_attempts
+from calc.plan.actual import CAUSES, actual, runway, runway_of_budget, with_attempts
 from calc.plan.budgets import Budget
 from calc.plan.figures import records
 from calc.plan.matching import tag_value
 from calc.say import actual as said
 
 TODAY = date(2026, 12, 5)
+CAUSE_COLUMNS = [f"{cause}_usd" for cause in CAUSES]
 CHAT = {
     "scenario": "chat",
     "instance": "g6e.xlarge",

@@ -21,7 +21,6 @@ from calc.charts.axes import at_share, log_share, log_ticks, spread_names
 from calc.charts.lines import NAME_GAP, chart_lines
 from calc.columns import COMPONENTS
 from calc.memory.moments import components_of
-from calc.scenarios.read import cross
 from calc.search.row_status import rank, scenario_of
 from calc.studies import comparisons
 from calc.studies.neighbors import job_of_scenario
@@ -219,6 +218,8 @@ def test_points_are_named_where_there_is_room():
 
 INK = theme.INKS["light"]
 CHOICES = recorded("cases/charts.json")["choices"]
+SCENARIOS = pd.MultiIndex.from_product(map(np.atleast_1d, CHOICES.values()), names=CHOICES)
+SCENARIOS = SCENARIOS.to_frame(index=False)
 TRAINING = components_of("training")
 BAR_SPECS = {
     "bars": memory_charts.bars(INK, TRAINING, "Memory per GPU by precision"),
@@ -231,7 +232,7 @@ BAR_SPECS = {
 
 @pytest.fixture(scope="module")
 def ranked(catalogs):
-    return rank(estimate(cross(CHOICES), catalogs, solve=False))
+    return rank(estimate(SCENARIOS, catalogs, solve=False))
 
 
 def encodings(spec):
