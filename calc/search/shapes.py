@@ -28,9 +28,9 @@ DIVIDING = COUNTS[1:4]  # the columns of these degrees
 # one that just fits made 3 of 95 jobs 2 to 5 % cheaper, none of them from scratch. A pipeline,
 # which splits a step into many, tries fewer. Then the most of any.
 EVERY_BATCH, LONGEST_BATCH = 6, 4096
-# Of a micro-batch on one GPU, in a pipeline, which splits a step into many, with a divided sequence,
-# and where answers are generated, whose steps take a thousand sequences: beyond it a card computes
-# no faster. Of eight large models none was cheaper with more.
+# Of a micro-batch on one GPU, beyond which a card computes no faster: in a pipeline, which splits a
+# step into many, with a divided sequence, and where answers are generated, whose steps take a
+# thousand sequences. Of eight large models none was cheaper with more.
 LONGEST_OF_MANY_TOKENS = 32_768
 # Concurrent sequences on a replica: beyond 24 in steps of 14 to 25 %, between which a token costs
 # 1 to 2 % more or less.

@@ -180,7 +180,7 @@ def largest_batches(
 
 def _suited_to(card: str, cells: Row, catalogs: Catalogs) -> Row:
     """Return a scenario on a card, which may need a format without bf16 and an older build."""
-    software = cells.get("implementation") or BY_NAME["implementation"].default
+    software = str(cells.get("implementation") or BY_NAME["implementation"].default)
     precision, loading = cells["precision"], cells.get("loading")
     if not catalogs.gpus["supports_bf16"][card]:
         precision = WITHOUT_BF16.get(precision, precision)
