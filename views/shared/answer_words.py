@@ -184,9 +184,9 @@ def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
 
 
 def tried_words(options: Answer) -> str:
-    """The size of the search: 42,835 of 121,928 combinations possible."""
+    """The size of the search: 121,928 combinations tried, 42,835 of them can be answers."""
     if options.tried:
-        return f"{options.possible:,} of {options.tried:,} combinations possible"
+        return f"{options.tried:,} combinations tried, {options.possible:,} of them can be answers"
     return ""
 
 
