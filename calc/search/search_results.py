@@ -40,6 +40,7 @@ from calc.search.pairs import (
     keep_fitting,
     pair_table_of,
 )
+from calc.search.pareto_front import on_the_front
 from calc.search.places import place_columns
 from calc.search.ranking import possible_candidates
 from calc.search.shared_grid import GridMember, SharedGrid, shared_grid
@@ -217,17 +218,25 @@ def _with_candidates(
             if len(pairs):
                 alone = part if len(pairs) == len(part.layout_of_pair) else part.only(pairs)
                 several = candidates_on_offers(alone, one.offers, one.job)
+                if one.job.trains:
+                    several = [on_the_front(candidates, one.job) for candidates in several]
                 if only_possible[number]:
                     several = [possible_candidates(candidates, one.job) for candidates in several]
                 parts[number] += [one.own_candidates(candidates) for candidates in several]
     return [
         result._replace(
             grid=shared.grid._replace(places=result.grid.places),
-            candidates=Candidates.joined(several),
+            candidates=_joined(several, one.job),
             smallest_bytes=np.nan if fit else result.smallest_bytes,
         )
-        for result, several, fit in zip(results, parts, fits, strict=True)
+        for result, one, several, fit in zip(results, members, parts, fits, strict=True)
     ]
+
+
+def _joined(parts: list[Candidates], job: Job) -> Candidates:
+    """The candidates of all parts; of a training those on the front of all."""
+    candidates = Candidates.joined(parts)
+    return on_the_front(candidates, job) if job.trains else candidates
 
 
 def layouts_table(grid: Grid, job: Job, catalogs: Catalogs) -> tuple[Table, Problems]:
