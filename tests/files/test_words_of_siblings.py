@@ -83,6 +83,17 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("sft phi-4 on 8k input/output examples", {"examples": 8000}),
         ("rerank top 50 for 20 qps, bge-reranker-v2-m3, 400 tokens each", {"prompt_tokens": 400}),
         ("phi-4 for 55 people, 3k a month max", {"usd_most": 3000}),
+        # Facts over two sentences, dozens, speeds, drafts, what is looked for
+        ("phi-4, 9 rps. The answers are short. Maybe 80 tokens.", {"answer_tokens": 80}),
+        ("We have few users. About 30. Serve phi-4.", {"people": 30}),
+        ("Serve phi-4 to our developers. There are 60 of them.", {"people": 60}),
+        ("lora phi-4. Examples are short. We have 9,000 of them.", {"usd_most": None}),
+        ("phi-4 for seven dozen users", {"people": 84}),
+        ("how many tokens per second can a g6e.xlarge do with phi-4", {"goal": "serve"}),
+        ("max context of phi-4 on an L4, 9 users", {"solve": "context_tokens"}),
+        ("phi-4-mini as draft for phi-4, 9 users", {"model": "phi-4"}),
+        ("phi-4, 9 users, $36,000 a year is what we can sign for", {"usd_most": 3000}),
+        ("20k req/day, mostly between 8am and 6pm, phi-4", {"hours_per_month": None}),
         # Clauses about something else
         ("Wir haben es auf zwei T4 getestet. phi-4 für 30 Nutzer", {"have": None, "gpu": None}),
         (
@@ -107,6 +118,9 @@ def test_siblings_of_a_phrase_are_read_alike(text, columns):
             "requests_per_second",
         ),
         ("phi-4, 12 rps, 900 tokens", "900 tokens", "prompt_tokens"),
+        ("half of what a p5 costs: phi-4, 9 users", "half of what a p5 costs", "instance"),
+        ("phi-4, 9 users, mon-fri 7am-7pm + saturday mornings", "saturday", "hours_per_month"),
+        ("lora phi-4. The data: chats. 8k of them.", "8k", "sequence_tokens"),
         ("phi-4, 9 rps, p50 of 1k and p95 of 6k prompt tokens", "p95 of 6k", "prompt_tokens"),
         (
             "twice as fast as people read (5 tok/s), 9 users, phi-4",

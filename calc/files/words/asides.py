@@ -12,6 +12,7 @@ from calc.files.words.corrected_names import (
 )
 from calc.files.words.items import Item
 from calc.files.words.letters import signature_of
+from calc.files.words.price_parts import names_in_prices
 from calc.files.words.vocabulary import signals
 
 HARD = frozenset({"end"})
@@ -88,6 +89,7 @@ def put_aside(items: list[Item]) -> set[int]:
     aside |= _under_heading_of_today(items)
     aside |= _days_of_reply(items) | _overloaded(items)
     aside |= _sizes_of(items, aside)
+    aside |= names_in_prices(items)
     aside |= corrected_names(items) | models_of_other_roles(items)
     return aside | _compared(items) | settings_answered_no(items) | signature_of(items)
 

@@ -21,6 +21,7 @@ AGAIN = re.compile(  # for the 400; rows (say 200k)
     r"|\((?:(?:say|ie|i\.e\.|so|about|roughly|also|d\.h\.|soit|o sea) |[~≈=] ?)?)$"
 )
 THE_TWO = re.compile(r"\b(?:of the|von den|der|des|de los|de las) [a-zà-ÿ]+$")
+MAX = ("max ", "maximum ")  # with what there is a most of, as one phrase
 RUNS = frozenset({"tune", "train", "pretrain"})
 OF_RUN = frozenset({"run_tokens", "train_tokens", "examples", "audio_hours", "words_total"})
 
@@ -142,6 +143,8 @@ def put_target(facts: Facts, items: list[Item]) -> None:
             near = {tag for other in items[number + 1 : number + 3] for tag in other.tags}
             _put_largest(facts, near)
             _put_longest_run(facts, items[number + 1 : number + 4])
+        elif item.text.startswith(MAX) and "N" not in tags:  # max context for qwen3-8b
+            _put_largest(facts, set(item.tags))
         if "how_many" not in item.tags:
             continue
         if (

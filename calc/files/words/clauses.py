@@ -6,10 +6,10 @@ from calc.catalogs.load import read_once
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
+from calc.files.words.price_parts import PARTS, price_parts
 from calc.files.words.scopes import Scopes, name_entry
 from calc.files.words.vocabulary import frames
 
-PARTS = frozenset({"half", "third", "quarter", "double", "twice", "triple", "thrice"})
 FARTHEST_NUMBER = 4  # words behind half of
 MOST_UNREAD = 5  # words: a text with more is a letter, of which much is of something else
 SHORTEST_WORD = 3  # letters
@@ -23,8 +23,16 @@ def without_parts(
     claims: list[Claim], facts: Facts, items: list[Item], covered: set[int]
 ) -> list[Claim]:
     """Ask about numbers behind a word such as half that no frame has read; return the others."""
+    prices = price_parts(items)
+    for stretch in prices:
+        words = " ".join(items[place].text for place in stretch)
+        facts.ask("usd_most", words)
+        starts = {items[place].start for place in stretch}
+        claims = [claim for claim in claims if claim.item.start not in starts]
+    of_prices = {place for stretch in prices for place in stretch}
     for number, item in enumerate(items):
-        if item.text not in PARTS or number in covered or item.tags - {"silent"}:
+        is_read = number in covered | of_prices
+        if item.text not in PARTS or is_read or item.tags - {"silent"}:
             continue
         near = _of_part(items[number:])
         if any(one.tags & {"N", "USD", "DUR", "BYTES"} for one in near):

@@ -9,6 +9,8 @@ NO = frozenset({"no", "nope", "nein", "non"})
 MACHINES = frozenset({"CARD", "INST"})
 PLACES = frozenset({"PLACE"})
 FARTHEST_CORRECTION = 7  # items between two names
+FARTHEST_ROLE = 4  # items behind a model: as the draft model
+AS, FOR = frozenset({"as", "als", "comme", "como"}), frozenset({"for", "für", "pour", "para"})
 
 
 def corrected_names(items: list[Item]) -> set[int]:
@@ -49,9 +51,15 @@ def settings_answered_no(items: list[Item]) -> set[int]:
 def models_of_other_roles(items: list[Item]) -> set[int]:
     """The numbers of the models beside the one that is planned: teacher llama-3.3-70b."""
     models = [place for place, item in enumerate(items) if "MODEL" in item.tags]
-    said = {
-        place
-        for place in models
-        if any(item.text in signals("other_models") for item in items[max(place - 2, 0) : place])
-    }
+    said = {place for place in models if _has_other_role(items, place)}
     return said if len(said) < len(models) else set()
+
+
+def _has_other_role(items: list[Item], place: int) -> bool:
+    """Return whether a word beside a model gives it a role: draft phi-4-mini; phi-4 as a judge."""
+    before = [item.text for item in items[max(place - 2, 0) : place]]
+    behind = [item.text for item in items[place + 1 : place + 1 + FARTHEST_ROLE]]
+    roles = signals("other_models")
+    if behind[:1] and behind[0] in AS and roles & set(behind):
+        return True
+    return bool(roles & set(before)) and before[-1] not in FOR  # as draft for llama-3.3-70b

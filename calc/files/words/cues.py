@@ -1,9 +1,24 @@
 """The role of tokens by the words before them: the answers are short, perhaps 250 tokens."""
 
+from itertools import takewhile
+
 from calc.files.words.items import Item
 from calc.files.words.neighbors import MADE
 from calc.files.words.vocabulary import vocabulary
 
+OF_COUNTS = {  # tag of the things that a number without a noun counts -> role
+    "user": "users_plain",
+    "people": "people",
+    "example": "examples",
+    "document": "documents",
+    "image": "images",
+    "concurrent": "users",
+}
+OF_THEM = "of_them"  # the role of a number of things that no words have named
+AMOUNTS = frozenset({"N", "DUR", "USD", "BYTES", "PCT"})
+FEW_OR_MANY = frozenset(
+    {"few", "many", "lots", "several", "plenty", "limited", "low", "high", "wenige", "viele"}
+) | {*("peu", "beaucoup", "quelques", "pocos", "pocas", "muchos", "muchas")}
 FARTHEST = 3  # items between a cue and its number
 OF_CUES = {
     "latency": "answer_tokens",
@@ -37,6 +52,38 @@ def role_by_words_before(items: list[Item], first: int, tokens: float) -> str:
     role = next((role for tag, role in OF_CUES.items() if tag in tags), "tokens")
     bound = vocabulary().bounds.get(role)
     return role if bound and tokens <= bound.most else "tokens"  # 64k context for 40M tokens
+
+
+def role_by_sentence_before(items: list[Item], first: int, role: str) -> str:
+    """Return the role of a number that a sentence begins with, by the one thing named before it.
+
+    The answers are short. Maybe 80 tokens. We have few users. About 30.
+    """
+    if role == "bare" and any("them" in item.tags for item in items[first + 1 : first + 2]):
+        return _role_of_them(items, first)
+    start = first
+    while start and (items[start - 1].is_silent or "about" in items[start - 1].tags):
+        start -= 1
+    if not start or "end" not in items[start - 1].tags or "\n" in items[start - 1].text:
+        return role
+    before = list(takewhile(lambda item: "end" not in item.tags, reversed(items[: start - 1])))
+    roles = OF_CUES if role == "tokens" else OF_COUNTS
+    named = {roles[tag] for item in before for tag in item.tags & roles.keys()}
+    hedged = any("about" in item.tags for item in items[start:first])
+    if len(named) != 1 or any(item.tags & AMOUNTS for item in before):
+        return role
+    is_counted = hedged or any(item.text in FEW_OR_MANY for item in before)
+    return named.pop() if role == "tokens" or is_counted else role
+
+
+def _role_of_them(items: list[Item], first: int) -> str:
+    """Return the role of the last things named before a number of them, if no number has them."""
+    for place in range(first - 1, -1, -1):
+        roles = [OF_COUNTS[tag] for tag in sorted(items[place].tags & OF_COUNTS.keys())]
+        if roles:
+            has_number = place and "N" in items[place - 1].tags
+            return "bare" if has_number else roles[0]
+    return OF_THEM
 
 
 def _described_before(items: list[Item], first: int) -> frozenset[str]:

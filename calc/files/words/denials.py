@@ -14,7 +14,7 @@ LESS = re.compile(r"\b(?:less|fewer|under|below|smaller)\b")
 LIMITS = frozenset(  # a negation before these says that they are limits
     {
         *("usd", "usd_bare", "usd_most", "usd_rate", "usd_bare_rate", "foreign"),
-        *("hours_most", "duration", "duration_rate", "clock_range", "gpu_memory_gb"),
+        *("days_up", "hours_most", "duration", "duration_rate", "clock_range", "gpu_memory_gb"),
         *("first_token_seconds", "token_seconds", "request_seconds", "bytes"),
     }
 )

@@ -4,7 +4,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from calc.catalogs.load import read_once
-from calc.files.words.cues import NAMES, role_by_words_before
+from calc.files.words.cues import NAMES, role_by_sentence_before, role_by_words_before
 from calc.files.words.items import KEY_MARKS, SOFT, Item
 from calc.files.words.neighbors import is_noun, is_plural
 from calc.files.words.vocabulary import (
@@ -18,6 +18,7 @@ from calc.files.words.vocabulary import (
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
 FARTHEST_LIMIT = 4  # items behind a parenthesis: (60 tokens) must be back within 2 s
+LONGEST_AFTER = 1e5  # tokens of a length that the sentence before is about
 MOST_SKIPPED = 3  # words inside a frame that have no place in it
 WEAK_CUES = frozenset(
     {
@@ -126,11 +127,16 @@ def _best_steps(items: list[Item]) -> list[Step]:
 
 
 def _by_cue_before(claims: list[Claim], items: list[Item]) -> list[Claim]:
-    """A number of tokens alone, with the role that the words before it give it."""
-    if [claim.role for claim in claims] != ["tokens"]:
+    """A number of tokens, or a number alone, with the role that the words before it give it."""
+    role = claims[0].role if len(claims) == 1 else ""
+    if role not in ("tokens", "bare"):
         return claims
-    role = role_by_words_before(items, claims[0].first, claims[0].item.value)
-    return [claims[0]._replace(role=role)]
+    claim = claims[0]
+    if role == "tokens":
+        role = role_by_words_before(items, claim.first, claim.item.value)
+    if role in ("tokens", "bare") and claim.item.value <= LONGEST_AFTER:
+        role = role_by_sentence_before(items, claim.first, role)
+    return [claim._replace(role=role)]
 
 
 def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
@@ -205,7 +211,7 @@ def _counts_next(frame: Frame, match: Match, items: list[Item]) -> bool:
     if frame.roles[-1] not in WITHOUT_NOUN:
         return len(match.items) > 1 and _is_counted(items, match.end)
     is_thing = first.text in WE_HAVE and is_noun(following)  # we have 45,000 letters
-    return is_thing or bool(following.tags & (COUNTED | {"token", "CARD", "gpu"}))
+    return is_thing or bool(following.tags & (COUNTED | {"token", "CARD", "gpu", "them"}))
 
 
 def _is_counted(items: list[Item], place: int) -> bool:

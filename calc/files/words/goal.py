@@ -14,6 +14,7 @@ SERVED = frozenset(
 ADAPTERS = frozenset({"lora", "qlora"})
 METHOD, LOAD = 3.0, 2.0  # the weights of a method and of a load
 LOADS = frozenset({"user", "people", "concurrent", "session"})
+SPEED = "tps"  # the tag of tok/s and of tokens per second
 TO = frozenset({"to", "zu", "à", "para", "must", "should", "please"})  # before a verb
 LEAST_CORPUS = 1e11  # tokens that nothing but a run from scratch takes
 MANY_TOKENS = 5e9  # a run of more that is only called training begins from scratch
@@ -28,6 +29,8 @@ def goal_of(
     """The goal that the evidence says; empty where nothing or as much speaks for another."""
     claims, items = list(claims), list(items)
     tags = {tag for item in items for tag in item.tags}
+    if any("token" in one.tags and "RATE" in other.tags for one, other in pairwise(items)):
+        tags.add(SPEED)
     roles = {claim.role for claim in claims if claim.role != "epochs" or "pass" not in claim.cues}
     score = _scores(tags, roles, columns, trains)
     only_method = columns.get("method") in ADAPTERS and 0 < score["tune"] <= METHOD
@@ -61,7 +64,7 @@ def _scores(
         goal: sum((float(weight) for name, weight in weights.items() if name in said), 0.0)
         for goal, weights in vocabulary().evidence.items()
     }
-    if "how_many" in tags and tags & LOADS:  # how many users can it take
+    if "how_many" in tags and tags & {*LOADS, SPEED}:  # how many users can it take
         score["serve"] += 2
     if columns.get("method") == "full":
         score["tune"] -= 1.5  # full may be of anything

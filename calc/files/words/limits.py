@@ -7,7 +7,7 @@ from calc.files.words.clocks import DAYS_TAG
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim
 from calc.files.words.items import Item
-from calc.files.words.loads import spread_over_hours_up
+from calc.files.words.loads import OF_DAYS, spread_over_hours_up
 from calc.files.words.money import put_money
 from calc.units import DAY_HOURS
 
@@ -26,6 +26,14 @@ WEEKEND_TOO = re.compile(
     r"\b(?:also|even|incl(?:uding|\.)?|and|plus|auch|und|et|aussi|y|también) "
     r"(?:(?:on|at|am|an|the|le|les|los) )*(?:weekend|wochenende|week-end|fines de semana)"
     r"|\bweekends? (?:too|as well|also|included)\b"
+)
+MOSTLY = re.compile(
+    r"\b(?:most(?:ly)?|mainly|largely|primarily|predominantly|chiefly|nearly all|meist(?:ens)?"
+    r"|überwiegend|hauptsächlich|surtout|principalement|sobre todo|principalmente)\b[^.;:\d]{0,30}$"
+)
+WEEKEND_DAY = re.compile(
+    r"(?:\b(?:and|und|et|y|plus|also|auch|aussi|también) |\+ ?)(?:\w+ ){0,2}"
+    r"(?:saturday|sunday|samstag|sonntag|samedi|dimanche|sábado|domingo)[^.,;:\n]*"
 )
 OF_HOURS_UP = ("clock_range", "duration_rate", "always")
 UP_BEFORE = re.compile(r"\b(?:for|during|over|run|runs|it|für|pour|por|durante)\b[^.,;:]{0,24}$")
@@ -48,7 +56,7 @@ def put_limits(amounts: Amounts) -> None:
     days = _days_up(amounts) or _days_of_rate(amounts) or _days_of_month(amounts)
     _put_times(amounts)
     _put_hours_up(amounts, days)
-    spread_over_hours_up(amounts, days)
+    spread_over_hours_up(amounts, days, _hours_of_most(amounts))
     _put_latency(amounts)
 
 
@@ -157,6 +165,8 @@ def _put_hours_up(amounts: Amounts, days: float) -> None:
     for claim in amounts.of("clock_range"):
         hours = claim.item.value - claim.item.extra.get("low", 0.0)
         words = amounts.words(claim)
+        if MOSTLY.search(amounts.text, 0, claim.start) and amounts.of(*OF_DAYS):
+            continue  # the service is up at night too
         if serves and amounts.is_batch and hours > 0:  # the window of a nightly job
             amounts.facts.put("hours_most", hours, words)
         elif serves and hours > 0:
@@ -179,6 +189,19 @@ def _put_hours_up(amounts: Amounts, days: float) -> None:
             hours = MONTH_HOURS if days == MONTH_DAYS else DAY_HOURS * days
             amounts.facts.put("hours_per_month", hours, words)
     _put_whole_days(amounts, days)
+    _ask_about_days(amounts)
+
+
+def _ask_about_days(amounts: Amounts) -> None:
+    """Ask about the hours up where a Saturday or Sunday stands beside them: + saturday mornings."""
+    facts = amounts.facts
+    words = facts.words.get("hours_per_month", "")
+    for match in WEEKEND_DAY.finditer(amounts.text):
+        inside = any(claim.start <= match.start() < claim.end for claim in amounts.claims)
+        if words and not inside and "six_days" not in amounts.tags:
+            facts.drop("hours_per_month")
+            facts.ask("hours_per_month", f"{words} {match[0].strip()}")
+            return
 
 
 def _days_up(amounts: Amounts) -> float:
@@ -194,6 +217,14 @@ def _days_up(amounts: Amounts) -> float:
     amounts.facts.assume(f"'{amounts.words(hours[0])}' on {days:g} days")
     amounts.words(whole[0])
     return float(days)
+
+
+def _hours_of_most(amounts: Amounts) -> float:
+    """Hours of a day in which most requests come: mostly between 8am and 6pm; 0 if not said."""
+    for claim in amounts.of("clock_range"):
+        if MOSTLY.search(amounts.text, 0, claim.start):
+            return float(claim.item.value - claim.item.extra.get("low", 0.0))
+    return 0.0
 
 
 def _days_of_rate(amounts: Amounts) -> float:

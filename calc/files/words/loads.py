@@ -77,8 +77,11 @@ def _put_tokens_over_time(amounts: Amounts) -> None:
         amounts.words(both[-1])
 
 
-def spread_over_hours_up(amounts: Amounts, days: float) -> None:
-    """Spread the requests of a day, or of longer, over the hours in which the service is up."""
+def spread_over_hours_up(amounts: Amounts, days: float, busy_hours: float = 0.0) -> None:
+    """Spread the requests of a day, or of longer, over the hours in which the service is up.
+
+    `busy_hours` are the hours of a day in which most of them come, where a text says so.
+    """
     facts = amounts.facts
     said = facts.words.get("requests_per_second", "")
     spread = (
@@ -91,6 +94,7 @@ def spread_over_hours_up(amounts: Amounts, days: float) -> None:
         return
     hours = float(facts.columns.get("hours_per_month", MEAN_MONTH_HOURS))
     all_hours = DAY_HOURS * days if period == DAY else MEAN_MONTH_HOURS
+    hours = busy_hours * days if busy_hours else hours
     if hours >= all_hours:
         facts.assume(f"'{said}' spread evenly over the time")
         return

@@ -125,8 +125,8 @@ def _time_or_rate(place: ItemPlace) -> Item | None:
     if "within" in before.tags:
         of_each = _is_of_each(place)
         return replace(item, tags=item.tags - {"DUR" if of_each else "RATE"})
-    # what does it cost a month, 9 visits a doctor a day, for 3 hours a day
-    if before.is_silent or is_noun(before) or "DUR" in before.tags:
+    # what does it cost a month, 9 visits a doctor a day, for 3 hours a day, $500 a year
+    if before.is_silent or is_noun(before) or before.tags & {"DUR", "USD"}:
         return replace(item, tags=item.tags - {"DUR"})
     return None
 

@@ -82,7 +82,8 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
 
 def _unread(facts: Facts, text: ParsedText) -> list[str]:
     """The words that nothing has read, without those that a column is from: 35 Disponenten."""
-    said = {word for words in facts.words.values() for word in words.split()}
+    asked = [question.words for question in facts.questions]
+    said = {word for words in (*facts.words.values(), *asked) for word in words.split()}
     return [words for words in unread_words(text) if not said.issuperset(words.split())]
 
 

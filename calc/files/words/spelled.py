@@ -7,6 +7,7 @@ from calc.files.words.numbers import Number, scales
 from calc.files.words.vocabulary import vocabulary
 
 TEN, HUNDRED, THOUSAND = 10.0, 100.0, 1000.0
+DOZEN, DOZENS = 12, re.compile(r"([^\W\d_]+) (?:dozens?|dutzend|douzaines?|docenas?)\b")
 JOINT = re.compile(r"[ -](?:and )?")
 TEN_THOUSAND = 10_000.0
 CHINESE_DIGITS = "零一二三四五六七八九两"
@@ -48,8 +49,8 @@ def read_spelled(text: str, place: int) -> Number | None:
         return Number(chinese.end(), _sum_of_chinese(chinese[0]), "")
     if place and text[place - 1].isalnum():
         return None
-    if part := _part(text, place):
-        return part
+    if whole := _part(text, place) or _dozens(text, place):
+        return whole
     values: list[float] = []
     end, following = place, place
     while word := _word(text, following):
@@ -66,6 +67,13 @@ def read_spelled(text: str, place: int) -> Number | None:
         joint = JOINT.match(text, end)
         following = joint.end() if joint else len(text)
     return Number(end, _sum(values), "") if len(values) > 1 else None
+
+
+def _dozens(text: str, place: int) -> Number | None:
+    """A number of dozens: seven dozen, drei Dutzend; None for others."""
+    match = DOZENS.match(text, place)
+    count = _values().get(match[1], 0.0) if match else 0.0
+    return Number(match.end(), count * DOZEN, "") if match and 0 < count < HUNDRED else None
 
 
 def _decimal(text: str, place: int) -> Number | None:
