@@ -1,13 +1,16 @@
 """`python -m calc import`: config files as scenarios, one row for each run."""
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import UNUSABLE, tell, write_table
+from calc.files.configs.inside.programs import known_command
 from calc.files.configs.problem import LARGEST_BYTES, MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.run import ABOUT, Run, read_runs
 from calc.files.configs.run_summary import summary_of
@@ -25,7 +28,17 @@ OF_RUNS = (
     ".py",
     ".ipynb",
     ".properties",
+    ".env",
+    ".service",
+    ".tf",
+    ".tfvars",
 )
+NAMES = re.compile(
+    r"(?i)dockerfile.*|makefile|justfile|hostfile|\.env"
+)  # of files without an extension
+PROSE = (".md", ".txt")
+MOST_PROSE = 20_000  # bytes of a page that are looked at for a command
+DEEPEST_FOLDER = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,17 +88,39 @@ def _said_of(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def named_files(run: str) -> list[str]:
-    """The files of a run: those joined by +, or the configs and scripts of a folder."""
+    """The files of a run: those joined by +, or the configs and scripts of a folder.
+
+    Of folders inside, the files nearest to the top come first.
+    """
     folder = Path(run)
     if not folder.is_dir():
         return [run] if folder.exists() else run.split("+")
-    inside = sorted(
-        path
-        for path in folder.iterdir()
-        if path.is_file()
-        and (path.suffix.lower() in OF_RUNS or path.name.lower().startswith("dockerfile"))
-    )
+    inside = sorted(_files_of(folder, DEEPEST_FOLDER), key=lambda path: (len(path.parts), path))
     return [str(path) for path in inside[:MOST_DOCUMENTS]] or [run]
+
+
+def _files_of(folder: Path, depth: int) -> Iterator[Path]:
+    """Yield the files of a folder, and of those inside, that may say something of a run."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and depth and not path.name.startswith((".", "_")):
+            yield from _files_of(path, depth - 1)
+        elif path.is_file() and _is_of_run(path):
+            yield path
+
+
+def _is_of_run(path: Path) -> bool:
+    """Return whether a file in a folder may say something of a run, by its name or a command."""
+    suffix = path.suffix.lower()
+    if suffix in PROSE:
+        return _holds_command(path)
+    return suffix in OF_RUNS or NAMES.fullmatch(path.name) is not None
+
+
+def _holds_command(path: Path) -> bool:
+    """Return whether a page of text holds a command of a tool or of a script that is read."""
+    with suppress(OSError), path.open("rb") as stream:
+        return bool(known_command().search(stream.read(MOST_PROSE).decode("utf-8", "replace")))
+    return False
 
 
 def content_of(name: str) -> bytes:

@@ -2,53 +2,120 @@
 
 import re
 import shlex
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
 
-from calc.files.configs.commands import shell_commands
+from calc.files.configs.commands import ScriptCommand, shell_commands
 from calc.files.configs.comments import (
     CONTINUED,
+    STARTED,
     commands_in_comments,
     comments_of,
     machine_in_comments,
     script_place,
 )
 from calc.files.configs.documents import SHELL_FORMS, runs_of_script
+from calc.files.configs.inside.pages import is_page, prose_of
 from calc.files.configs.inside.programs import known_command
 from calc.files.configs.inside.trees import file_form
+from calc.files.configs.inside.units import as_script
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import LAUNCH, Reading, launcher_readings
 
 PYTHON = "Python"
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+OPTIONS = re.compile(r"^#SBATCH[^\n]*", re.M)
+MOST_LINES = 60  # of pages beside a script
+MOST_RUNS = 4  # of one script
+Texts = list[tuple[str, str]]
 ENVIRONMENT = re.compile(r"(?:\b[A-Z][A-Z0-9_]*=\S+\s+)*$")  # of a command, in front of it
 COMMENTED = re.compile(r"^[ \t]*#[ \t]*(?=(?:torchrun|accelerate|deepspeed|python3?)\b)", re.M)
 
 
-def with_commands(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The texts (text, file) of a run; a Python script with the commands that start it.
+def with_commands(texts: Texts) -> list[Texts]:
+    """The texts (text, file) of each run; a Python script with the command that starts it.
 
-    They stand in its comments, in the place of those that stood there.
+    It stands in its comments, in the place of those that stood there. A script that several
+    commands start has a run of each.
     """
     forms = {file: file_form(text, file) for text, file in texts}
-    commands: list[list[str]] = []
-    for text, file in texts:
-        if forms[file] in SHELL_FORMS and PYTHON in forms.values():
-            try:
-                commands += shell_commands(text, file, {})[0]
-            except ConfigProblem:
-                continue  # said where the script itself is read
+    if PYTHON not in forms.values():
+        return [texts]
+    found = _commands(texts, forms)
+    starts = {
+        file: [(by_path, source) for words, source in found if (by_path := _by_path(words, file))]
+        for file, form in forms.items()
+        if form == PYTHON
+    }
+    script = next((file for file, several in starts.items() if len(several) > 1), "")
+    read = [(text, file) for text, file in texts if not (is_page(file) and found)]
+    prose = [line for text, file in texts if is_page(file) for line in prose_of(text)]
+    if found and prose:
+        remarks = "\n".join(f"# {line.strip()}" for line in prose[:MOST_LINES])
+        read = [(f"{text}\n{remarks}" if file in starts else text, file) for text, file in read]
+    if not script:
+        return [[(_of_choice(text, file, starts, None), file) for text, file in read]]
     return [
-        (_commented(text, file, commands) if forms[file] == PYTHON else text, file)
-        for text, file in texts
+        [
+            (_of_choice(text, file, starts, choice if file in (script, choice[1]) else None), file)
+            for text, file in read
+        ]
+        for choice in starts[script][:MOST_RUNS]
     ]
 
 
-def _commented(text: str, file: str, commands: list[list[str]]) -> str:
-    """A script with the commands that name it as comments behind it."""
-    name = PurePath(file).name
-    own = [words for words in commands if any(PurePath(word).name == name for word in words)]
-    lines = [f"# {shlex.join(words)}" for words in own]
-    return "\n".join([COMMENTED.sub("# as ", text) if own else text, *lines])
+def _commands(texts: Texts, forms: dict[str, str]) -> list[tuple[list[str], str]]:
+    """The commands of shell scripts, each with its file; those of pages where they have none."""
+    found: list[tuple[list[str], str]] = []
+    for text, file in texts:
+        if forms[file] in SHELL_FORMS and not is_page(file):
+            with suppress(ConfigProblem):  # said where the script itself is read
+                several = shell_commands(as_script(text, forms[file]), file, {})[0]
+                found += [(_with_own_gpus(words), file) for words in several]
+    pages = [
+        (words, file)
+        for text, file in texts
+        if is_page(file)
+        for words in commands_in_comments(text)
+    ]
+    scripts = [file for file, form in forms.items() if form == PYTHON]
+    is_started = any(_by_path(words, file) for words, _ in found for file in scripts)
+    return found if is_started else [*found, *pages]
+
+
+def _of_choice(
+    text: str,
+    file: str,
+    starts: dict[str, list[tuple[list[str], str]]],
+    choice: tuple[list[str], str] | None,
+) -> str:
+    """A text of the run of one command: a script with it, a shell script with it alone."""
+    if file in starts:
+        own = [choice[0]] if choice else [words for words, _ in starts[file]]
+        lines = [f"# {STARTED}{shlex.join(words)}" for words in own]
+        return "\n".join([COMMENTED.sub("# as ", text) if own else text, *lines])
+    if choice is None:
+        return text
+    return "\n".join([*OPTIONS.findall(text), shlex.join(choice[0])])
+
+
+def _with_own_gpus(words: ScriptCommand) -> list[str]:
+    """The words of a command behind the cards that it alone sees."""
+    visible = words.own.get(VISIBLE)
+    return [f"{VISIBLE}={visible}", *words] if visible else list(words)
+
+
+def _by_path(words: list[str], file: str) -> list[str]:
+    """The words of a command that starts a script, also as a module: -m scripts.train; or none."""
+    script = PurePath(file)
+    for place, word in enumerate(words):
+        if PurePath(word).name == script.name:
+            return words
+        is_module = word == "-m" and words[place + 1 : place + 2]
+        if is_module and words[place + 1].rpartition(".")[2] == script.stem:
+            return [*words[:place], script.name, *words[place + 2 :]]
+    return []
 
 
 def said_in_comments(texts: list[tuple[str, str]], readings: list[Reading]) -> list[Reading]:

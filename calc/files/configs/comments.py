@@ -15,6 +15,7 @@ from calc.mappings import Json
 COMMENT = re.compile(r"(?:^|(?<=[ \t]))#(?!SBATCH|!)[ \t]?(.*)$", re.M)
 CONTINUED = re.compile(r"\\\s*\n\s*(?:#\s*)?")
 MOST_CHARACTERS = 20_000  # of comments
+STARTED = "started as "  # before the command that another file of a run gives a script
 LONGEST_LINE = 200  # characters
 
 
@@ -33,7 +34,8 @@ def comments_of(text: str, is_python: bool) -> str:
 def commands_in_comments(comments: str) -> list[list[str]]:
     """The commands, as words, that comments give for starting a script that trains."""
     found: dict[str, list[str]] = {}
-    for line in CONTINUED.sub(" ", comments).splitlines():
+    lines = CONTINUED.sub(" ", comments).splitlines()
+    for line in [one for one in lines if one.startswith(STARTED)] or lines:
         match = RUNS_SCRIPT.search(line)
         command = line[match.start() :].partition("`")[0] if match else ""
         try:

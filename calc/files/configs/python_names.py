@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from calc.files.configs.python_branches import functions_around
+from calc.files.configs.python_flow import last_values, returned_values
 from calc.files.configs.python_loads import LOADS, loaded_settings
 from calc.files.configs.python_values import dotted_name
 from calc.mappings import Json
@@ -19,7 +20,9 @@ SWITCHES = {"store_true": False, "store_false": True}  # actions with a default 
 OBJECTS = ("", "self.", "self.hparams.", "hparams.")  # on which a method reads its parameters
 SETTINGS = re.compile(r"(?:Config|Args|Arguments|Settings|Params|Options)\d*$|^(?:CFG|Hyper)")
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
+SPAWNS = ("spawn", "Process", "start_processes", "notebook_launcher")
 LOOP_CONFIG = "train_loop_config"  # of a trainer of Ray
+CONFIGURED = "exec(open("  # of scripts whose names at the top a configurator may set
 FIELDS = ("field", "Field")  # functions that describe a field of a class
 PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser")
 PARSES = ("parse_args", "parse_known_args", "parse_args_into_dataclasses", "parse_args_and_config")
@@ -32,7 +35,11 @@ def known_names(tree: ast.Module, flags: Json) -> Json:
     An assignment of None beside one of a value leaves the value. `flags`: those of the command that
     starts the script, which stand over their defaults.
     """
-    assigned = assignments(tree)
+    returned = returned_values(tree)
+    assigned = {
+        name: [one for one in several if dotted_name(_called(one, returned)) != name] or several
+        for name, several in assignments(tree).items()
+    }
     defaults = _parameters_by_name(tree) | _passed_parameters(tree)
     defaults |= argument_defaults(tree, flags) | _handed_over(tree)
     once = {}
@@ -42,7 +49,32 @@ def known_names(tree: ast.Module, flags: Json) -> Json:
             once[name] = filled[0]
     known = {name: value for name, value in defaults.items() if name not in assigned or "." in name}
     own = {name: value for name, value in once.items() if "." not in name or name not in known}
-    return {"__name__": "__main__"} | known | own
+    last = {
+        name: value
+        for name, value in last_values(tree).items()
+        if len(assigned.get(name, [])) > 1 and name not in once
+    }
+    called = {name: _called(value, returned) for name, value in own.items()}
+    return {"__name__": "__main__"} | known | last | called | _attributes(tree)
+
+
+def _called(expression: ast.expr, returned: dict[str, ast.expr]) -> ast.expr:
+    """An expression; for a call of a function of the script what that returns."""
+    callee = expression.func if isinstance(expression, ast.Call) else None
+    inner = returned.get(callee.id) if isinstance(callee, ast.Name) else None
+    return expression if inner is None or isinstance(inner, ast.Tuple) else inner
+
+
+def _attributes(tree: ast.AST) -> Json:
+    """The attributes of an object that its class sets once, to a parameter that a call gives."""
+    given = parameters_of_functions(tree)
+    found: dict[str, list[ast.expr]] = {}
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        values = parameter_defaults(function) | given.get(function, {})
+        for name, several in assignments(function).items():
+            for one in several if name.startswith("self.") else ():
+                found.setdefault(name, []).append(values.get(dotted_name(one), one))
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
 def assignments(tree: ast.AST) -> Expressions:
@@ -229,9 +261,10 @@ def _passed_parameters(tree: ast.AST) -> Json:
             if dotted_name(value) != parameter:
                 passed.setdefault(parameter, []).append(value)
     return {
-        name: values[0]
+        f"{holder}{name}": values[0]
         for name, values in passed.items()
         if len({ast.unparse(value) for value in values}) == 1
+        for holder in OBJECTS
     }
 
 
@@ -279,7 +312,7 @@ def _calls_of_functions(tree: ast.AST) -> dict[ast.FunctionDef, list[ast.Call]]:
         if isinstance(part, ast.FunctionDef)
     }
     found: dict[ast.FunctionDef, list[ast.Call]] = {}
-    for call in _calls(tree):
+    for call in (*_calls(tree), *_started_calls(tree)):
         called = dotted_name(call.func)
         on_object, last = "." in called, called.rpartition(".")[2]
         for function in functions:
@@ -288,6 +321,21 @@ def _calls_of_functions(tree: ast.AST) -> dict[ast.FunctionDef, list[ast.Call]]:
             if name == last and (on_object == is_method or function.name == "__init__"):
                 found.setdefault(function, []).append(call)
     return found
+
+
+def _started_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """Yield the calls that processes begin with, as by mp.spawn(work, args=(n, settings)).
+
+    spawn gives the number of the process before the others.
+    """
+    for call in _calls(tree):
+        last = dotted_name(call.func).rpartition(".")[2]
+        named = {one.arg: one.value for one in call.keywords if one.arg}
+        work = call.args[0] if call.args else named.get("fn") or named.get("target")
+        given = named.get("args")
+        if last in SPAWNS and isinstance(work, ast.Name) and isinstance(given, ast.Tuple):
+            first = [ast.Name("rank")] if last == SPAWNS[0] else []
+            yield ast.Call(work, [*first, *given.elts], [])
 
 
 def _handed_over(tree: ast.AST) -> Json:
@@ -309,11 +357,14 @@ def settings_of(tree: ast.Module, flags: Json) -> Json:
     Every name is a setting of a script that does nothing but set names.
     """
     is_config = not any(isinstance(node, ast.FunctionDef | ast.For) for node in ast.walk(tree))
+    is_configured = CONFIGURED in ast.unparse(tree)  # whose flags its names at the top have
+    is_config = is_config or is_configured
+    last = last_values(tree)
     constants = {
-        name.lower(): values[0]
+        name.lower(): last.get(name, values[0])
         for name, values in assignments(tree).items()
-        if len(values) == 1 and (is_config or CONSTANT.fullmatch(name))
+        if (len(values) == 1 or name in last) and (is_config or CONSTANT.fullmatch(name))
     }
     classes = config_classes(tree).values()
     fields = {name.lower(): value for one in classes for name, value in one.items()}
-    return constants | fields | flag_defaults(tree) | flags
+    return constants | fields | flag_defaults(tree) | ({} if is_configured else flags)

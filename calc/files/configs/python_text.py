@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from calc.files.configs.problem import MOST_FIELDS, ConfigProblem
 from calc.files.configs.python_branches import Guard, functions_around, guards_of
+from calc.files.configs.python_calls import CLASS
 from calc.files.configs.python_names import (
     PARSERS,
     assigned_by,
@@ -17,7 +18,7 @@ from calc.files.configs.python_names import (
     parameter_defaults,
     parameters_of_functions,
 )
-from calc.files.configs.python_values import CLASS, Values, dotted_name, parse_python
+from calc.files.configs.python_values import Values, dotted_name, parse_python
 from calc.mappings import Json
 
 INHERITED = "TrainingArguments"  # of transformers, whose classes with more arguments end so

@@ -5,11 +5,12 @@ import re
 from typing import Any
 
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.python_calls import CLASS, UNKNOWN, is_plain, value_of_call
 from calc.files.configs.substitutions import EVERY_GPU
 from calc.mappings import Json
 
+GETS = ("get", "pop")  # methods of a mapping
 COUNTS_GPUS = "cuda.device_count"
-CLASS = "class"  # the key under which a call keeps the name of what it calls
 # Calls that keep the words of a text.
 OF_WORDS = ("shlex.split", "textwrap.dedent", "dedent")
 WORD_METHODS = ("split", "strip", "format")
@@ -104,7 +105,7 @@ class Values:
                 return self._mapping(node, depth)
             case ast.Subscript():
                 key, known = self.value(node.slice, depth + 1), self.value(node.value, depth + 1)
-                return known.get(str(key), variable(node)) if _is_plain(known) else variable(node)
+                return _element(known, key, variable(node))
             case ast.JoinedStr():
                 return self._formatted(node, depth)
             case ast.BinOp():
@@ -159,6 +160,10 @@ class Values:
             return self.names[name]
         if choice := CHOICE.fullmatch(name):
             return choice[1]
+        if isinstance(node, ast.Attribute) and is_plain(
+            holder := self.value(node.value, depth + 1)
+        ):
+            return holder.get(node.attr, variable(node))
         return name.removeprefix("torch.") if name.startswith("torch.") else variable(node)
 
     def _full_name(self, node: ast.Name | ast.Attribute) -> str:
@@ -208,27 +213,19 @@ class Values:
         """The value of a known call, such as os.getenv; of another one its arguments by name."""
         name = ast.unparse(node.func)
         placed, named = self._arguments(node, depth)
-        if name.rpartition(".")[2].startswith("Parameter") and "default_value" in named:
-            return named["default_value"]  # of a pipeline of SageMaker's
-        if name == "dict":
-            return (placed[0] if placed and isinstance(placed[0], dict) else {}) | named
-        if name in ("str", "int", "float", "list", "Path") and len(placed) == 1:
-            return placed[0] if name != "str" else str(placed[0])
+        if (value := value_of_call(name, placed, named)) is not UNKNOWN:
+            return value
         if "env" in name.lower() and len(placed) > 1 and ENVIRONMENT.fullmatch(str(placed[0])):
             return placed[1]  # of a function of the script's own: get_env(NAME, default, type)
         if name.endswith(COUNTS_GPUS):
             return EVERY_GPU
-        if name == "getattr" and len(placed) > 1 and "${" not in str(placed[1]):
-            return str(placed[1])  # getattr(torch, "bfloat16")
-        if name == "json.dumps" and placed and isinstance(placed[0], str | int | float):
-            return str(placed[0])
         if name in FROM_ENVIRONMENT and len(placed) == 2:
             return placed[1]
         if name in FROM_ENVIRONMENT and placed:
             return f"${{{placed[0]}}}"
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and placed:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in GETS and placed:
             known = self.value(node.func.value, depth + 1)
-            if _is_plain(known) and (str(placed[0]) in known or len(placed) == 2):
+            if is_plain(known) and (str(placed[0]) in known or len(placed) == 2):
                 return known.get(str(placed[0]), placed[-1])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "join" and len(placed) == 1:
             return _join(self.value(node.func.value, depth + 1), placed[0])
@@ -251,9 +248,12 @@ def _is_open(value: Any) -> bool:
     return is_variable or (isinstance(value, dict) and CLASS in value)
 
 
-def _is_plain(value: Any) -> bool:
-    """Return whether a value is a mapping that the script writes out, and no call."""
-    return isinstance(value, dict) and CLASS not in value
+def _element(known: Any, key: Any, otherwise: Any) -> Any:
+    """The element of a mapping or a list at a key or a place; else another value."""
+    if is_plain(known):
+        return known.get(str(key), otherwise)
+    is_place = isinstance(known, list) and isinstance(key, int)
+    return known[key] if is_place and -len(known) <= key < len(known) else otherwise
 
 
 def _join(separator: Any, parts: Any) -> str:
@@ -263,7 +263,7 @@ def _join(separator: Any, parts: Any) -> str:
 
 def _combine(node: ast.BinOp, left: Any, right: Any) -> Any:
     """The value of an operation on two values; a variable where it has none."""
-    if isinstance(node.op, ast.BitOr) and _is_plain(left) and _is_plain(right):
+    if isinstance(node.op, ast.BitOr) and is_plain(left) and is_plain(right):
         return {**left, **right}
     numbers = [side for side in (left, right) if isinstance(side, int | float)]
     if isinstance(node.op, ast.Add) and len(numbers) != 1:

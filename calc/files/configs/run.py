@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
@@ -12,7 +11,6 @@ from calc.evaluate import Row
 from calc.files.configs.combined_fields import derive, settle_stored_format
 from calc.files.configs.commands_beside import said_in_comments, with_commands
 from calc.files.configs.common_facts import required_release, with_shared_gpus
-from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.folders import downloads_of
@@ -28,10 +26,12 @@ from calc.files.configs.model_of_run import (
     settle_other_name,
 )
 from calc.files.configs.objective import missing_configs, settle_objective, unread_trainer
-from calc.files.configs.own_scripts import ANY_TRAINER
+from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem, joined_problems
 from calc.files.configs.run_settings import RunSettings, settle_reading
+from calc.files.configs.runs_of_texts import runs_of_texts
+from calc.files.configs.script_sources import with_sources
 from calc.files.configs.texts import checked_text
 from calc.files.configs.tool_commands import HYPERPOD, LAUNCH, Reading
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
@@ -77,13 +77,15 @@ def read_runs(
             f"and its launcher alone."
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
-    texts = with_commands(with_written_files(texts))
+    texts = with_written_files(texts)
+    sets = [with_sources(one) for one in with_commands(texts)]
     objectives = (_named_objective(text, file) for text, file in texts)
     named = next((one for one in objectives if one), None)
     named = (objective, named[1]) if named and objective else named
     missing = missing_configs(texts)
     try:
-        found = with_shared_gpus(_runs(texts))
+        several = [(run, one) for one in sets for run in runs_of_texts(one)]
+        found = with_shared_gpus([run for run, _ in several])
         runs = [sorted(readings, key=lambda reading: reading.rank) for readings in found]
         trainers = [_main(readings, missing) for readings in runs]
     except ConfigProblem:
@@ -91,16 +93,22 @@ def read_runs(
             raise unread_trainer(*named, missing) from None
         raise
     downloads = downloads_of([text for text, _ in texts])
-    released = required_release([text for text, _ in texts])
-    for readings, trainer in zip(runs, trainers, strict=True):
-        if trainer.id == OF_LENGTH:
-            readings.append(Reading(readings[0].file, None, {}, LAUNCH, released))
-        if trainer.work == "training":
-            readings += said_in_comments(texts, readings)
+    for readings, trainer, (_, own_texts) in zip(runs, trainers, several, strict=True):
+        readings += _said_beside(readings, trainer, own_texts)
     return [
         _run(readings, trainer, named or ("", ""), missing, catalogs, model, downloads)
         for readings, trainer in zip(runs, trainers, strict=True)
     ]
+
+
+def _said_beside(
+    readings: list[Reading], trainer: Tool, texts: list[tuple[str, str]]
+) -> list[Reading]:
+    """Return what the texts of a run say beside its settings: a release, comments."""
+    released = required_release([text for text, _ in texts])
+    release = [Reading(readings[0].file, None, {}, LAUNCH, released)]
+    said = said_in_comments(texts, readings) if trainer.work == "training" else []
+    return [*(release if trainer.id == OF_LENGTH else []), *said]
 
 
 def _run(
@@ -161,41 +169,6 @@ def _named_objective(text: str, file: str) -> tuple[str, str] | None:
     return (name, file) if name else None
 
 
-def _runs(texts: list[tuple[str, str]]) -> list[list[Reading]]:
-    """The readings of each run; a text that another takes over is part of that.
-
-    What one file leaves to choose makes several runs, each with the readings of all other files.
-    """
-    by_file = {file: text for text, file in texts}
-    bases = {file: base_of(text, by_file) for text, file in texts}
-    runs: list[list[Reading]] = [[]]
-    for text, file in texts:
-        base = bases[file]
-        if file not in bases.values():
-            choices = _readings_beside(text, file, by_file, base)
-            runs = [[*run, *readings] for run in runs for readings in choices][:MOST_DOCUMENTS]
-    return runs
-
-
-def _readings_beside(
-    text: str, file: str, by_file: dict[str, str], base: str
-) -> list[list[Reading]]:
-    """The readings of each run of a file among others; raises ConfigProblem.
-
-    A file that cannot be read and starts one of the other files, such as a Kubernetes Job, or
-    builds an image from them says nothing that they do not.
-    """
-    try:
-        return several_readings(text, file, (by_file[base], base) if base else None)
-    except ConfigProblem:
-        scripts = {PurePath(other).name for other in by_file if other != file}
-        words = set(text.replace('"', " ").split())
-        builds = len(by_file) > 1 and "build:" in words  # its image, from another of the files
-        if builds or any(name.endswith(".sh") for name in scripts & words):
-            return [[]]
-        raise
-
-
 def _main(readings: list[Reading], missing: list[str]) -> Tool:
     """The tool that trains or serves; a launcher where there is no such tool."""
     every = [reading.tool for reading in readings if reading.tool]
@@ -211,6 +184,8 @@ def _main(readings: list[Reading], missing: list[str]) -> Tool:
             f"model as --model_name_or_path."
         )
     own = [tool for tool in chosen if tool.id not in (ANY_TRAINER, HYPERPOD)] or chosen
+    if {tool.id for tool in own} == set(LIKE_ANY):  # TRL's arguments are those of transformers
+        own = [tool for tool in own if tool.id != LIKE_ANY[0]]
     others = sorted({tool.name for tool in own if not tool.launches and tool.id != own[0].id})
     if others:
         raise ConfigProblem(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from calc.columns import GLOSSARY
@@ -10,7 +11,7 @@ from calc.files.configs.common_facts import SHARED
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, Tool, field_catalog, tools
 from calc.files.configs.run_settings import STAGE
-from calc.files.configs.script_asides import IF, LOAD, LOOP, OF_FLAGS, SWITCHED_OFF
+from calc.files.configs.script_asides import IF, LOAD, LOOP, OF_FLAGS, SWITCHED_OFF, UNREAD
 from calc.files.configs.values import whole
 from calc.mappings import Json
 from calc.say.numbers import is_missing, with_capital
@@ -74,6 +75,7 @@ TERMS = {  # part of a run -> what is said of it
 }
 UNDECIDED = "{}: not decided here, both branches are read ({})"
 LOOPED = "{}: the figures are of one run, the first"
+NOT_READ = "{}: nothing in it was read"
 LOADS = "say in words beside the file the load of a {}"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
 TOO_FEW_GPUS = "the command takes {} GPUs, and only {} are asked for"
@@ -336,11 +338,14 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
         if tool in tools()
         for name, field in tools()[tool].fields.items()
     }
+    here = {PurePath(one).name for one in run["source_file"].split("+")}
     items: list[tuple[int, str]] = []
     for name in filter(None, run["unused"].split("+")):
         value = values.get(name, "")
         if _says_amount(name, value) or (name not in fields and value in NO_VALUE):
             continue  # the question on the amount of work names it
+        if CONFIG.fullmatch(value) and PurePath(value).name in here:
+            continue
         effect = _effect(name, fields.get(name), value, run["work"])
         is_likely = effect not in (MAYBE, UNKNOWN)
         place = 0 if is_likely else 1 if OF_SIZE.search(name.rpartition(".")[2]) else 2
@@ -379,6 +384,8 @@ def _asides_that_matter(run: Mapping[str, str], lines: Sequence[Line]) -> Iterat
         elif begin == SWITCHED_OFF:
             test = line.field.removeprefix(f"{SWITCHED_OFF} ")
             yield 0, OFF_BY_DEFAULT.format(test, MAYBE)
+        elif begin == UNREAD:
+            yield 2, NOT_READ.format(line.field.removeprefix(f"{UNREAD} "))
         elif begin == LOOP:
             yield 2, LOOPED.format(line.field)
         elif begin == LOAD and run["work"] == "inference":

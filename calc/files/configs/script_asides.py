@@ -12,6 +12,7 @@ FIRST_WORDS = 8  # of a command, which say what it runs
 IF, LOAD, LOOP = "if", "benchmark", "for"
 OF_FLAGS = "flags"  # those of a script whose defaults count
 SWITCHED_OFF = "unless"  # a test that the defaults of a script's own flags decide
+UNREAD = "unread"  # a file of several that says nothing that is read
 OF_SETTING = re.compile(r"\w+=(?:-.*|\d+|[\w.-]+/[\w./-]+)", re.S)  # flags, a number or a model
 OF_ONE_NODE = re.compile(r"--(?:node|machine)[-_]rank\b")  # a loop over the nodes of one run
 BENCHMARK = re.compile(r"\bbench\b|bench_serving|benchmark_serving|genai-perf|aiperf|guidellm")

@@ -5,11 +5,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from calc.files.configs.command_environment import visible_gpus
 from calc.files.configs.comments import commands_in_comments, comments_of, script_place
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import fields_of
 from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY, adapts_otherwise
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.python_calls import CLASS
 from calc.files.configs.python_names import (
     flag_defaults,
     known_names,
@@ -38,12 +40,10 @@ OF_METHOD = ("BitsAndBytesConfig", "LoraConfig", "get_peft_model", "FSDP", "full
 
 
 def training_script(text: str, file: str) -> list[Reading]:
-    """The fields of a Python script that trains, and its launcher; empty where it does not.
-
-    Raises ConfigProblem.
-    """
+    """The fields of a script that trains, and its launcher, if it does; raises ConfigProblem."""
     tree = parse_python(text, file)
-    commands = commands_in_comments(comments_of(text, is_python=True))
+    comments = comments_of(text, is_python=True)
+    commands = commands_in_comments(comments)
     command = commands[0] if len(commands) == 1 else []
     place = script_place(command)
     flags = _flags(command[place + 1 :], file)
@@ -61,20 +61,27 @@ def training_script(text: str, file: str) -> list[Reading]:
         fields = _unmixed(text) | fields
     if set(names) == {ANY_TRAINER}:
         fields.setdefault("dtype", "float32")  # of from_pretrained before transformers 5
-    is_spread = DISTRIBUTED.search(text) and set(names) == {ANY_TRAINER}
-    tool = tools()[max(names)]
-    if tool.id in LIKE_ANY and adapts_otherwise(settings):
-        tool = tools()[ANY_TRAINER]
+    is_own = max(names) in LIKE_ANY and adapts_otherwise(settings)
+    tool = tools()[ANY_TRAINER if is_own else max(names)]
     for others in (inputs, settings):
         fields |= _unsettled(others, fields, tool)
     own = _flags_by_default(tree, tool) if len(commands) != 1 else []
-    asides = (*_asides(calls), *([f"{OF_FLAGS} {', '.join(own)}"] if own else []))
-    parts = {TAKES_EVERY_GPU: "yes"} if is_spread else {}
-    own_readings = [
+    by_default = (f"{OF_FLAGS} {', '.join(own)}",) if own else ()
+    asides = (*_asides(calls, is_started=bool(commands)), *by_default)
+    is_spread = DISTRIBUTED.search(text) and set(names) == {ANY_TRAINER}
+    parts = _gpus(bool(is_spread), comments if len(commands) < 2 else "")
+    return [
         Reading(file, tool, fields, CONFIG, {}),
         Reading(file, None, {}, LAUNCH, parts, asides),
+        *launcher_readings(command[:place], file),
     ]
-    return own_readings + launcher_readings(command[:place], file)
+
+
+def _gpus(is_spread: bool, comments: str) -> Json:
+    """The GPUs of a script: those that its comments leave visible, or all that there are."""
+    visible = visible_gpus(comments)
+    every = {TAKES_EVERY_GPU: "yes"} if is_spread else {}
+    return every | ({"asked_gpus": visible} if visible else {})
 
 
 def _fields_of_calls(calls: Sequence[FoundCall]) -> tuple[Json, Json, list[str]]:
@@ -156,6 +163,7 @@ def _known_settings(expressions: Json, tree: ast.Module, flags: Json) -> Json:
         for name, value in named.items()
         if (name in known or SIGN.fullmatch(name))
         and value is not None
+        and not (isinstance(value, dict) and CLASS in value)
         and not VARIABLE.search(str(value))
     }
 
@@ -194,9 +202,12 @@ def _flags_by_default(tree: ast.Module, tool: Tool) -> list[str]:
     ]
 
 
-def _asides(calls: Sequence[FoundCall]) -> tuple[str, ...]:
-    """The tests on which a call of the method hangs, and those that turn one off."""
+def _asides(calls: Sequence[FoundCall], is_started: bool) -> tuple[str, ...]:
+    """The tests on which a call of the method hangs, and those that turn one off by default.
+
+    `is_started`: the command is known, which then decides them.
+    """
     of_method = [call for call in calls if call.name in OF_METHOD]
     doubts = [f"{IF} {test}" for call in of_method for test in call.doubts]
-    off = [f"{SWITCHED_OFF} {call.switch}" for call in of_method if call.switch]
+    off = [f"{SWITCHED_OFF} {call.switch}" for call in of_method if call.switch and not is_started]
     return tuple(dict.fromkeys((*doubts, *off)))
