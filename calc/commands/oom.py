@@ -12,12 +12,12 @@ from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.imported_run import ImportedRun, import_run
 from calc.files.oom.causes import NO_ROOM, cures_by_cause
-from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.engine import takes_a_share
 from calc.files.oom.explain import OomExplanation, explain_text, origin
 from calc.files.oom.findings import OTHER_WORK
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.memory_parts import MeasuredPart, cards_of_log
+from calc.files.oom.run_in_log import documents_in_log
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
 from calc.say.change import ENGINE_OPTIONS, MACHINES, NOTHING_FITS, WHAT_HELPS, effect
@@ -94,11 +94,11 @@ def explained_alone(log: str, text: str, catalogs: Catalogs, problem: str = "") 
 
 def _run_in_log(log: str, text: str, catalogs: Catalogs) -> ImportedRun | None:
     """The run of the command that a log prints; None without one that names its model."""
-    command = command_in_log(text)
+    documents = documents_in_log(log, text)
     cards = cards_of_log(text, logged_figures(text).get("card"), catalogs)
     card_in_log = {"gpu": cards[0]} if cards else {}
     try:
-        run = import_run([(log, command.encode())], catalogs, "", card_in_log) if command else None
+        run = import_run(documents, catalogs, "", card_in_log) if documents else None
     except ConfigProblem:  # a command of no tool that is read
         return None
     return None if run is None or run.lacks_model else run

@@ -13,6 +13,12 @@ from calc.mappings import Json
 LONGEST_ARGUMENTS = 20_000  # characters of the arguments that an engine prints
 NOTHING_SET = ("", "None", "auto", "[]", "{}")  # values that name no setting
 PRINTED_FIELD = re.compile(r"(\w+): (?:Some\(\s*)?(?:\"([^\"]*)\"|([\w.+-]+))")  # of Rust's {:?}
+NAMESPACE = "Namespace("  # of argparse
+OF_TRAINING = {
+    *("lr", "learning_rate", "epochs", "num_epochs", "num_train_epochs", "max_steps", "steps"),
+    *("grad_accum", "gradient_accumulation_steps", "weight_decay", "warmup_steps", "lora_r"),
+    *("per_device_train_batch_size", "train_batch_size", "micro_batch_size", "optimizer"),
+}  # arguments of scripts that train
 OPENING, CLOSING = "([{", ")]}"
 
 
@@ -56,6 +62,7 @@ PASSED = frozenset(
 LISTED_WORDS = re.compile(r"(\['[^'\n]{0,200}python[\d.]{0,8}'(?:, '[^'\n]{0,400}'){1,400}\])")
 
 
+CUT_OFF = re.compile(r"\s(?:\.{3}|…)(?=\s|$)")  # where somebody left out the rest
 # A command that somebody pasted with its output.
 COMMAND_LINE = re.compile(
     r"^[ \t]*(?:[$>#%+]+[ \t]*)?((?:[A-Za-z_]\w*=\S+[ \t]+)*(?:sudo |nohup )?"
@@ -79,8 +86,24 @@ def command_in_log(text: str) -> str:
             return command
     for match in COMMAND_LINE.finditer(text):
         if known_command().search(match[1]) or " run " in match[1]:
-            return match[1]
+            return CUT_OFF.sub("", match[1])
     return ""
+
+
+def namespace_in_log(text: str) -> str:
+    """The arguments that a training script prints, as flags; empty where none does."""
+    place = text.find(NAMESPACE)
+    inside = (
+        _inside(text[place + len(NAMESPACE) :][:LONGEST_ARGUMENTS], "call") if place >= 0 else ""
+    )
+    settings = _settings(inside, "call")
+    if not settings.keys() & OF_TRAINING:
+        return ""
+    return " ".join(
+        f"--{name} {shlex.quote(str(value))}"
+        for name, value in settings.items()
+        if str(value) not in NOTHING_SET
+    )
 
 
 def _printed_command(text: str) -> str:
@@ -92,6 +115,8 @@ def _printed_command(text: str) -> str:
         start = place + len(arguments.before)
         inside = _inside(text[start : start + LONGEST_ARGUMENTS], arguments.form)
         settings = _settings(inside, arguments.form)
+        if settings.keys() & OF_TRAINING:
+            continue
         if any(name in settings for name in ("model", "model_path", "model_id", "model_tag")):
             release = LOGGED_RELEASE.search(text) if "vllm" in arguments.command else None
             named = f" --image-release {release[1]}" if release else ""

@@ -1,0 +1,91 @@
+"""The files of a run as far as its log prints them: a command, arguments, a config, code."""
+
+import ast
+import re
+from textwrap import dedent
+
+from calc.files.configs.inside.programs import RUNS_SCRIPT
+from calc.files.oom.command_in_log import command_in_log, namespace_in_log
+from calc.files.oom.sizes import MOST_CHARACTERS
+
+Documents = list[tuple[str, bytes]]
+# What the trainer of transformers prints before its first step -> the flag that sets it.
+BANNER = {
+    "Instantaneous batch size per device": "per_device_train_batch_size",
+    "Gradient Accumulation steps": "gradient_accumulation_steps",
+    "Total optimization steps": "max_steps",
+}
+PRINTED = re.compile(rf"^[ \t]*(?P<name>{'|'.join(BANNER)}) = (?P<value>[\d,]{{1,15}})\s*$", re.M)
+WORLD = re.compile(
+    r"\[rank \d{1,5}/(\d{1,5})\]|\bover (\d{1,5}) (?:ranks|GPUs|gpus)\b"
+    r"|world[_ ]size[ =:]{1,3}(\d{1,5})"
+)
+RESOLVED = re.compile(r"with resolved config:[ \t]*\n(?P<config>(?:[^\n]*\n)+)")  # torchtune's
+OF_YAML = re.compile(r"[ \t]*(?:- |[\w.]+:(?: |$))")
+CODE = re.compile(
+    r"^(?P<indent>[ \t]*)(?=\S[^\n]*(?:from_pretrained|Arguments|Config|Trainer)\()", re.M
+)
+MOST_LINES = 200  # of code
+
+
+def documents_in_log(log: str, text: str) -> Documents:
+    """The files that a log says of its run: (name, content); none where it says nothing."""
+    text = text[:MOST_CHARACTERS]
+    if command := command_in_log(text):
+        is_training = bool(RUNS_SCRIPT.search(command))
+        return [(log, f"{command} {_of_banner(text, command) if is_training else ''}".encode())]
+    if arguments := namespace_in_log(text):
+        return [(log, f"{_launcher(text)} train.py {arguments}".encode())]
+    if config := _resolved_config(text):
+        return [(f"{log} config.yaml", config.encode())]
+    code = _code(text)
+    return [(f"{log} code.py", code.encode())] if code else []
+
+
+def _of_banner(text: str, command: str) -> str:
+    """The flags for what a trainer prints of its run and the command does not say."""
+    flags = {BANNER[one["name"]]: one["value"].replace(",", "") for one in PRINTED.finditer(text)}
+    plain = command.replace("-", "_")
+    left = {name: value for name, value in flags.items() if f"__{name}" not in plain}
+    return " ".join(f"--{name} {value}" for name, value in left.items())
+
+
+def _launcher(text: str) -> str:
+    """The launcher of as many processes as a log counts."""
+    counts = {next(filter(None, one)) for one in WORLD.findall(text)}
+    return f"torchrun --nproc_per_node {counts.pop()}" if len(counts) == 1 else "python"
+
+
+def _resolved_config(text: str) -> str:
+    """The config that torchtune prints before it begins; empty without one."""
+    found = RESOLVED.search(text)
+    lines = []
+    for line in found["config"].split("\n") if found else []:
+        if line.strip() and not OF_YAML.match(line):
+            break
+        lines.append(line)
+    return dedent("\n".join(lines))
+
+
+def _code(text: str) -> str:
+    """The lines of Python around the trainer that somebody pasted with a log; empty without any."""
+    begin = CODE.search(text)
+    if begin is None:
+        return ""
+    lines: list[str] = []
+    for line in text[begin.start() :].split("\n")[:MOST_LINES]:
+        if line.strip() and not line.startswith(begin["indent"]):
+            break
+        lines.append(line.removeprefix(begin["indent"]))
+    while lines and not _parses("\n".join(lines)):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _parses(text: str) -> bool:
+    """Return whether a text is Python."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
