@@ -154,3 +154,55 @@ def test_a_folder_gives_the_files_inside_and_pages_with_a_command(tmp_path):
         (tmp_path / name).write_text(text)
     names = {name.removeprefix(f"{tmp_path}/") for name in named_files(str(tmp_path))}
     assert names == {"conf/model/a.yaml", "Makefile", "cmd.txt"}
+
+
+LOOP = """
+# CUDA_VISIBLE_DEVICES=0,1 python loop.py
+CFG = dict(model="Qwen/Qwen2.5-3B", seq=512, bs=2, acc=16)
+CFG["seq"] = 1536
+model = AutoModelForCausalLM.from_pretrained(CFG["model"], torch_dtype=torch.float16, {where})
+opt = torch.optim.SGD(model.parameters(), lr=1e-4)
+opt = torch.optim.AdamW(model.parameters(), lr=1e-4)
+for i, batch in enumerate(DataLoader(data, batch_size=CFG["bs"])):
+    (model(batch).loss / CFG["acc"]).backward()
+    if (i + 1) % CFG["acc"] == 0:
+        opt.step()
+"""
+
+
+def test_a_loop_says_its_accumulation_and_the_last_assignment_counts():
+    run = row(loop_py=LOOP.format(where="device_map='auto'"))
+    names = ("sequence_tokens", "batch", "accumulation_steps", "optimizer", "gpus")
+    assert columns(run, *names) == ("1536", "2", "16", "adamw", "2")
+    assert run["pipeline_parallel"] == "2"
+    assert row(loop_py=LOOP.format(where="device_map={'': 0}"))["pipeline_parallel"] == ""
+
+
+INNER_LOOP = """
+BATCH, ACCUM = 2, int(os.environ.get("ACCUM", 4))
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-3B", torch_dtype=torch.bfloat16)
+opt = torch.optim.AdamW(model.parameters(), lr=1e-4)
+for step in range(100):
+    for micro in range(ACCUM):
+        (model(next(batches)).loss / ACCUM).backward()
+    opt.step()
+"""
+
+
+def test_an_inner_loop_over_micro_batches_says_its_accumulation():
+    assert row(loop_py=INNER_LOOP)["accumulation_steps"] == "4"
+
+
+def test_a_hostfile_gives_nodes_and_gpus():
+    command = (
+        "deepspeed --hostfile hostfile train.py --deepspeed --deepspeed_config ds.json "
+        "--model_name_or_path EleutherAI/gpt-j-6b --max_seq_length 1024"
+    )
+    config = (
+        '{"train_batch_size": 256, "train_micro_batch_size_per_gpu": 4, "fp16": {"enabled": true}}'
+    )
+    files = {"run.sh": command, "ds.json": config, "hostfile": "a slots=8\nb slots=8\n#c slots=8\n"}
+    read = read_run([(name, text.encode()) for name, text in files.items()], catalogs())
+    expected = ("gpt-j-6b", "16", "4", "4")
+    assert columns(read.row, "model", "gpus", "batch", "accumulation_steps") == expected
+    assert not read.row["problem"]

@@ -92,3 +92,43 @@ class _Replaced(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return self.expression if node.id == self.name and self.expression else node
+
+
+def with_set_items(tree: ast.Module) -> None:
+    """Write the items that a script sets at its top into the mappings that they are of.
+
+    CFG = dict(seq=512) and then CFG["seq"] = 1024, or CFG.update(seq=1024).
+    """
+    mappings: dict[str, ast.Dict | ast.Call] = {}
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() | ast.Call() as value):
+                if isinstance(value, ast.Dict) or ast.unparse(value.func) == "dict":
+                    mappings[name] = value
+            case ast.Assign(
+                targets=[ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key))],
+                value=value,
+            ) if name in mappings:
+                _set_item(mappings[name], str(key), value)
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=name), attr="update"), keywords=keywords
+                )
+            ) if name in mappings:
+                for one in keywords:
+                    _set_item(mappings[name], str(one.arg), one.value)
+
+
+def _set_item(mapping: ast.Dict | ast.Call, key: str, value: ast.expr) -> None:
+    """Set an item of a mapping that a script writes out."""
+    if isinstance(mapping, ast.Call):
+        mapping.keywords = [one for one in mapping.keywords if one.arg != key]
+        mapping.keywords.append(ast.keyword(key, value))
+        return
+    left = [
+        (one, old)
+        for one, old in zip(mapping.keys, mapping.values, strict=True)
+        if getattr(one, "value", None) != key
+    ]
+    mapping.keys = [*(one for one, _ in left), ast.Constant(key)]
+    mapping.values = [*(old for _, old in left), value]

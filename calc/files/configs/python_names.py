@@ -22,6 +22,10 @@ SETTINGS = re.compile(r"(?:Config|Args|Arguments|Settings|Params|Options)\d*$|^(
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
 SPAWNS = ("spawn", "Process", "start_processes", "notebook_launcher")
 LOOP_CONFIG = "train_loop_config"  # of a trainer of Ray
+MAPPED = re.compile(
+    r"(?i)c|cfg|conf|config|configs|configuration|args|params|hparams|hp|hps|opts?|settings"
+    r"|(?:hyper|train(?:ing)?|model|default)_?(?:parameters|params|config|cfg|args|settings)"
+)  # names that scripts give a mapping of their settings
 CONFIGURED = "exec(open("  # of scripts whose names at the top a configurator may set
 FIELDS = ("field", "Field")  # functions that describe a field of a class
 PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser")
@@ -367,4 +371,29 @@ def settings_of(tree: ast.Module, flags: Json) -> Json:
     }
     classes = config_classes(tree).values()
     fields = {name.lower(): value for one in classes for name, value in one.items()}
-    return constants | fields | flag_defaults(tree) | ({} if is_configured else flags)
+    settings = _mapped_settings(tree) | constants | fields | flag_defaults(tree)
+    return settings | ({} if is_configured else flags)
+
+
+def _mapped_settings(tree: ast.Module) -> Json:
+    """The settings of the mappings that a script calls its config: CFG = dict(seq=512, bs=4)."""
+    settings: Json = {}
+    for name, values in assignments(tree).items():
+        if len(values) == 1 and MAPPED.fullmatch(name):
+            settings |= dict(_items_of(values[0]))
+    return settings
+
+
+def _items_of(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the keys of a mapping, also of those inside it, with their expressions."""
+    pairs: list[tuple[str, ast.expr]] = []
+    if isinstance(node, ast.Dict):
+        pairs = [
+            (str(getattr(key, "value", "")), value)
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+    elif isinstance(node, ast.Call) and dotted_name(node.func) == "dict":
+        pairs = [(str(one.arg), one.value) for one in node.keywords]
+    for key, value in pairs:
+        yield key.lower(), value
+        yield from _items_of(value)

@@ -28,7 +28,7 @@ HYPERPOD = re.compile(
     r"(?:[a-z]+_)??(?P<model>[a-z]+\w*?_\d+b\w*?)_seq(?P<thousands>\d{1,3})k_gpu_(?P<work>\w+)"
 )
 STAGE = re.compile(
-    r"(?:zero|stage|(?:^|[_-])z)[_-]?(?:stage)?[_-]?([0-3])(?!\d)"
+    r"(?:zero|stage|(?:^|[/_-])z)[_-]?(?:stage)?[_-]?([0-3])(?!\d)"
 )  # ds_z3, zero_stage1
 OFFLOADS = re.compile(r"(?<!no)(?<!no[-_])(?<!without[-_])offload")
 COLUMN_OF_PART = {
@@ -175,7 +175,8 @@ def _compare_names(
     """Complain if a file gives a field under two names with two values."""
     value = reading.fields[name]
     is_same = as_word(reading.fields[first_name]) == as_word(value)
-    is_switch = meaning.read == "document" and value is True
+    switched = (value, reading.fields[first_name])  # by DeepSpeed's --deepspeed, beside its file
+    is_switch = meaning.read == "document" and any(one is True or one == "true" for one in switched)
     if not is_same and not is_switch:
         settings.complain(
             f"{reading.file}: {first_name} and {name} are the same field; keep one of the two.",

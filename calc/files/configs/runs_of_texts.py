@@ -3,6 +3,7 @@
 from pathlib import PurePath
 
 from calc.files.configs.documents import base_of, several_readings
+from calc.files.configs.hostfiles import gpus_of_hosts
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.script_asides import UNREAD
 from calc.files.configs.tool_commands import LAUNCH, Reading
@@ -47,6 +48,8 @@ def _readings_beside(
     A file that cannot be read and starts one of the other files, such as a Kubernetes Job, or
     builds an image from them says nothing that they do not.
     """
+    if hosts := gpus_of_hosts(text):
+        return [[Reading(file, None, {}, LAUNCH, hosts)]]
     try:
         return several_readings(text, file, (by_file[base], base) if base else None)
     except ConfigProblem:

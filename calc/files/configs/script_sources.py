@@ -15,6 +15,7 @@ from calc.files.configs.hydra_configs import with_hydra
 from calc.files.configs.inside.trees import file_form
 from calc.files.configs.loaded_configs import with_loads
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.python_flow import with_set_items
 from calc.files.configs.python_values import parse_python
 
 PYTHON = "Python"
@@ -199,6 +200,7 @@ def _definitions(tree: ast.Module) -> list[ast.stmt]:
 def _written(script: RunScript, text: str) -> tuple[str, set[str]]:
     """The text of a script with what it takes from elsewhere, and the files that it takes."""
     before = ast.dump(script.tree)
+    with_set_items(script.tree)
     used = with_hydra(script.tree, script.arguments, script.configs)
     with_environment(script.tree, script.environment)
     used |= with_loads(script.tree, [script.file, *script.arguments], script.configs)

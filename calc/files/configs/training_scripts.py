@@ -9,6 +9,7 @@ from calc.files.configs.command_environment import visible_gpus
 from calc.files.configs.comments import commands_in_comments, comments_of, script_place
 from calc.files.configs.fields import Tool, field_catalog, tools
 from calc.files.configs.flags import fields_of
+from calc.files.configs.own_loops import accumulation_of_loop
 from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY, adapts_otherwise
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.python_calls import CLASS
@@ -35,6 +36,8 @@ LOADS = (
     "it loads {} and generates without an engine that is read, and trains nothing. Ask for the "
     "model in words, with its format and its card, as in 'serve qwen3-8b in nf4 on t4'."
 )
+OPTIMIZER = "optim"  # the field that the calls of optimizers set
+ACCUMULATION = "gradient_accumulation_steps"
 FEWEST_SIGNS = 2  # of training, among the settings of a script that starts its loop elsewhere
 OF_METHOD = ("BitsAndBytesConfig", "LoraConfig", "get_peft_model", "FSDP", "fully_shard")
 
@@ -96,7 +99,9 @@ def _fields_of_calls(calls: Sequence[FoundCall]) -> tuple[Json, Json, list[str]]
         if meaning.of_inputs:
             inputs = read | inputs
             continue
-        fields = {**(meaning.sets or {}), **read} | fields
+        found = {**(meaning.sets or {}), **read}
+        is_later = OPTIMIZER in found and not call.doubts  # the last of several is used
+        fields = fields | found if is_later else found | fields
         if meaning.tool and (read or not meaning.names):
             names.append(meaning.tool)
     return fields, inputs, names
@@ -148,6 +153,8 @@ def _number(value: Any) -> Any:
 def _settings(tree: ast.Module, flags: Json) -> Json:
     """The flags, the configs and the constants of a script that one of its own knows as fields."""
     named = settings_of(tree, flags)
+    if (number := accumulation_of_loop(tree)) is not None:
+        named = {ACCUMULATION: number} | named
     if {"rank", "alpha"} <= named.keys():  # of LoRA; beside nothing else, that of a process
         named["lora_r"] = named["rank"]
     return _known_settings(named, tree, flags)
