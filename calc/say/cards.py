@@ -111,7 +111,7 @@ def _layout_words(row: Row, catalogs: Catalogs) -> str:
         f"{_number_format(row, catalogs)} with {catalogs.optimizers['name'][row['optimizer']]}",
         sharding_words,
         degrees,
-        f"{with_noun(int(row['batch']), 'sequence')} at a time",
+        f"micro-batch {row['batch']:.0f}",
         recompute_words,
         "blocks compiled" if row.get("compile") == "yes" else "",
         rollout_words,

@@ -143,7 +143,7 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
         next(row for row in rows if name in row["answer"])
         for name in ("least-money", "knee", "easiest")
     )
-    layout = "FSDP (ZeRO 3) on 8 A100 40GB, 2 sequences at a time, activations recomputed."
+    layout = "FSDP (ZeRO 3) on 8 A100 40GB, micro-batch 2, activations recomputed."
     assert card_line(least, least, catalogs) == f"bf16 mixed with AdamW, {layout}"
     pure = {**least, "precision": "bf16", "optimizer": "adafactor"}
     assert layout_line(pure, catalogs) == f"Pure bf16 with Adafactor, {layout}"
