@@ -189,6 +189,14 @@ def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():
     assert adopted({"model": "gpt2", "train_tokens": 150_000_000.0})["train_tokens"] is None
 
 
+def test_a_job_counted_in_images_shows_the_one_that_each_request_has():
+    """The field said none beside a sentence of one in each."""
+    counted = opened(model="gemma-3-4b", goal="serve", tokens_total="1000000 images")
+    assert counted.number_input(key="images_per_sequence").proto.placeholder == "auto: 1"
+    plain_text = opened(model="gemma-3-4b", goal="serve", tokens_total="1000000")
+    assert plain_text.number_input(key="images_per_sequence").proto.placeholder == "none"
+
+
 def test_images_are_asked_for_where_a_model_takes_them():
     """The prompt grows by them; another model lets go of what the fields held."""
     app = opened(model="gemma-3-4b", goal="serve", images_per_sequence="2")

@@ -152,11 +152,12 @@ def _images(fields: Row, catalogs: Catalogs) -> None:
     """The images in a request and the tokens of each, which are part of its prompt."""
     usual_tokens = catalogs.models["usual_image_tokens"][fields["model"]]
     chosen = {**present(catalogs).row, KEYS.image_tokens: usual_tokens}
+    images = chosen[KEYS.images_per_sequence]  # of a job that is counted in images, one
     with row():
         number(
             "Images in a request",
             KEYS.images_per_sequence,
-            "none",
+            f"auto: {images:.0f}" if images > 0 else "none",
             step=1.0,
             on_change=partial(questions.take_images, catalogs),
         )
