@@ -10,6 +10,7 @@ from calc.mappings import Cells
 from calc.say.change import loses_quality, quality
 from calc.say.numbers import (
     about,
+    amount_with_noun,
     as_sentence,
     is_missing,
     longer,
@@ -55,7 +56,6 @@ FORMS = {
     "tensor_parallel": "tensor parallel {}",
     "sequence_tokens": "{:,.0f} tokens",
     "prompt_tokens": "prompts of {:,.0f} tokens",
-    "requests_per_second": "{:g} requests per second",
 }
 CATALOGS = {
     "precision": "precisions",
@@ -131,6 +131,8 @@ def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
         return METHODS[value]
     if name == "users":
         return f"{with_noun(int(value), 'request')} in flight"
+    if name == "requests_per_second":
+        return f"{amount_with_noun(value, 'request', 4)} a second"
     if name in COUNTED:
         return with_noun(int(value), COUNTED[name])
     return FORMS[name].format(value)

@@ -246,3 +246,5 @@ def test_the_load_of_a_service_of_a_rate_is_its_rate():
     assert [is_plan(choice, resolved, plan) for choice in load.rows] == [
         *(False, False, True, False, False)
     ]
+    names = [choice_name(choice, catalogs()) for choice in load.rows[2:4]]
+    assert names == ["0.5 requests a second", "1 request a second"]
