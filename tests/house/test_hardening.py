@@ -19,7 +19,7 @@ from calc.files.link.link import parse
 from calc.models.foreign import foreign_entry
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.rules.layouts import nearest_divisor
-from views.shared.markdown import plain
+from views.shared.markdown import plain, with_lead
 
 MANY = "+".join(map(str, range(1, 65)))
 
@@ -154,3 +154,13 @@ def test_what_only_looks_like_a_number_is_none(text):
     row = estimate({"model": "gpt2", "batch": text}, catalogs())
     assert row["problem"].startswith("batch")
     assert parse({"batch": [text]}, catalogs())[0] == {}
+
+
+def test_the_first_clause_of_a_text_is_bold_and_all_of_it_is_text():
+    text = "Pure bf16 on 1 × g6e.xlarge costs $32, 8.1 times as long; 1 other ties. <b>"
+    assert with_lead(text) == (
+        "**Pure bf16 on 1 × g6e.xlarge costs \\$32, 8.1 times as long**; 1 other ties. \\<b>"
+    )
+    assert with_lead("No choice has a plan with a price.") == (
+        "**No choice has a plan with a price**."
+    )

@@ -19,7 +19,7 @@ from views.plan.speed_against_money import has_speeds, speed_against_money
 from views.session import SESSION, is_phone, kept_answers
 from views.session.other_visitors import note_question, others_ask
 from views.session.present_plan import Present
-from views.shared.markdown import plain
+from views.shared.markdown import with_lead
 from views.shared.theme import Ink
 
 MEASURES = {
@@ -119,7 +119,7 @@ def _panel(known: KnownCells, measure: str, plan: Present, ink: Ink, catalogs: C
     if not missing:
         words = mark_words(cells, plan.row["work"], catalogs)
         sentence = takeaway(cells, measure, plan.job, plan.row, catalogs)
-        st.markdown(plain(" ".join(filter(None, (sentence, words)))))
+        st.markdown(with_lead(" ".join(filter(None, (sentence, words)))))
     else:
         count_found = len(cells) - missing
         sentence = f"{count_found} of {len(cells)} plans"

@@ -8,6 +8,7 @@ MEANT_BY_MARKDOWN = re.compile(r"[\\$\[\]<`&]")
 INSIDE_ADDRESS = re.compile(r"(?=:/)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=www)(?=\.)|(?=@)", re.I)
 JOINER = "\u2060"  # has no width
 NO_BREAK = "\u00a0"  # a space at which no line is broken
+CLAUSE_END = re.compile(r"([;.](?= |$))")
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
@@ -20,6 +21,12 @@ def plain(text: str) -> str:
     """
     text = BEFORE_PERCENT.sub(NO_BREAK, text)
     return INSIDE_ADDRESS.sub(JOINER, MEANT_BY_MARKDOWN.sub(r"\\\g<0>", text))
+
+
+def with_lead(text: str) -> str:
+    """Markdown of a text whose first clause, up to a semicolon or a full stop, is bold."""
+    lead, end, rest = CLAUSE_END.split(text, 1) if CLAUSE_END.search(text) else (text, "", "")
+    return f"**{plain(lead)}**{end}{plain(rest)}"
 
 
 def faint(text: str) -> str:
