@@ -266,7 +266,7 @@ def joined_gpus(job: Job, replica_gpus: Any) -> Any:
     """
     if job.trains:
         return replica_gpus
-    return np.maximum(replica_gpus, min(job.fixed.get("expert_parallel", [1])))
+    return np.maximum(replica_gpus, int(min(job.fixed.get("expert_parallel", [1]))))
 
 
 def _usual_batches(job: Job, replicas: int) -> Sequence[float]:
