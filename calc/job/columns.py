@@ -27,7 +27,9 @@ WARM_UP_STEPS = 2_000
 FIRST_TOKEN_SECONDS, PROMPT_TOKENS_PER_SECOND, TOKEN_SECONDS = 5.0, 4_000, 0.1
 # Where a job sets no limit on instances: so many, or so many GPUs, whichever is more.
 USUAL_INSTANCES, USUAL_GPUS, MOST_INSTANCES = 16, 128, 512
-PROMPTS_PER_STEP = 128  # of training that generates its answers
+# Of training that generates its answers; the prompt as data.max_prompt_length of verl and
+# max_prompt_length of TRL by default.
+PROMPTS_PER_STEP, ROLLOUT_PROMPT_TOKENS = 128, 512
 SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 BOTH_WITHIN = 1.01  # of costs and times that count as equal

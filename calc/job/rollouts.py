@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobError, cell_value
-from calc.job.columns import JOB_BY_NAME, PROMPTS_PER_STEP
+from calc.job.columns import JOB_BY_NAME, PROMPTS_PER_STEP, ROLLOUT_PROMPT_TOKENS
 from calc.mappings import Cells
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.lookups import cells_by_id
@@ -74,8 +74,8 @@ def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:
     """Prompt and longest answer: as set, or what the context leaves; else half each. [tokens]
 
     An example is a prompt, so that example_tokens are its tokens; answer_tokens are the longest
-    answer's. A long answer lengthens a context that the job does not set, and leaves the prompt
-    half of the usual one.
+    answer's. Where the job sets neither context nor prompt, the prompt has the default length of
+    trainers, and the answer half of the usual context.
     """
     context = int(job["sequence_tokens"])
     if "answer_tokens" in cells:
@@ -85,9 +85,9 @@ def _lengths(job: Row, fixed: dict[str, list], cells: Cells) -> tuple[int, int]:
     is_usual = "sequence_tokens" not in cells
     prompt_cell = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))
     prompt = int(prompt_cell or job["example_tokens"] or 0)
-    if answer and is_usual:
-        prompt = prompt or max(context - int(answer), context // 2)
-        context = int(prompt + answer)
+    if is_usual and (answer or not prompt):
+        prompt = prompt or min(ROLLOUT_PROMPT_TOKENS, context // 2)
+        context = int(prompt + (answer or context // 2))
     elif answer and not prompt_cell:
         prompt = context - int(answer)
     elif not 0 < prompt < context:

@@ -258,7 +258,7 @@ def test_an_answer_fits_with_its_engine_and_is_its_own_estimate():
     again = estimate(rows, catalogs())
     for name in ("memory_bytes", "step_seconds", "run_usd_on_demand"):
         assert (again[name].to_numpy() == rows[name].to_numpy(dtype=float)).all()
-    long = {"examples": 1000, "completion_tokens": 8192, "rollout": "none"}
+    long = {"examples": 1000, "prompt_tokens": 2048, "completion_tokens": 8192, "rollout": "none"}
     itself = answer(job | long, catalogs())
     assert set(itself["fits"]) == {"yes"}  # with the cache of a whole step's answers
     apart = answer(job | {"train_tokens": 1e8, "rollout": "own gpus"}, catalogs())
@@ -300,11 +300,16 @@ def test_an_error_is_told_by_its_phase_with_what_helps_there(line, scenario, sai
     assert said or sentences == []
 
 
-def test_a_long_answer_lengthens_the_context_that_a_job_does_not_set():
+def test_a_job_that_sets_no_context_has_prompts_of_the_default_length_of_trainers():
+    """verl's data.max_prompt_length and TRL's max_prompt_length are 512."""
     job = {"model": "qwen3-8b", "objective": "grpo"}
-    for longest, context in ((1024, 4096), (2048, 4096), (4096, 6144), (16384, 18432)):
+    for longest in (1024, 2048, 16384):
         settled = resolve(job | {"completion_tokens": longest}, catalogs())
-        assert (settled.sequence_tokens, settled.prompt_tokens) == (context, context - longest)
+        assert (settled.sequence_tokens, settled.prompt_tokens) == (512 + longest, 512)
+    usual = resolve(job, catalogs())
+    assert (usual.prompt_tokens, usual.fixed["completion_tokens"]) == (512, [2048])
+    within = resolve(job | {"sequence_tokens": 8192, "completion_tokens": 1024}, catalogs())
+    assert within.prompt_tokens == 8192 - 1024
 
 
 def test_the_tokens_of_prompts_alone_are_no_contradiction():
