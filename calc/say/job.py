@@ -76,7 +76,7 @@ UNITS_WITHOUT_WORDS = ("ratio", "count")  # of assumptions
 
 def job_sentence(job: Cells, catalogs: Catalogs) -> str:
     """Say a job: Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
-    trains, ends = job.get("work") != "inference", work_ends(job)
+    trains, ends = not _serves(job), work_ends(job)
     if trains:
         words = _training_words(job, catalogs)
     elif ends:
@@ -95,7 +95,7 @@ def job_sentence(job: Cells, catalogs: Catalogs) -> str:
 def short_job(job: Cells, catalogs: Catalogs) -> str:
     """Say a job or a result row in short: Fine-tune Llama 3.1 8B on 150 million tokens."""
     model = name_of("model", job.get("model", ""), catalogs) or "a model without a name"
-    if job.get("work") != "inference":
+    if not _serves(job):
         return (
             f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} "
             f"{model}{_objective(job)}{_on_tokens(job)}"
@@ -104,6 +104,11 @@ def short_job(job: Cells, catalogs: Catalogs) -> str:
     if work_ends(job):
         return offline_words(job, model, catalogs)
     return ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
+
+
+def _serves(job: Cells) -> bool:
+    """Return whether a job serves a model; of a refused job its goal alone may say so."""
+    return job.get("work") == "inference" or (not job.get("work") and job.get("goal") == "serve")
 
 
 def _on_tokens(job: Cells) -> str:

@@ -182,3 +182,9 @@ def test_a_card_beside_its_instance_is_said_once():
 def test_a_service_of_images_reads_no_tokens(model):
     said = sentence({"model": model, "goal": "serve", "requests_per_second": 9})
     assert ("tokens each" in said) == (model == "bge-m3")
+
+
+def test_a_refused_job_that_names_its_goal_alone_is_said_as_what_it_is():
+    job = {"model": "mixtral-8x7b", "goal": "serve", "users": 16, "have": "4 x no-card"}
+    refused = options(job, catalogs())
+    assert job_sentence(refused.job, catalogs()).startswith("Serve Mixtral 8x7B v0.1, 16 requests")
