@@ -83,6 +83,15 @@ def replays_prompt(computed_tokens, running_sequences, captured_prompt_tokens):
     return computed_tokens + running_sequences - 1 <= captured_prompt_tokens
 
 
+def replays_prompts(computed_tokens, prompts_of_pass, running_sequences, captured_prompt_tokens):
+    """1 if a pass with the prompts that it takes, and a token of each other, is replayed. [0 or 1]
+
+    By definition.
+    """
+    others = np.maximum(running_sequences - prompts_of_pass, 0)
+    return computed_tokens * prompts_of_pass + others <= captured_prompt_tokens
+
+
 def replays_burst(batch, computed_tokens, captured_prompt_tokens):
     """1 if the pass of a whole batch of prompts is replayed. [0 or 1]
 

@@ -27,6 +27,7 @@ def others_prefill_seconds(
     others_prompt_seconds,
     ridden_seconds,
     host_seconds,
+    replays_prompts,
     decode_step_seconds,
     decode_gain_ratio,
     time_run_ratio,
@@ -36,12 +37,13 @@ def others_prefill_seconds(
     While one request generates its g tokens, the n − 1 others each end and bring a new prompt,
     whose prefill runs between or inside the decode steps: (n − 1) · prefill of one / g. n are the
     sequences of a replica, or of all that share the experts, whose steps wait for one another. A
-    step with a prompt in it is too long to be replayed: the CPU launches it. Source: Sevcik and
+    step whose prompts are too long to be replayed is launched by the CPU. Source: Sevcik and
     Mitrani 1981, J. ACM 28(2), 358-371 (closed systems); Agrawal et al. 2024, arXiv 2403.02310;
     vLLM's documentation, data parallel deployment.
     """
     prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
-    launched = np.minimum(prompts / prompts_of_pass, 1) * (host_seconds - decode_step_seconds)
+    later_seconds = np.where(replays_prompts > 0, 0, host_seconds - decode_step_seconds)
+    launched = np.minimum(prompts / prompts_of_pass, 1) * later_seconds
     ridden = np.minimum(prompts, 1 / decode_gain_ratio) * ridden_seconds
     passed = prompts * others_prompt_seconds - ridden
     return np.where(generated_tokens > 0, np.maximum(passed, launched), 0) * time_run_ratio

@@ -1,10 +1,12 @@
-"""First tokens of requests that begin together: who waits for whom, and where prompts are cut."""
+"""Prompts of others: who waits for whom, where prompts are cut, and which steps are replayed."""
 
 import numpy as np
 import pytest
 from examples import timed
 
 from calc.speed.first_token import straddled_seconds
+from calc.speed.prompt_passes import replays_prompts
+from calc.speed.serving import others_prefill_seconds
 
 QUEUED = {
     "work": "inference",
@@ -46,3 +48,16 @@ def test_cut_prompts_span_what_a_count_of_their_passes_gives():
         passes = last[-1] + 1
         spanned = np.mean(last - first)
         assert straddled_seconds(passes, 1.0, tokens, budget) == pytest.approx(spanned, abs=0.05)
+
+
+def test_a_step_whose_prompt_is_replayed_is_not_launched():
+    """Nine others bring a prompt of 2 ms each while one request makes 100 tokens."""
+    assert replays_prompts(174, 1, 120, 512)
+    assert not replays_prompts(400, 1, 120, 512)
+    assert not replays_prompts(174, 3, 120, 512)
+    launched, replayed = (
+        others_prefill_seconds(10, 100, 1, 0.002, 0.001, 0.02, replays, 0.005, 1, 1)
+        for replays in (0, 1)
+    )
+    assert launched == pytest.approx(9 * 0.015 / 100)
+    assert replayed == pytest.approx(9 * 0.001 / 100)

@@ -60,22 +60,22 @@ def test_replayed_steps_and_prompts_of_others(catalogs):
     assert in_transformers == pytest.approx(32 * 0.05e-3)
     # Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45
     # ms that launching it takes.
-    assert others_prefill_seconds(10, 100, 1, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(
+    assert others_prefill_seconds(10, 100, 1, 0.02, 0, 0, 0, 0.005, 1, 1) == pytest.approx(
         9 * 0.02 / 100
     )
     # The weights once for both.
-    assert others_prefill_seconds(10, 100, 1, 0.02, 0.005, 0, 0.005, 1, 1) == pytest.approx(
+    assert others_prefill_seconds(10, 100, 1, 0.02, 0.005, 0, 0, 0.005, 1, 1) == pytest.approx(
         9 * 0.015 / 100
     )
-    assert others_prefill_seconds(10, 100, 1, 0.02, 0, 0.05, 0.005, 1, 1) == pytest.approx(
+    assert others_prefill_seconds(10, 100, 1, 0.02, 0, 0.05, 0, 0.005, 1, 1) == pytest.approx(
         9 * 0.045 / 100
     )
     # Four replicas, one step.
-    assert others_prefill_seconds(40, 100, 1, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(
+    assert others_prefill_seconds(40, 100, 1, 0.02, 0, 0, 0, 0.005, 1, 1) == pytest.approx(
         39 * 0.02 / 100
     )
-    assert others_prefill_seconds(1, 100, 1, 0.2, 0, 0.05, 0.005, 1, 1) == 0
-    assert others_prefill_seconds(10, 0, 1, 0.02, 0, 0.05, 0.005, 1, 1) == 0
+    assert others_prefill_seconds(1, 100, 1, 0.2, 0, 0.05, 0, 0.005, 1, 1) == 0
+    assert others_prefill_seconds(10, 0, 1, 0.02, 0, 0.05, 0, 0.005, 1, 1) == 0
     # Sent together at one length, three of the nine share a pass.
     assert prompts_of_pass(10, 2000, 8192, 1) == pytest.approx(4.096)
     assert prompts_of_pass(10, 2000, 8192, 0) == prompts_of_pass(10, 9000, 8192, 1) == 1
@@ -87,7 +87,7 @@ def test_replayed_steps_and_prompts_of_others(catalogs):
     assert captured_prompt_tokens(
         1, 1, 512, np.array([0, 992, 0]), np.array([np.nan, np.nan, 0])
     ).tolist() == [512, 992, 0]
-    assert others_prefill_seconds(10, 100, 3, 0.01, 0, 0.05, 0.005, 1, 1) == pytest.approx(
+    assert others_prefill_seconds(10, 100, 3, 0.01, 0, 0.05, 0, 0.005, 1, 1) == pytest.approx(
         3 * 0.045 / 100
     )
     # A fifth of a request's time goes by before its first token: a fifth of the others' prefill
