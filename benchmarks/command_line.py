@@ -1,5 +1,4 @@
-"""What `python -m calc` costs: CPU seconds and the most memory of the process, by rows of the
-crossed table.
+"""CPU time and peak memory of `python -m calc`, by number of rows.
 
 python -m benchmarks.command_line [--rows 100000 1000000]
 """

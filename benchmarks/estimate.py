@@ -1,4 +1,4 @@
-"""What an estimate costs, as ratios to ten NumPy operations over as many rows in the same rounds.
+"""Cost of an estimate, as a ratio to ten NumPy operations over as many rows.
 
     python -m benchmarks.estimate [--rows 1000000] [--rounds 3]
 

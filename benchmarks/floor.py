@@ -1,6 +1,4 @@
-"""The yardstick, ten NumPy operations over as many rows, and what benchmarks share: their options,
-rounds and figures.
-"""
+"""The yardstick, ten NumPy operations over as many rows, and what the benchmarks share."""
 
 import argparse
 from statistics import median, quantiles
@@ -24,7 +22,10 @@ def options(document, **defaults):
 
 
 def floor(rows):
-    """A function of ten operations over float64 arrays, each into a new array as formulas do."""
+    """Return a function of ten operations over float64 arrays, each into a new array.
+
+    Formulas work in the same way.
+    """
     a, b, c = (np.random.default_rng(seed).random(rows) + 1 for seed in range(3))
 
     def run():
@@ -37,7 +38,7 @@ def floor(rows):
 
 
 def cpu_seconds(run, least=0.2):
-    """CPU time of one call: the mean over as many calls as take the least time. [s]"""
+    """CPU time of one call: the mean over at least this much time. [s]"""
     calls, begun = 0, process_time()
     while calls == 0 or process_time() - begun < least:
         run()
@@ -55,7 +56,7 @@ def interleave(work, rounds):
 
 
 def spread(values, unit=""):
-    """The median and, in brackets, the least and the most."""
+    """The median and, in brackets, the smallest and the largest value."""
     return f"{median(values):10,.1f}{unit} ({min(values):,.1f} to {max(values):,.1f})"
 
 

@@ -1,5 +1,6 @@
-"""The bare page that the dashboard is held against: a dozen widgets, six numbers, three charts, a
-table; no calculation.
+"""The bare page with which the dashboard is compared.
+
+A dozen widgets, six numbers, three charts and a table, without any calculation.
 """
 
 import altair as alt

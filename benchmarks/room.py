@@ -1,5 +1,4 @@
-"""A room full of people on one process: how fast each change is answered, what a session holds,
-whether anything grows.
+"""Many visitors on one process: the time of each change, memory by session, growth.
 
     python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]
         against the bare page in the same run
@@ -65,9 +64,7 @@ PASTED = {  # texts that cost much to read
 
 @dataclass
 class Room:
-    """What visitors of one server met: seconds of their first pages and changes, errors,
-    failures.
-    """
+    """Seconds of first pages and changes, errors and failures that one server's visitors met."""
 
     server: Server
     first: list = field(default_factory=list)
@@ -133,7 +130,7 @@ async def busy(server, sessions, seconds):
 
 
 def compare(counts, seconds):
-    """Dashboard and bare page with the same visitors, one after the other."""
+    """Run the same visitors on the dashboard and on the bare page, one after the other."""
     print(
         "page       sessions  first ms  change p50  change p95  fails errors  CPU ms  MiB "
         "each  others  CPU/bare"
@@ -158,7 +155,7 @@ async def _come_and_go(room, first, sessions):
 
 
 def churn(sessions):
-    """Memory of the process while sessions come and go."""
+    """Measure the memory of the process while sessions come and go."""
     print("sessions so far   MiB")
     with Server() as server:
         room = Room(server)
@@ -231,7 +228,7 @@ async def _beside_a_text(server, rounds):
 
 
 def texts(rounds):
-    """How much later a first page is drawn while another visitor pastes a text."""
+    """Measure the delay of a first page while another visitor pastes a text."""
     print("text                 seconds  alone ms  beside p50     most  most later")
     with Server() as server:
         asyncio.run(_beside_a_text(server, rounds))
@@ -263,7 +260,7 @@ async def _beside_a_large_job(server, rounds):
 
 
 def large_jobs(rounds):
-    """How much later a new small job is answered while another visitor asks for 512 instances."""
+    """Measure the delay of a new small job while another visitor asks for 512 instances."""
     print("512 instances of   seconds  alone ms  beside p50     most  later p95")
     with Server() as server:
         asyncio.run(_beside_a_large_job(server, rounds))

@@ -1,4 +1,4 @@
-"""The files of docs/scale.md: scenarios over every model and instance, hardly one of them twice.
+"""Writes the files of docs/scale.md: scenarios over every model and instance, few alike.
 
 python -m benchmarks.scale [--folder scenarios] [--files 100] [--rows 1000000]
 """

@@ -1,5 +1,4 @@
-"""A search over hundreds of thousands of candidates against a floor: ten arithmetic operations of
-NumPy over as many rows.
+"""The search over many candidates, against ten NumPy operations on as many rows.
 
     python -m benchmarks.search
 
@@ -54,7 +53,7 @@ SERVING_SETS = BOTH | {
 
 
 def fastest(run):
-    """The shortest of several runs. [s]"""
+    """The shortest time of several runs. [s]"""
     seconds = []
     for _ in range(TIMES):
         started = perf_counter()
@@ -64,7 +63,7 @@ def fastest(run):
 
 
 def cases():
-    """Name and job of each case."""
+    """The name and job of each case."""
     here, anywhere = {"regions": "us-east-1"}, {"regions": "anywhere"}
     yield "training, one region", TRAINED | TRAINING_SETS | here
     yield "training, anywhere", TRAINED | TRAINING_SETS | anywhere

@@ -1,6 +1,4 @@
-"""A dashboard of its own on a free port, and what its processes take: memory, CPU seconds, bytes of
-the log (Linux).
-"""
+"""Runs a dashboard on a free port and measures its memory, CPU time and log (Linux)."""
 
 import os
 import socket
@@ -115,7 +113,7 @@ def _of_process(number, file):
 
 
 def machine_cpu_seconds():
-    """CPU time of everything on this machine, to say what else ran. [s]"""
+    """CPU time of everything on this machine, to report what else ran. [s]"""
     user, nice, system, _idle, _wait, irq, softirq, *_ = map(
         int, Path("/proc/stat").read_text().split("\n")[0].split()[1:]
     )

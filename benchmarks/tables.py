@@ -1,6 +1,4 @@
-"""The tables that the benchmarks estimate: scenarios as people write them, the same in every
-run.
-"""
+"""The tables that the benchmarks estimate: realistic scenarios, the same in every run."""
 
 import numpy as np
 import pandas as pd
@@ -28,9 +26,7 @@ def rows_of_few_choices(rows):
 
 
 def all_distinct(rows, seed=SEED):
-    """Free batch and sequence over every model and instance: hardly a row comes twice, and most are
-    sound.
-    """
+    """Draw rows with any batch and sequence over every model and instance; hardly one repeats."""
     catalogs = load_catalogs()
     models, instances = catalogs.models[catalogs.models["refused"] == ""], catalogs.instances
     draw = np.random.default_rng(seed)

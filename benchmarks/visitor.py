@@ -1,5 +1,6 @@
-"""One visitor: a session over Streamlit's websocket, which changes a widget of the page and waits
-until the script has run.
+"""One visitor: a Streamlit session over its websocket.
+
+It changes a widget and waits until the script has run.
 """
 
 import random
@@ -14,7 +15,7 @@ INTERRUPTED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
 def numbers(widget):
-    """Numbers near the default of a field that it allows."""
+    """Allowed numbers near the default of a field."""
     near = [widget.default * factor for factor in (0.5, 1, 2, 4)]
     allowed = [
         value
@@ -37,8 +38,9 @@ CHOICES = {  # kind of widget -> the field of its state, and what may be chosen 
 
 
 class Visitor:
-    """A browser without a screen: it remembers the page's widgets and sends all of their values
-    with every change.
+    """A browser without a screen.
+
+    It remembers the page's widgets and sends all of their values with every change.
     """
 
     def __init__(self, address, seed, query=""):

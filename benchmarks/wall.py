@@ -1,5 +1,4 @@
-"""The wall: what people in front of the screen wait for, in Chromium, against the bare page in the
-same run.
+"""Waiting times of people in front of the screen, in Chromium, against the bare page.
 
     python -m benchmarks.wall [--rounds 3] [--changes 12]
 
@@ -56,13 +55,14 @@ class Screen:
         self.page, self.address = page, f"http://{server.address}/"
 
     def first_picture_ms(self):
-        """From asking for the page to its first chart, or picture of memory, on screen."""
+        """Time from the request of the page to its first chart or picture of memory. [ms]"""
         self.page.goto(self.address, wait_until="commit")
         return self._wait_until_still(lambda seen: seen["first"])["first"]
 
     def change_ms(self, number):
-        """From a value that is committed to the last paint; the kinds of fields take turns. None
-        if nothing changes.
+        """Time from a committed value to the last paint; None if nothing changes. [ms]
+
+        The kinds of fields take turns.
         """
         (self._choose, self._step)[number % 2](number // 2)
         seen = self._wait_until_still(lambda seen: seen["change"] > seen["input"])
@@ -87,7 +87,7 @@ class Screen:
         self.page.keyboard.press("Enter")
 
     def _wait_until_still(self, begun):
-        """Wait until what has begun is done and nothing moves any more. Return what was seen."""
+        """Wait until everything that began is done and nothing moves. Return what was seen."""
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
             now_ms, seen = self.page.evaluate("[performance.now(), window.seen]")
@@ -103,7 +103,7 @@ class Screen:
 
 @contextmanager
 def screen(server):
-    """A Screen of the usual size, for as long as the `with` lasts."""
+    """Open a Screen of the usual size for as long as the `with` lasts."""
     from playwright.sync_api import sync_playwright
 
     path = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -139,7 +139,7 @@ def time_page(script, changes):
 
 
 def main():
-    """Rounds of both pages in turns, and the ratios of each round."""
+    """Run rounds of both pages in turn, and print the ratios of each round."""
     arguments = options(__doc__, rounds=3, changes=12)
     scripts = {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}
     rounds = []

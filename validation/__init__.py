@@ -1,3 +1,4 @@
-"""How far the estimate is from what PyTorch allocates: cases, truth, the scripts that make it, the
-comparison.
+"""Accuracy of the estimate against what PyTorch allocates.
+
+Cases, the measured or simulated truth, the scripts that make it, and the comparison.
 """

@@ -35,7 +35,7 @@ LENGTHS = np.geomspace(1 / 30, 64, 80)  # of prompts, over their mean: where pre
 
 
 def tables(scenarios, catalogs):
-    """All columns of scenarios of serving, percentiles too."""
+    """Return all columns of serving scenarios, including the percentiles."""
     part = next(parts(scenarios.assign(work="inference", implementation="vllm"), catalogs))
     assert part.problems.sound.all(), part.problems.remarks[0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -43,12 +43,12 @@ def tables(scenarios, catalogs):
 
 
 def column(table, name):
-    """A column with a value for every row."""
+    """Return a column with one value for each row."""
     return np.broadcast_to(table[name], table["rows"])
 
 
 def of_shape(shape, catalogs):
-    """The percentiles of a shape at the batch of each load, estimated and simulated."""
+    """Yield each percentile of a shape, estimated and simulated, at the batch of each load."""
     scenario = shape.drop(["shape", "further", "answer_tokens"]).to_dict() | {
         "sequence_tokens": shape["prompt_tokens"] + shape["answer_tokens"]
     }
@@ -73,7 +73,7 @@ def of_shape(shape, catalogs):
 
 
 def prefill_seconds(scenario, place, catalogs):
-    """Lengths of prompts, and what each adds to a step that decodes already."""
+    """Return prompt lengths and the time that each adds to a decode step. [tokens, s]"""
     prompts = np.unique(
         np.maximum(LENGTHS * scenario["prompt_tokens"], 1)
         .round()
@@ -92,12 +92,15 @@ def prefill_seconds(scenario, place, catalogs):
 
 
 def longest(scenario, catalogs):
-    """The longest prompt that the model's context takes."""
+    """Return the longest prompt that fits in the model's context. [tokens]"""
     return catalogs.models["max_position"][scenario["model"]] - scenario["sequence_tokens"]
 
 
 def simulated_percentiles(shape, place, table, prefill):
-    """The percentiles of requests that arrive at the rate of a row, the first tenth left out."""
+    """Return the percentiles of simulated requests that arrive at a row's rate. [s]
+
+    The first tenth of the requests is left out, because the queue is still filling.
+    """
     draw = np.random.default_rng(SEED)
     arrivals = np.cumsum(
         draw.exponential(1 / column(table, "arrivals_per_second")[place], REQUESTS)
@@ -126,7 +129,7 @@ def simulated_percentiles(shape, place, table, prefill):
 
 
 def lengths(draw, mean, variation_ratio):
-    """Log-normal lengths of that mean and coefficient of variation, in whole tokens."""
+    """Draw log-normal lengths with this mean and coefficient of variation. [tokens]"""
     square = np.log1p(variation_ratio**2)
     return np.maximum(
         np.rint(mean * np.exp(draw.standard_normal(REQUESTS) * np.sqrt(square) - square / 2)), 1
@@ -134,7 +137,7 @@ def lengths(draw, mean, variation_ratio):
 
 
 class Engine:
-    """What steps take on a replica, and how much it does at once."""
+    """Step times and limits of one replica of a serving engine."""
 
     def __init__(self, table, place):
         # By the sequences in it.
@@ -153,13 +156,13 @@ class Engine:
         self.least_seconds = max(column(table, "host_seconds")[place], weights[0])
 
     def mixed_seconds(self, sequences, prefill):
-        """A step that decodes so many sequences and runs so much prefill. [s]"""
+        """Time of a step that decodes `sequences` and also runs `prefill` seconds of prompts."""
         step = self.step_seconds[sequences]
         return max(step + prefill - min(self.weights_seconds, prefill, step), self.least_seconds)
 
 
 def simulate(arrivals, prompts, answers, work, engine):
-    """When each request gets its first token and its last. [s]"""
+    """Return when each request gets its first token and its last. [s]"""
     first, last = np.full(len(arrivals), np.nan), np.full(len(arrivals), np.nan)
     arrivals, prompts, answers, work = (
         values.tolist() for values in (arrivals, prompts, answers, work)
@@ -222,8 +225,9 @@ def simulate(arrivals, prompts, answers, work, engine):
 
 
 def summary(rows, by):
-    """The errors up to the load to which percentiles hold, and beyond; of the further shapes
-    apart.
+    """Errors by load: up to the one to which percentiles hold, and beyond it.
+
+    The ten further shapes have groups of their own.
     """
     beyond = np.where(rows["load_ratio"] > CERTAIN_LOAD, "beyond", "up to 0.8")
     groups = rows.assign(load=beyond, size=rows["error_ratio"].abs()).groupby(

@@ -1,5 +1,6 @@
-"""Own runs, judged on published runs: `python -m validation.calibration` writes
-results/calibration.csv.
+"""Accuracy of calibration on your own runs, judged on published runs.
+
+`python -m validation.calibration` writes results/calibration.csv.
 
 The estimate of a run is calibrated on others of the same software in the same release and on the
 same card, and held against it: on one run (a pair), and, as a log has many steps and a benchmark
@@ -38,8 +39,9 @@ FORMULAS = (
 
 
 def runs_of_one_card(catalogs):
-    """Published runs with the logarithm of measured over estimated time, and of the ends of their
-    range.
+    """Published runs with their error and the ends of their range, as logarithms.
+
+    The error is measured over estimated time.
     """
     rows = errors(pd.concat([published(), encoders()], ignore_index=True), catalogs)
     seconds = rows["measured"].str.endswith("_seconds")
@@ -58,8 +60,9 @@ def runs_of_one_card(catalogs):
 
 
 def drawn(rows, of, several):
-    """Runs that have so many others in their group, and draws of these. Shapes: (draws,), (runs,
-    draws).
+    """Draw `several` other runs of the same group for each run that has as many.
+
+    Return the runs and their draws. Shapes: (draws,), (several, draws).
     """
     ones, others = [], []
     for group in rows.groupby(of, sort=False).indices.values():
@@ -103,8 +106,9 @@ def likeness_among(table, catalogs):
 
 
 def calibrated(rows, ones, others, alike):
-    """The errors and ranges of runs before and after calibration on others, by the formulas of the
-    estimate.
+    """Errors and ranges of runs before and after calibration on other runs.
+
+    The estimate's own formulas do the calibration.
     """
     row = rows.loc[ones].reset_index(drop=True)
     columns = {
@@ -127,8 +131,9 @@ def calibrated(rows, ones, others, alike):
 
 
 def summary(runs):
-    """Runs, median errors, how much narrower and the share inside: of all alike, and of tables
-    alike.
+    """Medians of the errors, how much narrower the ranges are, and the share inside them.
+
+    Each figure is given twice: every run counts the same, and every table of runs counts the same.
     """
     runs = runs.assign(of_table=1 / runs.groupby(TABLE)["after"].transform("size"))
     made = {"runs": len(runs)}

@@ -1,5 +1,4 @@
-"""The rows of truth as cases: a scenario, the result column that it is held against, and the true
-bytes.
+"""Reference values as cases: a scenario, the result column to compare, the true bytes.
 
 Simulated rows are written as such cases. Published runs and measurements are read here, because one
 of their rows is several cases or none. A row whose set-up the scenario columns cannot express says
@@ -42,7 +41,7 @@ MEASURED_COUNTS = ("lora_rank", "batch", "sequence_tokens", "layers")
 
 
 def read(name):
-    """The rows of a data file as dicts of text; none where the file is not there yet."""
+    """The rows of a data file as dicts of text; none if the file does not exist yet."""
     path = DATA / f"{name}.csv"
     if not path.exists():
         return []
@@ -51,7 +50,7 @@ def read(name):
 
 
 def numbered(values):
-    """The values that are not empty, whole numbers as such."""
+    """The values that are not empty; integers as int."""
     return {
         name: int(value) if value.isdigit() else value for name, value in values.items() if value
     }
@@ -65,7 +64,7 @@ def published_scenario(row):
 
 
 def simulated_cases():
-    """The cases of simulated PyTorch, by file and number: the files whose rows have a `truth`."""
+    """The cases of simulated PyTorch, by file and number: from files whose rows have a `truth`."""
     for path in sorted(DATA.rglob("*.csv")):
         name = path.relative_to(DATA).with_suffix("").as_posix()
         with path.open(encoding="utf-8") as file:
@@ -75,9 +74,7 @@ def simulated_cases():
 
 
 def measured_cases():
-    """Two cases for each run on a real GPU: the most that PyTorch allocated, and the most that the
-    driver counted.
-    """
+    """Two cases for each run on a real GPU: PyTorch's peak and the driver's."""
     for number, row in enumerate(read("measured"), start=1):
         scenario = numbered({name: row[name] for name in (*MEASURED_IN, *MEASURED_COUNTS)})
         scenario |= (
@@ -100,9 +97,7 @@ def measured_cases():
 
 
 def published_cases():
-    """The peaks of published runs: what a run allocated, or what its allocator had reserved,
-    without the context.
-    """
+    """The peaks of published runs: allocated, or reserved by the allocator without the context."""
     for number, row in enumerate(read("published_memory"), start=1):
         if row["gigabytes"]:
             yield published_scenario(row) | {

@@ -1,5 +1,6 @@
-"""The estimate against every case: `python -m validation.compare` prints the error by group and
-writes `results/`.
+"""The estimate against every case: `python -m validation.compare`.
+
+It prints the error by group and writes `results/`.
 
 `errors.csv` has a row per case; `summary.csv` the median, 90th percentile and worst error, the
 share in the range and the range's half width; `verdicts.csv` whether published runs ran and what is
@@ -48,8 +49,9 @@ ASKED = [
 
 
 def with_fewer_layers(catalogs, model, layers):
-    """The catalogs with the model cut down to so many layers, an entry of its own; each side's
-    largest stack is cut.
+    """Return the catalogs with a copy of the model that has only this many layers, and its id.
+
+    Each side loses layers in its largest stack.
     """
     name = f"{model}-{layers}-layers"
     if layers == catalogs.models.at[model, "layers"]:
@@ -75,9 +77,7 @@ def with_fewer_layers(catalogs, model, layers):
 
 
 def predicted(cases, catalogs):
-    """The cases with their estimates beside them: error_ratio, whether the truth lies in the range,
-    and the problem.
-    """
+    """The cases with their estimate, error and problem, and whether the range holds the truth."""
     for row in cases.index[cases["layers"] > 0]:
         catalogs, name = with_fewer_layers(
             catalogs, cases.at[row, "model"], cases.at[row, "layers"]
@@ -126,8 +126,9 @@ def predicted(cases, catalogs):
 
 
 def summary(errors, by):
-    """Cases, refused ones, and the size of the error of the others; what a limit at the range's
-    high end kills and wastes.
+    """Cases, refusals and errors by group, and the cost of a limit at the range's high end.
+
+    The cost is the share of runs that it would kill, and the memory that it wastes.
     """
     answered = errors[errors["problem"] == ""]
     size = answered["error_ratio"].abs().groupby([answered[name] for name in by])
@@ -165,7 +166,7 @@ def of_memory():
 
 
 def of_speed(name):
-    """The runs of which a speed was published, once each; they ran."""
+    """The runs whose speed was published, once each; all of them fitted."""
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
     usable = (rows["left_out"] == "") & ~rows["assumed"].str.contains("|".join(OPEN))
     if "published_recompute" in rows:
@@ -181,7 +182,7 @@ def of_speed(name):
 
 
 def verdicts(catalogs):
-    """A row per published run: whether it ran, and whether it is said to fit.
+    """A row per published run: whether it ran, and whether the estimate says that it fits.
 
     Of runs that name their card: not those whose recompute or batch the source leaves open.
     """
@@ -198,8 +199,9 @@ def verdicts(catalogs):
 
 
 def verdicts_summary(runs):
-    """By work and outcome: runs, and the share called no, tight and yes; a row of all beside
-    them.
+    """Runs by work and outcome, and the shares that the estimate calls no, tight and yes.
+
+    The first rows are for all work together.
     """
     runs = runs[runs["problem"] == ""]
     groups = [("all", runs), *runs.groupby("work", observed=True)]

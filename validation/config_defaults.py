@@ -1,5 +1,6 @@
-"""Writes catalogs/read_off/config_defaults.yaml: what the config classes of transformers fill in
-where a config.json is silent.
+"""Writes catalogs/read_off/config_defaults.yaml from the config classes of transformers.
+
+It holds what a class fills in for a field that a config.json leaves out.
 
 Only the fields that calc/models/huggingface reads; a field that a class leaves empty is left out.
 Run it again when the pinned transformers changes, with requirements-validation.txt installed:
@@ -25,7 +26,7 @@ HEAD = """\
 
 
 def is_made(config_class):
-    """Whether a class takes its own defaults; one whose parts must be given does not."""
+    """Return whether a class can be made without arguments; one that needs its parts cannot."""
     try:
         config_class()
     except Exception:
@@ -34,8 +35,9 @@ def is_made(config_class):
 
 
 def class_defaults(config_class, names):
-    """Names -> defaults of a config class, as declared or else as an instance without arguments has
-    them; None left out.
+    """Defaults of a config class by field, as declared or else as an instance has them.
+
+    Defaults of None and mappings are left out.
     """
     declared = {
         name: parameter.default
@@ -54,8 +56,9 @@ def class_defaults(config_class, names):
 
 
 def parts_filled_in(config_class):
-    """The parts beside its text that a config class fills in where a file is silent, as
-    {"sub_configs": names}; {} without any.
+    """Return the parts besides its text that a config class fills in by itself.
+
+    As {"sub_configs": names}; {} if there are none.
     """
     made = config_class()
     parts = [
@@ -67,7 +70,7 @@ def parts_filled_in(config_class):
 
 
 def config_defaults():
-    """model_type -> field -> default, of the transformers that is installed."""
+    """Defaults by model_type and field, from the installed transformers."""
     from transformers import CONFIG_MAPPING
 
     model_types = load_catalogs().model_types

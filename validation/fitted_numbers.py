@@ -122,8 +122,10 @@ class Constant(NamedTuple):
 
 
 def constants(catalogs):
-    """The numbers that may move. Entries of a table that hold the same one are one number, but of
-    software, which shares its numbers with what is built on it alone.
+    """Return the numbers that may move in a fit.
+
+    Entries of a table that hold the same number move together. For software, this is so only if one
+    is built on the other.
     """
     found = []
     for table, fields in FIELDS.items():
@@ -145,7 +147,7 @@ def constants(catalogs):
 
 
 def _unmeasured(catalogs, table, field, names):
-    """The value of a number that nobody has measured: that of something like it, or no effect."""
+    """Value of a number that nobody has measured: that of a similar entry, or no effect."""
     entries = getattr(catalogs, table)
     if table == "earlier_releases":
         return PUBLISHED.get(field, np.nan)  # or as the newest release
@@ -159,7 +161,7 @@ def _unmeasured(catalogs, table, field, names):
 
 
 def with_values(catalogs, values):
-    """The catalogs with other values in the place of some constants."""
+    """Return the catalogs with other values for some constants."""
     tables = {}
     for constant, value in values.items():
         table = tables.setdefault(constant.table, getattr(catalogs, constant.table).copy())
@@ -168,7 +170,7 @@ def with_values(catalogs, values):
 
 
 def mark_assumed(catalogs, entries):
-    """The catalogs with entries that nobody has measured, whose ranges are wider."""
+    """Return the catalogs with entries marked as assumed, which have wider ranges."""
     tables = {}
     for table, name in entries:
         if table in ("engines", "utilization", "serving_steps", "kernels"):

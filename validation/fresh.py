@@ -74,7 +74,7 @@ SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio",
 
 
 def fresh_catalogs():
-    """The catalogs with the models of all published rows that they lack."""
+    """Return the catalogs with the models of all published rows added."""
     catalogs = with_published_models(load_catalogs())
     folders = [DATA / folder / "configs" for folder in FOLDERS]
     configs = [str(folder) for folder in folders if folder.exists()]
@@ -90,7 +90,7 @@ def expected(folder, family):
 
 
 def scenarios(folder, family, asked):
-    """The scenarios of a family by id, as first asked or with what their source states."""
+    """The scenarios of a family by id, as first asked or as their source states them."""
     path = DATA / folder / f"{family}_scenarios.csv"
     rows = pd.read_csv(path, keep_default_na=False, dtype=str).set_index("scenario")
     beyond = DATA / folder / "as_published.yaml"
@@ -109,7 +109,7 @@ def scenarios(folder, family, asked):
 
 
 def closed_loop_first_tokens(asks, table):
-    """First tokens as each benchmark printed them, by the requests that it sent in all. [s]
+    """Time to first token as each benchmark reports it, by its number of requests. [s]
 
     The first round of requests is sent at one moment; the more rounds follow, the less it weighs.
     Without a number, that of calc/speed/prefill.py.
@@ -125,7 +125,7 @@ def closed_loop_first_tokens(asks, table):
 
 
 def _error(true_low, true_high, low, high):
-    """Signed distance of an estimate between two ends from a figure between two ends. [ratio]"""
+    """Signed distance between an estimate and a figure that each have two ends. [ratio]"""
     return np.where(
         low > true_high, low / true_high - 1, np.where(high < true_low, high / true_low - 1, 0.0)
     )
@@ -179,7 +179,7 @@ def compared(folder, family, asked, catalogs):
 
 
 def all_compared(catalogs):
-    """Every figure; those of the folder that was first asked otherwise, asked both ways."""
+    """Every figure; those of the folder that was first asked otherwise appear in both ways."""
     asks = [("fresh", FIRST), *((folder, STATED) for folder in FOLDERS)]
     parts = [
         compared(folder, family, asked, catalogs)
@@ -191,7 +191,7 @@ def all_compared(catalogs):
 
 
 def summary(rows, by):
-    """Figures, median and 90th percentile of the error, share inside, half width, verdicts."""
+    """Number of figures, their error, the share inside the range, its half width, and verdicts."""
     answered = rows[rows["problem"] == ""]
     keys = [answered[name] for name in by]
     size = answered["error_ratio"].abs().groupby(keys)
@@ -211,7 +211,7 @@ def summary(rows, by):
 
 
 def side_by_side(rows, catalogs):
-    """The error of times by kind of row: fitted, held out of the fit, and sources left out whole.
+    """Errors of times by kind of row: fitted, held out, and sources added later.
 
     Of the fresh rows those of medium and high confidence, as their sources state them.
     """

@@ -1,5 +1,6 @@
-"""Writes a launch kit for each tool and way to run it, for validation/launch_parsers.py: `python -m
-validation.launch_files FOLDER`.
+"""Writes a launch kit for each tool and way to run it.
+
+`python -m validation.launch_files FOLDER`, for validation/launch_parsers.py.
 """
 
 import sys
@@ -14,7 +15,7 @@ FILE = Path(__file__).parent / "data" / "launch_scenarios.yaml"
 
 
 def scenario_of(entry, entries):
-    """The columns of an entry, over those of the entry that it is like."""
+    """The columns of an entry, on top of those of the entry that it is like."""
     inherited = scenario_of(entries[entry["like"]], entries) if "like" in entry else {}
     return inherited | {
         name: value for name, value in entry.items() if name not in ("like", "market")

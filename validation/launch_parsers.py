@@ -1,5 +1,4 @@
-"""Every launch kit of a folder as far as a machine without a GPU starts it: `python
-validation/launch_parsers.py FOLDER [TABLE]`.
+"""Starts every launch kit of a folder as far as a machine without a GPU can.
 
 Each file goes through the parser of the pinned release of its tool, each command through its
 launcher's, each script through bash and shellcheck; uv resolves what setup.sh installs, and aws
@@ -41,7 +40,7 @@ SETUP_PLACE = (
 
 
 def words_of(path, program):
-    """The words after a program in the commands of a script."""
+    """The words that follow a program in the commands of a script."""
     # A variable with its default.
     text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", path.read_text("utf-8"))
     lines = text.replace("\\\n", " ").splitlines()
@@ -51,8 +50,9 @@ def words_of(path, program):
 
 
 def training_json(path):
-    """transformers: every argument is TrainingArguments' or run_clm.py's own; bf16 asks for a GPU
-    unless use_cpu is set.
+    """Check a JSON of transformers: every argument is one of TrainingArguments or run_clm.py.
+
+    bf16 needs a GPU unless use_cpu is set.
     """
     from transformers import HfArgumentParser, TrainingArguments
 
@@ -64,7 +64,7 @@ def training_json(path):
 
 
 def training_yaml(path):
-    """TRL: the parser of its own script for the objective, as `--config` gives it the file."""
+    """Check a YAML of TRL with the parser of its script for the objective."""
     import importlib
 
     from transformers import TrainingArguments
@@ -101,8 +101,9 @@ def training_yaml(path):
 
 
 def accelerate_yaml(path):
-    """accelerate: the file as its launcher reads it, and the plugin with its fields, which the
-    launcher does not check.
+    """Check a YAML of accelerate as its launcher reads it, and the plugin's fields.
+
+    The launcher itself does not check the latter.
     """
     from accelerate import FullyShardedDataParallelPlugin
     from accelerate.commands.config.config_args import load_config_from_file
@@ -118,15 +119,17 @@ def accelerate_yaml(path):
 
 
 def deepspeed_json(path):
-    """DeepSpeed's own config class."""
+    """Check a JSON with DeepSpeed's own config class."""
     from deepspeed.runtime.config import DeepSpeedConfig
 
     DeepSpeedConfig(json.loads(path.read_text("utf-8")))
 
 
 def axolotl_yaml(path):
-    """axolotl's schema, which takes unknown fields silently: they are compared with its own and its
-    Liger plugin's.
+    """Check a YAML with axolotl's schema.
+
+    The schema silently accepts unknown fields, so they are compared with its own and its Liger
+    plugin's.
     """
     from axolotl.integrations.liger.args import LigerArgs
     from axolotl.utils.schemas.config import AxolotlInputConfig
@@ -141,15 +144,16 @@ def axolotl_yaml(path):
 
 
 def torchtitan_toml(path):
-    """torchtitan's own reader, strict about names."""
+    """Check a TOML with torchtitan's own reader, which is strict about names."""
     from torchtitan.config.manager import ConfigManager
 
     ConfigManager().parse_args(["--job.config_file", str(path)])
 
 
 def llamafactory_yaml(path):
-    """LLaMA-Factory's own argument classes; it asks for older transformers than the others, so its
-    check of them is off.
+    """Check a YAML with LLaMA-Factory's own argument classes.
+
+    It needs an older transformers than the other tools, so its version check is switched off.
     """
     os.environ["DISABLE_VERSION_CHECK"] = "1"
     from llamafactory.hparams.parser import _TRAIN_ARGS, HfArgumentParser
@@ -159,7 +163,7 @@ def llamafactory_yaml(path):
 
 
 def sky_yaml(path):
-    """SkyPilot's own task."""
+    """Check a YAML with SkyPilot's own task."""
     import sky
 
     here = os.getcwd()
@@ -171,7 +175,7 @@ def sky_yaml(path):
 
 
 def vllm_yaml(path):
-    """vLLM's parser, with the file as `--config` gives it, and the flags of its command."""
+    """Check a YAML with vLLM's parser, together with the flags of its command."""
     import vllm.platforms
     from vllm.platforms.cpu import CpuPlatform
 
@@ -191,7 +195,7 @@ def vllm_yaml(path):
 
 
 def sglang(words):
-    """SGLang's parser."""
+    """Check a command with SGLang's parser."""
     from sglang.srt.server_args import ServerArgs
 
     parser = argparse.ArgumentParser()
@@ -200,7 +204,7 @@ def sglang(words):
 
 
 def launcher(words):
-    """accelerate's parser, or torchrun's, whose flags begin with --nnodes."""
+    """Check a command with accelerate's parser, or torchrun's if its flags begin with --nnodes."""
     from accelerate.commands.launch import launch_command_parser
     from torch.distributed.run import get_args_parser
 
@@ -208,8 +212,9 @@ def launcher(words):
 
 
 def tune(words):
-    """torchtune: its recipe's own config with the overrides, through its `validate`, which builds
-    each call.
+    """Check a torchtune recipe's config and overrides by its `validate`.
+
+    It builds each call.
     """
     from omegaconf import OmegaConf
     from torchtune import config
@@ -223,7 +228,7 @@ def tune(words):
 
 
 def verl(words):
-    """verl: hydra over its own config, which refuses names that it does not have."""
+    """Check overrides with hydra over verl's own config, which refuses unknown names."""
     from hydra import compose, initialize_config_dir
 
     configs = (
@@ -234,7 +239,7 @@ def verl(words):
 
 
 def vllm_serve(words):
-    """TRL's own server."""
+    """Check the flags of TRL's own vLLM server."""
     from trl.scripts.vllm_serve import make_parser
 
     make_parser().parse_args_and_config(words, fail_with_unknown_args=True)
@@ -251,7 +256,7 @@ COMMANDS = {  # a word of a command -> the parser of what follows it
 
 
 def launch_script(path):
-    """The script, and its commands through their launchers' and tools' parsers."""
+    """Check the script, and its commands with the parsers of their launchers and tools."""
     shell_script(path)
     text = "\n".join(
         line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")
@@ -263,7 +268,7 @@ def launch_script(path):
 
 @cache
 def resolved(packages):
-    """Why uv finds no releases that can be installed together; empty where it does."""
+    """Return why uv finds no set of releases that install together; empty if it finds one."""
     command = [BESIDE / "uv", "pip", "compile", "--quiet", *SETUP_PLACE, "-"]
     done = subprocess.run(
         command, input="\n".join(packages), capture_output=True, text=True, check=False
@@ -272,15 +277,16 @@ def resolved(packages):
 
 
 def setup_script(path):
-    """The script, and its packages resolved for the machine's Python."""
+    """Check the script, and resolve its packages for the machine's Python."""
     shell_script(path)
     if why := resolved(tuple(words_of(path, "pip")[3:])):
         raise ValueError(why)
 
 
 def aws_script(path):
-    """aws.sh as it stands, with an `aws` before the real one that asks it for a skeleton:
-    parameters are checked, nothing is sent.
+    """Check aws.sh by running it with a stand-in for `aws`.
+
+    The stand-in asks the real one for a skeleton, which checks the parameters and sends nothing.
     """
     real = BESIDE / "aws"
     stand_in = f'''#!/bin/bash
@@ -303,7 +309,7 @@ exec "{real}" "$@" --generate-cli-skeleton output
 
 
 def shell_script(path):
-    """bash's parser, and shellcheck."""
+    """Check a script with bash's parser and with shellcheck."""
     for check in (["bash", "-n"], [BESIDE / "shellcheck", "--severity=warning"]):
         done = subprocess.run([*check, str(path)], capture_output=True, text=True, check=False)
         if done.returncode:
@@ -328,7 +334,7 @@ PARSERS = {
 
 
 def verdict_of(path):
-    """accepted, or what the parser says against the file."""
+    """Return accepted, or what the parser says against the file."""
     try:
         PARSERS[path.name](path)
     except ImportError as error:

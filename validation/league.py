@@ -31,9 +31,7 @@ TITLES = tuple(system.title for system in SYSTEMS)
 
 
 def cases(catalogs):
-    """The covered peaks of whole models of the catalog, each with the whole estimate of its
-    scenario.
-    """
+    """The covered peaks of whole models in the catalog, each with the estimate of its scenario."""
     rows = pd.read_csv(RESULTS / "errors.csv", keep_default_na=False, low_memory=False)
     rows = rows[
         rows["quantity"].isin(PEAKS)
@@ -44,12 +42,12 @@ def cases(catalogs):
 
 
 def inner_width(model, catalogs):
-    """The inner width of a model's networks."""
+    """Inner width of a model's feed-forward networks. [elements]"""
     return float(np.max(next(parts(as_frame({"model": model}), catalogs)).table["stack_ffn_width"]))
 
 
 def predictions_of(rows, ours, catalogs):
-    """A row for each case and estimator: predicted bytes, NaN where refused."""
+    """Yield a row for each case and estimator: predicted bytes, NaN where it refuses."""
     inner = {model: inner_width(model, catalogs) for model in rows["model"].unique()}
     for number, row in enumerate(ours.astype(object).to_dict("records")):
         case, model = rows.iloc[number], catalogs.models.loc[row["model"]]
@@ -82,8 +80,9 @@ def predictions_of(rows, ours, catalogs):
 
 
 def league(predictions):
-    """Answered, refused, median and 90th percentile of the error, and the share within 10 %, by
-    estimator.
+    """Cases answered and refused, and errors, by estimator.
+
+    The errors are the median, the 90th percentile, and the share within 10 %.
     """
     size = (predictions["predicted"] / predictions["truth"] - 1).abs()
     groups = predictions.assign(size=size, refused=predictions["predicted"].isna()).groupby(

@@ -38,18 +38,18 @@ WIDTHS = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "int8": 1.0, "int4": 0.5}
 
 
 class Refused(ValueError):
-    """An estimator has no word for what the row asks."""
+    """The estimator cannot answer what the row asks."""
 
 
 def only(row, **allowed):
-    """Refuse a row in which a choice is not among those that an estimator knows."""
+    """Refuse a row with a choice that an estimator does not know."""
     for name, values in {**{name: (value,) for name, value in PLAIN.items()}, **allowed}.items():
         if values is not None and row.get(name, values[0]) not in values:
             raise Refused(f"{name} {row[name]}")
 
 
 def by_vramcalc(row, model, is_allocated):
-    """Weights, states, activations and workspace of a few families."""
+    """Weights, states, activations and workspace of a few families. [B]"""
     trains = row["work"] == "training"
     only(
         row,
@@ -99,7 +99,7 @@ def by_vramcalc(row, model, is_allocated):
 
 
 def by_ftuneai(row, model, is_allocated):
-    """Fine-tuning of the models in its own list."""
+    """Fine-tuning of the models in its own list. [B]"""
     only(
         row,
         work=("training",),
@@ -136,7 +136,7 @@ def by_ftuneai(row, model, is_allocated):
 
 
 def by_gpu_estimator(row, model, is_allocated):
-    """Full training by the number of parameters."""
+    """Full training by the number of parameters. [B]"""
     only(
         row,
         work=("training",),
@@ -160,7 +160,7 @@ def by_gpu_estimator(row, model, is_allocated):
 
 
 def by_llm_sizer(row, model, _):
-    """Weights and cache of serving, a head of its own for each key."""
+    """Weights and KV cache of serving, without grouped heads. [B]"""
     only(row, work=("inference",))
     if row["precision"] not in WIDTHS:
         raise Refused(row["precision"])
@@ -171,8 +171,9 @@ def by_llm_sizer(row, model, _):
 
 
 def by_llm_analysis(row, model, _):
-    """Weights, gradients, states and activations of Megatron's formulas; of serving weights and
-    cache.
+    """Weights, gradients, states and activations by Megatron's formulas. [B]
+
+    For serving: weights and KV cache.
     """
     trains = row["work"] == "training"
     sharding = {
@@ -231,7 +232,7 @@ def by_llm_analysis(row, model, _):
 
 
 def by_profiler(row, model, is_allocated):
-    """Weights, cache and a fixed overhead of serving."""
+    """Weights, KV cache and a fixed overhead of serving. [B]"""
     only(row, work=("inference",))
     bits = 8 * WIDTHS.get(row["precision"], np.nan)
     cache = calculate_vram_kv(
@@ -247,7 +248,7 @@ def by_profiler(row, model, is_allocated):
 
 
 def by_modelinfo(row, model, is_allocated):
-    """Weights of 16 bits and cache of serving from a model's config."""
+    """16-bit weights and KV cache of serving, from a model's config. [B]"""
     only(row, work=("inference",), precision=("bf16", "fp16"))
     config = {
         "num_hidden_layers": "layers",
@@ -262,7 +263,7 @@ def by_modelinfo(row, model, is_allocated):
 
 
 def by_vramscout(row, model, is_allocated):
-    """Weights, cache, prefill and runtime of serving."""
+    """Weights, KV cache, prefill and runtime of serving. [B]"""
     only(row, work=("inference",))
     if row["precision"] not in WIDTHS:
         raise Refused(row["precision"])

@@ -1,5 +1,6 @@
-"""Measure what a CUDA GPU really holds, per phase: `python -m validation.measure --out FILE` (or
-`make measure`).
+"""Measure what a CUDA GPU holds in each phase: `python -m validation.measure --out FILE`.
+
+`make measure` does the same.
 
 Needs torch, transformers and peft; models are made from `configs.json` with random weights, nothing
 is downloaded. A supervisor starts a worker that appends a row per case of `cases.csv` and leaves at
@@ -30,9 +31,7 @@ def read_cases(path):
 
 
 def columns_of(cases):
-    """The columns of the result: the case's own, what happened, the peaks, each phase's counters,
-    the machine.
-    """
+    """The columns of the result: the case, what happened, peaks, counters by phase, the machine."""
     peaks = [f"peak_{counter}_bytes" for counter in COUNTERS[:3]]
     counters = [f"{phase}_{counter}_bytes" for phase in PHASES for counter in COUNTERS]
     return [
@@ -54,8 +53,9 @@ def append(path, cases, row):
 
 
 def reader_of_counters(row, cuda):
-    """A function that writes the memory counters into the row at the end of a phase; on a CPU there
-    are none.
+    """Return a function that writes the memory counters into the row at the end of a phase.
+
+    On a CPU there are none.
     """
 
     def read(phase):
@@ -78,7 +78,7 @@ def reader_of_counters(row, cuda):
 
 
 def machine(device, torch, transformers):
-    """Card, versions and the memory that the driver counts before any model is there."""
+    """Return the card, the versions, and the memory that the driver counts before any model. [B]"""
     about = {"torch": torch.__version__, "transformers": transformers.__version__, "card": device}
     if device == "cuda":
         torch.ones(8, 8, device="cuda") @ torch.ones(8, 8, device="cuda")
@@ -98,7 +98,7 @@ def machine(device, torch, transformers):
 
 
 def measured(case, about, device, torch):
-    """The row of one case, whatever became of it."""
+    """Measure one case. Return its row, whether it ran, ran out of memory or failed."""
     from validation import steps
 
     cuda = torch.cuda if device == "cuda" else None
@@ -123,8 +123,9 @@ def measured(case, about, device, torch):
 
 
 def work(options):
-    """The worker: a row per case from `start` on; it leaves with SUSPECT_CONTEXT after an
-    unexpected error.
+    """Run the worker: append a row per case, from `start` on.
+
+    It exits with SUSPECT_CONTEXT after an unexpected error.
     """
     import torch
     import transformers

@@ -1,5 +1,6 @@
-"""How configs are counted beside their classes on the meta device: `python -m
-validation.model_types [types|parts|published]`.
+"""Compare how configs are counted with their classes on the meta device.
+
+`python -m validation.model_types [types|parts|published]`.
 
 types: the default config of every type that has a head, with what LACKS adds; of a type of several
 parts the text part is held against the language model and the head. parts: the law over all default
@@ -82,7 +83,7 @@ SECONDS = 60  # a class that takes longer to build is left out
 
 @contextmanager
 def at_most(seconds):
-    """Ends what takes longer by a TimeoutError."""
+    """Raise TimeoutError in code that takes longer than this."""
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError()))
     signal.alarm(seconds)
     try:
@@ -92,9 +93,7 @@ def at_most(seconds):
 
 
 class Built(NamedTuple):
-    """A class as its config builds it: all its parameters, and those of its text part where it has
-    several parts.
-    """
+    """A class as its config builds it: all its parameters, and those of its text part, if any."""
 
     config: dict
     parameters: int
@@ -102,7 +101,7 @@ class Built(NamedTuple):
 
 
 def built(name, head, fields):
-    """The class of a type, or the name of the error by which it cannot be built."""
+    """Build the class of a type, or return the name of the error that prevents it."""
     try:
         with at_most(SECONDS), torch.device("meta"):
             config = AutoConfig.for_model(name, **fields)
@@ -119,7 +118,7 @@ def built(name, head, fields):
 
 
 def ours(config, catalogs):
-    """Our row of a config, or the sentence by which it is refused."""
+    """Return our row of a config, or the sentence that refuses it."""
     try:
         return model_table({"it": read_config(config, "it", catalogs)}, catalogs.families)[0].loc[
             "it"
@@ -129,7 +128,7 @@ def ours(config, catalogs):
 
 
 def compared(truth, row):
-    """exact, wrong, or refused: also where the note says that the class is not covered."""
+    """Return exact, wrong or refused, and whether the note says that the class is not covered."""
     why = (
         row
         if isinstance(row, str)
@@ -144,7 +143,7 @@ def compared(truth, row):
 
 
 def rows_of_types(catalogs):
-    """Every type of each set of heads: its class's count and ours."""
+    """Yield every type of each set of heads: the count of its class, and ours."""
     for kind, (names, head) in SETS.items():
         for name in sorted(names):
             made = built(name, head, LACKS.get(name, {}))
@@ -157,8 +156,9 @@ def rows_of_types(catalogs):
 
 
 def rows_of_published(catalogs):
-    """Every published config: its class's count and ours; a class that transformers lacks is `not
-    built`.
+    """Yield every published config: the count of its class, and ours.
+
+    A class that transformers lacks is `not built`.
     """
     for case in map(
         json.loads, (HERE / "data" / "published_configs.jsonl").read_text("utf-8").splitlines()
@@ -181,11 +181,11 @@ def rows_of_published(catalogs):
 
 
 def verdict_of_parts(of_class, row, ratios):
-    """counted: the row and what is left out make the class; named: the note names a part without a
-    count.
+    """Return how well our row and its note account for all parameters of a class.
 
-    sized: the note says that a plain model stands for it, and the class is within its range;
-    beyond: it is not; else silent.
+    counted: the row and the parts left out add up to the class. named: the note names a part
+    without a count. sized: the note says that a plain model stands for it, and the class is within
+    its range; beyond: it is not; else silent.
     """
     here, left_out = int(row["parameters"]), int(row["left_out_parameters"])
     if of_class == here + left_out:
@@ -204,9 +204,7 @@ def verdict_of_parts(of_class, row, ratios):
 
 
 def rows_of_parts(catalogs):
-    """Every type: all that its class counts, what we count and leave out, and what our note
-    says.
-    """
+    """Yield for every type what its class counts, what we count and leave out, and our note."""
     heads = {
         name: AutoModel for name in modeling_auto.MODEL_MAPPING_NAMES if name in CONFIG_MAPPING
     }

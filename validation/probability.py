@@ -1,5 +1,6 @@
-"""How sure a fit is, against published runs: `python -m validation.probability` prints it and
-writes `results/probability.csv`.
+"""Coverage of the probability that a run fits, against published runs.
+
+`python -m validation.probability` prints it and writes `results/probability.csv`.
 
 Memory: how many published peaks lie at or below the level that so many should, where the spread of
 each kind of work is that of the other models' runs (a run alone in its kind takes the spread of
@@ -23,9 +24,7 @@ LEVELS = (0.5, 0.75, 0.9, 0.95)
 
 
 def published_errors():
-    """The peaks of published runs: kind of work, model, and the logarithm of measured over
-    estimated.
-    """
+    """Peaks of published runs: kind of work, model, and log of measured over estimated."""
     errors = pd.read_csv(RESULTS / "errors.csv", keep_default_na=False, low_memory=False)
     runs = errors[
         errors["group"].str.startswith("published")
@@ -49,7 +48,7 @@ def published_errors():
 
 
 def spread_ratio(runs):
-    """Root mean square of the errors over models, each model's runs as one. [share]"""
+    """Root mean square of the errors over models; the runs of a model count as one. [share]"""
     return (
         np.sqrt((runs["ln_error"] ** 2).groupby(runs["model"]).mean().mean())
         if len(runs)
@@ -58,7 +57,7 @@ def spread_ratio(runs):
 
 
 def held_out(errors):
-    """The spread that each run is judged by: of its kind's other models, or of what is derived."""
+    """Spread by which each run is judged: that of its kind's other models, or a derived one."""
     derived = errors[errors["kind"] == "derived"]
     spreads = [
         spread_ratio(errors[(errors["kind"] == row.kind) & (errors["model"] != row.model)])
@@ -68,7 +67,7 @@ def held_out(errors):
 
 
 def coverage(errors):
-    """By kind: runs, models, spread, and the share of runs at or below each stated level."""
+    """Runs, models and spread by kind, and the share of runs at or below each stated level."""
     standing = errors["ln_error"] / (SCALE * held_out(errors))
     rows = []
     for kind, part in [("all", errors), *errors.groupby("kind")]:
@@ -89,7 +88,7 @@ def coverage(errors):
 
 
 def brier(runs):
-    """By work: runs with a card, and the mean squared difference of probability and outcome."""
+    """Runs with a card, and the mean squared difference of probability and outcome, by work."""
     runs = runs[runs["problem"] == ""]
     squared = (runs["fit_probability"].astype(float) - (runs["outcome"] == RAN)) ** 2
     return pd.DataFrame(

@@ -1,5 +1,6 @@
-"""Ranges of time by leaving one out: `python -m validation.ranges` prints what each corner of them
-asks for, and what is kept.
+"""Ranges of time by leaving one group out: `python -m validation.ranges`.
+
+It prints the range that each combination of corners needs, and the range as it stands.
 
 Rows of one model on one card err together, so that each such pair counts once: a group's weight is
 1, however many its rows. The ends at which a twentieth lies beyond on either side are taken from
@@ -31,9 +32,7 @@ UNSAID = ("one-source",)  # corners that widen nothing
 
 
 def with_corners(rows, catalogs):
-    """The compared rows with the logarithm of the true time over ours, their corners, and their
-    group.
-    """
+    """Add to the rows the log of true over estimated time, their corners and their group."""
     compared = errors(rows, catalogs)
     table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), catalogs)
     codes = np.broadcast_to(
@@ -69,7 +68,7 @@ def with_corners(rows, catalogs):
 
 
 def ends(rows):
-    """The logarithms beyond which a twentieth of the weight lies, each group of weight 1."""
+    """The 5th and 95th percentile of the log error; each group has weight 1."""
     ordered = rows.sort_values("true_ln")
     share = (1 / ordered.groupby("group")["true_ln"].transform("size")).cumsum()
     middle = (share - share.iloc[0] / 2) / share.iloc[-1]
@@ -77,7 +76,7 @@ def ends(rows):
 
 
 def held_out_inside(rows, by):
-    """Share of the rows of a group or source inside the ends of all others, on average."""
+    """Mean share of the rows of a group or source that lie inside the ends of all others."""
     groups = rows.groupby(by)
     if groups.ngroups < 2:
         return np.nan
@@ -89,9 +88,7 @@ def held_out_inside(rows, by):
 
 
 def asked_for(rows):
-    """What a set of rows asks for: its ends as ratios, and how they hold on a group that was left
-    out.
-    """
+    """The range that a set of rows needs, and how well it holds for a group that was left out."""
     low, high = np.exp(ends(rows))
     return pd.Series(
         {
@@ -109,7 +106,7 @@ def asked_for(rows):
 
 
 def main():
-    """Print what each combination of corners asks for beside the range as it stands."""
+    """Print the range that each combination of corners needs beside the range as it stands."""
     rows = with_corners(
         pd.concat([published(), encoders()], ignore_index=True),
         with_published_models(load_catalogs()),

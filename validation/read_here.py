@@ -1,5 +1,6 @@
-"""Families that the catalog has no blocks of: the estimate with blocks read off here beside a whole
-simulated step.
+"""Compare estimates with simulated steps for families that the catalog has no blocks of.
+
+Their blocks are read off on this machine.
 
 Each family's default config in bf16, AdamW, no recompute. Needs requirements/validation.txt:
 `python -m validation.read_here [FAMILY...]`.
@@ -44,9 +45,7 @@ ROW |= {"optimizer": "adamw", "optimizer_kernel": "foreach", "attention": "flash
 
 
 def row_of(name, config, scenario, said, catalogs):
-    """One family: the peak of its whole step, the estimate with its own blocks, and the time that
-    both took.
-    """
+    """One family: its simulated peak, the estimate with its own blocks, and the time of both."""
     first, blocks = said["rows"][0], said["blocks"]
     row = {"type": name, "batch": scenario["batch"], "sequence_tokens": scenario["sequence_tokens"]}
     row |= {

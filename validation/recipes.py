@@ -29,7 +29,7 @@ ABOUT = ("recipe", "source_tool", "unread")
 
 
 def read(folder, catalogs):
-    """A row for each recipe: its scenario's columns, or why it is not read."""
+    """Yield a row for each recipe: its scenario's columns, or why it is not read."""
     paths = sorted(path for part in FOLDERS for path in (folder / part).rglob("*.yaml"))
     rows = []
     for path in paths:

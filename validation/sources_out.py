@@ -1,5 +1,7 @@
-"""Times with each source left out in turn: `python -m validation.sources_out`, part of
-`make accuracy`, writes results/sources_left_out.csv and adds to results/fitted_and_left_out.csv.
+"""Accuracy of times with each source left out in turn: `python -m validation.sources_out`.
+
+Part of `make accuracy`. It writes results/sources_left_out.csv and adds to
+results/fitted_and_left_out.csv.
 
 Every number of catalogs/calibrated to which a source's times respond is refitted without them, and
 they are estimated again with the result. All numbers move together to where the absolute error of
@@ -49,7 +51,7 @@ REFITTED = "fitted, its source left out"  # how a row is called beside those as 
 
 
 def figures():
-    """All published times of medium and high confidence, with their scenarios. One a row."""
+    """All published times of medium and high confidence with their scenarios, one a row."""
     known = pd.concat([published(), encoders()], ignore_index=True).assign(folder="")
     paths = sorted(DATA.glob("*/*_expected.csv"))
     others = [
@@ -67,7 +69,7 @@ def figures():
 
 
 def _stated(folder, family):
-    """The times of a family of rows of sources that were scored before they were used."""
+    """Times of a family of rows from sources that were scored before they were used."""
     rows = expected(folder, family)
     rows = rows[rows["quantity"].isin(TIMES) & (rows["confidence"] != "low")]
     asked = scenarios(folder, family, STATED).loc[rows["id"]].reset_index(drop=True)
@@ -84,7 +86,7 @@ def _stated(folder, family):
 
 
 def estimate_times(rows, catalogs):
-    """The rows with the estimate, the logarithm of its error as a time, and the range's ends."""
+    """Add the estimate to rows: its log error as a time, and whether the range holds the figure."""
     asks = rows[[name for name in rows if name in BY_NAME]].fillna("").reset_index(drop=True)
     table, problems = time_table(asks, catalogs)
     measured = rows["measured"].to_numpy()
@@ -112,7 +114,7 @@ def estimate_times(rows, catalogs):
 
 
 def responses(rows, at_first, catalogs, numbers):
-    """Logarithm of each row's time for one of each number. Shape (rows, numbers)."""
+    """Derivative of each row's log time by the log of each number. Shape (rows, numbers)."""
     found = np.zeros((len(rows), len(numbers)))
     reach = {
         "engines": rows["implementation"],
@@ -132,13 +134,13 @@ def responses(rows, at_first, catalogs, numbers):
 
 
 def weights(rows):
-    """Rows of one model on one card, of one source and kind of time, are 1 together."""
+    """Weight of each row: the rows of one model, card, source and kind of time sum to 1."""
     alike = rows.groupby(["publisher", "kind", "model", "gpu"])["row"]
     return 1 / alike.transform("size").to_numpy()
 
 
 def least_error(errors, response, weight, start):
-    """The logarithms by which the numbers move so that the weighted absolute error is least.
+    """Logs by which the numbers move to minimize the weighted absolute error.
 
     One number after another: with the others as they are, the best value is the median of the
     values that the rows imply, weighted by how much each row responds.
@@ -160,14 +162,14 @@ def least_error(errors, response, weight, start):
 
 
 def _median(values, weight):
-    """The value at which half of the weight lies on either side."""
+    """The weighted median."""
     order = np.argsort(values)
     total = np.cumsum(weight[order])
     return values[order][np.searchsorted(total, total[-1] / 2)]
 
 
 def without(publisher, rows, response, numbers, every, catalogs):
-    """The rows of a source, estimated with what the others say, and what rests on it alone."""
+    """Estimate a source's rows from the other sources; name the numbers that rest on it alone."""
     own = (rows["publisher"] == publisher).to_numpy()
     fits = ~(own | rows["held_out"].to_numpy(dtype=bool))
     weight = weights(rows) * fits
@@ -188,7 +190,10 @@ def without(publisher, rows, response, numbers, every, catalogs):
 
 
 def _resting_alone(numbers, own_response, alone):
-    """Entries whose numbers rest on a source alone by a quarter of what its rows respond to."""
+    """Entries whose numbers mostly rest on one source.
+
+    More than a quarter of what its rows respond to are numbers that no other source gives.
+    """
     shares = {}
     for place, number in enumerate(numbers):
         for name in number.entries:
@@ -199,7 +204,7 @@ def _resting_alone(numbers, own_response, alone):
 
 
 def table_of(before, after):
-    """Errors as fitted and with the source left out, side by side, by source and kind of time."""
+    """Errors as fitted and with the source left out, by source and kind of time."""
     parts = []
     for rows in (before, after):
         groups = rows.groupby(["publisher", "kind"])
@@ -220,7 +225,7 @@ def table_of(before, after):
 
 
 def of_every_source(rows, catalogs):
-    """The rows as fitted, and each estimated without its source. Rows that are refused are out."""
+    """The rows as fitted, and each estimated without its source; refused rows are left out."""
     rows = estimate_times(rows, catalogs)
     rows = rows[rows["slower_ln"].notna()].reset_index(drop=True)
     errors = rows["slower_ln"].to_numpy()
@@ -238,7 +243,7 @@ def of_every_source(rows, catalogs):
 
 
 def beside_the_others(after):
-    """Errors of the rows that were fitted, by kind, as fitted_and_left_out.csv has them."""
+    """Errors of the refitted rows by kind, in the form of fitted_and_left_out.csv."""
     fitted = after[(after["folder"] == "") & ~after["held_out"].astype(bool)]
     groups = fitted.groupby(["work", "kind"])
     error = fitted["error_ratio"].abs().groupby([fitted["work"], fitted["kind"]])
@@ -256,7 +261,7 @@ def beside_the_others(after):
 
 
 def main():
-    """Print the errors by source, write them, and put those by kind beside the others."""
+    """Print the errors by source, write them, and add those by kind to the other table."""
     rows, after = of_every_source(figures(), fresh_catalogs())
     table = table_of(rows, after).round(3)
     table.reset_index().to_csv(RESULTS / "sources_left_out.csv", index=False)

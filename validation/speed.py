@@ -1,5 +1,6 @@
-"""Time against published runs: `python -m validation.speed` prints the error and writes
-results/speed_errors.csv.
+"""Accuracy of times against published runs: `python -m validation.speed`.
+
+It prints the errors and writes results/speed_errors.csv.
 
 The numbers of catalogs/calibrated/utilization.yaml, engines.yaml, serving_steps.yaml and
 kernels.yaml were fitted to one part of the rows; the other was held out of the fit, by a rule that
@@ -75,15 +76,16 @@ IN_STEP = {"SGLang": "in-step"}
 
 
 def published():
-    """The published figures that a scenario can say, one a row, with the mark of those held out."""
+    """Published figures that a scenario can express, one a row; `held_out` if not fitted."""
     return pd.concat([_read("throughput_published", 3), serving()], ignore_index=True).astype(
         {"value": float}
     )
 
 
 def serving():
-    """Serving under load: a row for each time of a run. A sweep over the requests in flight is held
-    out whole or not at all.
+    """Serving under load: a row for each time of a run.
+
+    A sweep over requests in flight is held out as a whole or not at all.
     """
     rows = _read("throughput_serving_2026", 2, SWEEP)
     lengths = rows[[*NOMINAL, "sequence_tokens"]].astype(float)
@@ -97,14 +99,15 @@ def serving():
 
 
 def encoders():
-    """Published rates of encoders of text, images and sound, in tokens read or, of speech, written;
-    a third is held out.
+    """Published rates of encoders of text, images and sound, a third of them held out.
+
+    They are in tokens read; for speech, in tokens written.
     """
     return _read("throughput_encoders", 3).astype({"value": float})
 
 
 def _read(name, one_of, key=("row",)):
-    """The rows that a scenario can say; of their keys one of so many is held out."""
+    """The rows of a file that a scenario can express; one in so many keys is held out."""
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
     rows["software_release"] = rows["engine_release"].where(rows["engine"].isin(OWN_RELEASES), "")
     rows = rows[rows["left_out"] == ""].reset_index(drop=True)
@@ -117,11 +120,10 @@ def _read(name, one_of, key=("row",)):
 
 
 def published_runs(catalogs):
-    """Published runs by kind of work, software, model, card and precision, as
-    catalogs/calibrated/time_runs.yaml has them.
+    """Number of published runs by kind of work, software, model, card and precision.
 
-    Of models and cards that the catalog has, and of the software itself: engines that are asked as
-    another are left out.
+    As in catalogs/calibrated/time_runs.yaml. Of models and cards that the catalog has, and of the
+    software itself: engines that are asked as another are left out.
     """
     rows = pd.concat([published(), encoders()], ignore_index=True)
     in_catalogs = rows["model"].isin(catalogs.models.index) & rows["gpu"].isin(catalogs.gpus.index)
@@ -133,7 +135,7 @@ def published_runs(catalogs):
 
 
 def with_published_models(catalogs):
-    """The catalogs with the models and cards of the published runs that they lack."""
+    """Return the catalogs with the missing models and cards of published runs added."""
     models = json.loads((DATA / "throughput_models.json").read_text("utf-8"))
     for name, card in json.loads((DATA / "throughput_cards.json").read_text("utf-8")).items():
         gpus, utilization = (table.copy() for table in (catalogs.gpus, catalogs.utilization))
@@ -151,7 +153,7 @@ def with_published_models(catalogs):
 
 
 def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Columns, np.ndarray]:
-    """The columns of the scenarios with time in it, and what is wrong with each."""
+    """The columns of the scenarios up to time, and the problem of each row."""
     table, problems = {}, np.full(len(scenarios), "", dtype=object)
     for part in parts(scenarios, catalogs):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -190,7 +192,7 @@ def errors(rows, catalogs):
 
 
 def summary(compared, by):
-    """The errors by group, as the Accuracy tab has them by source."""
+    """The errors by group, as the Accuracy tab shows them by source."""
     return by_source(compared, by).set_index(by).round(3)
 
 

@@ -1,6 +1,4 @@
-"""One case on a real device: the model, its batch, and a training step or a prefill with some
-tokens, by phase.
-"""
+"""One case on a real device, by phase: a training step, or a prefill with some tokens."""
 
 import json
 from contextlib import nullcontext
@@ -24,9 +22,7 @@ LAYERS = {
 
 
 def build(case, device):
-    """The model of a case with random weights in the precision that the case stores, and its
-    config.
-    """
+    """Return the model of a case, random in its stored precision, and its config."""
     fields = dict(CONFIGS[case["model"]])
     architecture, model_type = fields.pop("architecture"), fields.pop("model_type")
     if case["layers"]:
@@ -87,7 +83,7 @@ def optimizer_of(case, parameters):
 
 
 def train(case, model, batch, device, read):
-    """Two steps: the first makes the optimizer's state, the second is read phase by phase."""
+    """Run two steps. The first makes the optimizer's state; the second is read phase by phase."""
     model.train()
     if case["recompute"] == "full":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -116,7 +112,7 @@ def train(case, model, batch, device, read):
 
 
 def serve(case, model, batch, read):
-    """A prefill of all tokens, then a few tokens one by one."""
+    """Run a prefill of all tokens, then decode a few tokens one by one."""
     model.eval()
     with torch.no_grad():
         last = {} if case["logits"] == "all" else {"logits_to_keep": 1}
@@ -130,9 +126,7 @@ def serve(case, model, batch, read):
 
 
 def run(case, device, read):
-    """Go through the phases of a case, calling `read` at the end of each; return the number of
-    parameters.
-    """
+    """Run the phases of a case and call `read` after each. Return the number of parameters."""
     model, config = build(case, device)
     read("build")
     batch = inputs(case, config, device)

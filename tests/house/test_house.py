@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks")
+WITH_DOCSTRINGS = ("calc", "views", "refresh", "shelf", "validation", "benchmarks")
 LONGEST_LINES = 400
 LONGEST_FUNCTION_LINES = 40
 LONGEST_FIRST_LINE = 90  # of a docstring
@@ -276,7 +277,7 @@ def docstrings(path):
 
 
 def test_a_docstring_begins_with_one_short_sentence():
-    for path in python_files("calc", "views", "refresh", "shelf"):
+    for path in python_files(*WITH_DOCSTRINGS):
         long = [
             name
             for name, text in docstrings(path)
@@ -287,7 +288,7 @@ def test_a_docstring_begins_with_one_short_sentence():
 
 def test_a_docstring_begins_with_a_quantity_or_an_action():
     """Not with What, Whether, Of and the like."""
-    for path in python_files("calc", "views", "refresh", "shelf"):
+    for path in python_files(*WITH_DOCSTRINGS):
         riddles = [name for name, text in docstrings(path) if RIDDLES.match(text)]
         assert riddles == [], name_of(path)
 

@@ -47,7 +47,7 @@ def in_flight(rates: list[float], answer_seconds: float) -> np.ndarray:
 
 
 def main() -> None:
-    """Write the comparison."""
+    """Simulate every curve, number of replicas and answer time; write and print the comparison."""
     rows = []
     for curve, replicas, answer in product(CURVES, PEAK_REPLICAS, ANSWER_SECONDS):
         ratios = Load(curve_of(curve)).ratios

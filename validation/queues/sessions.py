@@ -37,7 +37,7 @@ class Cache:
         self.empty, self.unused = blocks, OrderedDict()
 
     def reuse(self, blocks: list) -> int:
-        """Take the blocks of a conversation that are there, from the first on; their number."""
+        """Take a conversation's cached blocks up to the first missing one. Return their number."""
         found = 0
         for block in blocks:
             if block not in self.unused:
@@ -47,14 +47,14 @@ class Cache:
         return found
 
     def take(self, count: int) -> None:
-        """Take so many other blocks: empty ones, then those that were not used for longest."""
+        """Take `count` other blocks: empty ones, then the least recently used."""
         self.empty -= count
         while self.empty < 0 and self.unused:
             self.unused.popitem(last=False)
             self.empty += 1
 
     def end(self, blocks: list) -> None:
-        """The blocks of a request are unused, the last of them to be evicted first."""
+        """Release the blocks of a request; the last of them is evicted first."""
         for block in reversed(blocks):
             self.unused[block] = None
 

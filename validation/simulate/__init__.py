@@ -1,3 +1,4 @@
-"""What PyTorch allocates, found without a GPU: fake CUDA tensors, real models, every storage
-followed.
+"""Simulate without a GPU what PyTorch allocates: real models on fake CUDA tensors.
+
+Every storage is followed from its allocation to its release.
 """

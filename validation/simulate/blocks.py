@@ -1,4 +1,4 @@
-"""Reads what a block keeps and needs off real models and writes catalogs/read_off/blocks.yaml.
+"""Reads off real models what a block saves and needs, for catalogs/read_off/blocks.yaml.
 
 python -m validation.simulate.blocks --family llama
 """
@@ -25,8 +25,10 @@ KEPT = {
 
 
 def observe_kept(family, case, number_format, name, **more):
-    """One step. Of a block that is recomputed the simulated truth takes SiLU's backward pass apart,
-    and so do its forms.
+    """Run one step and record what it saves.
+
+    In a recomputed block, the backward pass of SiLU runs as separate operators, as in the simulated
+    truth.
     """
     with silu_in_one_kernel(name != "checkpoint"):
         return observe_training(family, case, number_format, **KEPT[name], **more)
@@ -67,7 +69,7 @@ def saved_alone(family, number_format, attention, saved):
 
 
 def forms_of(family, number_format, attention):
-    """All vectors of one kind of block in one number format with one kind of attention."""
+    """All forms of one kind of block in one number format with one kind of attention."""
     cases = family.made_up(number_format, attention)[:2]
     sizes = [family.measure(case) for case in cases]
     tokens = [tokens_of(case) for case in cases]
@@ -97,16 +99,14 @@ def forms_of(family, number_format, attention):
 
 
 def bytes_of(storages, reader):
-    """Bytes of the storages that grow with the tokens."""
+    """Total of the storages that grow with the tokens. [B]"""
     return sum(
         storage.bytes for storage in storages if not reader.is_weight(storage.bytes, storage.bytes)
     )
 
 
 def check(family, form, case, which, dropout=True):
-    """Rows of simulated bytes beside the form's, per quantity, for one case that the form was not
-    read from.
-    """
+    """Rows of simulated bytes beside the form's, by quantity, for a case that was not fitted."""
     rows, sizes, tokens = [], family.measure(case), tokens_of(case)
     sizes |= {dropped: sizes.get(name, 0) * dropout for name, dropped in DROPPED.items()}
     number_format = form["format"]
@@ -167,7 +167,7 @@ def keep_rows(block, rows):
 
 
 def print_errors(checks):
-    """Where a form differs from what was simulated by more than a twentieth of a per cent."""
+    """Print where a form differs from the simulation by more than 0.05 %."""
     for row in checks:
         error = (
             row["form_bytes"] / row["simulated_bytes"] - 1

@@ -1,5 +1,4 @@
-"""A CUDA device that is not there: fake tensors take PyTorch's CUDA code paths on a CPU-only
-machine.
+"""A CUDA device that does not exist: fake tensors take PyTorch's CUDA code paths on a CPU.
 
 Import before torch is used. Attention is sent to the kernel that CUDA's dispatcher would choose,
 and transformers is told that fake tensors are ordinary ones (it takes other branches while
@@ -20,7 +19,7 @@ TORCH = Path(importlib.util.find_spec("torch").origin).parent
 
 
 def load_guard():
-    """Compile, once, and load the do-nothing CUDA guard."""
+    """Compile (once) and load the CUDA guard that does nothing."""
     source = HERE / "noop_cuda_guard.cpp"
     library = (
         Path(tempfile.gettempdir())
@@ -65,11 +64,11 @@ kernels_used = []
 
 
 def attention_kernel(query, key, value, mask, is_causal, enable_gqa):
-    """The kernel CUDA chooses (torch 2.13, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
-    sm80 and newer).
+    """The attention kernel that CUDA chooses on sm80 and newer.
 
-    Flash takes 16-bit without a mask, memory-efficient takes any mask but no grouped heads, math
-    takes the rest. cuDNN, where it comes first, saves the same tensors as flash.
+    Source: torch 2.13, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp. Flash takes 16-bit
+    without a mask, memory-efficient takes any mask but no grouped heads, math takes the rest.
+    cuDNN, where it comes first, saves the same tensors as flash.
     """
     grouped = query.shape[-3] != key.shape[-3]
     half = query.dtype in (torch.bfloat16, torch.float16)
@@ -86,8 +85,9 @@ def attention_kernel(query, key, value, mask, is_causal, enable_gqa):
 
 
 def padded_mask(mask, query, key):
-    """The additive mask as the memory-efficient kernel wants it: query's type, last dimension
-    padded to 16.
+    """The additive mask in the query's type, its last dimension padded to a multiple of 16.
+
+    The memory-efficient kernel needs it so.
     """
     if mask is None:
         return None
@@ -145,9 +145,7 @@ real_split = torch.Tensor.split
 
 
 def even_split(tensor, sizes, dim=0):
-    """Tensor.split, whose list of sizes may be of numbers that fake tensors do not hold: then each
-    gets as many.
-    """
+    """Split a tensor evenly if the sizes come from numbers that fake tensors do not hold."""
     if isinstance(sizes, list | tuple) and sum(sizes) != tensor.shape[dim]:
         each, rest = divmod(tensor.shape[dim], len(sizes))
         sizes = [each + (number < rest) for number in range(len(sizes))]
@@ -159,10 +157,10 @@ torch.Tensor.split = even_split
 
 @contextlib.contextmanager
 def silu_in_one_kernel(yes=True):
-    """A CUDA build has a kernel of its own for the backward pass of SiLU; a CPU build takes it
-    apart into seven operators.
+    """Run the backward pass of SiLU as one kernel, as a CUDA build does.
 
-    The body is never run: shapes are computed without it.
+    A CPU build decomposes it into seven operators. The body is never run: shapes are computed
+    without it.
     """
     kernels = torch.library.Library("aten", "IMPL") if yes else None
     if kernels is not None:

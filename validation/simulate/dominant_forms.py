@@ -1,4 +1,4 @@
-"""Of all moments of a pass, each a linear form, the few that are ever the largest."""
+"""Selects from the linear forms of all moments of a pass the few that are ever the largest."""
 
 import random
 
@@ -7,12 +7,12 @@ DRAWS = 3000
 
 
 def value(form, sizes):
-    """Bytes per token of a form."""
+    """Bytes per token of a form. [B]"""
     return sum(times * sizes[name] for name, times in form.items())
 
 
 def draw(chance):
-    """Sizes, per token, as a real block might have them: everything that any family names."""
+    """Draw sizes per token of a plausible block, for every size that any family names."""
     pick = chance.choice
     hidden = pick((768, 1024, 2048, 4096, 8192))
     head_dim = pick((64, 80, 128, 256))
@@ -67,8 +67,9 @@ def draw(chance):
 
 
 def largest(forms, fixed=None):
-    """The shortest list of forms whose largest is the largest of all, within a per cent, for all
-    sizes drawn.
+    """Return a short list of forms whose largest is within 1 % of the largest of all.
+
+    This holds for all sizes drawn.
     """
     unique = [dict(pairs) for pairs in sorted({tuple(sorted(form.items())) for form in forms})]
     unique = [
@@ -91,5 +92,5 @@ def largest(forms, fixed=None):
 
 
 def covers(big, small):
-    """True when no size counts more in the second form than in the first."""
+    """Return whether no size has a larger coefficient in the second form than in the first."""
     return big != small and all(big.get(name, 0) >= times for name, times in small.items())

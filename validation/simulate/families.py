@@ -1,4 +1,4 @@
-"""All families that are read off, from families.yaml."""
+"""All families of blocks that are read off, from families.yaml."""
 
 from pathlib import Path
 
@@ -19,8 +19,9 @@ TUPLES = ("sizes", "attentions", "layers", "types")
 
 
 def _inherited(entries, name):
-    """The entry of a family with what it takes from the one that it is like; its further fixed
-    fields are added.
+    """Return a family's entry completed by the entry that it is like.
+
+    Its further fixed fields are added.
     """
     entry = entries[name]
     if "like" not in entry:

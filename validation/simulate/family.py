@@ -1,6 +1,4 @@
-"""A family of models: how to build one of three blocks from made-up widths, and what its sizes are
-called.
-"""
+"""Families of models: how to build three blocks, and the names of their sizes."""
 
 import math
 from dataclasses import dataclass, field
@@ -12,14 +10,15 @@ VOCAB = 61
 
 
 def no_further(case):
-    """The plain sizes are all."""
+    """No sizes besides the plain ones."""
     return {}
 
 
 @dataclass
 class Family:
-    """One kind of block. `fields` maps the fields of its config to widths, `fixed` are further
-    fields.
+    """One kind of block.
+
+    `fields` maps the fields of its config to widths; `fixed` are further fields.
     """
 
     id: str
@@ -53,8 +52,9 @@ class Family:
                     yield number_format, attention
 
     def made_up(self, number_format, attention):
-        """Three cases of made-up widths. Grouped heads take another kernel than equal ones in fp32
-        only.
+        """Three cases with made-up widths.
+
+        In fp32 alone, grouped heads run on another kernel than equal ones.
         """
         alike = (
             number_format == "fp32" and attention == "sdpa" and "sdpa-grouped" in self.attentions
@@ -62,8 +62,10 @@ class Family:
         return [self.case(widths, attention) for widths in (self.equal if alike else self.widths)]
 
     def case(self, widths, attention):
-        """A single key-value head is not copied to all heads behind a mask, only seen from them;
-        nor are as many as queries.
+        """A case of these widths with this kind of attention.
+
+        Behind a mask, a single key-value head is expanded as a view and not copied to all heads. As
+        many key-value heads as queries are not copied either.
         """
         fields = self.window if attention.startswith("sdpa-window") else self.full
         single = dict(kv_heads=1) if attention.endswith("multiquery") else {}
@@ -72,7 +74,7 @@ class Family:
         return dict(widths, attention=attention, fields=fields) | single
 
     def real_cases(self, number_format):
-        """The kinds of attention that the widths of a real model are checked with."""
+        """The kinds of attention with which the widths of a real model are checked."""
         if number_format != "fp32" or "sdpa-grouped" not in self.attentions:
             return self.attentions
         other = "sdpa" if self.real["heads"] != self.real["kv_heads"] else "sdpa-grouped"
@@ -82,7 +84,7 @@ class Family:
         return self.case(self.real, attention)
 
     def model(self, case):
-        """A model of three blocks, on whatever device is current."""
+        """Build a model of three blocks on the current device."""
         values = {name: case[width] for name, width in self.fields.items()}
         values |= dict.fromkeys(self.layers, 3) | dict(vocab_size=case.get("vocabulary", VOCAB))
         values |= self.fixed | case.get("fields", {})
@@ -156,8 +158,9 @@ def ids(case, dtype, stack):
 
 
 def two_sides(case, dtype, stack):
-    """Tokens of an encoder-decoder; the measured stack's own length is `seq`, that of the other
-    side `other`.
+    """Sizes of an encoder-decoder's tokens.
+
+    `seq` is the length of the measured stack, `other` that of the other side.
     """
     lengths = (case["seq"], case["other"]) if stack == "encoder" else (case["other"], case["seq"])
     source, target = (whole_numbers(case["batch"], length) for length in lengths)
@@ -165,7 +168,7 @@ def two_sides(case, dtype, stack):
 
 
 def sound(case, dtype, stack):
-    """Frames and tokens of Whisper; its encoder halves the number of frames."""
+    """Frames and tokens of Whisper, whose encoder halves the number of frames."""
     lengths = (case["seq"], case["other"]) if stack == "encoder" else (case["other"], case["seq"])
     frames = torch.empty(case["batch"], 8, 2 * lengths[0], dtype=dtype, device="cuda")
     target = whole_numbers(case["batch"], lengths[1])

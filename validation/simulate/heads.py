@@ -1,5 +1,4 @@
-"""Reads off what the two ends of a model hold: embeddings, final norm, logits and loss, outside its
-blocks.
+"""Reads off what a model holds outside its blocks: embeddings, final norm, logits and loss.
 
 python -m validation.simulate.heads --family llama
 """
@@ -19,8 +18,9 @@ VOCABULARIES = (1009, 1511)
 
 
 def observe_ends(family, case, number_format, frozen):
-    """Storages made before and after the blocks: at the end of the forward pass, and at all moments
-    of the loss.
+    """Storages made before and after the blocks.
+
+    They are taken at the end of the forward pass and at all moments of the loss.
     """
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     model = build(lambda: family.model(case), WEIGHTS[number_format], mode)
@@ -87,8 +87,9 @@ def form_of(reader, firsts, seconds, logits):
 
 
 def apart(case):
-    """Sizes that only the ends have: labels one token longer, and one number per token of the other
-    side.
+    """Sizes that only the ends have.
+
+    Labels are one token longer, and the other side has one number per token.
     """
     return dict(shifted=(case["seq"] + 1) / case["seq"]) | dict(
         source_one=case.get("other", 0) / case["seq"]
@@ -96,7 +97,7 @@ def apart(case):
 
 
 def ends_of(family, number_format, frozen=False):
-    """Bytes per token: logits at three moments, and what is kept outside the blocks, as forms."""
+    """Forms per token: logits at three moments, and what is saved outside the blocks."""
     attention = family.attentions[0]
     cases = [
         dict(case, vocabulary=size)

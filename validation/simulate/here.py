@@ -1,5 +1,6 @@
-"""What `python -m calc simulate` runs in .venv-simulate: a request as JSON on standard input, the
-answer as JSON on standard output.
+"""The program that `python -m calc simulate` runs in .venv-simulate.
+
+It reads a request as JSON from standard input and writes the answer as JSON to standard output.
 
 A request holds a `config`; `rows`, scenarios whose steps are run whole; and `blocks`, the number
 formats in which blocks are read off; `progress`, a file for the share of them that is done.
@@ -16,7 +17,7 @@ from validation.simulate.whole import Refused, step, torch, transformers
 
 
 def timed(make, *arguments):
-    """What was made, or the sentence that says why it was not; and the seconds that it took."""
+    """Return what a function makes, or the reason for its refusal, with the seconds it took."""
     begun = time.monotonic()
     try:
         made = make(*arguments)

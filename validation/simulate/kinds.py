@@ -1,4 +1,4 @@
-"""Families that are built, fed or measured in a way of their own."""
+"""Families that are built, fed or measured in their own way."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,15 @@ WIDE = ("sdpa-wide", "sdpa-wide-multiquery")
 
 @dataclass
 class Gemma4(Family):
-    """The last of all blocks attends to all tokens; where the measured one shares keys and values,
-    the one before it makes them.
+    """Blocks of Gemma 4, the last of which attends to all tokens.
+
+    If the measured block shares keys and values, the block before it makes them.
     """
 
     shares: bool = False
 
     def kinds(self):
-        """One head of keys and values is told apart in 16 bits alone."""
+        """Leave out fp32 with a single key-value head, which differs in 16 bits alone."""
         return [
             kind
             for kind in super().kinds()
@@ -50,7 +51,7 @@ class Gemma4(Family):
 
 @dataclass
 class Gemma3n(Gemma4):
-    """Streams and rank are as published in all cases."""
+    """Blocks of Gemma 3n; streams and rank are as published in all cases."""
 
     sparsity: float = 0.0
 
@@ -68,8 +69,9 @@ class Gemma3n(Gemma4):
 
 
 def largest_gates(self, gates):
-    """Gemma3nTextMLP._gaussian_topk; its cutoff made of a Python number would be a tensor of a real
-    device.
+    """Gemma3nTextMLP._gaussian_topk with its cutoff as a fake tensor.
+
+    A cutoff made from a Python number would be a tensor of a real device.
     """
     deviations = torch.full((), 1.64, dtype=gates.dtype, device=gates.device)
     cutoff = (
@@ -100,7 +102,7 @@ def sizes_of_mixer(case):
 
 @dataclass
 class Hybrid(Family):
-    """A family whose blocks are told apart by the kind of layer."""
+    """A family whose blocks differ by the kind of layer."""
 
     around: str = (
         "sdpa"  # attention of the blocks around one that has none, which is the same whatever it is
@@ -132,14 +134,14 @@ class Hybrid(Family):
 
 @dataclass
 class Convolution(Family):
-    """A block without attention, the same whatever that of the blocks around it."""
+    """A block without attention, which is the same whatever attention the blocks around it have."""
 
     def case(self, widths, attention):
         return super().case(widths, "sdpa")
 
 
 class TwoEncoders(Family):
-    """CLIP: both encoders get the same widths, one of them is measured."""
+    """CLIP: both encoders get the same widths, and one of them is measured."""
 
     def arguments(self, values):
         image = {name: values.pop(name) for name in ("image_size", "patch_size")}
@@ -151,7 +153,7 @@ class TwoEncoders(Family):
 
 
 class Headless(Family):
-    """A model without a head: its loss is the sum of its last hidden states."""
+    """A model without a head; its loss is the sum of its last hidden states."""
 
     def loss(self, model, batch):
         return model(batch["pixel_values"]).last_hidden_state.sum()
@@ -161,8 +163,9 @@ class Headless(Family):
 
 
 class Siglip(TwoEncoders):
-    """SigLIP, whose two sides are of one kind of block; its config has no word for the end of a
-    text.
+    """SigLIP: both sides have the same kind of block.
+
+    Its config has no field for the end-of-text token.
     """
 
     def arguments(self, values):
@@ -177,7 +180,7 @@ KERNELS = (0, 3, 3, 3, 3, 2, 2)  # of the convolution behind each, but for the l
 
 
 def frames(seq):
-    """Frames that each convolution makes where the last makes `seq`."""
+    """Number of frames after each convolution if the last one makes `seq`."""
     lengths = [seq]
     for kernel in reversed(KERNELS[1:]):
         lengths.insert(0, 2 * (lengths[0] - 1) + kernel)
@@ -185,7 +188,7 @@ def frames(seq):
 
 
 class Sound(Headless):
-    """A model of sound without a head."""
+    """An audio model without a head."""
 
     def inputs(self, case, dtype):
         samples = 5 * (frames(case["seq"])[0] - 1) + 10

@@ -1,4 +1,4 @@
-"""Follows every CUDA storage from its allocation to its release, in the order of the operators."""
+"""Follows every CUDA storage from its allocation to its release, in the order of operators."""
 
 import sys
 import weakref
@@ -11,9 +11,7 @@ DROPOUTS = {aten.native_dropout.default, aten.native_dropout_backward.default}
 
 
 class Storage:
-    """One allocation: its place in the run, its bytes, the operator that made it and the period it
-    was made in.
-    """
+    """One allocation: its position in the run, bytes, operator and period."""
 
     def __init__(self, place, tensor, operator, period):
         self.place, self.bytes, self.operator, self.period = (
@@ -32,8 +30,9 @@ def key_of(tensor):
 
 
 def called_by_engine():
-    """True when the C++ autograd engine called the operator: hardly a Python frame lies below the
-    ledger's three.
+    """Return whether the C++ autograd engine called the operator.
+
+    In that case there is hardly a Python frame below the ledger's three.
     """
     frame, depth = sys._getframe(3), 0
     while frame is not None and depth < 4:
@@ -42,7 +41,7 @@ def called_by_engine():
 
 
 class Ledger(TorchDispatchMode):
-    """What is alive on the fake device; enter it inside FakeTensorMode.
+    """The storages alive on the fake device; enter it inside FakeTensorMode.
 
     Set `period` to name what runs; snapshots of what is alive are taken at each allocation while
     `watching`. A value that Python asks for (.item(), bool()) is answered by 1 or True, and a
@@ -87,10 +86,10 @@ class Ledger(TorchDispatchMode):
             storage.kind = kind
 
     def in_place(self, function, arguments):
-        """C++ autograd adds into a gradient buffer that it alone holds, but not under a dispatch
-        mode; do as it would.
+        """Add into the gradient buffer as C++ autograd does if it alone holds the buffer.
 
-        Four references to the tensor here mean that the engine's buffer is its only holder.
+        Under a dispatch mode it does not. Four references to the tensor here mean that the engine's
+        buffer is its only holder.
         """
         if function not in ADDS_IN_PLACE or torch.is_grad_enabled() or not called_by_engine():
             return False
@@ -133,8 +132,9 @@ class Ledger(TorchDispatchMode):
         return out
 
     def places(self, mask):
-        """Where a mask holds: everywhere along the experts, else for the share of the tokens that
-        one of them is given.
+        """Positions at which a mask is true, whose number fake tensors do not know.
+
+        It is true everywhere along the experts; otherwise for an expert's share of the tokens.
         """
         rows = (
             mask.numel()
@@ -146,7 +146,7 @@ class Ledger(TorchDispatchMode):
         return out
 
     def note_dropout(self, made, source):
-        """Without dropout its result is its input, and the mask does not exist."""
+        """Mark a dropout's result as its input, and its mask as one that only dropout needs."""
         original = self.live.get(key_of(source))
         made[0].stands_for = original.place if original is not None else None
         if len(made) > 1 and made[1] is not None:

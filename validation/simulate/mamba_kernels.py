@@ -1,5 +1,4 @@
-"""The kernels of mamba-ssm and causal-conv1d, which are not there: functions that allocate and save
-what theirs do.
+"""Stand-ins for the kernels of mamba-ssm and causal-conv1d: they allocate and save the same.
 
 After MambaSplitConv1dScanCombinedFn and _mamba_chunk_scan_combined_bwd
 (mamba_ssm/ops/triton/ssd_combined.py, ssd_chunk_scan.py, ssd_chunk_state.py, ssd_state_passing.py,
@@ -19,7 +18,7 @@ ROWS = 32  # of a chunk that one program works on: each leaves its share of a su
 
 
 class Scan:
-    """The sizes of one scan and its tensors, by the names that the kernels give them."""
+    """The sizes of one scan and its tensors, by the kernels' own names."""
 
     def __init__(self, x, groups, state, chunk):
         self.batch, self.tokens, self.heads, self.head_dim = x.shape
@@ -34,28 +33,27 @@ class Scan:
         return self.make(self.heads, self.chunks, self.chunk)
 
     def products(self):
-        """Projections of the state to and fro, each token of a chunk with each."""
+        """Products of the state's projections, of each token of a chunk with each."""
         return self.make(self.chunks, self.groups, self.chunk, self.chunk)
 
     def states(self, dtype=FP32):
         return self.make(self.chunks, self.heads, self.head_dim, self.state, dtype=dtype)
 
     def projected(self):
-        """A projection of the state for each group and token, summed over the programs that made
-        it.
-        """
+        """Projections of the state by group and token, summed over the kernel's programs."""
         return self.make(self.tokens, 1, self.groups, self.state).sum(2)
 
     def passed_states(self):
-        """The state that each chunk begins with."""
+        """The state at the beginning of each chunk."""
         states = self.states()
         passed = self.states(self.x.dtype)
         del states
         return passed
 
     def forward(self, gated=False):
-        """The result before its gate, where there is one, and after it; what it takes to make them
-        is freed on return.
+        """Return the result before its gate, if it has one, and after it.
+
+        Temporaries are freed on return.
         """
         alive = [self.steps(), self.steps(), self.passed_states(), self.products()]
         out = torch.empty_like(self.x, memory_format=torch.contiguous_format)
@@ -64,9 +62,7 @@ class Scan:
         return ungated, out
 
     def backward(self, gradient):
-        """All that the backward pass allocates beside the gradients it is given to fill; nobody
-        keeps it.
-        """
+        """Allocate the temporaries of the backward pass, besides the gradients that it fills."""
         kept = [torch.empty_like(gradient[..., 0]), self.steps(), self.steps(), self.products()]
         states = self.passed_states()
         of_states = self.states(self.x.dtype)
@@ -86,8 +82,9 @@ def convolved(inputs):
 
 
 class SplitConvolutionScan(torch.autograd.Function):
-    """Convolution, scan, gated norm and output projection in one: the backward pass makes again
-    what lies between them.
+    """Convolution, scan, gated norm and output projection in one.
+
+    The backward pass recomputes what lies between them.
     """
 
     @staticmethod
@@ -181,7 +178,7 @@ class SplitConvolutionScan(torch.autograd.Function):
 def split_convolution_scan(
     projected, convolution, convolution_bias, step_bias, decay, D, chunk_size, **options
 ):
-    """mamba_split_conv1d_scan_combined, by the names of its arguments."""
+    """mamba_split_conv1d_scan_combined, with its argument names."""
     sizes = (D.shape[0], options["headdim"], options["ngroups"], chunk_size)
     weights = options["rmsnorm_weight"], options["outproj_weight"], options["outproj_bias"]
     return SplitConvolutionScan.apply(

@@ -1,5 +1,6 @@
-"""Reads blocks whose mixer keeps a state: their storages are many and in chunks, so totals are
-read, not storage by storage.
+"""Reads blocks whose mixer keeps a state.
+
+Their storages are many and in chunks, so totals are read, not storage by storage.
 
 In each of many cases of made-up widths the bytes per token of all storages together are a sum of
 the block's sizes with the same coefficients; as many cases as there are sizes give them, and a few
@@ -29,8 +30,9 @@ FINEST = 32
 
 
 def made_up(family):
-    """Cases of made-up widths, as many as the block has sizes and a few more; each with the same
-    number of chunks.
+    """Cases with made-up widths and the same number of chunks.
+
+    There are a few more of them than the block has sizes.
     """
     chance = random.Random(family.id)
     for _ in range(len(family.sizes) + MORE_CASES * (5 if "experts" in family.sizes else 1)):
@@ -57,8 +59,9 @@ def made_up(family):
 
 
 def total(lists, tokens, parameters):
-    """Bytes per token in each case of storages that are alike in all of them, those left out that
-    are weights in each.
+    """Bytes per token in each case of storages that correspond to each other. [B]
+
+    Storages that are weights in every case are left out.
     """
     bytes_ = np.array([[storage.bytes for storage in storages] for storages in lists], float)
     weights = [
@@ -69,8 +72,9 @@ def total(lists, tokens, parameters):
 
 
 def totals(sizes, observed, tokens):
-    """The sizes of cases that run alike, most of all, and in each the totals of what is saved and
-    of each moment.
+    """Totals of what is saved and of each moment, for the cases that run alike.
+
+    Return their sizes too. Cases whose storages differ in number from most others are left out.
     """
     runs = [(len(seen.saved), *(len(moment) for moment in seen.moments)) for seen in observed]
     usual = max(runs, key=runs.count)
@@ -89,7 +93,7 @@ def totals(sizes, observed, tokens):
 
 
 def forms_by(sizes, columns, saves=True):
-    """The forms of columns of totals, one row per case; what they miss is told."""
+    """Fit a form to each column of totals, which have a row per case; print what it misses."""
     measures = np.array([list(measured.values()) for measured in sizes])
     if len(measures) <= measures.shape[1]:
         raise ValueError(f"{len(measures)} cases run alike, too few for {measures.shape[1]} sizes")
@@ -101,7 +105,7 @@ def forms_by(sizes, columns, saves=True):
 
 
 def form_of(names, column, saves):
-    """Coefficients by name, rounded to the eighths that storages have; a state's up."""
+    """Yield coefficients by name, rounded to eighths; that of a state is rounded up."""
     for name, times in zip(names, column, strict=True):
         near = (
             saves * math.ceil(times * FINEST - 0.01) / FINEST
@@ -113,13 +117,13 @@ def form_of(names, column, saves):
 
 
 def dominant(forms):
-    """Those that no other form covers."""
+    """The forms that no other form covers."""
     unique = [dict(pairs) for pairs in sorted({tuple(sorted(form.items())) for form in forms})]
     return [one for one in unique if not any(covers(two, one) for two in unique)]
 
 
 def largest_of(family, forms, cases):
-    """The forms that are the largest of all in some case, real widths among them."""
+    """The forms that are the largest of all in some case, including real widths."""
     draws = [family.measure(case) for case in (*cases, family.real_case("sdpa"), *scaled(family))]
     picked = {
         max(range(len(forms)), key=lambda place, sizes=sizes: value(forms[place], sizes))
@@ -141,8 +145,9 @@ def scaled(family):
 
 
 def forms_of(family, number_format):
-    """All vectors of one kind of block in one number format, whatever the attention of the blocks
-    around it.
+    """All forms of one kind of block in one number format.
+
+    The attention of the blocks around it makes no difference.
     """
     cases = list(made_up(family))
     sizes, form, moments = [family.measure(case) for case in cases], {}, {}

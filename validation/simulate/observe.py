@@ -1,4 +1,4 @@
-"""One training step or one prefill of a model of three blocks, seen from its middle block."""
+"""One training step or prefill of a model of three blocks, observed at its middle block."""
 
 import contextlib
 import gc
@@ -27,9 +27,7 @@ KEPT_OPERATORS = {
 
 @dataclass
 class Observation:
-    """Storages of the middle block: saved at the end of the forward pass, alive at each moment of
-    the pass watched.
-    """
+    """Storages of the middle block that the forward pass saves, and those alive at each moment."""
 
     saved: list = field(default_factory=list)
     moments: list = field(default_factory=list)
@@ -39,10 +37,10 @@ class Observation:
 
 
 def build(make, dtype, mode, trained_dtype=None):
-    """The model with fake CUDA parameters; made on the meta device, buffers in the type that
-    loading would give.
+    """Build the model with fake CUDA parameters.
 
-    Adapters, the only trained weights beside frozen ones, may have a type of their own.
+    It is made on the meta device; buffers have the type that loading would give them. Adapters, the
+    only trained weights beside frozen ones, may have a type of their own.
     """
     default = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
@@ -100,8 +98,9 @@ def watch_forward(blocks, ledger):
 
 
 def watch_backward(block, ledger):
-    """Watch from the arrival of the gradient of the block's output to the completion of that of its
-    input.
+    """Watch the backward pass of a block.
+
+    It begins when the gradient of the block's output arrives and ends when its input's is complete.
     """
 
     def begin(gradient):
@@ -125,7 +124,10 @@ def watch_backward(block, ledger):
 
 
 def need_gradient(module, arguments, options):
-    """Adapters below make a block's input need a gradient although every base weight is frozen."""
+    """Make a block's input need a gradient although every base weight is frozen.
+
+    Adapters below it do so.
+    """
     tensor = input_of(arguments, options)
     if not tensor.requires_grad:
         tensor.requires_grad_(True)
@@ -145,7 +147,7 @@ def set_dropout(model, on):
 
 
 def adapted(family, case, targets):
-    """The model with LoRA adapters of rank 16 on the modules named, all else frozen."""
+    """Return the model with rank-16 LoRA adapters on these modules and all else frozen."""
     from peft import LoraConfig, get_peft_model
 
     config = LoraConfig(
@@ -155,8 +157,9 @@ def adapted(family, case, targets):
 
 
 def policy():
-    """torchtitan's, anew for one run of one block: attention outputs and every odd matrix product
-    are kept, from the first.
+    """Return torchtitan's checkpoint policy for one run of one block.
+
+    It saves attention outputs and every odd matrix product, beginning with the first.
     """
     products = {True: 0, False: 0}
 
@@ -171,7 +174,7 @@ def policy():
 
 
 def kept_products(blocks):
-    """Wrap the forward of each block in this checkpoint."""
+    """Wrap the forward pass of each block in this checkpoint."""
     for block in blocks:
         block.forward = partial(checkpoint, block.forward, use_reentrant=False, context_fn=policy)
 
@@ -179,7 +182,7 @@ def kept_products(blocks):
 def observe_training(
     family, case, number_format, recompute="none", frozen=False, dropout=True, adapters=None
 ):
-    """What the middle block saves and what is alive in its backward pass.
+    """Observe what the middle block saves, and what is alive in its backward pass.
 
     recompute: none, full, products; adapters: the targets of LoRA and the adapters' type.
     """
@@ -241,7 +244,7 @@ def observe_training(
 
 
 def tensors_in(thing, tensors, depth=0):
-    """All CUDA tensors reachable from a cache object."""
+    """All CUDA tensors that can be reached from a cache object."""
     if isinstance(thing, torch.Tensor):
         if thing.device.type == "cuda":
             tensors.append(thing)
@@ -260,7 +263,7 @@ def tensors_in(thing, tensors, depth=0):
 
 
 def observe_prefill(family, case, number_format):
-    """What is alive while the middle block runs without gradients, weights and cache left out.
+    """Observe what is alive in the middle block without gradients, besides weights and cache.
 
     The embedding's output, which the model's own code still holds, is included.
     """

@@ -1,5 +1,6 @@
-"""One update of preference and reward training with TRL's own losses on fake CUDA tensors: the peak
-of each phase.
+"""One update of preference or reward training by TRL's own losses, on fake CUDA tensors.
+
+Gives the peak of each phase.
 
     PYTHONPATH=RELEASE_OF_TRL:. python -m validation.simulate.post_training CONFIG OBJECTIVE
     [name=value ...]
@@ -100,14 +101,15 @@ SETTLED = {  # what the trainers' __init__ would settle
 
 
 def chosen_tokens(mask):
-    """The tokens that a mask of (sequences, tokens) chooses: the answers'; all of a mask of
-    sequences.
+    """Number of tokens that a mask selects.
+
+    A mask of (sequences, tokens) selects the answers'; a mask of sequences selects all of them.
     """
     return mask.shape[0] * (ANSWER_TOKENS if mask.dim() > 1 else 1)
 
 
 def at_mask(values, indices):
-    """values[mask], or what indices of integers choose."""
+    """Return values[mask], or the values at integer indices."""
     mask = indices[0]
     if mask is None or mask.dtype != torch.bool:
         return aten.index.Tensor(values, indices)
@@ -126,7 +128,7 @@ MASKED = {
 
 
 class Peaks(Ledger):
-    """The ledger with the most that was alive in each phase, and the operator that made it so."""
+    """A ledger with the peak of each phase and the operator that caused it."""
 
     def __init__(self):
         super().__init__()
@@ -148,7 +150,7 @@ class Peaks(Ledger):
 
 
 class Kernel:
-    """A kernel of Triton, which works in place: launched on any grid it makes nothing."""
+    """A Triton kernel, which works in place: launching it on any grid allocates nothing."""
 
     def __init__(self, _source):
         pass
@@ -158,7 +160,7 @@ class Kernel:
 
 
 def with_kernels():
-    """Let the release take the paths that it takes where Triton is installed."""
+    """Let the release take the code paths that it takes if Triton is installed."""
     triton = ModuleType("triton")
     triton.jit, triton.cdiv, triton.language = (
         Kernel,
@@ -198,7 +200,7 @@ def trainer_of(objective):
 
 
 def batch_of(objective, sequences, precomputed):
-    """What the collator of an objective makes of prompts and answers without padding."""
+    """The batch that an objective's collator makes of prompts and answers without padding."""
     ids = lambda tokens: torch.zeros(sequences, tokens, dtype=torch.long, device="cuda")  # noqa: E731
     every = ids(PROMPT_TOKENS + ANSWER_TOKENS)
     plain = {"input_ids": every, "attention_mask": torch.ones_like(every)}
@@ -239,7 +241,7 @@ def batch_of(objective, sequences, precomputed):
 
 
 def made(path, objective, precision, tuning, mode):
-    """The policy, or a model of its kind, with parameters in their formats."""
+    """Build the policy, or a model of its kind, with parameters in their formats."""
     fields = json.loads(Path(path).read_text())
     config = transformers.AutoConfig.for_model(fields.pop("model_type"), **fields)
     config.use_cache = False
@@ -266,7 +268,7 @@ def made(path, objective, precision, tuning, mode):
 
 
 def prepared(model, precision):
-    """The model as accelerate prepares it: its forward pass under autocast, its outputs in fp32."""
+    """Return the model as accelerate prepares it: forward under autocast, outputs in fp32."""
     if precision == "bf16":
         return model
     forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)
@@ -282,7 +284,7 @@ def prepared(model, precision):
 
 
 def fuse_head(model, objective, outputs):
-    """Head and log-probabilities in tiles, where the release and the objective have that."""
+    """Compute head and log-probabilities in tiles, if the release does so for the objective."""
     utilities = importlib.import_module("trl.trainer.utils")
     if objective in HEAD_OUTPUTS and hasattr(utilities, "add_fused_lm_head"):
         utilities.add_fused_lm_head(model, outputs=("log_probs", *outputs))
@@ -291,9 +293,7 @@ def fuse_head(model, objective, outputs):
 def simulate(
     path, objective, batch=2, precision="bf16", tuning="full", recompute="full", reference="none"
 ):
-    """The bytes before one update, and the peak of each of its phases with the operator that made
-    it.
-    """
+    """Return the bytes before an update, and each phase's peak with the operator that caused it."""
     with_kernels()
     trainer = trainer_of(objective)
     mode = FakeTensorMode(allow_non_fake_inputs=True)

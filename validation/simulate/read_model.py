@@ -1,5 +1,6 @@
-"""What the blocks of one model keep and need, at the widths of its config: bytes per token, per
-pair of tokens and per position.
+"""Reads what the blocks of one model save and need, at the widths of its config.
+
+The forms are in bytes per token, per pair of tokens and per position.
 
 The blocks find themselves: the longest list of modules that the forward pass goes through. Its
 first layers up to the second of each kind are run on fake tensors, at a few lengths and batches;
@@ -44,7 +45,7 @@ WORTH_BYTES = 0.01  # less per token is rounding
 
 
 def lists_of_blocks(model):
-    """The lists of modules of a model that hold no other such list's parent, the longest first."""
+    """The innermost lists of modules of a model, the longest first."""
     lists = [
         module
         for module in model.modules()
@@ -61,9 +62,7 @@ def lists_of_blocks(model):
 
 
 def kind_of(block, layer_type):
-    """What tells a kind of layer from another: class, shapes of all weights, and what the config
-    calls it.
-    """
+    """Key of a kind of layer: its class, the shapes of its weights, and its name in the config."""
     return (
         type(block).__name__,
         tuple(tuple(parameter.shape) for parameter in block.parameters()),
@@ -72,7 +71,7 @@ def kind_of(block, layer_type):
 
 
 def kinds_of(model):
-    """The kind of each block of the longest list, as numbers in the order in which they come."""
+    """The kind of each block of the longest list, numbered in order of appearance."""
     lists = lists_of_blocks(model)
     if not lists:
         raise Refused(
@@ -88,14 +87,15 @@ def kinds_of(model):
 
 
 def depth_of(kinds):
-    """The fewest first layers that hold each kind before the last of them, and at least one before
-    and one behind the first.
+    """Number of first layers to keep so that each kind appears before the last of them.
+
+    At least three, if the model has as many.
     """
     return min(max(max(kinds.index(kind) for kind in set(kinds)) + 2, 3), len(kinds))
 
 
 def cut(fields, attention, depth):
-    """The model with its first blocks alone."""
+    """Build the model with its first blocks alone."""
     model = made(fields, attention)
     blocks = lists_of_blocks(model)[0]
     del blocks[depth:]
@@ -127,8 +127,9 @@ class Watch(Ledger):
 
 
 def watch(blocks, ledger, trains):
-    """Name the period while each block runs, and watch each through its own backward pass, or
-    forward pass without gradients.
+    """Name the period while each block runs, and watch each through its pass.
+
+    That is its backward pass in training, and otherwise its forward pass.
     """
     for number, block in enumerate(blocks):
 
@@ -212,8 +213,9 @@ def observed(
 
 
 def form_of(points, totals, most_missed=MOST_MISSED):
-    """What grows with tokens and with pairs of tokens, as a form per token; the worst moment may be
-    another at other lengths.
+    """Fit a form per token to totals that grow with tokens and with pairs of tokens.
+
+    The worst moment may be a different one at other lengths.
     """
     rows = np.array([[b * s, b * s * s, s * s, s, 1] for b, s in points], float)
     coefficients, *_ = np.linalg.lstsq(rows / rows.max(axis=0), np.array(totals, float), rcond=None)
@@ -272,7 +274,7 @@ def forms_of(fields, attention, number_format, kinds):
 
 
 def windowed(fields):
-    """The config with its attention window shorter than every length; None without a window."""
+    """The config with an attention window shorter than every length; None if it has no window."""
     if not getattr(config_of(fields).get_text_config(), "sliding_window", None):
         return None
     short = {"sliding_window": WINDOW_TOKENS}
@@ -282,18 +284,17 @@ def windowed(fields):
 
 
 def has_experts(block):
-    """Whether a block routes tokens to experts."""
+    """Return whether a block routes tokens to experts."""
     return any("expert" in name for name, _ in block.named_modules())
 
 
 def has_attention(block):
-    """Whether a block attends to all tokens before, and does not keep a state instead."""
+    """Return whether a block attends to earlier tokens instead of keeping a state."""
     return any("attn" in name or "attention" in name for name, _ in block.named_modules())
 
 
 def blocks_of(fields, formats=("bf16", "amp"), tell=lambda share: None):
-    """The kinds of block of a model: how many layers of each, whether they attend and route, and
-    their forms; and all parameters.
+    """The kinds of block of a model with their layers, traits and forms, and all its parameters.
 
     `tell` gets the share that is done, from 0 to 1.
     """

@@ -1,4 +1,4 @@
-"""Storages -> linear forms: bytes per token as whole multiples of the block's sizes.
+"""Reads storages as linear forms: bytes per token as multiples of the block's sizes.
 
 Each case is run with two sets of made-up widths. A storage is read as c x size when that holds,
 with the same c, in both; widths are chosen so that no other reading does.
@@ -15,23 +15,25 @@ class Unread(ValueError):
 
 
 def multiple_of_parts(value, parts=1):
-    """The value when it is a positive multiple of 1 / parts, else None."""
+    """The value if it is a positive multiple of 1 / parts, else None."""
     near = round(value * parts) / parts
     near = int(near) if near == int(near) else near
     return near if 0 < near <= WIDEST_MULTIPLE and abs(value - near) < 1e-9 * max(1, near) else None
 
 
 def multiple(first, second, one, other):
-    """c when first = c * one and second = c * other, else None; rotary halves of heads make
-    quarters.
+    """Return c if first = c * one and second = c * other, else None.
+
+    Quarters are allowed, because rotary halves of heads make them.
     """
     times = multiple_of_parts(first / one, 4)
     return times if times is not None and multiple_of_parts(second / other, 4) == times else None
 
 
 def read(first, second, sizes):
-    """{size: coefficient} of one storage; first and second are its bytes per token, sizes two dicts
-    of sizes.
+    """Coefficient by size of one storage; None if no size explains it.
+
+    `first` and `second` are its bytes per token in two runs, and `sizes` the sizes of each.
     """
     names = [name for name, size in sizes[0].items() if size]
     for name in names:
@@ -107,13 +109,14 @@ def published(form):
 
 
 def with_dropout(form):
-    """The same bytes, there only when dropout is on."""
+    """A form of the same bytes, which exist only if dropout is on."""
     return {DROPPED.get(name, name): times for name, times in form.items()}
 
 
 class Reader:
-    """Reads the storages of two runs of one case; `sizes` are the two dicts, `tokens` the two
-    counts of tokens.
+    """Reads the storages of two runs of one case.
+
+    `sizes` and `tokens` hold a value for each of the two runs.
     """
 
     def __init__(self, sizes, tokens, parameters):
@@ -122,15 +125,16 @@ class Reader:
         self.fixed = {}
 
     def is_weight(self, first, second):
-        """A storage shaped like a weight (its gradient or a copy in another type), or of next to no
-        bytes.
+        """Return whether a storage is shaped like a weight, or at most 1 KiB.
+
+        It is then the weight's gradient or its copy in another type.
         """
         if max(first, second) <= 1024:
             return True
         return any((first / width, second / width) in self.weights for width in (1, 2, 4))
 
     def form(self, first, second):
-        """The form of one storage, {} for those that do not grow with the tokens."""
+        """The form of one storage; {} if it does not grow with the tokens."""
         if first.operator != second.operator:
             raise Unread(f"the two runs differ: {first.operator} and {second.operator}")
         if self.is_weight(first.bytes, second.bytes):

@@ -1,5 +1,4 @@
-"""The kernels of mamba-ssm for Mamba, which are not there: functions that allocate and save what
-theirs do.
+"""Stand-ins for the kernels of mamba-ssm for Mamba: they allocate and save the same.
 
 After MambaInnerFn and SelectiveScanFn (mamba_ssm/ops/selective_scan_interface.py,
 csrc/selective_scan/selective_scan.cpp of mamba-ssm 2.2). Import before a block is run.
@@ -15,8 +14,10 @@ CHUNK = 2048  # tokens between states that are kept
 
 
 def scanned(steps, gate, decay):
-    """selective_scan_cuda.fwd: the result before its gate, the states that chunks end with, the
-    result after its gate.
+    """Results of selective_scan_cuda.fwd.
+
+    They are the result before the gate, the states at the ends of chunks, and the result after the
+    gate.
     """
     out = torch.empty_like(steps)
     states = torch.empty(
@@ -40,8 +41,9 @@ def by_width(x):
 
 
 class InnerScan(torch.autograd.Function):
-    """Convolution, projections, scan, gate and output projection in one; the backward pass makes
-    convolution and steps again.
+    """Convolution, projections, scan, gate and output projection in one.
+
+    The backward pass recomputes the convolution and the time steps.
     """
 
     @staticmethod
@@ -160,7 +162,7 @@ def inner_scan(
     delta_bias,
     **_,
 ):
-    """mamba_inner_fn, by the places of its arguments."""
+    """mamba_inner_fn, with its order of arguments."""
     return InnerScan.apply(
         both,
         kernel,
@@ -176,7 +178,7 @@ def inner_scan(
 
 
 def selective_scan(inputs, steps, A, B, C, z, return_last_state=False, **_):
-    """selective_scan_fn without gradients; the last state stands in the cache."""
+    """selective_scan_fn without gradients; the last state stays in the cache."""
     copies = [tensor.contiguous() for tensor in (inputs, steps, B, C, z)]
     _, states, gated = scanned(copies[1], copies[4], A)
     return (gated, states[:, :, -1, 1::2]) if return_last_state else gated

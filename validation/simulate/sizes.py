@@ -1,5 +1,6 @@
-"""Sizes that some kinds of block have beside the plain ones, per token; families.yaml names them
-under `further`.
+"""Sizes per token that some kinds of block have in addition to the plain ones.
+
+families.yaml names these functions under `further`.
 """
 
 import math
@@ -12,9 +13,7 @@ STREAMS, RANK = 4, 64  # Gemma 3n's residual streams, and the rank of its second
 
 
 def routed(case):
-    """Sizes of the experts' side of a block: what the chosen experts see, what all see, and the
-    shared one.
-    """
+    """Sizes of experts: of those chosen for a token, of all of them, and of the shared one."""
     return dict(
         routed_hidden=case["experts_per_token"] * case["hidden"],
         routed_ffn=case["experts_per_token"] * case["expert_ffn"],
@@ -27,9 +26,7 @@ def routed(case):
 
 
 def latent(case):
-    """Sizes of latent attention: values narrower than keys, a part of each head rotated, the
-    latents themselves.
-    """
+    """Sizes of latent attention: values narrower than keys, partly rotated heads, the latents."""
     return routed(case) | dict(
         query=case["heads"] * (case["nope"] + case["rope"]),
         value=case["heads"] * case["value_dim"],
@@ -53,7 +50,7 @@ def angles(case):
 
 
 def crossed(case):
-    """What a decoder sees of the other side, per token of its own."""
+    """Sizes of the other side that a decoder sees, per token of its own."""
     ratio = case["other"] / case["seq"]
     return dict(
         source_hidden=case["hidden"] * ratio,
@@ -65,22 +62,23 @@ def crossed(case):
 
 
 def relative(case):
-    """DeBERTa's relative positions: 512 of them, projected to queries and keys."""
+    """DeBERTa's 512 relative positions, projected to queries and keys."""
     return dict(
         relative_hidden=case["hidden"] * 512 / case["seq"], relative_heads=case["heads"] * 512
     )
 
 
 def pooled(case):
-    """What is not of the measured encoder: CLIP's projected features, one row per text, and the
-    image's states.
+    """Sizes outside the measured encoder: CLIP's projected features and the image's states.
+
+    The features have one row per text.
     """
     tiles = (case["image"] // case["patch"]) ** 2 + 1
     return dict(pooled=512 / case["seq"], other_hidden=case["hidden"] * tiles / case["seq"])
 
 
 def patches(case):
-    """Patches without the class token, which is not rotated; their angles serve the whole batch."""
+    """Patches without the class token, which is not rotated; the batch shares their angles."""
     alone, share = case["hidden"] / case["seq"], (case["seq"] - 1) / case["seq"]
     return dict(
         patch_hidden=case["hidden"] - alone,
@@ -90,12 +88,12 @@ def patches(case):
 
 
 def stem_out(_case):
-    """The output of the convolutions over a waveform, which the model holds on to."""
+    """The output of the convolutions over a waveform, which the model keeps."""
     return dict(stem_out=512)
 
 
 def per_layer(case):
-    """The width of the input that each layer has of its own, and of those of all layers."""
+    """Width of the input that each layer has of its own, and of those of all layers together."""
     return dict(
         layer_inputs=case["per_layer"] * len(case["fields"]["layer_types"]),
         per_layer=case["per_layer"],
@@ -108,14 +106,14 @@ def streams(case):
 
 
 def padded(case):
-    """PyTorch's convolution makes a few tokens more than it is given."""
+    """Width of a convolution's output, which is a few tokens longer than its input."""
     return routed(case) | dict(
         padded_hidden=case["hidden"] * (case["seq"] + CONVOLVED_TOKENS - 1) / case["seq"]
     )
 
 
 def of_mixer(case):
-    """Sizes of Mamba; a scan keeps a state and a decay of each chunk of tokens."""
+    """Sizes of Mamba; a scan keeps a state and a decay for each chunk of tokens."""
     inner = case["expand"] * case["hidden"]
     chunks = math.ceil(case["seq"] / selective_scan_kernels.CHUNK)
     states = 2 * inner * SCAN_STATE * chunks / case["seq"]
@@ -129,7 +127,7 @@ def of_mixer(case):
 
 
 def delta(case):
-    """Sizes of a Gated DeltaNet, and of experts where there are some."""
+    """Sizes of a Gated DeltaNet, and of its experts if it has any."""
     keys, values = case["value_heads"] * case["key_dim"], case["value_heads"] * case["value_dim"]
     of_state = dict(
         state_group_keys=case["key_heads"] * case["key_dim"], state_keys=keys, state_values=values

@@ -1,5 +1,6 @@
-"""Vision towers beside a text part. Most take the patches of images of any size, one after the
-other, as rows of one table.
+"""Vision towers beside a text part.
+
+Most take the patches of images of any size one after the other, as rows of one table.
 """
 
 from unittest.mock import patch
@@ -13,8 +14,9 @@ PATCH = 4
 
 
 class Ends:
-    """Where each image ends among the patches, of which a tower takes the differences as a list:
-    fake tensors hold no numbers.
+    """The ends of images among the patches.
+
+    A tower takes their differences as a list, which fake tensors cannot give.
     """
 
     def __init__(self, lengths):
@@ -31,8 +33,9 @@ class Ends:
 
 
 class Tower(Family):
-    """A vision tower alone: what it makes is summed in place of a loss. The tables of positions are
-    given to it.
+    """A vision tower alone; the sum of its output stands in for a loss.
+
+    Its tables of positions are given to it.
     """
 
     def inputs(self, case, dtype):
@@ -55,8 +58,9 @@ class Tower(Family):
 
 
 class WindowedTower(Tower):
-    """Qwen2.5-VL's, whose layers keep the same whether they attend to an image or to its windows,
-    but for eager attention's scores.
+    """Qwen2.5-VL's tower, whose layers save the same with windows as without.
+
+    Only the scores of eager attention differ.
     """
 
     def inputs(self, case, dtype):
@@ -70,7 +74,7 @@ class WindowedTower(Tower):
 
 
 class FramedTower(Tower):
-    """Kimi's, whose positions and merger take more tables."""
+    """Kimi's tower, whose positions and merger take more tables."""
 
     def inputs(self, case, dtype):
         batch = super().inputs(case, dtype)
@@ -89,8 +93,9 @@ class FramedTower(Tower):
 
 
 class PaddedTower(Tower):
-    """Gemma 4's, whose images are filled up to one number of patches, so that a mask is built, and
-    turned into numbers in each layer.
+    """Gemma 4's tower, which pads images to one number of patches.
+
+    So each layer builds a mask and converts it to numbers.
     """
 
     def inputs(self, case, dtype):
@@ -104,9 +109,7 @@ class PaddedTower(Tower):
         )
 
     def prefill(self, model, batch):
-        """All but the pooling behind the layers, of which the numbers in the table of positions say
-        how many tokens are left.
-        """
+        """Run all but the pooling, which reads the number of tokens left from positions."""
         padded = (batch["pixel_position_ids"] == -1).all(dim=-1)
         patches = model.patch_embedder(batch["pixel_values"], batch["pixel_position_ids"], padded)
         with patch.object(
@@ -123,8 +126,9 @@ class PaddedTower(Tower):
 
 
 class Unjoined(Headless):
-    """Llama 4's without the network behind its layers, which joins four patches and takes but the
-    width that comes of that.
+    """Llama 4's tower without the network behind its layers.
+
+    That network joins four patches and takes only the resulting width.
     """
 
     def model(self, case):

@@ -1,5 +1,6 @@
-"""One step of a whole model on fake CUDA tensors: no GPU, no weights, no code that is not
-transformers' own.
+"""One step of a whole model on fake CUDA tensors: no GPU and no weights.
+
+Only transformers' own code runs.
 
 The model is the class of transformers that a config names, its widths as they are; run by
 validation/simulate/here.py.
@@ -44,8 +45,9 @@ class Refused(Exception):
 
 
 class Sizes(Ledger):
-    """A ledger that knows how many bytes are alive, as the caching allocator rounds them, and the
-    most since `peak` was last set.
+    """A ledger of the bytes alive, rounded as by the caching allocator, and of their peak.
+
+    The peak counts since `peak` was last set.
     """
 
     def __init__(self):
@@ -71,9 +73,7 @@ def rounded(size):
 
 
 def config_of(fields):
-    """The config of the class that transformers has for this model_type; code of a hub is never
-    run.
-    """
+    """The config class of transformers for this model_type; code from a hub is never run."""
     name = str(fields.get("model_type"))
     if name not in transformers.CONFIG_MAPPING:
         raise Refused(
@@ -86,9 +86,7 @@ def config_of(fields):
 
 
 def class_of(fields, name):
-    """The class that a config names, else the first of the usual ones that transformers has for its
-    type.
-    """
+    """The class that a config names, or else the usual one for its type."""
     named = [
         cls
         for cls in fields.get("architectures") or ()
@@ -103,9 +101,7 @@ def class_of(fields, name):
 
 
 def made(fields, attention, lora=None):
-    """The model on whatever device is current, with the kind of attention, or eager where its class
-    has no other.
-    """
+    """Build the model on the current device with this kind of attention, or eager."""
     config = config_of(fields)
     of_class = class_of(fields, config.model_type)
     try:
@@ -131,9 +127,7 @@ def made(fields, attention, lora=None):
 
 
 def batch_of(model, config, batch, tokens, dtype):
-    """What the class takes, by the arguments of its forward pass: tokens of both sides, or
-    pictures, or sound.
-    """
+    """Inputs that the class takes by its signature: tokens of both sides, images, or sound."""
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
     takes = inspect.signature(base.forward).parameters
     ids = torch.zeros(batch, tokens, dtype=torch.long, device="cuda")
@@ -181,7 +175,7 @@ def experts_of(config):
 
 
 def loss_of(out):
-    """The loss of a class that has one, else the sum of what it makes."""
+    """The loss of a class that has one, or else the sum of its output."""
     loss = getattr(out, "loss", None)
     return (
         loss
@@ -191,9 +185,7 @@ def loss_of(out):
 
 
 def step(fields, row):
-    """The peak of one scenario: the second of two training steps, or a prefill with a token
-    decoded. [B]
-    """
+    """Peak of one scenario: of the second training step, or of a prefill and one token. [B]"""
     number_format = FORMATS.get(row["precision"])
     if number_format is None:
         raise Refused(
@@ -221,7 +213,7 @@ def step(fields, row):
 
 
 def train(model, row, stored, ledger):
-    """Two steps; the first makes the optimizer's state, and the peak is that of the second."""
+    """Run two steps. The first makes the optimizer's state; the peak is that of the second."""
     model.train()
     config = getattr(model, "config", None)
     batch = batch_of(model, config, int(row["batch"]), int(row["sequence_tokens"]), stored)
@@ -247,7 +239,7 @@ def train(model, row, stored, ledger):
 
 
 def serve(model, row, stored, ledger):
-    """A prefill of all tokens, whose cache stays, and one more token."""
+    """Run a prefill of all tokens, whose cache stays, and decode one more token."""
     model.eval()
     batch = batch_of(model, model.config, int(row["batch"]), int(row["sequence_tokens"]), stored)
     batch.pop("labels", None)

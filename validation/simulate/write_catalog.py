@@ -60,7 +60,7 @@ HEAD = """\
 
 
 def flow(form):
-    """One form on one line."""
+    """Format one form on one line."""
     return "{" + ", ".join(f"{name}: {form[name]:g}" for name in ORDER if form.get(name)) + "}"
 
 
@@ -92,7 +92,7 @@ def write_catalog(entries, source, checked_on):
 
 
 def write_block(family, forms):
-    """Put one kind of block into the catalog in place of what stood there."""
+    """Replace one kind of block in the catalog."""
     catalog = (
         yaml.safe_load(CATALOG.read_text()) if CATALOG.exists() else dict(source=SOURCE, blocks=[])
     )
