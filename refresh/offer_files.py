@@ -6,6 +6,7 @@ keyed by sku.
 
 import re
 from http.client import HTTPException
+from typing import NamedTuple
 
 from refresh.columns import renamed_columns
 from refresh.offer_stream import prices
@@ -41,6 +42,15 @@ USAGE = {
 }
 LUSTRE = "fsx-lustre-125"
 PREFIX = re.compile(r"[A-Z0-9]{2,5}-")
+
+
+class Target(NamedTuple):
+    """The catalog, entry and figure that a product's price is for, and the product in words."""
+
+    catalog: str
+    entry: str
+    figure: str
+    words: str = ""
 
 
 def fetch(region, scope, answers, open_url):
@@ -87,29 +97,23 @@ def _read(service, region, scope, answers, open_url):
 
 def _keep(target, unit, usd, description, region, answers, source):
     """Keep one price if its unit is as expected; return whether it was."""
-    catalog, entry, figure = target[:3]
+    catalog, entry, figure, words = target
     if catalog == "prices":
         if unit == "Hrs":
             answers.put(figure, entry, region, source, usd_per_hour=usd, basis="published")
         return unit == "Hrs"
     if catalog == "storage_and_traffic":
-        sold = unit.lower().startswith("gb") and (
-            entry != LUSTRE or _is_lustre_125(f"{target[3]} {description}")
-        )
-        if sold:
-            answers.put_small(catalog, entry, region, source, **{figure: usd})
-        return sold
+        is_of_entry = entry != LUSTRE or _is_lustre_125(f"{words} {description}")
+        if not (is_of_entry and unit.lower().startswith("gb")):
+            return False
+        answers.put_small(catalog, entry, region, source, **{figure: usd})
+        return True
     per_million = TOKEN_UNITS.get(unit.lower())
-    if per_million:
-        answers.put_small(
-            catalog,
-            entry,
-            region,
-            source,
-            **{figure: round(usd * per_million, 6)},
-            sold_as=target[3],
-        )
-    return bool(per_million)
+    if not per_million:
+        return False
+    figures = {figure: round(usd * per_million, 6), "sold_as": words}
+    answers.put_small(catalog, entry, region, source, **figures)
+    return True
 
 
 def is_of(attributes, region):
@@ -132,9 +136,9 @@ def _lustre(attributes, _):
     Only all attributes and the description together distinguish its kinds.
     """
     words = " ".join(map(str, attributes.values()))
-    return (
-        ("storage_and_traffic", LUSTRE, "usd_per_gib", words) if "lustre" in words.lower() else None
-    )
+    if "lustre" not in words.lower():
+        return None
+    return Target("storage_and_traffic", LUSTRE, "usd_per_gib", words)
 
 
 def _is_lustre_125(words):
@@ -150,17 +154,15 @@ def _is_lustre_125(words):
 
 def _by_usage(attributes, _):
     kind = kind_of(attributes.get("usagetype", ""))
-    return ("storage_and_traffic", kind, "usd_per_gib") if kind else None
+    return Target("storage_and_traffic", kind, "usd_per_gib") if kind else None
 
 
 def _sagemaker(attributes, scope):
     market = COMPONENTS.get(attributes.get("component", ""))
     instance = attributes.get("instanceName", "").removeprefix("ml.")
-    return (
-        ("prices", instance, market)
-        if market and scope.wants(instance) and instance in scope.instances
-        else None
-    )
+    if market and scope.wants(instance) and instance in scope.instances:
+        return Target("prices", instance, market)
+    return None
 
 
 def _bedrock(attributes, scope):
@@ -179,11 +181,11 @@ def _bedrock(attributes, scope):
         word in usage_type for word in ("mantle", "global", "cross-region", "long_ctx")
     )
     if figure and model and is_on_demand and is_standard:
-        return "endpoints", model, figure, attributes["model"]
+        return Target("endpoints", model, figure, attributes["model"])
     return None
 
 
-TARGETS = {  # service -> what a product is kept as: catalog, entry, figure
+TARGETS = {  # service -> the function that returns the target of a product, or None
     "AmazonSageMaker": _sagemaker,
     "AmazonBedrock": _bedrock,
     "AmazonS3": _by_usage,
