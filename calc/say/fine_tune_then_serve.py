@@ -104,39 +104,43 @@ def _machines(row: Row, copies: int, catalogs: Catalogs) -> str:
 
 
 def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalogs) -> str:
-    """The day from which the plan costs less than an endpoint, or the load; `larger`: its plan."""
+    """Return when the plan becomes cheaper than an endpoint paid per token.
+
+    `larger` is the plan of a larger load, for a plan that never becomes cheaper at its own.
+    """
     row = plan.service
     if is_missing(plan.endpoint_usd_per_million_tokens):
         return not_sold(row, catalogs)
     table = by_day(plan)
-    day = break_even_day(table)
-    total = float(table[SUM].iloc[-1])
     price = endpoint_price(row, endpoint_facts(row, catalogs), catalogs)
-    price = f"Against a price per token: {price[0].lower()}{price[1:]}"
-    asks = (
-        f"{price}: the load, {count(plan.tokens_per_day)} a day, costs "
+    load = f"{count(plan.tokens_per_day)} tokens a day"
+    endpoint = (
+        f"Against a price per token: {price[0].lower()}{price[1:]}: the load, {load}, costs "
         f"{usd(plan.endpoint_usd_per_day)} a day there."
     )
-    if is_missing(total):
-        return f"{asks} What the plan costs is not known."
-    if not is_missing(day):
-        yours = ""
-        if (plan.bill["have"] != "").any():
-            yours = " What your machines cost is not counted."
-        return f"{asks} The plan, training included, costs less from day {day:,.0f} on.{yours}"
+    if is_missing(table[SUM].iloc[-1]):
+        return f"{endpoint} What the plan costs is not known."
+    day = break_even_day(table)
+    if is_missing(day):
+        never = "At this load, the plan never becomes cheaper."
+        return f"{endpoint} {never} {_cheaper_load(plan, larger, catalogs)}"
+    yours = ""
+    if (plan.bill["have"] != "").any():
+        yours = " What your machines cost is not counted."
+    return f"{endpoint} The plan, training included, costs less from day {day:,.0f} on.{yours}"
+
+
+def _cheaper_load(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalogs) -> str:
+    """Return the load at which a plan becomes cheaper that never does at its own."""
     even = break_even_tokens_per_day(plan)
     if even <= plan.tokens_per_day_most:
-        than = f"from {count(even)} a day on it does"
-    elif larger:
-        larger_day = break_even_day(by_day(larger))
+        return f"It does from {count(even)} tokens a day on."
+    if larger:
+        day = break_even_day(by_day(larger))
         machines = _machines(larger.service, int(larger.service["runs_per_month"]), catalogs)
-        than = (
-            f"at {count(larger.tokens_per_day)} a day, {machines}, it does from day "
-            f"{larger_day:,.0f} on"
-        )
-    else:
-        than = f"nor does it at {MORE_LOADS[-1]} times the load"
-    return f"{asks} The plan never costs less; {than}."
+        load = f"{count(larger.tokens_per_day)} tokens a day, {machines},"
+        return f"At {load} it does from day {day:,.0f} on."
+    return f"It does not at {MORE_LOADS[-1]} times the load either."
 
 
 def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:

@@ -228,7 +228,7 @@ def test_a_discount_lowers_the_plan_and_not_the_price_per_token(tuned, catalogs)
     larger = at_more_load(less, SERVED | {"paid_ratio": 0.9}, row, 4, catalogs)
     assert larger.tokens_per_day > less.tokens_per_day
     assert (
-        f"The plan never costs less; at {larger.tokens_per_day / 1e6:.1f} million a day"
+        f"never becomes cheaper. At {larger.tokens_per_day / 1e6:.1f} million tokens a day"
         in against_endpoint(less, larger, catalogs)
     )
 
