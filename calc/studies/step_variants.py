@@ -126,28 +126,33 @@ def _stops_of(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
 def _dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
     """The dials of a scenario: the size, and two of its kind of work."""
     sizes: Dial = {model: {"model": model} for model in _sizes(row, catalogs)}
-    if row["work"] == "inference":
-        widths = {**SERVED_WIDTHS, _width(row, catalogs): {"precision": row["precision"]}}
-        own_cache = row.get("kv_precision") or ""
-        forms = ["", "fp8", own_cache] if generates(row["model"], catalogs) else [own_cache]
-        caches: Dial = {form: {"kv_precision": form} for form in dict.fromkeys(forms)}
-        return {
-            "model": sizes,
-            "precision": {bits: widths[bits] for bits in SERVED_WIDTHS},
-            "kv_precision": caches,
-        }
-    recomputes = dict.fromkeys(
-        ["none", row["recompute"] if row["recompute"] != "full" else "selective", "full"]
-    )
-    if row["recompute"] == "none":
-        recomputes = dict.fromkeys(["none", "selective", "full"])
-    present = {"tuning": row["tuning"], "precision": row["precision"]}
+    is_service = row["work"] == "inference"
+    others = _service_dials(row, catalogs) if is_service else _training_dials(row, catalogs)
+    return {"model": sizes, **others}
+
+
+def _service_dials(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
+    """The dials of a service besides its size: the width of its weights, the form of its cache."""
+    widths = {**SERVED_WIDTHS, _width(row, catalogs): {"precision": row["precision"]}}
+    own_cache = row.get("kv_precision") or ""
+    forms = ["", "fp8", own_cache] if generates(row["model"], catalogs) else [own_cache]
+    return {
+        "precision": {bits: widths[bits] for bits in SERVED_WIDTHS},
+        "kv_precision": {form: {"kv_precision": form} for form in dict.fromkeys(forms)},
+    }
+
+
+def _training_dials(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
+    """The dials of a training run besides its size: what it recomputes, and its method."""
+    is_selective = row["recompute"] not in ("none", "full")
+    recomputes = ("none", row["recompute"] if is_selective else "selective", "full")
+    own_method = {"tuning": row["tuning"], "precision": row["precision"]}
+    own_name = method_name(row, catalogs).lower()
     methods = {
-        name: present if name == method_name(row, catalogs).lower() else change
+        name: own_method if name == own_name else change
         for name, change in methods_of(row, catalogs).items()
     }
     return {
-        "model": sizes,
         "recompute": {name: {"recompute": name} for name in recomputes},
         "tuning": methods,
     }
