@@ -16,7 +16,7 @@ from calc.say.answer import rented_words, why
 from calc.say.limits import limits_cost_text
 from calc.say.other_ways import other_ways, untimed_words
 from calc.say.problem import misses_text, problem_text
-from calc.say.ways_out import out_words, outs_text
+from calc.say.ways_out import out_words, ways_out_text
 from calc.search.board import cheapest_without_time
 from calc.search.first_rows import row_of_ranking
 from calc.search.options import KEPT_JOBS, Options, options
@@ -137,7 +137,7 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
             sentences[0] += untimed_words(cheapest_without_time(answer.board, job))
         misses = [misses_text(several, job) for several in answer.misses]
         limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
-    limits_cost = limits_cost or outs_text(answer.outs, catalogs)
+    limits_cost = limits_cost or ways_out_text(answer.outs, catalogs)
     of_first = {"limits_cost": limits_cost, "rivals": "+".join(near)}
     answers_table = _text_table(answer.answers, why=sentences, misses=misses[:count], **of_first)
     answers_table["problem"] = problem

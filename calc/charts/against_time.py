@@ -27,10 +27,11 @@ def within_sight(rows: pd.DataFrame) -> pd.DataFrame:
 def against_time(rows: pd.DataFrame, trains: bool, unit_ratio: float = 1.0) -> pd.DataFrame:
     """Rows (seconds, usd, label, kind) as points, with the ticks of both axes.
 
-    Times are for units of so many of what `seconds` times: 224 tokens of 30 s of sound.
+    `unit_ratio` is the size of the unit that the axis shows, in what `seconds` is the time of. For
+    example, 30 s of sound are 224 tokens.
 
-    A name is drawn where it covers no earlier one: right above its point, or left below it, away
-    from a frontier that falls to the right.
+    A name is drawn if it covers no earlier one. It stands to the right of its point and above it,
+    or to the left and below, away from a frontier that falls to the right.
     """
     rows = rows[(rows["seconds"] > 0) & (rows["usd"] > 0)].reset_index(drop=True)
     table = rows[["label", "kind"]].assign(

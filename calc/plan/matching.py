@@ -78,9 +78,9 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
             of_plan[places], basis[places] = candidates[0]["scenario"], how
         elif candidates:
             if how:
-                on_days = _on_days(candidates, lines["day"].to_numpy()[places])
-                of_plan[places], basis[places] = on_days, np.where(on_days == "", "", BY_TIME)
-                places = places[on_days == ""]
+                only_plans = _only_plans(candidates, lines["day"].to_numpy()[places])
+                of_plan[places], basis[places] = only_plans, np.where(only_plans == "", "", BY_TIME)
+                places = places[only_plans == ""]
             if not len(places):
                 continue
             usd = float(lines.iloc[places]["usd"].sum())
@@ -93,7 +93,7 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
     return Matched(lines, tuple(sorted(open_groups, key=lambda one: -one.usd)), lines_of_no_plan)
 
 
-def _on_days(candidates: list[Row], days: np.ndarray) -> np.ndarray:
+def _only_plans(candidates: list[Row], days: np.ndarray) -> np.ndarray:
     """The plan that is the only one at work on each day; "" if there is none, or several."""
     alone = {}
     for day in set(days):

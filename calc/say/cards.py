@@ -71,7 +71,7 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
 
 
 def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
-    """The price of using the weights as trained: 80 % more: the weights as trained."""
+    """Return what other weights cost, and which they are: 80 % more: the weights as trained."""
     is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
     weights = "the weights as trained" if is_trained else _layout_words(row, catalogs)
     if is_missing(row["usd"]):

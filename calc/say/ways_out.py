@@ -27,7 +27,7 @@ def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
     return f" Instead: {options_text}."
 
 
-def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
+def ways_out_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
     """Return the ways out with their costs: QLoRA $21 · LoRA $30 · a budget of $40."""
     return " · ".join(
         f"a budget of {_usd(way)}"
