@@ -54,12 +54,12 @@ def of_shape(shape, catalogs):
     }
     table = tables(pd.DataFrame({**scenario, "batch": np.arange(1, MOST_BATCH + 1)}), catalogs)
     load = column(table, "arrivals_load_ratio")
-    for place in sorted({int(np.nanargmin(abs(load - wanted))) for wanted in LOADS}):
+    for place in sorted({int(np.nanargmin(abs(load - load_target))) for load_target in LOADS}):
         simulated = simulated_percentiles(
             shape, place, table, prefill_seconds(scenario, place, catalogs)
         )
         for name, value in simulated.items():
-            estimated = column(table, name)[place]
+            estimate_seconds = column(table, name)[place]
             yield {
                 "shape": shape["shape"],
                 "further": shape["further"],
@@ -67,8 +67,8 @@ def of_shape(shape, catalogs):
                 "batch": place + 1,
                 "quantity": name,
                 "simulated_seconds": value,
-                "estimated_seconds": estimated,
-                "error_ratio": estimated / value - 1,
+                "estimated_seconds": estimate_seconds,
+                "error_ratio": estimate_seconds / value - 1,
             }
 
 
@@ -140,19 +140,16 @@ class Engine:
     """Step times and limits of one replica of a serving engine."""
 
     def __init__(self, table, place):
-        # By the sequences in it.
-        self.step_seconds = [
-            0.0,
-            *column(table, "decode_token_seconds").tolist(),
-        ]
+        # Seconds of a decode step, by the number of sequences in it.
+        self.step_seconds = [0.0, *column(table, "decode_token_seconds").tolist()]
         self.slots = min(int(column(table, "cache_slots")[place]), MOST_BATCH)
         self.budget = int(column(table, "engine_batched_tokens")[place])
-        # A step is composed while the one before it runs.
+        # Whether a step is scheduled while the one before it runs.
         self.ahead = bool(column(table, "ahead_steps")[place] > 1)
         weights = column(table, "read_weights_bytes") / column(table, "streamed_bytes_per_second")
-        # Read once for the step and its prompts, where both are one pass.
+        # Weights are read only once if a step and its prompts are one pass.
         self.weights_seconds = weights[place] * self.ahead
-        # Of a step with a prompt in it.
+        # The shortest time of a step that runs prompts.
         self.least_seconds = max(column(table, "host_seconds")[place], weights[0])
 
     def mixed_seconds(self, sequences, prefill):
@@ -167,12 +164,8 @@ def simulate(arrivals, prompts, answers, work, engine):
     arrivals, prompts, answers, work = (
         values.tolist() for values in (arrivals, prompts, answers, work)
     )
-    # Ends: (step of the last token, request) of those that decode.
-    waiting, running, ends = (
-        deque(),
-        deque(),
-        [],
-    )
+    waiting, running = deque(), deque()
+    ends = []  # of the requests that decode: (step of the last token, request)
     clock_seconds = before = 0.0
     step = arrived = 0
     while arrived < len(arrivals) or waiting or running or ends:

@@ -46,37 +46,42 @@ def inner_width(model, catalogs):
     return float(np.max(next(parts(as_frame({"model": model}), catalogs)).table["stack_ffn_width"]))
 
 
-def predictions_of(rows, ours, catalogs):
+def predictions_of(rows, estimates, catalogs):
     """Yield a row for each case and estimator: predicted bytes, NaN where it refuses."""
     inner = {model: inner_width(model, catalogs) for model in rows["model"].unique()}
-    for number, row in enumerate(ours.astype(object).to_dict("records")):
-        case, model = rows.iloc[number], catalogs.models.loc[row["model"]]
+    for number, row in enumerate(estimates.astype(object).to_dict("records")):
+        case = rows.iloc[number]
         is_allocated = case["quantity"] != "memory_bytes"
-        truth = float(case["truth"])
-        yield {
-            "case": case["case"],
-            "estimator": "Headroom",
-            "predicted": float(case["predicted"]),
-            "truth": truth,
+        model = catalogs.models.loc[row["model"]]
+        predicted = {
+            "Headroom": float(case["predicted"]),
+            **_of_calculators(row, is_allocated, catalogs),
+            **_of_packages(row | {"ffn": inner[row["model"]]}, model, is_allocated),
         }
-        for other in compared_with_ours(row, catalogs).to_dict("records")[1:]:
-            if other["title"] not in TITLES:
-                continue
+        about = {"case": case["case"], "truth": float(case["truth"])}
+        for estimator, bytes_ in predicted.items():
+            yield {**about, "estimator": estimator, "predicted": bytes_}
+
+
+def _of_calculators(row, is_allocated, catalogs):
+    """Bytes that each of the four calculators predicts; NaN where it refuses. [B]"""
+    predicted = {}
+    for other in compared_with_ours(row, catalogs).to_dict("records")[1:]:
+        if other["title"] in TITLES:
             bytes_ = other["needed_bytes"] - other["overhead_bytes"] * is_allocated
-            yield {
-                "case": case["case"],
-                "estimator": other["title"],
-                "predicted": np.nan if other["problem"] else bytes_,
-                "truth": truth,
-            }
-        for name, predicted_by in PACKAGES.items():
-            try:
-                bytes_ = float(
-                    predicted_by(row | {"ffn": inner[row["model"]]}, model, is_allocated)
-                )
-            except (AssertionError, KeyError, ValueError):
-                bytes_ = np.nan
-            yield {"case": case["case"], "estimator": name, "predicted": bytes_, "truth": truth}
+            predicted[other["title"]] = np.nan if other["problem"] else bytes_
+    return predicted
+
+
+def _of_packages(row, model, is_allocated):
+    """Bytes that each package of other authors predicts; NaN where it refuses or fails. [B]"""
+    predicted = {}
+    for name, predict in PACKAGES.items():
+        try:
+            predicted[name] = float(predict(row, model, is_allocated))
+        except (AssertionError, KeyError, ValueError):
+            predicted[name] = np.nan
+    return predicted
 
 
 def league(predictions):

@@ -41,9 +41,13 @@ def in_flight(rates: list[float], answer_seconds: float) -> np.ndarray:
     simulation.simulate_until_max_time(DAY_SECONDS)
     records = simulation.get_all_records()
     times = np.arange(0, DAY_SECONDS, 60.0)
-    begun = np.searchsorted(np.sort([record.arrival_date for record in records]), times, "right")
-    ended = np.searchsorted(np.sort([record.exit_date for record in records]), times, "right")
-    return begun - ended
+    arrivals_so_far = np.searchsorted(
+        np.sort([record.arrival_date for record in records]), times, "right"
+    )
+    exits_so_far = np.searchsorted(
+        np.sort([record.exit_date for record in records]), times, "right"
+    )
+    return arrivals_so_far - exits_so_far
 
 
 def main() -> None:
@@ -51,20 +55,21 @@ def main() -> None:
     rows = []
     for curve, replicas, answer in product(CURVES, PEAK_REPLICAS, ANSWER_SECONDS):
         ratios = Load(curve_of(curve)).ratios
-        planned = np.maximum(np.ceil(replicas * ratios - 1e-9), 1)
+        planned_replicas = np.maximum(np.ceil(replicas * ratios - 1e-9), 1)
         rates = [float(ratio) * replicas * IN_FLIGHT / answer for ratio in ratios]
-        found = in_flight(rates, answer).reshape(DAY_HOURS, -1) / planned[:, None] / IN_FLIGHT
+        requests = in_flight(rates, answer).reshape(DAY_HOURS, -1)  # by hour and minute
+        load_ratio = requests / planned_replicas[:, None] / IN_FLIGHT
         rows.append(
             {
                 "curve": curve,
                 "peak_replicas": replicas,
                 "answer_seconds": answer,
-                "busiest_hour_ratio": found.mean(axis=1).max(),
-                "mean_ratio": found.mean(),
-                "over_share": (found > OVER_RATIO).mean(),
-                "most_ratio": found.max(),
-                "replica_hours": planned.sum(),
-                "saved_share": 1 - planned.sum() / (DAY_HOURS * planned.max()),
+                "busiest_hour_ratio": load_ratio.mean(axis=1).max(),
+                "mean_ratio": load_ratio.mean(),
+                "over_share": (load_ratio > OVER_RATIO).mean(),
+                "most_ratio": load_ratio.max(),
+                "replica_hours": planned_replicas.sum(),
+                "saved_share": 1 - planned_replicas.sum() / (DAY_HOURS * planned_replicas.max()),
             }
         )
     table = pd.DataFrame(rows).round(3)

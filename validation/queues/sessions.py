@@ -38,13 +38,13 @@ class Cache:
 
     def reuse(self, blocks: list) -> int:
         """Take a conversation's cached blocks up to the first missing one. Return their number."""
-        found = 0
+        hits = 0
         for block in blocks:
             if block not in self.unused:
                 break
             del self.unused[block]
-            found += 1
-        return found
+            hits += 1
+        return hits
 
     def take(self, count: int) -> None:
         """Take `count` other blocks: empty ones, then the least recently used."""
@@ -59,7 +59,7 @@ class Cache:
             self.unused[block] = None
 
 
-def simulated(sessions: Sessions, pool_tokens: float) -> float:
+def simulated_hit_ratio(sessions: Sessions, pool_tokens: float) -> float:
     """Share of the tokens of earlier turns that requests find in the cache."""
     draw, environment = np.random.default_rng(SEED), simpy.Environment()
     cache, counts = Cache(int(pool_tokens // BLOCK)), np.zeros(2)
@@ -67,18 +67,19 @@ def simulated(sessions: Sessions, pool_tokens: float) -> float:
     scale = sessions.think_seconds / gamma(1 + 1 / shape)
 
     def conversation(number: int):
-        held: list = []
+        """Run the turns of one conversation, and count how many of its blocks each finds."""
+        blocks: list = []  # of the turns so far
         for turn in range(sessions.turns):
-            found = cache.reuse(held)
+            hits = cache.reuse(blocks)
             if number > CONVERSATIONS // 10:
-                counts[:] += found, len(held)
+                counts[:] += hits, len(blocks)
             prompt = turn * (QUESTION + ANSWER) + QUESTION
-            cache.take(prompt // BLOCK - found)
+            cache.take(prompt // BLOCK - hits)
             yield environment.timeout(REQUEST_SECONDS / 2)
             cache.take(ANSWER // BLOCK)
             yield environment.timeout(REQUEST_SECONDS / 2)
-            held = [(number, block) for block in range((prompt + ANSWER) // BLOCK)]
-            cache.end(held)
+            blocks = [(number, block) for block in range((prompt + ANSWER) // BLOCK)]
+            cache.end(blocks)
             yield environment.timeout(scale * draw.weibull(shape))
 
     def arrivals():
@@ -93,23 +94,24 @@ def simulated(sessions: Sessions, pool_tokens: float) -> float:
 
 def main() -> None:
     """Write the comparison, and print its errors by shape."""
-    added = QUESTION + ANSWER  # tokens of a turn
+    turn_tokens = QUESTION + ANSWER
     rows = []
     for turns, think, ratio, (shape, variation) in product(
         TURNS, THINK_SECONDS, HELD_RATIOS, SHAPES.items()
     ):
         sessions = Sessions(turns, think, variation)
-        prompt = QUESTION + added * (turns - 1) / 2
+        prompt = QUESTION + turn_tokens * (turns - 1) / 2
         rate = CONVERSATIONS_PER_SECOND * turns
         in_flight = rate * REQUEST_SECONDS * (prompt + ANSWER / 2)
         held = ratio * turns * (turns + 1) / 2
-        free = held * CONVERSATIONS_PER_SECOND * think * added
+        free = held * CONVERSATIONS_PER_SECOND * think * turn_tokens
         stay = float(stay_at(turns, variation, held))
-        estimated = float(think_time_ratio(stay, variation))
-        found = simulated(sessions, in_flight + free)
+        estimated_ratio = float(think_time_ratio(stay, variation))
+        simulated_ratio = simulated_hit_ratio(sessions, in_flight + free)
         row = {"turns": turns, "think_seconds": think, "think_shape": shape}
         row |= {"pool_tokens": round(in_flight + free), "stay_seconds": round(stay * think, 1)}
-        rows.append(row | {"simulated_hit_ratio": found, "estimated_hit_ratio": estimated})
+        row |= {"simulated_hit_ratio": simulated_ratio, "estimated_hit_ratio": estimated_ratio}
+        rows.append(row)
     table = pd.DataFrame(rows)
     table["error"] = table["estimated_hit_ratio"] - table["simulated_hit_ratio"]
     table.round(4).to_csv(RESULTS / "sessions.csv", index=False)

@@ -202,10 +202,13 @@ def falcon_heads(self, fused):
     heads = (
         heads if self.new_decoder_architecture else heads.view(*fused.shape[:2], -1, self.head_dim)
     )
-    last = [torch.full((1,), place, dtype=torch.long, device=fused.device) for place in (-2, -1)]
+    places_of_key_and_value = [
+        torch.full((1,), place, dtype=torch.long, device=fused.device) for place in (-2, -1)
+    ]
     query = heads[..., :-2, :]
     key, value = (
-        torch.ops.aten.index(heads, [None] * (heads.dim() - 2) + [place, None]) for place in last
+        torch.ops.aten.index(heads, [None] * (heads.dim() - 2) + [place, None])
+        for place in places_of_key_and_value
     )
     if not self.new_decoder_architecture:
         return query, key, value
