@@ -104,7 +104,7 @@ def storage_usd_per_month(
 def sober_overhead_ratio(
     ends, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, attempt_hours
 ):
-    """Overhead of Spot in the sober case, with the best interval for it. [share]
+    """Overhead of Spot in the cautious case, with the best interval for it. [share]
 
     Source: Daly 2006, as spot_overhead_ratio; sober_uninterrupted_seconds of
     catalogs/edited/assumptions.yaml.
@@ -120,7 +120,7 @@ def sober_overhead_ratio(
 def sober_run_hours(
     work_hours, start_hours, sober_overhead_ratio, sober_uninterrupted_seconds, spot_wait_seconds
 ):
-    """Hours on Spot in the sober case, with a wait for capacity after interruptions. [h]
+    """Hours on Spot in the cautious case, with a wait for capacity after interruptions. [h]
 
     Source: spot_wait_seconds of catalogs/edited/assumptions.yaml.
     """
@@ -130,7 +130,7 @@ def sober_run_hours(
 
 
 def sober_run_usd(work_hours, start_hours, sober_overhead_ratio, usd_per_hour_spot):
-    """Cost of the run on Spot in the sober case; waiting costs nothing. [USD]
+    """Cost of the run on Spot in the cautious case; waiting costs nothing. [USD]
 
     By definition.
     """
