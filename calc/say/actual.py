@@ -154,8 +154,8 @@ def attempts_sentence(row: Row) -> str:
     if is_missing(row["attempts_seen"]) or row["attempts_seen"] == row["attempts"]:
         return ""
     return (
-        f"{row['plan']}: its hours are enough for {row['attempts_seen']:g} attempts, not for the "
-        f"{row['attempts']:g} of the plan."
+        f"{row['plan']}: its hours are enough for {row['attempts_seen']:g} attempts; the plan has "
+        f"{row['attempts']:g}."
     )
 
 

@@ -58,12 +58,12 @@ SPOT_SERVICE = (
 
 
 NOT_COMPILED = (
-    "blocks are not compiled: torch.compile starts again for batches of another length, so what it "
-    "saves is offered as a change"
+    "blocks are not compiled, because torch.compile starts again for batches of another length; "
+    "what it would save is offered as a change"
 )
 OTHER_SETUPS = (
-    "a fused loss, offloading and other software are not ranked: what they save is offered as a "
-    "change"
+    "a fused loss, offloading and other software are not ranked; what they would save is offered "
+    "as a change"
 )
 
 
@@ -125,8 +125,8 @@ def _of_first(
     parts += [_alike(close)] if close else []
     if reasons.older is not None and "older-price" in reasons.codes:
         parts.append(
-            f"{place(reasons.older)} at {usd(reasons.older['usd'])} has an old price, so this one "
-            f"comes first"
+            f"{place(reasons.older)} at {usd(reasons.older['usd'])} has a stale price, so it "
+            f"ranks behind this one"
         )
     if "unpublished" in reasons.codes:
         parts.append(
@@ -287,7 +287,7 @@ def _old_price(subject: Subject) -> str:
     row = subject.reasons.row
     price = price_of(subject.catalogs, row["instance"], row["region"])
     key = MARKETS[row["market"]].key
-    return f"its price is of {date.fromisoformat(price[f'{key}_as_of']):%B %Y}"
+    return f"its price dates from {date.fromisoformat(price[f'{key}_as_of']):%B %Y}"
 
 
 def _otherwise(subject: Subject) -> str:
@@ -295,7 +295,7 @@ def _otherwise(subject: Subject) -> str:
     other = subject.reasons.otherwise
     assert other is not None, "the code says that there is one"
     is_agreed = other["obtainable"] == "by-agreement"
-    agreement_words = ", where so many come by agreement alone," if is_agreed else ""
+    agreement_words = ", where this many come only by agreement," if is_agreed else ""
     how = (
         "as a capacity block, booked to the slow end in whole days,"
         if other["market"] == BLOCK

@@ -10,8 +10,8 @@ def lack_text(row: Row) -> str:
     lack = row["lack"]
     if lack is None:
         return ""
-    choices = " and no ".join(f"{name.replace('_', ' ')} {value}" for name, value in lack.choices)
-    problem = f"System {row['system'].upper()} knows no {choices}"
+    choices = " or ".join(f"{name.replace('_', ' ')} {value}" for name, value in lack.choices)
+    problem = f"System {row['system'].upper()} does not know {choices}"
     if not lack.instead:
         return f"{problem}."
     instead = [words for code, words in INSTEAD.items() if code in lack.instead]

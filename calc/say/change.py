@@ -47,11 +47,11 @@ MACHINES = {
     True: "On the machine you have",
     False: "On another machine",
 }
-WHAT_HELPS = "What helps there, the gentlest first"
+WHAT_HELPS = "What helps there, the smallest change first"
 ENGINE_OPTIONS = "With options of the engine, on the machine you have"
-NOTHING_FITS = "No change that was tried makes it fit: take a smaller model, LoRA or more GPUs."
-NOTHING_SAVES = "No change to this plan that was tried saves money or memory worth naming."
-NOTHING_MEETS = "No change to this plan that was tried meets every limit."
+NOTHING_FITS = "None of the changes tried makes it fit. Use a smaller model, LoRA or more GPUs."
+NOTHING_SAVES = "None of the changes tried saves money or memory worth mentioning."
+NOTHING_MEETS = "None of the changes tried meets every limit."
 TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05
 

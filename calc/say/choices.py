@@ -227,7 +227,7 @@ def _beside_nearest(best: Cell, plan: Cells, catalogs: Catalogs) -> str:
         return f"{_cost(best, catalogs)} and meets every limit, unlike the plan."
     if not best.plan["usd"] < (1 - TIE_RATIO) * plan["usd"]:
         return "No choice meets every limit, and none costs less than the plan."
-    return f"No choice meets every limit. {_cost(best, catalogs)}, the least of these."
+    return f"No choice meets every limit. {_cost(best, catalogs)}, the lowest cost of these."
 
 
 def cell_name(cell: Cell, catalogs: Catalogs) -> str:

@@ -16,11 +16,11 @@ LINE_WORDS = {
 # price x windows
 OF_OWN_WEIGHTS = (
     "Amazon Bedrock bills imported weights by units of hardware in windows of 5 minutes, at "
-    "a price that is not known here. "
-    "Another price per token can be set among the assumptions of Plan."
+    "a price that is not known here. You can set another price per token among the assumptions "
+    "on Plan."
 )
 NO_ENDPOINT = (
-    "No price per token is known for this model in this region; type one into the assumptions."
+    "No price per token is known for this model in this region. Set one among the assumptions."
 )
 
 
@@ -39,5 +39,5 @@ def crossing_sentences(days: Mapping[str, float]) -> list[str]:
 def _from(tokens: float) -> str:
     """Return from which tokens a month own machines cost no more than tokens."""
     if is_missing(tokens):
-        return "more than per token, up to all that its machines generate"
-    return f"no more than per token from {count(tokens)} generated tokens a month"
+        return "costs more than paying per token, up to all that its machines generate"
+    return f"costs no more than paying per token from {count(tokens)} generated tokens a month"

@@ -52,7 +52,7 @@ def plan_money(plan: TunedPlan) -> str:
     """Say the cost of a plan: $639 in the first month, then $588 a month: $7,099 in 12 months."""
     table, money = months_as_written(plan), money_of_plan(plan)
     if (plan.bill["have"] != "").all():
-        return "Nothing to pay: the machines are yours"
+        return "Nothing to pay: the machines are your own"
     if is_missing(table["usd"].iloc[0]):
         return "No price is known"
     first, last = money(table["usd"].iloc[0]), money(table["usd"].iloc[-1])
@@ -88,7 +88,7 @@ def _service_words(service: Service, catalogs: Catalogs) -> str:
         wrong, cure = problem_and_cure(options.obstacle, options.resolved, catalogs)
         return f"{what}: {wrong}{f'; {cure}' if cure else ''}"
     cost = (
-        "on machines that are yours"
+        "on your own machines"
         if is_missing(service.usd_per_month)
         else f"{billed_usd(service.usd_per_month)} a month"
     )

@@ -35,7 +35,7 @@ def _month_sentence(day: LoadDay) -> str:
         return f"A month takes {always}; scaling by the hour saves nothing."
     commitment_words = ""
     if day.usd_always == day.usd_scaled and not is_missing(day.usd_always):
-        commitment_words = " The commitment is paid all the same."
+        commitment_words = " You pay for the commitment either way."
     less = percent(saved_ratio)
     return (
         f"A month takes {always}; scaled by the hour {scaled_words}, {less} less.{commitment_words}"
@@ -55,8 +55,8 @@ def _start_sentence(day: LoadDay) -> str:
     zero = ""
     if day.zero_hours_per_day:
         zero = (
-            f" For {day.zero_hours_per_day:.3g} hours of it nothing runs: the first request after "
-            f"it waits for that start."
+            f" For {day.zero_hours_per_day:.3g} hours of the day nothing runs, and the first "
+            f"request afterwards waits for a start."
         )
     return f"{takes}; a day has {starts}, paid from the request on.{zero}"
 
@@ -98,8 +98,8 @@ def hours_sentence(row: Row) -> str:
     if not hours < MEAN_MONTH_HOURS:
         return ""
     return (
-        f"The plan runs {hours:,.0f} of the {MEAN_MONTH_HOURS} hours of a month; the day stands "
-        f"for these hours alone."
+        f"The plan runs {hours:,.0f} of the {MEAN_MONTH_HOURS} hours of a month; the day "
+        f"shows only these hours."
     )
 
 
@@ -116,5 +116,5 @@ def trace_sentence(trace: Trace) -> str:
     requests = with_noun(trace.requests, "request")
     hours = with_noun(trace.covered_hours, "hour")
     head = f"{trace.name}: {requests} in {hours}"
-    short = "" if trace.hours else " That is less than a day, so the load is taken to be flat."
+    short = "" if trace.hours else " That is less than a day, so the load is assumed to be flat."
     return f"{head}, {lengths}; {rate}, {three_digits(trace.peak_to_mean)} times the mean.{short}"

@@ -8,7 +8,7 @@ SAGEMAKER = (
 )
 BINDS = {
     "on-demand": "Paid by the second, ends when you end it.",
-    "spot": "AWS takes instances back at two minutes' notice; capacity is not promised.",
+    "spot": "AWS takes instances back with two minutes' notice; capacity is not promised.",
     "capacity-block": (
         "Paid up front, ends on a date: booked to the slow end of the run, in whole days to 14 and "
         "whole weeks to 182, at most 64 instances in one block; the one way to be sure of the "
@@ -24,8 +24,8 @@ APPLIES_TO = {  # kind of commitment -> the instances that it is for
 }
 PAID = {
     "no": "by the month",
-    "partial": "a part of it at once, the rest by the month",
-    "all": "all of it at once",
+    "partial": "a part of it upfront, the rest by the month",
+    "all": "all of it upfront",
 }
 
 
@@ -36,12 +36,10 @@ def what_it_binds_to(market: str) -> str:
     years = MARKETS[market].committed_years
     if market not in TERMS:
         term = "1 year" if years == 1 else f"{years} years"
-        return (
-            f"The cheapest that is known of all commitments for {term}; each hour is paid, used or "
-            "not."
-        )
+        return f"The cheapest known commitment for {term}. You pay for each hour, used or not."
     kind, _, payment = TERMS[market]
     term = "the year" if years == 1 else f"{years} years"
     return (
-        f"Each hour of {term} is paid, used or not; {PAID[payment]}. It is for {APPLIES_TO[kind]}."
+        f"You pay for each hour of {term}, used or not, {PAID[payment]}. It covers "
+        f"{APPLIES_TO[kind]}."
     )

@@ -12,10 +12,12 @@ from calc.units import GIB
 
 def _type_not_covered(model_type: str, why: str, plain: str, is_counted: bool) -> str:
     reason = f"model_type {model_type} is not covered" + (f": {why}" if why else "")
-    count = "its index counts its parameters" if is_counted else "no count"
+    count = (
+        "its index gives its parameter count" if is_counted else "its parameter count is unknown"
+    )
     return (
-        f"Its {reason}; it is estimated as a plain {plain} of its sizes, by their usual names: "
-        f"{count}."
+        f"Its {reason}; it is estimated as a plain {plain} with its sizes, read from fields with "
+        f"the usual names; {count}."
     )
 
 
@@ -23,24 +25,24 @@ def _fields_not_read(fields: Sequence[str], further: int) -> str:
     names = [*fields, f"{further} more"] if further else fields
     verb = "is" if len(names) == 1 else "are"
     return (
-        f"Its config also sets {in_a_list(names)}, which {verb} not read: what that changes is "
-        f"not in the estimate."
+        f"Its config also sets {in_a_list(names)}, which {verb} not read; the "
+        f"estimate does not include the effect."
     )
 
 
 def _sizes_missing(name: str, sizes: Sequence[str]) -> str:
     names = ", ".join(sizes)
     return (
-        f"{name}: {names} missing, or no number that a size can be; correct the entry or config, "
-        f"or choose another model."
+        f"{name}: {names} missing or not valid as sizes; correct the entry or config, or choose "
+        f"another model."
     )
 
 
 def _total_alone(name: str, model_type: str, parameters: float, weights_bytes: float) -> str:
     return (
-        f"{name}: model_type {model_type} is not covered: what its activations and caches take, "
-        f"and its times, are not known; its index counts {parameters / 1e9:,.2f} billion "
-        f"parameters, {weights_bytes / GIB:,.1f} GiB of weights in 16 bits."
+        f"{name}: model_type {model_type} is not covered, so its activations, caches and times "
+        f"are not known; its index counts {parameters / 1e9:,.2f} billion parameters, "
+        f"{weights_bytes / GIB:,.1f} GiB of weights in 16 bits."
     )
 
 
@@ -70,7 +72,7 @@ TEXTS: Sentences = {
     "type-not-covered": _type_not_covered,
     "class-not-covered": "Its architectures name {of_class}, which is not covered; " + PLAIN,
     "draft-head": "Its architectures name {of_class}, a draft head beside a model; " + PLAIN,
-    "own-code": "It brings code of its own (auto_map), which is not read; " + PLAIN,
+    "own-code": "It comes with its own code (auto_map), which is not read; " + PLAIN,
     "form-not-covered": "Its quantization_config ({method}) is not covered: choose a precision.",
     "form-unknown": (
         "Its quantization_config (of an unknown form) is not covered: choose a precision."

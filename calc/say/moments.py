@@ -2,12 +2,12 @@
 
 MOMENTS = {
     "load": "The model on the GPU before anything runs",
-    "rollout": "Answers are generated, beside what of training stays on the card",
+    "rollout": "Answers are generated, next to the rest of the training state",
     "log-probs": "Answers and references are scored without gradient",
     "head-forward": "The head's forward pass: everything saved, logits upcast",
     "loss-gradient": "The loss's gradient: everything saved and the logits' gradients",
-    "head-gradient": "The head's own gradient, beside that of earlier micro-batches",
-    "head-reduction": "The reduction of the head's gradient, the blocks' activations still there",
+    "head-gradient": "The head's own gradient, next to that of earlier micro-batches",
+    "head-reduction": "The reduction of the head's gradient, while the blocks' activations remain",
     "embedding-gradient": "The embedding's gradient, built dense, and FSDP's last reduction",
     "optimizer-step": "The optimizer's step: all gradients and the step's temporaries",
     "prompt-block": "The prompt passes through the widest block",

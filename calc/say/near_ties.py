@@ -85,7 +85,7 @@ def _why_behind(cheaper: Row, first: Row, tie_ratio: float) -> str:
     if first["usd"] <= tie_ratio * cheaper["usd"]:
         return TIED.format(f"{100 * (tie_ratio - 1):.2g} %")
     is_by_agreement = cheaper["obtainable"] == "by-agreement" != first["obtainable"]
-    why = "AWS rents so many by agreement alone" if is_by_agreement else "its price is older"
+    why = "AWS rents this many only by agreement" if is_by_agreement else "its price is older"
     return f"{place(cheaper)} costs less, but {why}."
 
 

@@ -15,8 +15,8 @@ from calc.say.numbers import (
 )
 
 PORTING = (
-    "Trainium and Inferentia run AWS's Neuron compiler and no CUDA: count the effort of porting, "
-    "compiling and testing the model. Nothing here is estimated from GPUs."
+    "Trainium and Inferentia use AWS's Neuron compiler instead of CUDA: allow for the effort of "
+    "porting, compiling and testing the model. No figure here is estimated from GPUs."
 )
 SOLD = {"on-demand": "on demand", "capacity-block": "in a Capacity Block"}
 
@@ -28,7 +28,7 @@ def neuron_sentences(rows: pd.DataFrame) -> list[str]:
     least = alone["instance"].iloc[0] if len(alone) else ""
     holds = f"{least} is the smallest instance that holds it" if least else "no instance holds it"
     memory = (
-        f"The model itself needs {three_digits(needed_gib)} GiB, working memory left out; {holds}."
+        f"The model itself needs {three_digits(needed_gib)} GiB without working memory; {holds}."
     )
     rows_with_rate = [row for row in records(rows) if not is_missing(row["rate_tokens_per_second"])]
     rates = [_rate(row) for row in rows_with_rate] or [
@@ -65,7 +65,7 @@ def _rate(row: Row) -> str:
         cost = f"{span(row['hours'])} and {billed_usd(row['usd'])} {market_and_region(row)}"
         return f"{head}: this run takes {cost}."
     cost = f"{usd(row['usd_per_million_tokens'])} a million tokens {market_and_region(row)}"
-    return f"{head}: {cost}, at that load alone."
+    return f"{head}: {cost}, only at that load."
 
 
 def market_and_region(row: Row) -> str:

@@ -30,7 +30,7 @@ def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
         if ways.answers_per_day is not None:
             assumption = "an assumed " if ways.assumes_answers else ""
             tokens = f"{assumption}{count(ways.answers_per_day)} answers a person and working day"
-        yield f"{name} asks {about(ways.endpoint_usd)}{period} for {tokens}"
+        yield f"{name} charges {about(ways.endpoint_usd)}{period} for {tokens}"
     there = ways.region_row
     if there is not None:
         less = percent(1 - there["usd"] / row["usd"])

@@ -16,7 +16,7 @@ def nothing_to_sign(names_without_price: Sequence[str]) -> str:
             f"No price of a commitment is known for {names}: `make prices` reads Savings Plans and "
             f"reserved terms."
         )
-    return "Nothing that you could sign for costs less. Other ways to pay has every price."
+    return "No commitment costs less. Other ways to pay lists every price."
 
 
 def month_words(row: Cells) -> str:

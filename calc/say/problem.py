@@ -21,12 +21,12 @@ MISSED = {
         "set another micro-batch, accumulation or step_tokens",
     ),
     "first_token_seconds": (
-        "gives the first token after {has}",
+        "takes {has} to the first token",
         "{most} allowed",
         "allow more time, or shorten the prompts",
     ),
     "batch_seconds": (
-        "answers a batch after {has}",
+        "takes {has} for each batch",
         "{most} allowed",
         "allow more time, or take smaller batches",
     ),
@@ -59,9 +59,9 @@ MISSED = {
     "instances_most": ("needs {has} instances", "{most} allowed", "allow more instances"),
     "obtainable": ("is harder to get than the job allows", "{most}", "allow what is harder to get"),
     "scarce_spot_seconds": (
-        "has a spot price that was seen {has} ago",
+        "has a Spot price that is {has} old",
         "at most {most}",
-        "read its prices again, or allow another market",
+        "refresh its prices, or allow another market",
     ),
 }
 DOUBTS = {

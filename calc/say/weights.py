@@ -18,7 +18,7 @@ def publisher_words(catalogs: Catalogs, model: str, precision: str, with_file: b
         own = [catalogs.models[f"{name}_precision"].get(model) for name in ("published", "stored")]
         if precision in own:
             return f"its {weights} are the original"
-        return f"no published {weights} are known: you have to make them"
+        return f"no published {weights} are known: you have to produce them"
     publisher = entry["file"].partition("/")[0]
     facts = [] if entry["publisher"] == MAKER else ["third party"]
     facts += [entry["file"]] if with_file else []

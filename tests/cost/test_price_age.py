@@ -45,7 +45,7 @@ def test_an_old_spot_price_yields_to_a_fresher_one_on_demand(catalogs, spot, mar
     assert row["market"] == market
     assert set(results.board["market"]) == {"spot", "on-demand"}  # what yields stays in sight
     assert (
-        "on spot" in row["why"] and "has an old price, so this one comes first" in row["why"]
+        "on spot" in row["why"] and "has a stale price, so it ranks behind this one" in row["why"]
     ) == (market == "on-demand")
     assert results.possible == options(JOB | BOTH, catalogs).possible
 

@@ -119,7 +119,7 @@ def test_the_makers_published_weights_are_the_default_and_a_quantized_file_is_se
     }
     made = options(SERVED | to_make, catalogs)
     assert (
-        "no published 4-bit weights are known: you have to make them" in made.answers["why"].iloc[0]
+        "no published 4-bit weights are known: you have to produce" in made.answers["why"].iloc[0]
     )
     bits = "its weights are published in 4 bits, which the job does not allow"
     assert (

@@ -131,7 +131,7 @@ def test_a_type_that_is_not_covered_is_sized_as_a_plain_model_and_its_range_says
     )
     for row, (name, case) in zip(rows.to_dict("records"), cases.items(), strict=True):
         assert row["problem"] == "", name
-        assert f"estimated as a plain {case['plain']} of its sizes" in row["note"]
+        assert f"estimated as a plain {case['plain']} with its sizes" in row["note"]
         assert row["memory_basis"].startswith("extrapolated: a type not covered, by its sizes"), (
             name
         )

@@ -288,12 +288,12 @@ def test_what_one_could_sign_for_costs_less_and_says_what_it_binds_to():
     assert list(signed.columns[1:]) == ["A month", "You sign for", "Breaks even from"]
     assert signed.iloc[0, 2] == "nothing"
     assert all("h a month" in text for text in signed.iloc[1:, 3])
-    assert "Each hour of the year is paid, used or not" in page_text(app)
+    assert "You pay for each hour of the year, used or not" in page_text(app)
     assert "A spare instance for Llama 3.1 8B, served: $" in page_text(app)
     unlisted = page_text(opened("compare", kept=[SERVED.replace("g6e.xlarge", "g7e.2xlarge")]))
     assert "No price of a commitment is known for served" in unlisted
     once = page_text(opened("compare", kept=[PLAIN]))
-    assert "Nothing that you could sign for costs less" in once
+    assert "No commitment costs less" in once
     assert "Another attempt at Llama 3.1 8B, plain: $" in once
 
 
@@ -308,7 +308,7 @@ def test_machines_that_one_has_are_not_paid():
     )
     assert "have~8 x h100-80gb-sxm" in address(app)["kept"][0]
     turned(app, "compare")
-    assert title(app) == "Nothing to pay: the machines are yours"
+    assert title(app) == "Nothing to pay: the machines are your own"
     assert "yours" in cells(app)[0]
     assert re.search(r"Time\W+\d+ min", cells(app)[0])
     assert lines(app)[0][0].endswith("1 run, on your machines")

@@ -63,7 +63,7 @@ def test_crossings_are_where_the_lines_meet(row, catalogs):
     cheap = row | {"endpoint_usd_per_million_tokens": 0.01 * row["usd"] / can * 1e6}
     assert all(np.isnan(tokens) for tokens in crossings(over_volume(cheap, catalogs)).values())
     first, *_, last = crossing_sentences(crossings(over_volume(cheap, catalogs)))
-    assert "more than per token, up to all" in first
+    assert "costs more than paying per token, up to all" in first
     assert "imported weights" in last  # whose price is not known, and the line says so
 
 
@@ -86,7 +86,7 @@ def test_the_command_and_the_page(tmp_path, capsys):
     assert main([*words, "-o", str(tmp_path / "day.csv")]) == 0
     lines = {row["line"] for row in written(volumes)}
     assert lines == {"always-on", "when-used", "commit-1y", "bought", "per-token"}
-    assert "Rented while used: no more than per token from" in capsys.readouterr().err
+    assert "Rented while used: costs no more than paying per token from" in capsys.readouterr().err
     app = opened(
         "load",
         kept=[

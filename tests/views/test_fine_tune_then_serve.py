@@ -188,7 +188,7 @@ def test_machines_that_one_has_are_not_paid():
     yours = plan(30, of_run=have, of_service=have)
     assert by_month(yours)["usd"].tolist() == [0] * 12
     assert day_of(yours) == 1
-    assert plan_money(yours) == "Nothing to pay: the machines are yours"
+    assert plan_money(yours) == "Nothing to pay: the machines are your own"
     assert np.isnan(day_of(plan(30, of_run=have | {"have": ""})))  # rented without a known price
 
 

@@ -106,7 +106,7 @@ def test_a_commitment_is_paid_all_the_same(catalogs):
     day = day_of(catalogs, row=ROW | {"market": "commit-1y"})
     assert day.usd_scaled == day.usd_always
     assert day.gpu_hours_scaled < day.gpu_hours_always
-    assert "paid all the same" in day_sentences(day, Load(HALF), None)[1]
+    assert "You pay for the commitment either way" in day_sentences(day, Load(HALF), None)[1]
 
 
 LOADS = st.lists(st.floats(0, 1e6), min_size=24, max_size=24).filter(

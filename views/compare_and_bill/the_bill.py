@@ -42,7 +42,7 @@ On-Demand, keep the service twice, each with its own hours and copies."""
 def heading(bill: pd.DataFrame, money: Money) -> str:
     """The sum of the bill, as in its last line: $49 once, and $1,359 a month."""
     if (bill["have"] != "").all():
-        return "Nothing to pay: the machines are yours"
+        return "Nothing to pay: the machines are your own"
     sums = {
         words: summands(bill[name].tolist(), money)[1]
         for name, words in (("once_usd", "once"), ("monthly_usd", "a month"))
