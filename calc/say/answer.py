@@ -111,14 +111,10 @@ def _of_first(
     catalogs: Catalogs,
     is_placed: bool,
 ) -> list[str]:
-    """The first answer: out of how many, what the next costs, and what ties with it."""
+    """The first answer: its rank, what the next costs, and what ties with it."""
     where = f": {arrangement(reasons.row, catalogs)} on {place(reasons.row)}" if is_placed else ""
     title = _joined_titles([TITLES[name] for name in reasons.names])
-    if "only" in reasons.codes:
-        rank = f"{title}, the only option that runs, fits and meets the limits"
-    else:
-        rank = f"{title} of {reasons.possible:,} options that run, fit and meet the limits"
-    parts = [f"{rank}{where}"]
+    parts = [f"{title} of all options that run, fit and meet the limits{where}"]
     if "next" in reasons.codes:
         parts += _next_option(reasons, job, catalogs)
     close = {name: ratio for name, ratio in near.items() if ratio <= NEAR_RATIO}

@@ -78,7 +78,6 @@ class Reasons:
     codes: tuple[str, ...]
     row: Row
     least: Row
-    possible: int
     published_bits: int = 0
     next: Row | None = None
     older: Row | None = None

@@ -255,7 +255,6 @@ def _reasons(
         otherwise = np.flatnonzero(_sold_otherwise(ranked, number, board))
         facts = RankingFacts(
             needs_agreement=bool(needs_agreement[number]),
-            is_only=ranked.possible <= 1,
             has_next=has_next,
             has_older_price=older is not None,
             has_old_price=ranked.has_old_price(number),
@@ -270,7 +269,6 @@ def _reasons(
                 codes=reason_codes(tuple(names), rows.answer(order), rows.answer(0), facts, job),
                 row=rows.answer(order),
                 least=rows.answer(0),
-                possible=ranked.possible,
                 published_bits=bits,
                 next=rows.on_board(1) if has_next else None,
                 older=older,

@@ -1,4 +1,4 @@
-"""Trainings that may win: no other on the same machines is clearly faster on average and at worst.
+"""Candidates of a training that no other on the same machines clearly beats in time.
 
 On the same instances, time decides the cost. A limit on hours holds at a confidence, so its value
 lies between the mean and the slow end: a slower candidate whose time is better known may keep it.
@@ -31,7 +31,7 @@ def on_the_front(candidates: Candidates, job: Job) -> Candidates:
 
 
 def _groups(candidates: Candidates, job: Job) -> np.ndarray:
-    """A number for the candidates that only time tells apart: same machines, verdicts and limits.
+    """Number the groups of candidates that only time tells apart: same machines and verdicts.
 
     Each candidate without a time, or whose step misses the job's, is a group of its own.
     """

@@ -12,7 +12,6 @@ BLOCK = "capacity-block"
 STEP_RATIO = 1.5  # of the tokens of a step, from which on another learning rate is due
 STARTING_RATIO = 0.01  # of a run, from which on its start-up time is mentioned
 CODES = (
-    "only",
     "next",
     "older-price",
     "old-price",
@@ -51,7 +50,6 @@ class RankingFacts:
     """
 
     needs_agreement: bool
-    is_only: bool
     has_next: bool
     has_older_price: bool
     has_old_price: bool
@@ -75,7 +73,6 @@ def reason_codes(
     is_first = leads(names, job)
     serves = not job.trains
     holds = {
-        "only": is_first and facts.is_only,
         "next": is_first and facts.has_next,
         "older-price": is_first and facts.has_older_price,
         "old-price": facts.has_old_price,

@@ -84,7 +84,7 @@ def replays_prompt(computed_tokens, running_sequences, captured_prompt_tokens):
 
 
 def replays_prompts(computed_tokens, prompts_of_pass, running_sequences, captured_prompt_tokens):
-    """1 if a pass with the prompts that it takes, and a token of each other, is replayed. [0 or 1]
+    """1 if a pass of prompts and a token of each other request is replayed. [0 or 1]
 
     By definition.
     """

@@ -23,7 +23,7 @@ def roomiest_in_words(rows, catalogs, seconds):
     """Why the last row is the roomiest answer, if its run took so many seconds."""
     row = rows.iloc[-1].to_dict() | {"seconds": seconds}
     least = rows.iloc[0].to_dict() | {"seconds": 6840.0}
-    reasons = Reasons(("roomiest",), (), row, least, possible=2)
+    reasons = Reasons(("roomiest",), (), row, least)
     return why(reasons, {}, resolve(TUNE, catalogs), catalogs)
 
 

@@ -141,7 +141,7 @@ def test_spot_that_was_seen_long_ago_is_shown_and_never_ranked(catalogs):
     old = several.board[
         (several.board["market"] == "spot") & (several.board["instance"] == "p4d.24xlarge")
     ].iloc[0]
-    assert "has a spot price" in old["misses"]
+    assert "has a Spot price" in old["misses"]
     assert "p4d.24xlarge" not in set(several.edge[several.edge["market"] == "spot"]["instance"])
     alone = options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot"}, catalogs)
     assert "read its prices again" in alone.problem
