@@ -144,7 +144,7 @@ def test_spot_that_was_seen_long_ago_is_shown_and_never_ranked(catalogs):
     assert "has a Spot price" in old["misses"]
     assert "p4d.24xlarge" not in set(several.edge[several.edge["market"] == "spot"]["instance"])
     alone = options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot"}, catalogs)
-    assert "read its prices again" in alone.problem
+    assert "refresh its prices" in alone.problem
     assert not alone.possible
     assert options(
         SPOT | {"instance": "p4d.24xlarge", "markets": "spot", "scarce_spot_seconds": 1e9}, catalogs
