@@ -30,6 +30,7 @@ ASIDE = frozenset({"aside", "indifferent"})
 NOW = frozenset({"currently", "now", "today"})
 OF_TODAY = frozenset({"now", "today_heading"})
 REPLACED = MACHINES | {"MODEL"}
+MAY = frozenset({"could", "can", "would", "will", "may", "might", "should", "to"})
 ARTICLES = frozenset({"a", "an", "the", "one"})
 LARGER = frozenset({"bigger than", "larger than", "better than", "above", "beyond", "over"})
 
@@ -69,7 +70,7 @@ def put_aside(items: list[Item]) -> set[int]:
             aside |= set(clause.places)
             inside = clause.opened > 0
         elif (
-            clause.tags & ASIDE
+            (clause.tags & ASIDE and "grows" not in clause.tags)
             or _is_of_today(clause)
             or _is_guess(clause)
             or _is_of_later(clause)
@@ -162,7 +163,17 @@ def _replaced(items: list[Item], clause: Clause) -> set[int]:
     joints = [one for one in clause.places if one > names[0] and "replaces" in items[one].tags]
     before = [place for place in names if place < joints[0]] if joints else []
     given = before or [place for place in names if place > verb]
+    if _has_subject(items, clause, verb):  # whether one p5.48xlarge could replace our A100
+        kinds = {tag for place in names if place < verb for tag in items[place].tags & REPLACED}
+        given = [place for place in names if place > verb and items[place].tags & kinds]
     return {*given, *_machines(items, given)}
+
+
+def _has_subject(items: list[Item], clause: Clause, verb: int) -> bool:
+    """Return whether a name before a verb says what replaces others: a p5 could replace them."""
+    auxiliary = items[verb - 1].text if verb else ""
+    named = any(items[place].tags & REPLACED for place in clause.places if place < verb)
+    return named and auxiliary in MAY and items[verb].text in ("replace", "ersetzen", "remplacer")
 
 
 def _sizes_of(items: list[Item], aside: set[int]) -> set[int]:

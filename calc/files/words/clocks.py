@@ -14,6 +14,24 @@ TO_DAY = re.compile(rf"{DAY_NAME} ?(?:-|–|to|till?|through|thru) ?{DAY_NAME}\b
 DAYS_IN_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 A_WEEK = rf"([2-7]|{'|'.join(DAYS_IN_WORDS)}) ?(?:days?|x) ?(?:a|per|/|each|every) ?week"
 DAYS_A_WEEK = re.compile(rf"{A_WEEK}\b")
+NAME_OF_DAY = (
+    r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:days?)?"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?"
+    r"|lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?"
+    r"|lunes|martes|miércoles|jueves|viernes|sábados?|domingos?)\b"
+)
+BETWEEN_DAYS = r"(?:, ?(?:and |und |et |y )?| ?(?:and|und|et|y|&|/|\+) ?)"
+LIST_OF_DAYS = re.compile(rf"{NAME_OF_DAY}(?:{BETWEEN_DAYS}{NAME_OF_DAY})+")
+EACH_DAY = re.compile(  # on Tuesdays; dienstags
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days\b|(?:mon|diens|donners|frei|sams|sonn)tags\b"
+    r"|mittwochs\b"
+)
+HOURS_BY_DAYS = re.compile(  # 12x5: hours of a day, days of a week
+    r"(\d{1,2}) ?x ?([567])(?=[.,;:)\n]|$| (?:support|operation|coverage|hours|service|availability"
+    r"|on|in|for|at)\b)"
+)
+TO_ANOTHER = re.compile(r" ?(?:[-–]|(?:to|till|until|through|thru|bis|à|au|a)\b)")
+SHORTEST_DAY = 8  # hours: 4x5 is another product
 WEEKENDS = re.compile(r"weekends\b|saturdays? (?:and|&) sundays?\b")
 DAYS_TAGS = {5: "weekday", 6: "six_days", 7: "everyday"}  # by the days of a week
 DAYS_TAG = "days:"
@@ -72,9 +90,28 @@ def read_days(text: str, place: int) -> tuple[int, str] | None:
         count = DAYS_IN_WORDS.get(match[1]) or int(match[1])
     elif match := WEEKENDS.match(text, place):
         count = 2
+    elif match := _listed_days(text, place):
+        count = len(re.findall(NAME_OF_DAY, match[0]))
     else:
         return None
     return match.end(), DAYS_TAGS.get(count, f"{DAYS_TAG}{count}")
+
+
+def _listed_days(text: str, place: int) -> re.Match[str] | None:
+    """Days that a list names, or that are said of each week; none of a range: montags bis ..."""
+    match = LIST_OF_DAYS.match(text, place) or EACH_DAY.match(text, place)
+    return None if match is None or TO_ANOTHER.match(text, match.end()) else match
+
+
+def read_hours_by_days(text: str, place: int) -> tuple[int, float, str] | None:
+    """(end, hours of a day, tag of the days) of hours written 12x5 that begin at a place."""
+    match = HOURS_BY_DAYS.match(text, place)
+    if not match or (place and (text[place - 1].isalnum() or text[place - 1] in ".,-*")):
+        return None
+    hours = float(match[1])
+    if not SHORTEST_DAY <= hours <= DAY:
+        return None
+    return match.end(), hours, DAYS_TAGS[int(match[2])]
 
 
 def _are_of_workdays(match: re.Match[str], text: str) -> bool:

@@ -27,6 +27,7 @@ ORDINALS |= {"hälfte": 2, "drittel": 3, "viertel": 4, "fünftel": 5, "zehntel":
 ORDINALS |= {"moitié": 2, "tiers": 3, "quart": 4, "cinquième": 5, "dixième": 10}
 ORDINALS |= {"mitad": 2, "tercio": 3, "cuarto": 4, "quinta parte": 5, "décima parte": 10}
 ARTICLES = frozenset({"a", "one", "ein", "eine", "die", "un", "une", "la", "una"})
+WHOLES = (10.0, 20.0, 100.0, 1000.0)  # requests of which a limit holds for a part: 9 of 10
 MOST_PARTS = 10  # of a whole: two thirds, nine tenths
 PCT = frozenset({"PCT"})
 FARTHEST_USERS = 4  # items behind half
@@ -143,8 +144,10 @@ def _part_of_unit(items: list[Item], place: int) -> tuple[Item, int] | None:
 def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
     """The share that one in so many is, and how many items it takes; 1 in, 20 out is none."""
     first, joint, *rest = items[place : place + 4]
-    if not rest or (first.value or 1.0) != 1.0 or joint.text not in ("in", "of", "out of"):
+    if not rest or joint.text not in ("in", "of", "out of"):
         return None
+    if (first.value or 1.0) != 1.0:
+        return _part_of_requests(items, place)
     used = 4 if rest[0].text == "every" and len(rest) > 1 else 3
     last, *behind = items[place + used - 1 : place + used + 1]
     is_count = "N" in last.tags and last.value > 0
@@ -152,6 +155,21 @@ def _share(items: list[Item], place: int) -> tuple[Item, int] | None:
         return None
     text = " ".join(item.text for item in items[place : place + used])
     return Item(first.start, last.end, text, PCT, 1 / last.value), used
+
+
+def _part_of_requests(items: list[Item], place: int) -> tuple[Item, int] | None:
+    """The share that 9 of 10 requests are, with its items; the requests are those of the limit."""
+    first, joint, last, *behind = items[place : place + 4]
+    if "N" not in last.tags or last.value not in WHOLES or first.value >= last.value:
+        return None
+    things = behind[0].tags & {"request", "answer", "question", "token"} if behind else None
+    if joint.text == "in" or not things:
+        return None
+    text = " ".join(item.text for item in items[place : place + 4])
+    share = first.value / last.value
+    if "token" in things:  # of a prompt
+        return Item(first.start, behind[0].end, text, PCT, share), 4
+    return Item(first.start, behind[0].end, text, frozenset({"PCTL"}), 100 * share), 4
 
 
 def _ratio(items: list[Item], place: int) -> tuple[Item, int] | None:

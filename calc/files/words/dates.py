@@ -41,6 +41,11 @@ DUE = re.compile(
     r"(?::| is| ist| est| es)?(?: on)?(?: the| le| el| del)? $"
 )
 MONTH_AND_DAY = re.compile(r"[01]?\d/(?:3[01]|2\d|1[3-9])(?![\d/])")  # 12/31, no 8/16
+WEEKDAY = re.compile(  # deadline Freitag
+    r"(?:next |nächsten |kommenden )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag"
+    r"|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi"
+    r"|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b"
+)
 DUE_BEFORE = re.compile(r"\b(?:expires?|expiring|by|until|till|before|due|on|ends?) $")
 DUE_BEHIND = re.compile(r" ?之?前")
 
@@ -57,4 +62,6 @@ def read_date(text: str, place: int) -> int:
     match = DATES.match(text, place)
     if match is None and DUE_BEFORE.search(text[:place]):
         match = MONTH_AND_DAY.match(text, place)
+    if match is None and DUE.search(text[:place]):
+        match = WEEKDAY.match(text, place)
     return match.end() if match else 0

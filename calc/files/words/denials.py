@@ -19,7 +19,7 @@ LIMITS = frozenset(  # a negation before these says that they are limits
     }
 )
 MOST = {  # of what is denied above a number: do not use more than 3 instances
-    **dict.fromkeys(("instances", "instances_count", "nodes"), "instances_most"),
+    **dict.fromkeys(("instances", "instances_count", "nodes", "replicas"), "instances_most"),
     **dict.fromkeys(("gpus", "gpus_least"), "gpus_most"),
 }
 OF_LIMITS = frozenset({"USD", "DUR", "BYTES"})

@@ -17,32 +17,14 @@ from calc.files.words.vocabulary import (
 )
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.3, 1.0, 0.05
+FARTHEST_TIME = 10  # letters behind every: every about 10 s
+MANY = 100  # of a thing in the singular: a length
 FARTHEST_LIMIT = 4  # items behind a parenthesis: (60 tokens) must be back within 2 s
 LONGEST_AFTER = 1e5  # tokens of a length that the sentence before is about
 MOST_SKIPPED = 3  # words inside a frame that have no place in it
-WEAK_CUES = frozenset(
-    {
-        "in",
-        "a",
-        "an",
-        "by",
-        "for",
-        "have",
-        "with",
-        "r",
-        "s",
-        "d",
-        "h",
-        "m",
-        "to",
-        "en",
-        "on",
-        "per",
-        "/",
-        "ep",
-        "eps",
-    }
-)
+WEAK_CUES = frozenset({"in", "a", "an", "by", "for", "have", "with", "r", "s", "d", "h", "m"}) | {
+    *("to", "en", "on", "per", "/", "ep", "eps")
+}
 OWN_TIME = frozenset({"within", "own"})  # we have 3 days, we have 4 cards
 WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
 LAST_RESORT = 0.3  # the cost of a number without a word of the vocabulary: any word is surer
@@ -230,7 +212,12 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
         return False  # room for 8k
     if first.text in signals("at_once") and len(match.items) == 2 and last.start > first.start:
         return False  # 20 users at once 8k
+    if "every" in frame.elements[0][0] and values[0].start - first.end > FARTHEST_TIME:
+        return False  # every user waits 10 seconds
     for role, item in zip(frame.roles, values, strict=False):
+        is_one = is_noun(last) and not is_plural(last.text)
+        if role == "times_each" and item.value >= MANY and is_one:
+            return False  # each call gives a 4k transcript
         if role == "data_span" and item.extra.get("unit", 0.0) < YEAR:
             return False  # 9 hours of court hearings
         if role == "requests_rate" and any("tokens" in one.text for one, _ in match.items):

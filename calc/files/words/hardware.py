@@ -40,7 +40,7 @@ FAILS = re.compile(
 )
 ONE_FAILS = re.compile(  # two replicas, so that one can die
     r"\bone (?:of them |replica |machine |node |instance )?(?:can|may|could|might) "
-    r"(?:die|fail|crash|break|go down|be lost)\b|\b(?:redundan\w+|failover|high availability)\b"
+    r"(?:die|fail|crash|break|go down|be lost)\b|\b(?:redundan\w+|failover|high availability|ha)\b"
 )
 REPLICAS = (
     "You wrote '{}'. How many machines serve follows from the load here. How many more shall stand "

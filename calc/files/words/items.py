@@ -8,7 +8,7 @@ from typing import Any
 
 from calc.catalogs.load import read_once
 from calc.evaluate import Row
-from calc.files.words.clocks import DAYS_TAGS, read_clocks, read_days
+from calc.files.words.clocks import DAYS_TAGS, read_clocks, read_days, read_hours_by_days
 from calc.files.words.dates import is_due, read_date
 from calc.files.words.languages import language_of
 from calc.files.words.numbers import Number, glued_keys, read_number
@@ -41,6 +41,10 @@ PIXELS = re.compile(
 LABEL = re.compile(
     r"(?<![\w-])([a-z]{2,8}|[a-z](?=-\d{4}))-\d{2,6}(?![\w%.-])|(?:#|n°|nº|№|nr\. ?|no\. ?) ?\d+\b"
 )  # ml-204, #4417
+PROCESSOR = re.compile(r"(?<!\w)(?:x86(?:[-_]64)?|x64|arm64|aarch64)(?!\w)")
+VIT = re.compile(r"\bvit[- ]([bslh])[/-](\d{2})\b", re.IGNORECASE)  # as papers write it: ViT-L/14
+VIT_SIZES = {"s": "small", "b": "base", "l": "large", "h": "huge"}
+SUPERSCRIPT = re.compile("(?<=10)[⁰¹²³⁴-⁹]{1,2}")  # 10⁸
 OF_IMAGES = re.compile(  # words that a text with the sizes of images has
     r"image|photo|pictur|pixel|\dpx|resolution|-vl|vision|\bvit|dino|clip|siglip|\bocr|scan|page"
     r"|frame|video|screenshot|bild|seite|imagen|página|foto"
@@ -135,6 +139,7 @@ def normalize(text: str) -> str:
         text = GERMAN_ADJECTIVE.sub(lambda match: _time_of_adjective(*match.groups()), text)
     text = text if language in ("es", "pt") else ENGLISH_MIL.sub(" million", text)
     text = PART_AFTER.sub(lambda match: f"{unicodedata.numeric(match[1]):.6g}"[1:], text)  # 12½
+    text = SUPERSCRIPT.sub(lambda match: "^" + unicodedata.normalize("NFKC", match[0]), text)
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = SEPARATOR.sub(", ", TABLE_LINE.sub(r"\1: \2", plain))
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
@@ -142,6 +147,7 @@ def normalize(text: str) -> str:
     plain = ABBREVIATION.sub(r"\1", plain)
     plain = NO_QUOTA.sub("no quota for ", plain) if OF_QUOTA.search(plain) else plain
     plain = TWO_SUMS.sub(r"\1\2-", plain)
+    plain = VIT.sub(lambda match: f"vit-{VIT_SIZES[match[1].lower()]}-patch{match[2]}", plain)
     plain = re.sub(r"(?<=\w)-(?=hours?\b)", " ", plain)  # H100-hours
     plain = re.sub(r"[^\S\n]+", " ", plain)
     if _is_wrapped(plain):
@@ -252,6 +258,10 @@ def _date_or_hours_at(text: str, place: int) -> Item | None:
         end, start_hour, end_hour = clocks
         tags = frozenset({"RANGE", "CLOCKS"})
         return Item(place, end, text[place:end], tags, end_hour, {"low": start_hour})
+    if by_days := read_hours_by_days(text, place):
+        end, hours, days_tag = by_days
+        tags = frozenset({"RANGE", "CLOCKS", days_tag})
+        return Item(place, end, text[place:end], tags, hours, {"low": 0.0})
     if (clock := CLOCK.match(text, place)) and is_due(text, place, clock.end()):
         return Item(place, clock.end(), clock[0], frozenset({"by_day", "silent"}))
     if (hour := CLOCK_24.match(text, place)) and not (place and text[place - 1].isalnum()):
@@ -267,6 +277,8 @@ def _label_at(text: str, place: int) -> Item | None:
     if pixels and ("x" not in pixels[0] or OF_IMAGES.search(text)):
         return Item(place, pixels.end(), pixels[0], frozenset({"PIXELS", "silent"}))
     label = LABEL.match(text, place)
+    if processor := PROCESSOR.match(text, place):
+        return Item(place, processor.end(), processor[0], frozenset({"LABEL", "silent"}))
     if label and label[1] not in lexicon().tags.keys() | silent_words():
         return Item(place, label.end(), label[0], frozenset({"LABEL", "silent"}))
     return None

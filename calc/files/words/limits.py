@@ -19,8 +19,11 @@ MONTH_SIX_DAYS, WEEK_DAYS = 26.0, 7
 NO_LATENCY_SECONDS = 3600.0  # a limit that no answer exceeds
 LONGEST_MONTH_HOURS = 744.0
 OFF = r"(?:off|closed|down|not?|never|without|except|aus\w*|abgeschaltet|nicht|kein\w*|ohne|zu)"
+WEEKEND = (
+    r"(?:weekend|wochenende|sat(?:urday)?s? ?(?:and|&|/|\+) ?sun(?:day)?s?|samstags? und sonntags?)"
+)
 WEEKEND_OFF = re.compile(  # at night and on weekends it is switched off
-    rf"\b{OFF}\b[^.,;\n]*\b(?:weekend|wochenende)|\b(?:weekend|wochenende)\w*\b[^.,;\n]*\b{OFF}\b"
+    rf"\b{OFF}\b[^.,;\n]*\b{WEEKEND}|\b{WEEKEND}\w*\b[^.,;\n]*\b{OFF}\b"
 )
 WEEKEND_TOO = re.compile(
     r"\b(?:also|even|incl(?:uding|\.)?|and|plus|auch|und|et|aussi|y|también) "
@@ -165,12 +168,14 @@ def _put_hours_up(amounts: Amounts, days: float) -> None:
     for claim in amounts.of("clock_range"):
         hours = claim.item.value - claim.item.extra.get("low", 0.0)
         words = amounts.words(claim)
-        if MOSTLY.search(amounts.text, 0, claim.start) and amounts.of(*OF_DAYS):
+        is_mostly = MOSTLY.search(amounts.text, 0, claim.start) and amounts.of(*OF_DAYS)
+        if is_mostly or _has_other_load(amounts, claim):
             continue  # the service is up at night too
         if serves and amounts.is_batch and hours > 0:  # the window of a nightly job
             amounts.facts.put("hours_most", hours, words)
         elif serves and hours > 0:
-            amounts.facts.put("hours_per_month", hours * days, words)
+            times = MONTH / claim.rate_seconds if claim.rate_seconds > DAY else days
+            amounts.facts.put("hours_per_month", hours * times, words)
         else:
             amounts.ask("hours_per_month", claim)
     for claim in amounts.of("duration_rate"):
@@ -217,6 +222,13 @@ def _days_up(amounts: Amounts) -> float:
     amounts.facts.assume(f"'{amounts.words(hours[0])}' on {days:g} days")
     amounts.words(whole[0])
     return float(days)
+
+
+def _has_other_load(amounts: Amounts, hours: Claim) -> bool:
+    """Return whether a load of all other hours is said: 9-17h 50 rps, otherwise 5 rps."""
+    loads = amounts.of("requests_per_second", "requests_rate")
+    quiet = {claim.first for claim in amounts.of("not_used") if "off_peak" in claim.cues}
+    return any(claim.first in quiet and claim.first > hours.first for claim in loads)
 
 
 def _hours_of_most(amounts: Amounts) -> float:

@@ -195,7 +195,7 @@ def _generations(text: str, catalogs: Catalogs) -> list[Item]:
             tuple(cards[match[1]]),
             {"key": "+".join(dict.fromkeys(card.split("-")[0] for card in cards[match[1]]))},
         )
-        for match in re.finditer(rf"(?<![\w-])({'|'.join(cards)})(?![\w-])", text)
+        for match in re.finditer(rf"(?<![\w-])(?<!alla )({'|'.join(cards)})(?![\w-])", text)
     ]
 
 

@@ -30,7 +30,8 @@ def put_memory(amounts: Amounts) -> None:
             f"You wrote '{words}'. How many tokens are in this text? "
             "A gigabyte of English has about 250 million tokens."
         )
-        amounts.facts.ask("train_tokens", words, (), text)
+        column = "tokens_total" if amounts.goal == "serve" else "train_tokens"
+        amounts.facts.ask(column, words, (), text)
 
 
 def _put_memory_of_all(amounts: Amounts) -> None:

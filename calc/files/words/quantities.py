@@ -83,6 +83,8 @@ def put_quantities(amounts: Amounts) -> None:
             amounts.put(claim.role, claim, claim.item.value - 1)
         elif claim.role in SAME:
             amounts.put(claim.role, claim)
+    for claim in amounts.of("of_length"):
+        amounts.words(claim)
     if amounts.goal == "serve":
         put_serving(amounts)
     elif amounts.goal:

@@ -181,7 +181,7 @@ def _as_whole_of_shares(claims: list[Claim]) -> list[Claim]:
     """The one length beside shares of prompt and answer as both: 5k tokens a request, 80:20."""
     said = {claim.role for claim in claims}
     lengths = [claim for claim in claims if claim.role in LENGTHS_OF_REQUESTS]
-    if "share_part" not in said or "tokens_of_both" in said or len(lengths) != 1:
+    if "share_part" not in said or {"tokens_of_both", "examples"} & said or len(lengths) != 1:
         return claims
     return [
         claim._replace(role="tokens_of_both") if claim is lengths[0] else claim for claim in claims

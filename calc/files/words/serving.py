@@ -83,8 +83,6 @@ def _put_lengths(amounts: Amounts) -> None:
         if amounts.is_open(claim):
             text = AT_PERCENTILE.format(amounts.words(claim))
             amounts.ask("prompt_tokens", claim, text)
-    for claim in amounts.of("of_length"):
-        amounts.words(claim)
     for claim in amounts.of(*OF_CONVERSATIONS):
         amounts.put(claim.role, claim)
     for claim in amounts.of("turn_tokens"):

@@ -14,6 +14,12 @@ EXCLUSIVE = ("method", "objective")  # columns of which a text may name several 
 CACHES = {"8": "fp8", "16": "bf16"}  # bits of the KV cache
 ENGINES = frozenset({"implementation", "inference_engine"})
 OTHER = "You wrote '{}', which is not estimated. Which engine shall stand for it?"
+PARTLY = (
+    "You wrote '{}'. Training a part of the layers is not estimated. Which method shall stand for "
+    "it?"
+)
+METHODS = ("full", "lora")
+IN_FULL = frozenset({"in full", "fully"})
 SUPERVISED, SFT = ("sft", "supervised fine-tuning"), "sft"  # an objective without a column
 
 
@@ -25,8 +31,10 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
             facts.ask("implementation", item.text, ("vllm", "sglang"), OTHER.format(item.text))
         if "quantized" in item.tags and number in scopes.negated:
             facts.put("fewest_bits", "16", item.text)
+        if "partly" in item.tags and number not in scopes.aside | scopes.negated:
+            facts.ask("method", item.text, METHODS, PARTLY.format(item.text))
         sets = _sets(item)
-        if not sets or number in scopes.aside:
+        if not sets or number in scopes.aside or _is_of_answers(items, number):
             continue
         if is_needless(items, number):
             facts.not_counted.append(item.text)
@@ -40,6 +48,12 @@ def put_settings(facts: Facts, items: list[Item], scopes: Scopes) -> None:
         for column, value in sets.items():
             is_left_out = only.get(column, value) != value
             _put_setting(facts, items, number, (column, value), is_left_out)
+
+
+def _is_of_answers(items: list[Item], place: int) -> bool:
+    """Return whether a word such as fully is of answers: answered in full within 6 seconds."""
+    behind = items[place + 1 : place + 2]
+    return items[place].text in IN_FULL and any("within" in item.tags for item in behind)
 
 
 def _put_setting(
