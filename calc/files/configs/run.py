@@ -11,6 +11,7 @@ from calc.evaluate import Row
 from calc.files.configs.combined_fields import derive, settle_stored_format
 from calc.files.configs.commands_beside import said_in_comments, with_commands
 from calc.files.configs.common_facts import required_release, with_shared_gpus
+from calc.files.configs.env_files import with_env_files
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
 from calc.files.configs.folders import downloads_of
@@ -77,7 +78,7 @@ def read_runs(
             f"and its launcher alone."
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
-    texts = with_written_files(texts)
+    texts = with_written_files(with_env_files(texts))
     sets = [with_sources(one) for one in with_commands(texts)]
     objectives = (_named_objective(text, file) for text, file in texts)
     named = next((one for one in objectives if one), None)

@@ -9,6 +9,7 @@ from typing import Any
 
 from calc.files.configs.inside.braces import braces_tree, has_braces
 from calc.files.configs.inside.cloudformation import filled_template
+from calc.files.configs.inside.config_maps import with_config_maps
 from calc.files.configs.inside.docker import dockerfile_tree
 from calc.files.configs.inside.helm import values_of_helm
 from calc.files.configs.inside.hydra_bases import with_bases
@@ -115,12 +116,10 @@ def _tree(text: str, file: str, form: str) -> Any:
         documents = [part for part in read_yaml_documents(text, file) if part is not None]
         if len(documents) == 1:
             return with_bases(_with_embedded(documents[0], file))
-        return joined_documents(
-            {
-                f"document {place}": _with_embedded(part, file)
-                for place, part in enumerate(documents)
-            }
-        )
+        parts = {
+            f"document {place}": _with_embedded(part, file) for place, part in enumerate(documents)
+        }
+        return joined_documents(with_config_maps(parts))
     if form == "JSON":
         return read_json(text, file)
     if form == "TOML":
