@@ -89,6 +89,18 @@ def test_workers_compute_cells_while_the_page_is_drawn_and_the_plan_has_its_own(
     assert [cell.plan for cell in known.cells(PLAN)] == [PLAN] * 8
 
 
+def test_a_cell_that_becomes_the_plan_leaves_the_other_cells_as_they_are():
+    """Each fixes what the plan now fixes, so its job is the same; cells of other jobs are not."""
+    job = {"model": "llama-3.2-1b", "train_tokens": 1e6, "work": "training"}
+    counts = Comparison("gpus", tuple(Choice(str(count), (("gpus", count),)) for count in (1, 2)))
+    cells = [Cell(*pair, job | {"gpus": pair[0].sets[0][1]}, PLAN) for pair in counts.pairs]
+    choices_cells._remember(cells, "a version")
+    fixed = choices_cells.known_cells(job | {"gpus": 2}, counts, "a version")
+    assert [cell.plan for cell in fixed.found.values()] == [PLAN, PLAN]
+    assert not choices_cells.known_cells(job | {"batch": 2}, counts, "a version").found
+    assert not choices_cells.known_cells(job, counts, "another version").found
+
+
 @pytest.mark.sample(2)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", QUERIES)

@@ -1,9 +1,11 @@
 """The cells of Compare choices, which workers compute while the page is drawn.
 
-A page begins the first ones before it draws anything. It collects them later, and never waits.
+A page begins the first ones before it draws anything. It collects them later, and never waits. A
+cell that becomes the plan leaves all other cells as they are, so those are taken over.
 """
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,12 +15,12 @@ from calc.evaluate import Row
 from calc.job.cells import JobRow
 from calc.mappings import Cells
 from calc.search.options import NEAREST
-from calc.studies.choices import Cell, Comparison, cells_for, comparisons, is_plan
+from calc.studies.choices import Cell, Comparison, cells_for, comparisons, is_plan, job_with
 from views.session.worker import begin_in_worker, in_worker, is_large
 
 TOGETHER = 4  # cells whose plans are searched at once
 AHEAD, ONE_BY_ONE = 4, 1  # groups under way; while others ask, or where a group takes seconds
-KEPT = 16  # comparisons
+KEPT, KEPT_CELLS = 16, 1_024  # comparisons; cells of all of them
 Group = tuple[int, ...]  # numbers of cells
 
 
@@ -71,7 +73,7 @@ class KnownCells:
             if future.done():
                 self.underway.pop(group, None)  # another session may have taken it over
                 if future.exception() is None:
-                    self.found.update(zip(group, future.result(), strict=True))
+                    self._take(group, future.result(), catalogs.version)
                 else:
                     self._compute(group, catalogs)
 
@@ -84,7 +86,12 @@ class KnownCells:
         """Compute the cells of a group."""
         pairs = [self.comparison.pairs[number] for number in group]
         cells = in_worker(self.job, catalogs, cells_for, self.job, pairs)
+        self._take(group, cells, catalogs.version)
+
+    def _take(self, group: Group, cells: list[Cell], version: str) -> None:
+        """Take computed cells, for this comparison and for others that have a cell of their job."""
         self.found.update(zip(group, cells, strict=True))
+        _remember(cells, version)
 
     def _groups(self, plan: Cells) -> Iterator[Group]:
         """The missing cells that nothing computes yet, in groups."""
@@ -104,8 +111,32 @@ def known_cells(job: Row, comparison: Comparison, version: str) -> KnownCells:
 
 
 @lru_cache(maxsize=KEPT)
-def _known_cells(job: JobRow, comparison: Comparison, _version: str) -> KnownCells:
-    return KnownCells(job.columns, comparison)
+def _known_cells(job: JobRow, comparison: Comparison, version: str) -> KnownCells:
+    return KnownCells(job.columns, comparison, _remembered(job.columns, comparison, version))
+
+
+@lru_cache(maxsize=1)
+def _recent_cells() -> OrderedDict[tuple[str, JobRow], Cell]:
+    """The cells with a plan that were computed last, by version of the catalogs and by job."""
+    return OrderedDict()
+
+
+def _remember(cells: Iterable[Cell], version: str) -> None:
+    """Keep cells for other comparisons; one without a plan holds all its options, so it goes."""
+    recent = _recent_cells()
+    recent |= {(version, JobRow.of(one.job)): one for one in cells if not one.refused}
+    while len(recent) > KEPT_CELLS:
+        recent.popitem(last=False)
+
+
+def _remembered(job: Row, comparison: Comparison, version: str) -> dict[int, Cell]:
+    """Return the cells of a comparison whose jobs were asked before, by number."""
+    recent, found = _recent_cells(), {}
+    for number, (row, column) in enumerate(comparison.pairs):
+        cell = recent.get((version, JobRow.of(job_with(job, row, column))))
+        if cell is not None:
+            found[number] = replace(cell, row=row, column=column)
+    return found
 
 
 def compute_all(job: Row, plan: Cells, catalogs: Catalogs) -> None:
