@@ -19,7 +19,7 @@ from calc.catalogs.rooms import FOLDER
 from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import COMPONENTS
 from calc.job.cells import JobRow
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.search.rankings import ranking_of
 from validation.speed import time_table
 
@@ -172,9 +172,9 @@ def least_usd(job, catalogs):
     return min(usd, default=np.nan)
 
 
-def billed_row(catalogs, market="on-demand", **scenario):
+def bill_row(catalogs, market="on-demand", **scenario):
     """The bill of one scenario on a market, checked to be without a problem."""
-    row = billed(table([scenario]).assign(market=market), catalogs).iloc[0].to_dict()
+    row = bill_rows(table([scenario]).assign(market=market), catalogs).iloc[0].to_dict()
     assert row["problem"] == ""
     return row
 

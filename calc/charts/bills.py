@@ -37,7 +37,11 @@ def measures(rows: Sequence[Row], catalogs: Catalogs) -> list[str]:
 
 
 def answers_table(
-    rows: Sequence[Row], ticked: Sequence[int], measure: str, money: Money, catalogs: Catalogs
+    rows: Sequence[Row],
+    places_in_bill: Sequence[int],
+    measure: str,
+    money: Money,
+    catalogs: Catalogs,
 ) -> pd.DataFrame:
     """Return a bar for each answer that has the measure.
 
@@ -55,7 +59,7 @@ def answers_table(
             if several and model not in row["scenario"]:
                 parts.insert(0, model)
             label = LINE_BREAK.join(line for part in parts for line in _lines(part))
-            table.append((" · ".join(parts), label, place, *point, text, place in ticked))
+            table.append((" · ".join(parts), label, place, *point, text, place in places_in_bill))
     names = ["name", "label", "rank", "value", "low", "high", "text", "is_ticked"]
     answers = pd.DataFrame(table, columns=names)
     cards = [rows[place]["gpu_memory_bytes"] / GIB for place in answers["rank"]]
@@ -80,7 +84,7 @@ def moves_table(moves: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.Da
     base_usd = float(bill_usd.sum())
     written_usd = money.total(bill_usd.tolist())
 
-    def written(end_usd: float) -> str:
+    def end_text(end_usd: float) -> str:
         change_usd = round(end_usd - base_usd, money.digits)
         return money(written_usd + change_usd) if change_usd else ""
 
@@ -91,8 +95,8 @@ def moves_table(moves: pd.DataFrame, bill_usd: pd.Series, money: Money) -> pd.Da
             "low": moves["low_usd"],
             "high": moves["high_usd"],
             "base": base_usd,
-            "low_text": [written(usd) for usd in moves["low_usd"]],
-            "high_text": [written(usd) for usd in moves["high_usd"]],
+            "low_text": [end_text(usd) for usd in moves["low_usd"]],
+            "high_text": [end_text(usd) for usd in moves["high_usd"]],
         }
     )
 

@@ -41,15 +41,15 @@ def chart_lines(
     is_known = (table["x"] > 0) & (table["y"] > 0)
     table = table.assign(part=(~is_known).groupby(table["rank"]).cumsum())[is_known]
     x_ticks = tuple(sorted(set(table["x"]))) or (1.0,)
-    drawn = [(name, value) for name, value in rules if value > 0]
-    if drawn:
-        table = pd.concat([table, _rules(drawn, x_ticks[-1])])
+    positive_rules = [(name, value) for name, value in rules if value > 0]
+    if positive_rules:
+        table = pd.concat([table, _rules(positive_rules, x_ticks[-1])])
     y_ticks = log_ticks(table["y"])
     last = ~table["line"].duplicated(keep="last").to_numpy()
     places = np.full(len(table), np.nan)
     places[last] = at_share(spread_names(log_share(table["y"][last], y_ticks), NAME_GAP), y_ticks)
-    named = table.assign(name=np.where(last, table["line"], ""), name_y=places)
-    return with_ticks(named.reset_index(drop=True), x_ticks, y_ticks)
+    table = table.assign(name=np.where(last, table["line"], ""), name_y=places)
+    return with_ticks(table.reset_index(drop=True), x_ticks, y_ticks)
 
 
 def _rules(rules: Sequence[tuple[str, float]], x: float) -> pd.DataFrame:

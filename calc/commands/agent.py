@@ -24,7 +24,7 @@ from calc.files.request_answer import (
 from calc.files.request_job import columns_of_run
 from calc.job.columns import JOB_BY_NAME
 from calc.mappings import Cells
-from calc.plan.bill import billed_row
+from calc.plan.bill import bill_row
 from calc.plan.figures import figures
 from calc.say.answer import titles
 from calc.say.differences import choices
@@ -103,7 +103,7 @@ def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
     plain = [answer_request(request).row for request in both]
     if problem := next((row["problem"] for row in plain if is_missing(row["memory_bytes"])), ""):
         raise TableError(problem)
-    rows = [billed_row(row, request.catalogs) for row, request in zip(plain, both, strict=True)]
+    rows = [bill_row(row, request.catalogs) for row, request in zip(plain, both, strict=True)]
     extended = both[1].catalogs if both[1].models else both[0].catalogs
     table = choices(pd.DataFrame(rows), extended)
     lines = [

@@ -110,26 +110,26 @@ def estimate_distinct(
 
     Scenarios that differ in name alone are one, under the name of the first.
     """
-    wanted = tuple(COLUMNS if columns is None else dict.fromkeys(columns))
-    unknown = [name for name in wanted if name not in COLUMNS]
+    result_names = tuple(COLUMNS if columns is None else dict.fromkeys(columns))
+    unknown = [name for name in result_names if name not in COLUMNS]
     if unknown:
         raise ValueError(
             f"There is no result column '{unknown[0]}'; choose from calc.engine.pipeline.COLUMNS."
         )
-    solve = solve and bool(set(SOLVED) & set(wanted))
+    solve = solve and bool(set(SOLVED) & set(result_names))
     first, copies = _distinct_scenarios(frame)
     once = frame if copies is None else frame.iloc[first]
     # An empty table gets the columns of one row.
     once = once if len(once) else pd.DataFrame({"model": [""]})
-    results = Results(wanted, WORDS, len(once))
+    results = Results(result_names, WORDS, len(once))
     for start in range(0, len(once), CHUNK_ROWS):
         chunk = once.iloc[start : start + CHUNK_ROWS]
         for part in parts(chunk, catalogs):
             results.add(
                 start + part.rows,
                 _solved_alone(part)
-                if set(wanted) <= set(SOLVED)
-                else _results_of_part(part, catalogs, solve, wanted),
+                if set(result_names) <= set(SOLVED)
+                else _results_of_part(part, catalogs, solve, result_names),
             )
     return results, copies
 
@@ -197,7 +197,7 @@ def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
 
 
 def _results_of_part(
-    part: Part, catalogs: Catalogs, solve: bool, wanted: tuple[str, ...]
+    part: Part, catalogs: Catalogs, solve: bool, result_names: tuple[str, ...]
 ) -> Columns:
     """The result columns of a part; a row with a problem has its inputs alone."""
     rows = len(part.rows)
@@ -210,7 +210,9 @@ def _results_of_part(
     sound, table = sound_rows(part)
     results = {
         name: place_rows(values, sound, rows)
-        for name, values in _sound_results(sound, table, problems, catalogs, solve, wanted).items()
+        for name, values in _sound_results(
+            sound, table, problems, catalogs, solve, result_names
+        ).items()
     }
     for name, values in least(part.table, problems).items():
         results[name] = np.where(np.isnan(values), results.get(name, np.nan), values)
@@ -231,14 +233,14 @@ def _sound_results(
     problems: Problems,
     catalogs: Catalogs,
     solve: bool,
-    wanted: tuple[str, ...],
+    result_names: tuple[str, ...],
 ) -> Columns:
     """The results of the sound rows; those without a place or a measured block get a problem."""
     if not len(sound):
         return {}
     table = memory(table)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        walk(table, AFTER_MEMORY, wanted)
+        walk(table, AFTER_MEMORY, result_names)
     runs, support_remarks, is_timed = support(table, catalogs)
     note = note_column(remarks_on_rows(table, support_remarks, catalogs))
     results = _figures(table, solve)

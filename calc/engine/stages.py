@@ -270,14 +270,14 @@ def memory_keys(table: Table) -> tuple[str, ...]:
     return table[ORIGINS].deciding(_memory_reads(work_of(table)))
 
 
-def walk(table: Table, stages: tuple[Stage, ...], wanted: Iterable[str] = ()) -> Table:
+def walk(table: Table, stages: tuple[Stage, ...], result_names: Iterable[str] = ()) -> Table:
     """Add the columns of stages to a table of one kind of work, and return the table.
 
     Stages on demand are left out if none of their columns is wanted.
     """
     work = work_of(table)
     for stage in stages:
-        if stage.on_demand and not set(makes((stage,))).intersection(wanted):
+        if stage.on_demand and not set(makes((stage,))).intersection(result_names):
             continue
         if stage.work not in ("", work):
             table |= {

@@ -48,7 +48,7 @@ def explain_bill(
     catalogs: Catalogs,
     write_number: Callable[[str, Any], str] = plain_number,
 ) -> Derivation:
-    """Return the formulas and facts behind a scenario's bill, a row of bill.billed.
+    """Return the formulas and facts behind a scenario's bill, a row of bill.bill_rows.
 
     `write_number(name, value)` writes a number.
     """

@@ -12,7 +12,7 @@ from calc.files.request_job import job_of_columns, scenario_of_columns
 from calc.files.words.request_reading import Question
 from calc.job.cells import listed
 from calc.job.columns import JOB_BY_NAME
-from calc.plan.bill import billed_row
+from calc.plan.bill import bill_row
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
 from calc.units import DAY_HOURS, YEAR_HOURS
@@ -130,7 +130,7 @@ def row_of_request(request: Request) -> Row:
         )
         row = estimate(scenario, request.catalogs, solve=False)
         row = _with_files(row, request.run, request.columns) if request.run else row
-    return billed_row(
+    return bill_row(
         {**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]},
         request.catalogs,
     )

@@ -50,8 +50,8 @@ def stack_written_over_bytes_per_token(
     PyTorch makes those of both factors anew, and of a recomputed block that of the gate too.
     Source: as stack_fused_bytes_per_token.
     """
-    made = np.where(keeps_all > 0, 2, 3) * activation_bytes_each * stack_gated_ffn_width
-    return fuses_blocks * made * (1 - stack_shares_form)
+    gradients_bytes = np.where(keeps_all > 0, 2, 3) * activation_bytes_each * stack_gated_ffn_width
+    return fuses_blocks * gradients_bytes * (1 - stack_shares_form)
 
 
 def stack_several_bytes_per_token(linear_forms, trains):
@@ -146,7 +146,9 @@ def stack_checkpoint_bytes_per_token(
     2016, arXiv 1604.06174.
     """
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
-    return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + inputs * adapts
+    return (
+        linear_forms("checkpoint", keeps_input, is_divided=False) / sequence_split + inputs * adapts
+    )
 
 
 def stack_products_bytes_per_token(
@@ -168,7 +170,7 @@ def stack_products_bytes_per_token(
     split = (sequence_split > 1) * 1.0
     kept_bytes = np.where(
         split > 0,
-        linear_forms("selective_ops", keeps_products, divided=False) / tensor_parallel,
+        linear_forms("selective_ops", keeps_products, is_divided=False) / tensor_parallel,
         linear_forms("selective_ops", keeps_products),
     )
     width = activation_bytes_each * stack_hidden

@@ -228,12 +228,14 @@ class LinearForms:
         ]
         self.sorted: dict[str, np.ndarray] = {}
 
-    def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
+    def __call__(self, name: str, is_needed: Any = 1, is_divided: bool = True) -> np.ndarray:
         """Bytes per token of one vector; 0 for absent stacks, and if no row needs it."""
         vectors = self.coefficients[name]
-        return self._by_entry(vectors, lambda form, part: self._sum(form, part, divided), needed)
+        return self._by_entry(
+            vectors, lambda form, part: self._sum(form, part, is_divided), is_needed
+        )
 
-    def worst(self, name: str, needed: Any = 1) -> np.ndarray:
+    def worst(self, name: str, is_needed: Any = 1) -> np.ndarray:
         """The largest of a block's moments, in bytes per token.
 
         Without moments it is NaN, or 0 for those of attention.
@@ -248,14 +250,14 @@ class LinearForms:
                 else nothing
             )
 
-        return self._by_entry(moments, largest, needed)
+        return self._by_entry(moments, largest, is_needed)
 
     def _by_entry(
-        self, entries: Sequence[Any], make: Callable[[Any, slice], Any], needed: Any
+        self, entries: Sequence[Any], make: Callable[[Any, slice], Any], is_needed: Any
     ) -> np.ndarray:
         """Call `make` for the rows of each entry. Return the results in the order of the rows."""
         out = np.zeros(self.shape)
-        if np.any(needed):
+        if np.any(is_needed):
             total = np.empty(len(self.order))
             for form, part in self.parts:
                 entry = entries[form]
@@ -274,13 +276,13 @@ class LinearForms:
         results = [np.broadcast_to(make(entry, part), part.stop - part.start) for entry in entries]
         return np.quantile(np.array(results), float(self.columns["quantile"][0]), axis=0)
 
-    def _sum(self, form: Form | None, part: slice, divided: bool) -> Any:
+    def _sum(self, form: Form | None, part: slice, is_divided: bool) -> Any:
         """Bytes per token of one form for the rows that have it; NaN if it is unknown."""
         if form is None:
             return np.nan
         hidden = self._terms(form.hidden, part)
         others = self._terms(form.divided, part)
-        if not divided:
+        if not is_divided:
             return others + hidden
         whole = np.minimum(hidden, self._column("whole_most")[part])
         return (others + hidden - whole) / self._column("tensor_parallel")[part] + whole

@@ -56,7 +56,7 @@ class Actual(NamedTuple):
     tax_usd: float
 
     @property
-    def billed(self) -> pd.DataFrame:
+    def plans_in_bill(self) -> pd.DataFrame:
         """The plans that have a line in the bill."""
         return self.table[self.table["lines"] > 0]
 

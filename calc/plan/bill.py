@@ -41,7 +41,7 @@ WAY_COLUMNS = (  # what on_markets adds to the columns of a job
 )
 
 
-def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+def bill_rows(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """Estimated rows with the columns of BILL and how hard they are to get, each on its market.
 
     Your own machines, named in the column `have`, cost nothing here: NaN.
@@ -58,9 +58,9 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     return table
 
 
-def billed_row(row: Row, catalogs: Catalogs) -> Row:
-    """Return an estimated row with its market as a row of `billed`."""
-    return records(billed(pd.DataFrame([row]), catalogs))[0]
+def bill_row(row: Row, catalogs: Catalogs) -> Row:
+    """Return an estimated row with its market as a row of `bill_rows`."""
+    return records(bill_rows(pd.DataFrame([row]), catalogs))[0]
 
 
 def lines(row: Row) -> pd.DataFrame:
@@ -68,7 +68,7 @@ def lines(row: Row) -> pd.DataFrame:
 
     Columns: line, hours, gpu_hours (GPUs paid times hours) and usd.
 
-    `row` is one of billed. Work is the steps of the run without interruption, or the month: of a
+    `row` is one of bill_rows. Work is the steps of the run without interruption, or the month: of a
     service that scales by the hour the hours that each instance runs on average. Further attempts
     have a line of their own. Unused hours are billed beyond the job, such as the rest of a capacity
     block's last day. All lines are before discount and tax, which are the last line where the row
@@ -132,10 +132,10 @@ def attempt_usd(row: Row) -> float:
     attempts = float(row["attempts"])
     hours = float(row["hours"]) * (attempts + 1) / attempts
     slow = hours * float(row["run_high_hours"] / row["run_hours"])
-    billed = billed_hours(
+    hours_billed = billed_hours(
         row["market"], np.ones(1), np.array([hours]), np.array([slow]), attempts + 1
     )
-    return float((billed[0] - row["billed_hours"]) * row["usd_per_hour"])
+    return float((hours_billed[0] - row["billed_hours"]) * row["usd_per_hour"])
 
 
 def spare_usd(row: Row) -> float:
@@ -191,7 +191,7 @@ def on_markets(row: Row, catalogs: Catalogs) -> pd.DataFrame:
     price all of them are empty.
     """
     markets = _markets_for(row, catalogs)
-    table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
+    table = bill_rows(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     columns = ["market", *[name for name in BILL if name not in ("seconds", "resting_instances")]]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
     ends = _usd_of_range(row, table)

@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.mappings import Cells
-from calc.plan.bill import billed, price_facts
+from calc.plan.bill import bill_rows, price_facts
 from calc.plan.figures import records
 from calc.plan.kept_answer import KeptAnswer
 from calc.table import is_missing
@@ -70,7 +70,7 @@ def rows_now(answers: list[KeptAnswer], catalogs: Catalogs) -> list[Row]:
         return []
     table = pd.DataFrame([{**answer.scenario, "scenario": answer.name} for answer in answers])
     estimated = pd.DataFrame(estimate(table, catalogs, solve=False))
-    rows = billed(estimated.assign(market=[answer.market for answer in answers]), catalogs)
+    rows = bill_rows(estimated.assign(market=[answer.market for answer in answers]), catalogs)
     return [row | then_of(answer) for row, answer in zip(records(rows), answers, strict=True)]
 
 
@@ -97,7 +97,7 @@ def changes(row: Cells) -> list[FigureChange]:
 class PriceMoves(NamedTuple):
     """Hourly prices of earlier rows that are known then and now, by the way they moved."""
 
-    known: int
+    prices: int
     more: int
     less: int
     day: str
@@ -116,7 +116,7 @@ def price_moves(rows: pd.DataFrame) -> PriceMoves:
     )
     days = made_on or prices_of
     return PriceMoves(
-        known=len(both),
+        prices=len(both),
         more=int((ratio > 1 + MOVED_RATIO).sum()),
         less=int((ratio < 1 - MOVED_RATIO).sum()),
         day=days[0] if days else "",

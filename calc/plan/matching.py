@@ -21,7 +21,7 @@ GROUP = (*TAGS, "instance", "region")  # what decides whose a line is
 class OpenGroup(NamedTuple):
     """Lines that several plans may have caused: what they share, their sums, and those plans."""
 
-    shared: tuple[str, ...]
+    parts: tuple[str, ...]
     usd: float
     instance_hours: float
     plans: tuple[str, ...]
@@ -29,7 +29,7 @@ class OpenGroup(NamedTuple):
     @property
     def label(self) -> str:
         """Label of the lines, as `--assign` takes it: p5.48xlarge, us-east-1, team nlp."""
-        return ", ".join(self.shared)
+        return ", ".join(self.parts)
 
 
 class Matched(NamedTuple):
@@ -69,8 +69,8 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
     is_open = np.zeros(len(lines), dtype=bool)
     for key, places in groups.indices.items():
         group = dict(zip(GROUP, key, strict=True))
-        shared = _group_parts(group)
-        label = ", ".join(shared)
+        parts = _group_parts(group)
+        label = ", ".join(parts)
         candidates, how = _candidates(group, rows)
         if assigned.get(label) in {NO_PLAN, *(row["scenario"] for row in rows)}:
             of_plan[places], basis[places] = assigned[label], ASSIGNED
@@ -86,7 +86,7 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
             usd = float(lines.iloc[places]["usd"].sum())
             hours = float(lines.iloc[places]["instance_hours"].sum())
             names = tuple(row["scenario"] for row in candidates)
-            open_groups.append(OpenGroup(shared, usd, hours, names))
+            open_groups.append(OpenGroup(parts, usd, hours, names))
             is_open[places] = True
     lines = lines.assign(of_plan=of_plan, basis=basis)
     lines_of_no_plan = lines[(of_plan == "") & ~is_open]
@@ -124,8 +124,8 @@ def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], 
     them.
     """
     if group["plan"]:
-        wanted = tag_key(group["plan"])
-        plans_of_tag = [row for row in plans if tag_key(row["scenario"]) == wanted]
+        key = tag_key(group["plan"])
+        plans_of_tag = [row for row in plans if tag_key(row["scenario"]) == key]
         if plans_of_tag:
             return plans_of_tag, BY_TAG
     rest, is_tagged = plans, False

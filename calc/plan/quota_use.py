@@ -33,7 +33,7 @@ def quota_use(rows: pd.DataFrame, catalogs: Catalogs) -> list[QuotaUse]:
     to the last; others are assumed to run on every day. Your own machines are left out, and so are
     those of SageMaker, which has other quotas.
     """
-    needed: dict[tuple[str, str, str, str], list[Need]] = {}
+    needs_by_quota: dict[tuple[str, str, str, str], list[Need]] = {}
     for row in records(rows):
         if not row["instance"] or row["have"] or row["market"].startswith("sagemaker"):
             continue
@@ -42,8 +42,8 @@ def quota_use(rows: pd.DataFrame, catalogs: Catalogs) -> list[QuotaUse]:
         key = (quota.code, quota.name, row["region"], quota.counts)
         is_blocks = quota.counts == "blocks"
         units = 1.0 if is_blocks else float(row["instances"] * instance["vcpus"])
-        needed.setdefault(key, []).append((units, *_days(row)))
-    return [QuotaUse(*key, _most_at_once(needs)) for key, needs in sorted(needed.items())]
+        needs_by_quota.setdefault(key, []).append((units, *_days(row)))
+    return [QuotaUse(*key, _most_at_once(needs)) for key, needs in sorted(needs_by_quota.items())]
 
 
 def _days(row: Row) -> tuple[date, date]:

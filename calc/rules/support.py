@@ -40,7 +40,7 @@ class Support(NamedTuple):
 
     runs: Words
     remarks: Words
-    timed: np.ndarray
+    is_timed: np.ndarray
 
 
 def support(table: Columns, catalogs: Catalogs) -> Support:

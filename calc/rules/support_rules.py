@@ -51,7 +51,7 @@ class Rules(NamedTuple):
     most: np.ndarray
     above: dict[str, np.ndarray]  # bounds, NaN where there is none
     latent: np.ndarray  # whether the rule is about a latent cache
-    named: np.ndarray  # whether the rule names its software
+    names_software: np.ndarray  # whether the rule names its software
     untimed: np.ndarray  # whether no time is known where it applies
     order: np.ndarray  # the numbers of the rules: worst first, then in the order of WHATS
     remarks: np.ndarray  # the remark on rows to which it applies; may be empty
@@ -81,7 +81,7 @@ def rules_of(catalogs: Catalogs) -> Rules:
         most=np.array([*map(capability_number, frame["max_compute_capability"])]),
         above={name: frame[f"{name}_above"].to_numpy(dtype=float)[:, None] for name in BOUNDS},
         latent=frame["latent_cache"].to_numpy(dtype=bool)[:, None],
-        named=(frame["software"] != "any").to_numpy(),
+        names_software=(frame["software"] != "any").to_numpy(),
         untimed=(verdict == "refuses") | (verdict == "emulated") & has_no_speed,
         order=np.lexsort((place_of_what, -worth)),
         remarks=np.array([_remark(rule) for rule in frame.to_dict("records")], dtype=object),
@@ -157,7 +157,7 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
         applies &= np.isnan(rules.above[name]) | (sizes > rules.above[name])
     applies &= ~rules.latent | latent[model]
     for topic in rules.about.values():
-        about, names_software = applies[topic], rules.named[topic, None]
+        about, names_software = applies[topic], rules.names_software[topic, None]
         applies[topic] = about & (names_software | ~np.any(about & names_software, axis=0))
     return applies
 
@@ -175,8 +175,8 @@ def needs_pinned_build(gpu: str, software: str, catalogs: Catalogs) -> bool:
         for name, text in {"loading": loading, **words}.items():
             applies = applies & rules_matching(rules, name, word(text))
         applies = applies[:, 0]
-        named = applies & rules.named
-        return int(rules.worth[named if named.any() else applies].max(initial=-1))
+        of_software = applies & rules.names_software
+        return int(rules.worth[of_software if of_software.any() else applies].max(initial=-1))
 
     refuses = VERDICTS.index("refuses")
     return worst("default") == refuses and -1 < worst("pinned") < refuses

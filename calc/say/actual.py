@@ -51,7 +51,7 @@ def headline(result: Actual) -> str:
 
     For example: $12,400 was paid for what was planned at $10,300: 20 % more
     """
-    rows = result.billed
+    rows = result.plans_in_bill
     paid_usd = float(rows["actual_usd"].sum())
     planned_usd = float(rows["planned_usd"].sum())
     if not len(rows):
@@ -110,7 +110,7 @@ def cause_label(row: Row) -> str:
 
 def open_question(group: OpenGroup, regions: Mapping[str, str] | None = None) -> str:
     """The question of whose lines these are; with the names of regions by their id."""
-    places = ", ".join((regions or {}).get(part, part) for part in group.shared)
+    places = ", ".join((regions or {}).get(part, part) for part in group.parts)
     plans = f"{', '.join(group.plans)} or none"
     return f"{billed_usd(group.usd)} of {places}: which plan is it ({plans})?"
 

@@ -44,8 +44,8 @@ def months_as_written(plan: TunedPlan) -> pd.DataFrame:
         "usd": [money.total(month) for month in parts.to_numpy()],
         SUM: [money.total(months) for months in parts.cumsum().to_numpy()],
     }
-    written = pd.DataFrame(sums).where(table[[*sums]].notna())
-    return table.assign(**written)
+    sums_usd = pd.DataFrame(sums).where(table[[*sums]].notna())
+    return table.assign(**sums_usd)
 
 
 def plan_money(plan: TunedPlan) -> str:

@@ -159,12 +159,12 @@ def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):
     Source: vllm-project/vllm issues 17569 (block-scaled fp8) and 17604 (groups of int4), pull
     request 52915 (a shared expert).
     """
-    cut = (
+    is_cut = (
         (scale_elements > 0)
         & (tensor_parallel > 1)
         & (stack_shards % np.maximum(scale_elements, 1) > 0)
     )
-    return np.max(np.where(cut, stack_shards, 0), axis=(0, 1))
+    return np.max(np.where(is_cut, stack_shards, 0), axis=(0, 1))
 
 
 def refused_shard_elements(broken_shard_elements, release_takes_cut_blocks):

@@ -17,9 +17,9 @@ from calc.table import Words, word_pairs
 class PrivatePriceError(ValueError):
     """A text is no list of private prices; `remark` says why."""
 
-    def __init__(self, found: Remark) -> None:
-        super().__init__(found.code)
-        self.remark = found
+    def __init__(self, why: Remark) -> None:
+        super().__init__(why.code)
+        self.remark = why
 
 
 def private_prices(text: str, types: Iterable[str]) -> dict[str, float]:

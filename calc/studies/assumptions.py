@@ -7,7 +7,7 @@ from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.job.columns import JUDGED
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.search.row_status import scenario_of
 
 SPOT = "spot"  # of markets that take instances back
@@ -38,7 +38,7 @@ def _effective_assumptions(row: Row, names: list[str], catalogs: Catalogs) -> se
     ]
     results = estimate(pd.DataFrame(scenarios), catalogs, solve=False)
     on_market = {"market": row.get("market") or "on-demand", "have": ""}
-    figures = billed(pd.DataFrame(results).assign(**on_market), catalogs).drop(columns=names)
+    figures = bill_rows(pd.DataFrame(results).assign(**on_market), catalogs).drop(columns=names)
     present = figures.iloc[0]
     is_equal = figures.eq(present) | (figures.isna() & present.isna())
     changes = ~is_equal[1:].all(axis=1)

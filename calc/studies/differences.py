@@ -88,7 +88,7 @@ class Difference(NamedTuple):
 def differences(first: Row, other: Row) -> dict[str, Difference]:
     """The differences in memory and USD per hour, and for equal work in hours and USD.
 
-    Both are rows of bill.billed; a quantity that one of them lacks has no parts.
+    Both are rows of bill.bill_rows; a quantity that one of them lacks has no parts.
     """
     quantities = {"needed_bytes": _memory_differences(first, other)}
     works = [

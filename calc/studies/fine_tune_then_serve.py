@@ -17,7 +17,7 @@ from calc.evaluate import Row
 from calc.job.cells import machines_of
 from calc.job.columns import PUBLISHED
 from calc.mappings import Cells
-from calc.plan.bill import billed, month_generated_tokens
+from calc.plan.bill import bill_rows, month_generated_tokens
 from calc.plan.fine_tune_then_serve import MONTH_DAYS, TunedPlan, break_even_day, by_day
 from calc.plan.plan_bill import plan_bill
 from calc.scenarios.inputs import DEFAULTS
@@ -85,7 +85,7 @@ def tuned_plan(
         "runs_per_month": service.copies,
         "plan_months": months,
     }
-    bill = plan_bill(billed(pd.DataFrame([runs_line, service_line]), catalogs))
+    bill = plan_bill(bill_rows(pd.DataFrame([runs_line, service_line]), catalogs))
     resolved_job = service.options.resolved
     assert resolved_job is not None, "a service without a problem has a resolved job"
     month_tokens = load_tokens_per_month(service_row, replace(resolved_job, ends=False))

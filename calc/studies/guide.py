@@ -34,7 +34,7 @@ class Leaf(NamedTuple):
     job: ReadyJob
     holds: bool
     row: Row
-    answered: Options
+    options: Options
 
     def is_same(self, row: Row) -> bool:
         """Return whether the job is answered by this row."""

@@ -118,7 +118,7 @@ def neighbors(row: Row, catalogs: Catalogs, market: str, limits: Cells) -> Neigh
 
 def distinct_changes(row: Cells, changes: Iterable[Changes]) -> list[Changes]:
     """Return the changes, each once, without what they keep; none beyond a column's bounds."""
-    cut: dict[tuple, Changes] = {}
+    distinct: dict[tuple, Changes] = {}
     most = {
         name: column.most
         for name, column in BY_NAME.items()
@@ -133,8 +133,8 @@ def distinct_changes(row: Cells, changes: Iterable[Changes]) -> list[Changes]:
             and differs.keys() != {"gpu"}
             and all(differs[name] <= most[name] for name in differs.keys() & most.keys())
         ):
-            cut.setdefault(tuple(sorted(differs.items())), differs)
-    return list(cut.values())
+            distinct.setdefault(tuple(sorted(differs.items())), differs)
+    return list(distinct.values())
 
 
 def pairs(changes: Iterable[Changes]) -> Iterator[Changes]:

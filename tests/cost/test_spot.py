@@ -21,7 +21,7 @@ from calc.cost.interruptions import (
 from calc.cost.spot import spot_saving_ratio
 from calc.cost.starts import checkpoint_bytes
 from calc.memory.states import state_width_bytes_each
-from calc.plan.bill import billed, lines
+from calc.plan.bill import bill_rows, lines
 
 HOUR = 3600
 RUN = {
@@ -216,7 +216,7 @@ def test_spares_count_wherever_a_service_on_spot_is_offered():
     job = {"work": "inference", "model": "llama-3.1-8b", "users": 8, "markets": "spot"}
     row = options(job, catalogs()).answers.iloc[0].to_dict()
     assert row["usd_per_hour"] == pytest.approx(row["usd_per_hour_spot"])
-    bill = billed(pd.DataFrame([row]), catalogs()).iloc[0].to_dict()
+    bill = bill_rows(pd.DataFrame([row]), catalogs()).iloc[0].to_dict()
     assert bill["instances"] == row["instances_needed"] + row["spare_instances"]
     assert lines(bill)["line"].tolist() == ["work", "spare"]
     assert lines(bill)["usd"].sum() == pytest.approx(row["usd"])

@@ -7,7 +7,7 @@ from examples import recorded, table
 
 from calc.answers.full_answer import full_answer as options
 from calc.plan import bill
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.say.numbers import usd
 
 LORA = {
@@ -155,7 +155,7 @@ def test_every_attempt_at_a_run_is_paid_as_the_one_that_ends_up_in_use(catalogs,
         "recompute": "full",
         "train_tokens": 1e9,
     }
-    once, thrice = billed(
+    once, thrice = bill_rows(
         table([run, run | {"attempts": 3}]).assign(market=market), catalogs
     ).to_dict("records")
     runs = [

@@ -18,7 +18,7 @@ from calc import estimate
 from calc.files.csv.earlier import earlier, standings
 from calc.files.csv.tables import as_written, read_csv, scenarios_of, to_csv
 from calc.files.csv.writer import write_csv
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.scenarios.inputs import INPUTS
 from calc.scenarios.problems import TableError
 
@@ -192,7 +192,9 @@ NAMED = (
 
 @pytest.fixture(scope="module")
 def plans(catalogs):
-    return billed(table(NAMED, **HOLD).assign(market=["on-demand", "spot", "on-demand"]), catalogs)
+    return bill_rows(
+        table(NAMED, **HOLD).assign(market=["on-demand", "spot", "on-demand"]), catalogs
+    )
 
 
 def read_earlier(content, catalogs):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from examples import billed_row as bill
+from examples import bill_row as bill
 from examples import recorded
 
 from calc.answers.advice import advise

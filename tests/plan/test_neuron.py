@@ -1,7 +1,7 @@
 """Trainium and Inferentia: memory by hand, published rates alone, the command and the page."""
 
 import pytest
-from examples import billed_row, catalogs, written
+from examples import bill_row, catalogs, written
 from pages import opened, page_text
 
 from calc.__main__ import main
@@ -26,7 +26,7 @@ def test_every_entry_leads_somewhere():
 
 def test_a_run_is_priced_at_the_published_rate_by_hand():
     """47.95 sequences of 8,192 tokens a second on 32 instances of $21.50 an hour."""
-    rows = neuron_rows(billed_row(catalogs(), **PRETRAIN)).set_index("instance")
+    rows = neuron_rows(bill_row(catalogs(), **PRETRAIN)).set_index("instance")
     run = rows.loc["trn1.32xlarge"]
     hours = 1e11 / (47.95 * 8192) / 3600
     assert run["hours"] == pytest.approx(hours, rel=1e-5)
@@ -42,12 +42,12 @@ def test_a_run_is_priced_at_the_published_rate_by_hand():
     "row", [PRETRAIN | {"tuning": "lora", "sharding": "none"}, PRETRAIN | {"model": "qwen3-8b"}]
 )
 def test_without_a_published_rate_there_is_no_price(row):
-    rows = neuron_rows(billed_row(catalogs(), **row))
+    rows = neuron_rows(bill_row(catalogs(), **row))
     assert rows[["rate_tokens_per_second", "hours", "usd"]].isna().all(axis=None)
 
 
 def test_a_service_has_the_rate_of_one_request():
-    rows = neuron_rows(billed_row(catalogs(), **CHAT)).dropna(subset="rate_tokens_per_second")
+    rows = neuron_rows(bill_row(catalogs(), **CHAT)).dropna(subset="rate_tokens_per_second")
     assert set(rows["rate_in_flight"]) == {1}
     assert rows["usd"].isna().all()
     assert rows["usd_per_million_tokens"].iloc[0] == pytest.approx(21.5 / 3600 / 157.25 * 1e6)
@@ -55,7 +55,7 @@ def test_a_service_has_the_rate_of_one_request():
 
 def test_trainium2_is_priced_as_it_is_sold():
     """47 tokens a second at $35.7608 an hour of a Capacity Block in Ohio."""
-    rows = neuron_rows(billed_row(catalogs(), **CHAT | {"model": "llama-3.3-70b"}))
+    rows = neuron_rows(bill_row(catalogs(), **CHAT | {"model": "llama-3.3-70b"}))
     rated = rows.dropna(subset="rate_tokens_per_second").iloc[0]
     assert rated[["instance", "memory_gib"]].tolist() == ["trn2.48xlarge", 1536]
     assert rated["usd_per_million_tokens"] == pytest.approx(35.7608 / 3600 / 47 * 1e6)

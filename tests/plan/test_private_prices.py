@@ -1,7 +1,7 @@
 """Private prices and a percentage on every price, in the bill and in the ranking."""
 
 import pytest
-from examples import billed_row as bill
+from examples import bill_row as bill
 from examples import table
 from test_bill import COMMITTED, MONTH, RUN, by_market
 

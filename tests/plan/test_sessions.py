@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import billed_row, steady, written
+from examples import bill_row, steady, written
 from hypothesis import given
 from hypothesis import strategies as st
 from pages import opened, page_text
@@ -59,7 +59,7 @@ def test_a_larger_cache_keeps_more(turns, variation, held):
 
 
 def test_a_service_of_conversations_reuses_what_its_cache_keeps(catalogs):
-    row = billed_row(catalogs, **CHAT)
+    row = bill_row(catalogs, **CHAT)
     added = turn_tokens(8, 4096, 4352, 0)
     assert np.mean([turn * added + added - 256 for turn in range(8)]) == pytest.approx(4096)
     plans = [session_plan(row, Sessions(8, think), catalogs) for think in (10, 60, 600)]
@@ -104,7 +104,7 @@ def test_the_command_and_the_page_say_what_is_reused(tmp_path, capsys):
 
 
 def test_a_conversation_without_a_known_cache_is_refused(catalogs):
-    row = billed_row(catalogs, **CHAT) | {"kv_pool_tokens": float("nan")}
+    row = bill_row(catalogs, **CHAT) | {"kv_pool_tokens": float("nan")}
     with pytest.raises(TableError, match="plan the service with vllm"):
         session_plan(row, Sessions(4, 60), catalogs)
 

@@ -11,7 +11,7 @@ from examples import TIMES
 from calc.answers.full_answer import full_answer
 from calc.cost.capacity_block_sizes import rented_instances, sizes_sold
 from calc.cost.obtainability import CLASSES
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.say.numbers import about, usd
 from calc.search.first_rows import first_row
 from calc.search.options import options
@@ -229,4 +229,4 @@ def test_an_answer_is_as_hard_to_get_in_its_bill_as_in_its_ranking(catalogs):
         job, _ = drawn_job(draw)
         board = options(job, catalogs).board
         board = board[board["market"] != ""]
-        assert billed(board, catalogs)["obtainable"].tolist() == board["obtainable"].tolist()
+        assert bill_rows(board, catalogs)["obtainable"].tolist() == board["obtainable"].tolist()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from examples import billed_row, least_usd, one, recorded
+from examples import bill_row, least_usd, one, recorded
 
 from calc import estimate
 from calc.answers.full_answer import full_answer as options
@@ -81,7 +81,7 @@ def test_at_the_mean_load_whole_machines_and_whole_replicas_run(
     ],
 )
 def test_the_lines_of_a_bill_sum_to_it_and_a_commitment_never_rests(market, more, catalogs):
-    plain, row = (billed_row(catalogs, market, **SERVED | changes) for changes in ({}, more))
+    plain, row = (bill_row(catalogs, market, **SERVED | changes) for changes in ({}, more))
     parts = lines(row).set_index("line")
     assert parts["usd"].sum() == pytest.approx(row["usd"])
     spare = max(more.get("spare", 0), MARKETS[market].interrupted)
@@ -97,7 +97,7 @@ def test_the_lines_of_a_bill_sum_to_it_and_a_commitment_never_rests(market, more
 def test_every_market_of_a_scaled_service_has_one_end_and_a_run_neither_rests_nor_has_a_spare(
     catalogs,
 ):
-    row = billed_row(catalogs, **SERVED, **HOURLY, spare=1)
+    row = bill_row(catalogs, **SERVED, **HOURLY, spare=1)
     markets = on_markets(row, catalogs).set_index("market")
     assert markets["usd"]["on-demand"] == row["usd"] == row["usd_per_month_on_demand"]
     priced = markets.dropna(subset="usd")

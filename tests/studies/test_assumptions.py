@@ -5,7 +5,7 @@ import pytest
 from examples import catalogs
 
 from calc import estimate
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.studies.assumptions import assumptions_of
 
 MARKET = {"training": "on-demand", "inference": "on-demand"}
@@ -38,7 +38,7 @@ def test_what_a_row_does_not_read_changes_none_of_its_figures(work):
     changed = [row | {name: _other(table.loc[name])} for name in rest]
     frame = estimate(pd.DataFrame([row, *changed]), catalogs(), solve=False)
     assert (frame["problem"] == "").all()
-    paid = billed(frame.assign(market=MARKET[work], have=""), catalogs())
+    paid = bill_rows(frame.assign(market=MARKET[work], have=""), catalogs())
     for name in RESULTS:
         values = paid[name].to_numpy(dtype=float)
         assert values[1:] == pytest.approx([values[0]] * len(rest), nan_ok=True), name

@@ -30,15 +30,15 @@ SERVE = {
 TRAINED, SERVED = recorded("cases/compare.json").values()
 
 
-def billed(catalogs, rows, same, market="on-demand"):
+def bill_rows(catalogs, rows, same, market="on-demand"):
     """The bills of rows that all have `same` as well."""
     results = table(rows, **same)
     assert set(results["problem"]) == {""}
-    return bill.billed(results.assign(market=market), catalogs)
+    return bill.bill_rows(results.assign(market=market), catalogs)
 
 
 def dicts(*arguments):
-    return billed(*arguments).to_dict("records")
+    return bill_rows(*arguments).to_dict("records")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_a_row_without_a_price_has_no_parts(catalogs):
 
 
 def test_choices_that_differ_come_first_and_in_words(catalogs):
-    rows = choices(billed(catalogs, TRAINED[:3], RUN), catalogs)
+    rows = choices(bill_rows(catalogs, TRAINED[:3], RUN), catalogs)
     differing = rows[rows["differs"]]
     assert list(differing["choice"]) == ["instances_needed", "gpus", "optimizer"]
     assert list(differing[1]) == ["1", "8", "AdamW 8-bit"]
@@ -122,7 +122,7 @@ def test_choices_that_differ_come_first_and_in_words(catalogs):
     assert not {"kv_precision", "lora_rank", "restart_seconds", "decoder_tokens"} & set(
         rows["choice"]
     )
-    rows = choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
+    rows = choices(bill_rows(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
     assert list(rows[rows["differs"]]["label"]) == [
         catalogs.assumptions["label"]["restart_seconds"]
     ]
@@ -131,7 +131,7 @@ def test_choices_that_differ_come_first_and_in_words(catalogs):
 def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     both = [{**RUN, "work": "training"}, {**SERVE, **SERVED[0]}]
     rows = choices(
-        bill.billed(table(both).assign(market="on-demand"), catalogs), catalogs
+        bill.bill_rows(table(both).assign(market="on-demand"), catalogs), catalogs
     ).set_index("choice")
     assert rows.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]
     assert rows.loc["prompt_tokens", [0, 1]].tolist() == ["", "6,000"]

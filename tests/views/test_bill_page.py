@@ -10,7 +10,7 @@ from pages import address, opened, page_text, run, title, turned
 
 from calc import estimate
 from calc.answers.full_answer import full_answer as options
-from calc.plan.bill import billed, on_markets
+from calc.plan.bill import bill_rows, on_markets
 from calc.plan.figures import figures
 from calc.plan.run_length import over_concurrency, over_tokens
 from calc.say.numbers import billed_usd, percent
@@ -189,7 +189,7 @@ def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed()
 
 def test_a_plan_without_a_price_says_so(catalogs):
     scenario = {"model": "llama-3.2-1b", "gpu": "h100-80gb-sxm", "train_tokens": 1e8}
-    unpriced = billed(table([scenario]).assign(market="on-demand"), catalogs).iloc[0].to_dict()
+    unpriced = bill_rows(table([scenario]).assign(market="on-demand"), catalogs).iloc[0].to_dict()
     markets = on_markets(unpriced, catalogs)
     work = "Fine-tune Llama 3.2 1B on 100 million tokens"
     assert pay.heading(unpriced, work) == f"No price is known: {work}"

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from examples import billed_row
+from examples import bill_row
 from pages import address, loose, opened, page_text, run, title, turned
 
 from calc.plan.plan_bill import answers_by_job
@@ -103,7 +103,7 @@ def test_one_answer_of_each_job_is_ticked_and_another_tick_moves_it():
 
 def test_a_run_is_paid_once_and_a_service_by_the_month(catalogs):
     app = opened("compare", kept=[PLAIN, SERVED])
-    run_row = billed_row(catalogs, **HOLD | {"train_tokens": 1.5e8, "sequence_tokens": 4096})
+    run_row = bill_row(catalogs, **HOLD | {"train_tokens": 1.5e8, "sequence_tokens": 4096})
     first, served, together = lines(app)
     assert first[0].startswith("plain, 1 run, $")
     assert first[0].endswith("of it for starting")
@@ -138,7 +138,7 @@ def test_the_others_say_money_time_and_cause_against_the_ticked_one():
 
 def test_other_work_is_named_in_bold(catalogs):
     full, lora = (
-        billed_row(
+        bill_row(
             catalogs, **HOLD | {"gpus": 1, "instance": "p5.4xlarge", "sharding": "none"} | more
         )
         for more in ({"precision": "bf16"}, {"precision": "bf16", "tuning": "lora"})

@@ -3,7 +3,7 @@
 import altair as alt
 import numpy as np
 import pytest
-from examples import billed_row, written
+from examples import bill_row, written
 from pages import opened, page_text
 from test_compare_page import SERVED
 
@@ -17,7 +17,7 @@ from views.shared.theme import INKS
 
 @pytest.fixture(scope="module")
 def row(catalogs):
-    made = billed_row(
+    made = bill_row(
         catalogs,
         work="inference",
         model="llama-3.1-8b",

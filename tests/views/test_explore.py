@@ -224,7 +224,7 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
             alone["usd_per_hour"],
         )
     last = guide({"model": "llama-3.1-405b", "work": "training"}, plan, catalogs())[-1]
-    assert (last.holds, bool(last.answered.obstacle)) == (False, True)
+    assert (last.holds, bool(last.options.obstacle)) == (False, True)
 
 
 GUIDED = {

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from examples import billed_row, steady, written
+from examples import bill_row, steady, written
 from hypothesis import given
 from hypothesis import strategies as st
 from pages import opened, page_text, run, title
@@ -132,7 +132,7 @@ def test_laws_of_a_day(catalogs, hours, instances, to_zero):
 
 
 def test_the_estimate_of_a_service_has_all_that_a_day_reads(catalogs):
-    row = billed_row(
+    row = bill_row(
         catalogs, work="inference", model="llama-3.1-8b", instance="g6e.xlarge", gpus=4, batch=8
     )
     day = load_day(row, Load(FLAT), catalogs)

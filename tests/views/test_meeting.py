@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 import pytest
-from examples import billed_row, catalogs
+from examples import bill_row, catalogs
 from pages import address, opened, page_text, run, turned, with_share
 
 from calc.charts.bills import answers_table, measures, moves_table
@@ -38,7 +38,7 @@ DECISION = "Take 8-bit AdamW, since it costs less; Ana, against the training bud
 def bill():
     import pandas as pd
 
-    rows = [billed_row(catalogs(), **HOLD, train_tokens=1e9), billed_row(catalogs(), **SERVE)]
+    rows = [bill_row(catalogs(), **HOLD, train_tokens=1e9), bill_row(catalogs(), **SERVE)]
     frame = pd.DataFrame(rows).assign(have="", scenario=["a", "b"], job=["A", "B"], problem="")
     return plan_bill(frame)
 

@@ -17,7 +17,7 @@ from calc.cost.markets import BY_USE
 from calc.explain.bill_formulas import explain_bill
 from calc.explain.times import EXPLAINED as TIMES
 from calc.memory import block_forms
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.say.numbers import gib
 from calc.units import GIB
 from views.understand.method_panels import VECTORS
@@ -80,7 +80,7 @@ def test_the_bill_of_every_market_has_its_formulas():
     month |= {"prompt_tokens": 1024, "endpoint_usd_per_million_output_tokens": 0.6}
     for scenario, market in product((run, month), (*BY_USE, "reserved-1y-no-upfront")):
         row = (
-            billed(
+            bill_rows(
                 pd.DataFrame([estimate(scenario, CATALOGS, solve=False)]).assign(market=market),
                 CATALOGS,
             )

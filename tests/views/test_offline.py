@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from examples import billed_row, least_usd, one, recorded, table
+from examples import bill_row, least_usd, one, recorded, table
 from pages import address, job_line, opened, page_text, run, title, turned
 from plain_answers import offered, sold
 
@@ -99,7 +99,7 @@ def test_a_request_counts_for_what_it_generates_or_else_for_what_it_reads(
 
 @pytest.mark.parametrize("market", ["on-demand", "spot", "capacity-block"])
 def test_offline_work_is_billed_as_a_run(market, catalogs):
-    row = billed_row(
+    row = bill_row(
         catalogs,
         market,
         **SERVED,
@@ -213,7 +213,7 @@ def test_an_amount_that_the_model_does_not_take_is_refused(model, amount, catalo
 
 @pytest.mark.bench
 def test_advice_on_offline_work_saves_money_of_the_run(catalogs):
-    row = billed_row(
+    row = bill_row(
         catalogs,
         **SERVED,
         instance="g5.12xlarge",
@@ -229,14 +229,14 @@ def test_advice_on_offline_work_saves_money_of_the_run(catalogs):
 
 
 def test_more_tokens_in_all_are_the_cause_of_more_hours_and_of_more_money(catalogs):
-    less, more = (billed_row(catalogs, **REPLICA, tokens_total=tokens) for tokens in (1e8, 3e8))
+    less, more = (bill_row(catalogs, **REPLICA, tokens_total=tokens) for tokens in (1e8, 3e8))
     parts = differences(less, more)
     assert {name: parts[name].cause for name in ("hours", "usd")} == {
         "hours": "tokens_total",
         "usd": "tokens_total",
     }
     assert sum(parts["usd"].parts.values()) == pytest.approx(more["usd"] - less["usd"])
-    assert "usd" not in differences(less, billed_row(catalogs, **REPLICA))  # a run beside a month
+    assert "usd" not in differences(less, bill_row(catalogs, **REPLICA))  # a run beside a month
 
 
 @pytest.mark.long

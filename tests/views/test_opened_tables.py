@@ -15,7 +15,7 @@ from test_compare_page import EIGHT_BIT, HOLD, PLAIN, names
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier, earlier_of
 from calc.files.csv.tables import MOST_ROWS, people_csv
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.search.options import options
 from views.compare_and_bill.earlier import _csv
 
@@ -103,7 +103,7 @@ def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs)
     rows = table_of(
         scenarios, **HOLD | {"sequence_tokens": 4096, "train_tokens": 1.5e8, "plan_months": 1}
     )
-    older = billed(rows.assign(market="on-demand"), catalogs).assign(
+    older = bill_rows(rows.assign(market="on-demand"), catalogs).assign(
         usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02"
     )
     app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), csv_tables.to_csv(older))
@@ -157,7 +157,7 @@ def test_a_file_with_more_than_there_is_room_for_is_left():
 
 
 def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
-    rows = billed(table_of(PAIR, **HOLD).assign(market=["on-demand", "on-demand"]), catalogs)
+    rows = bill_rows(table_of(PAIR, **HOLD).assign(market=["on-demand", "on-demand"]), catalogs)
     older = rows.assign(
         usd_per_hour_on_demand=49.0,
         usd=rows["usd"] / 2,
@@ -189,7 +189,7 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
 
 
 def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
-    rows = billed(table_of(PAIR, **HOLD).assign(market=["on-demand", "spot"]), catalogs)
+    rows = bill_rows(table_of(PAIR, **HOLD).assign(market=["on-demand", "spot"]), catalogs)
     words = page_text(
         uploaded(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today()))
     )

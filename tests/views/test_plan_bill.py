@@ -10,7 +10,7 @@ from pages import address, opened, run
 from calc.cost.terms import committed_copies
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.plan.plan_bill import AgainstBudget, against_budget, paid_months, plan_bill
 from calc.say.cases import Money
 from views.compare_and_bill.the_bill import _against
@@ -35,7 +35,7 @@ PLAN = recorded("cases/plan_bill.json")["plan"]
 @pytest.fixture(scope="module")
 def bill(catalogs):
     rows = table([scenario for scenario, _ in PLAN]).assign(market=[market for _, market in PLAN])
-    return plan_bill(billed(rows, catalogs)).set_index("scenario")
+    return plan_bill(bill_rows(rows, catalogs)).set_index("scenario")
 
 
 def test_runs_and_commitments_are_paid_as_often_as_they_are_made(bill):
@@ -76,7 +76,7 @@ def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
     base = SERVICE | {"scenario": "base", "runs_per_month": 2}
     peaks = SERVICE | {"scenario": "peaks", "runs_per_month": 3, "hours_per_month": 100}
     rows = table([base, peaks]).assign(market=["reserved-1y-no-upfront", "on-demand"])
-    mixed = plan_bill(billed(rows, catalogs))
+    mixed = plan_bill(bill_rows(rows, catalogs))
     assert mixed["month_usd"].sum() == pytest.approx(2 * 730 * 1.17243 + 3 * 100 * 1.861)
     assert mixed["month_usd"].sum() < 5 * 730 * 1.17243
 
@@ -89,7 +89,7 @@ def test_runs_beyond_the_hours_of_a_month_pay_for_a_second_instance(catalogs, ma
     rows = table(
         [RUN | {"train_tokens": 5e10, "runs_per_month": runs} for runs in (1, 2, 4)]
     ).assign(market=market)
-    committed = plan_bill(billed(rows, catalogs))
+    committed = plan_bill(bill_rows(rows, catalogs))
     assert committed["hours"].tolist() == pytest.approx([519.1] * 3, abs=0.1)
     assert committed["month_usd"].tolist() == pytest.approx(
         [10162.40, 20324.80, 30487.20], abs=0.01

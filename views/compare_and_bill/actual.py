@@ -59,7 +59,7 @@ def draw(title: DeltaGenerator) -> None:
     title.title(plain(actual_words.headline(result)), anchor=False)
     title.caption(plain(actual_words.bill_sentence(bill, result)))
     _by_plan(result)
-    points([actual_words.plan_sentence(row) for row in records(result.billed)])
+    points([actual_words.plan_sentence(row) for row in records(result.plans_in_bill)])
     _questions(result, catalogs)
     _beside(result, plans)
     _attempts(result, plans)

@@ -8,7 +8,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.plan.figures import records
 from calc.plan.plan_bill import JobAnswers, answers_by_job, plan_bill
 from calc.say.answer_name import answer_name
@@ -77,4 +77,4 @@ def _present(catalogs: Catalogs) -> pd.DataFrame:
         | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
     )
     row |= {"plan_months": 1} if ends_of(row) else {}
-    return billed(pd.DataFrame([row]), catalogs)
+    return bill_rows(pd.DataFrame([row]), catalogs)

@@ -13,7 +13,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan import bill, break_even, run_length
-from calc.plan.bill import billed_row
+from calc.plan.bill import bill_row
 from calc.say.job import short_job
 from calc.say.numbers import billed_usd, is_missing, usd
 from views.compare_and_bill import bill_lines, neuron, prices, quota, usage
@@ -46,7 +46,7 @@ def draw(title: DeltaGenerator) -> None:
         st.markdown(plain(renting(plan, catalogs)))
         return
 
-    row = billed_row({**plan.row, "market": plan.market}, catalogs)
+    row = bill_row({**plan.row, "market": plan.market}, catalogs)
     markets = bill.on_markets(row, catalogs)
     market_line = markets[markets["market"] == plan.market].iloc[0].to_dict()
     _prices(row, plan, markets, market_line, catalogs)

@@ -22,7 +22,7 @@ from calc.files.link.kept_answers import (
 )
 from calc.job.fields import CHOSEN
 from calc.mappings import Arguments, Cells
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.plan.drift import figures_of
 from calc.plan.figures import records
 from calc.plan.kept_answer import KeptAnswer
@@ -253,7 +253,7 @@ def _estimate(answers: list[KeptAnswer], catalogs: Catalogs) -> pd.DataFrame:
     }
     columns["in_bill"] = ["yes" if answer.is_in_bill else "" for answer in answers]
     return pd.concat(
-        [pd.DataFrame({"job": jobs}), billed(frame.assign(**columns), catalogs)], axis="columns"
+        [pd.DataFrame({"job": jobs}), bill_rows(frame.assign(**columns), catalogs)], axis="columns"
     )
 
 

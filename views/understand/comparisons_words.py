@@ -215,7 +215,7 @@ def leaves_alt(leaves: list[Leaf]) -> str:
 
 def _problem(ready: Leaf, catalogs: Catalogs) -> str:
     """Why a ready job has no answer; empty where it has one."""
-    options = ready.answered
+    options = ready.options
     if options.obstacle is None:
         return ""
     return problem_text(options.obstacle, options.resolved, catalogs)

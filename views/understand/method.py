@@ -23,7 +23,7 @@ from calc.explain.derivation import (
 from calc.explain.times import explain_times
 from calc.memory import overhead
 from calc.memory.moments import components_of
-from calc.plan.bill import billed_row
+from calc.plan.bill import bill_row
 from calc.plan.figures import needed_parts
 from calc.say.job import job_sentence
 from calc.say.moments import MOMENTS
@@ -247,7 +247,7 @@ def _times(plan: Present, catalogs: Catalogs) -> None:
 
 def _costs(plan: Present, catalogs: Catalogs) -> None:
     """The bill and the figures beside it, each with its formulas."""
-    bill = billed_row({**plan.row, "market": plan.market}, catalogs)
+    bill = bill_row({**plan.row, "market": plan.market}, catalogs)
     if is_missing(bill["usd"]):
         return
     st.header("What it costs", anchor=False)

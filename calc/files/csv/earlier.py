@@ -10,7 +10,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.plan.bill import billed
+from calc.plan.bill import bill_rows
 from calc.plan.drift import FIGURES, THEN
 from calc.plan.ownership import owned_rows
 from calc.plan.plan_bill import PERIOD_MONTHS
@@ -71,7 +71,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
         name: _cell_of(cells if "in_bill" in cells else cells[[]], name).to_numpy()
         for name in ("job", "have", "in_bill")
     }
-    rows = billed(
+    rows = bill_rows(
         rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **of_job), catalogs
     )
     rows = owned_rows(rows, cells)
