@@ -59,7 +59,7 @@ def runs_of_one_card(catalogs):
     return rows.fillna(dict.fromkeys(SET_UP, "")).reset_index(drop=True)
 
 
-def drawn(rows, of, several):
+def draw_others(rows, of, several):
     """Draw `several` other runs of the same group for each run that has as many.
 
     Return the runs and their draws. Shapes: (draws,), (several, draws).
@@ -105,7 +105,7 @@ def likeness_among(table, catalogs):
     return evaluate_all(formulas, columns)["run_likeness"]
 
 
-def calibrated(rows, ones, others, alike):
+def calibration_errors(rows, ones, others, alike):
     """Errors and ranges of runs before and after calibration on other runs.
 
     The estimate's own formulas do the calibration.
@@ -154,24 +154,26 @@ def _median(values, weights):
     return values[order][np.searchsorted(reached, reached[-1] / 2)]
 
 
-def judged(rows, catalogs):
+def judgment(rows, catalogs):
     """A row for each quantity and kind of calibration."""
     alike = likeness_among(rows, catalogs)
     lines = {}
     for several in SEVERAL:
-        ones, others = drawn(rows, SET_UP, several)
-        lines |= _lines(f"{several} of the set-up", runs := calibrated(rows, ones, others, alike))
+        ones, others = draw_others(rows, SET_UP, several)
+        lines |= _lines(
+            f"{several} of the set-up", runs := calibration_errors(rows, ones, others, alike)
+        )
         if several == 1:
             lines |= _lines("1 of the set-up, near", runs[alike[others[0], ones] >= NEAR])
-    lines |= _lines("3 of its sweep", calibrated(rows, *drawn(rows, SWEEP, 3), alike))
-    ones, others = drawn(rows, TABLE, 1)
+    lines |= _lines("3 of its sweep", calibration_errors(rows, *draw_others(rows, SWEEP, 3), alike))
+    ones, others = draw_others(rows, TABLE, 1)
     unlike = (
         rows[["model", "precision"]].to_numpy()[ones]
         != rows[["model", "precision"]].to_numpy()[others[0]]
     ).any(axis=1)
     lines |= _lines(
         "1 of another model or format",
-        calibrated(rows, ones[unlike], others[:, unlike], alike),
+        calibration_errors(rows, ones[unlike], others[:, unlike], alike),
     )
     best = rows.assign(
         before=rows["error"].abs(),
@@ -192,7 +194,7 @@ def _lines(kind, runs):
 def main():
     """Print the judgment by group and write it."""
     catalogs = with_published_models(load_catalogs())
-    table = judged(runs_of_one_card(catalogs), catalogs)
+    table = judgment(runs_of_one_card(catalogs), catalogs)
     print(table.round(3).to_string())
     table.to_csv(RESULTS / "calibration.csv", float_format="%.4g")
 

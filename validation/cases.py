@@ -49,7 +49,7 @@ def read(name):
         return list(csv.DictReader(file))
 
 
-def numbered(values):
+def as_numbers(values):
     """The values that are not empty; integers as int."""
     return {
         name: int(value) if value.isdigit() else value for name, value in values.items() if value
@@ -58,7 +58,7 @@ def numbered(values):
 
 def published_scenario(row):
     """The scenario of a published run."""
-    return numbered(
+    return as_numbers(
         {name: value for name, value in row.items() if name not in NOT_OF_A_PUBLISHED_RUN}
     )
 
@@ -70,13 +70,13 @@ def simulated_cases():
         with path.open(encoding="utf-8") as file:
             simulated = "truth" in file.readline().rstrip().split(",")
         for row in read(name) if simulated else ():
-            yield numbered(row) | {"case": f"{name} {row['case']}", "source": f"{name}.csv"}
+            yield as_numbers(row) | {"case": f"{name} {row['case']}", "source": f"{name}.csv"}
 
 
 def measured_cases():
     """Two cases for each run on a real GPU: PyTorch's peak and the driver's."""
     for number, row in enumerate(read("measured"), start=1):
-        scenario = numbered({name: row[name] for name in (*MEASURED_IN, *MEASURED_COUNTS)})
+        scenario = as_numbers({name: row[name] for name in (*MEASURED_IN, *MEASURED_COUNTS)})
         scenario |= (
             {"kv_precision": "fp32"}
             if row["precision"] == "fp32" and row["work"] == "inference"

@@ -76,7 +76,7 @@ def with_fewer_layers(catalogs, model, layers):
     ), name
 
 
-def predicted(cases, catalogs):
+def predictions(cases, catalogs):
     """The cases with their estimate, error and problem, and whether the range holds the truth."""
     for row in cases.index[cases["layers"] > 0]:
         catalogs, name = with_fewer_layers(
@@ -220,7 +220,7 @@ def verdicts_summary(runs):
 def main():
     cases = all_cases()
     left_out = cases[cases["left_out"] != ""]
-    errors = predicted(cases[cases["left_out"] == ""].reset_index(drop=True), load_catalogs())
+    errors = predictions(cases[cases["left_out"] == ""].reset_index(drop=True), load_catalogs())
     RESULTS.mkdir(exist_ok=True)
     errors.to_csv(RESULTS / "errors.csv", index=False, float_format="%.10g")
     left_out[["case", "group", "model", "left_out"]].to_csv(RESULTS / "left_out.csv", index=False)

@@ -131,7 +131,7 @@ def _error(true_low, true_high, low, high):
     )
 
 
-def compared(folder, family, asked, catalogs):
+def comparison(folder, family, asked, catalogs):
     """The figures of a family with the estimate, its error, and whether the range holds them."""
     rows, told = expected(folder, family), scenarios(folder, family, asked)
     told = told.loc[rows["id"]].reset_index(drop=True)
@@ -182,7 +182,7 @@ def all_compared(catalogs):
     """Every figure; those of the folder that was first asked otherwise appear in both ways."""
     asks = [("fresh", FIRST), *((folder, STATED) for folder in FOLDERS)]
     parts = [
-        compared(folder, family, asked, catalogs)
+        comparison(folder, family, asked, catalogs)
         for folder, asked in asks
         for family in FAMILIES
         if (DATA / folder / f"{family}_expected.csv").exists()

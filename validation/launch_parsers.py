@@ -267,7 +267,7 @@ def launch_script(path):
 
 
 @cache
-def resolved(packages):
+def package_conflict(packages):
     """Return why uv finds no set of releases that install together; empty if it finds one."""
     command = [BESIDE / "uv", "pip", "compile", "--quiet", *SETUP_PLACE, "-"]
     done = subprocess.run(
@@ -279,7 +279,7 @@ def resolved(packages):
 def setup_script(path):
     """Check the script, and resolve its packages for the machine's Python."""
     shell_script(path)
-    if why := resolved(tuple(words_of(path, "pip")[3:])):
+    if why := package_conflict(tuple(words_of(path, "pip")[3:])):
         raise ValueError(why)
 
 

@@ -97,7 +97,7 @@ def machine(device, torch, transformers):
     return about
 
 
-def measured(case, about, device, torch):
+def measure_case(case, about, device, torch):
     """Measure one case. Return its row, whether it ran, ran out of memory or failed."""
     from validation import steps
 
@@ -137,7 +137,7 @@ def work(options):
         if time.time() > options.until:
             break
         options.progress.write_text(str(number), encoding="utf-8")
-        row = measured(case, about, options.device, torch)
+        row = measure_case(case, about, options.device, torch)
         append(options.out, cases, row)
         peak = row.get("peak_allocated_bytes", 0) / 2**30
         words = [value for value in case.values() if value]

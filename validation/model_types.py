@@ -100,7 +100,7 @@ class Built(NamedTuple):
     text_parameters: int
 
 
-def built(name, head, fields):
+def build(name, head, fields):
     """Build the class of a type, or return the name of the error that prevents it."""
     try:
         with at_most(SECONDS), torch.device("meta"):
@@ -127,7 +127,7 @@ def ours(config, catalogs):
         return str(error)
 
 
-def compared(truth, row):
+def verdict_of_count(truth, row):
     """Return exact, wrong or refused, and whether the note says that the class is not covered."""
     why = (
         row
@@ -146,11 +146,11 @@ def rows_of_types(catalogs):
     """Yield every type of each set of heads: the count of its class, and ours."""
     for kind, (names, head) in SETS.items():
         for name in sorted(names):
-            made = built(name, head, LACKS.get(name, {}))
+            made = build(name, head, LACKS.get(name, {}))
             row = (
                 {"verdict": "not built", "why": made}
                 if isinstance(made, str)
-                else compared(made.text_parameters, ours(made.config, catalogs))
+                else verdict_of_count(made.text_parameters, ours(made.config, catalogs))
             )
             yield {"set": kind, "type": name, **row}
 
@@ -169,12 +169,12 @@ def rows_of_published(catalogs):
             {name: value for name, value in config.items() if name not in OF_FILES},
         )
         head = AutoModelForImageTextToText if "vision_config" in config else AutoModelForCausalLM
-        made = built(
+        made = build(
             named if named in CONFIG_MAPPING else catalogs.model_types.aliases.get(named, ""),
             head,
             fields,
         )
-        verdict = compared(None if isinstance(made, str) else made.text_parameters, row)
+        verdict = verdict_of_count(None if isinstance(made, str) else made.text_parameters, row)
         if isinstance(made, str) and verdict["verdict"] != "refused":
             verdict |= {"verdict": "not built", "why": made}
         yield {"id": case["id"], "type": named, **verdict}
@@ -213,7 +213,7 @@ def rows_of_parts(catalogs):
         end: catalogs.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high", "expert")
     }
     for name in sorted(heads):
-        made = built(name, heads[name], LACKS.get(name, {}))
+        made = build(name, heads[name], LACKS.get(name, {}))
         if isinstance(made, str):
             yield {"type": name, "verdict": "not built", "note": made}
         elif isinstance(row := ours(made.config, catalogs), str):

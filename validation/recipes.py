@@ -47,7 +47,7 @@ def read(folder, catalogs):
     return pd.DataFrame(rows)
 
 
-def judged(recipes, catalogs):
+def estimates_of(recipes, catalogs):
     """The recipes that are read, each with its memory and whether it fits."""
     rows = recipes[recipes["unread"].isna() & recipes["model"].notna()]
     scenarios = rows.drop(columns=[*ABOUT], errors="ignore")
@@ -72,7 +72,7 @@ def main():
     catalogs = load_catalogs()
     if options.read:
         read(Path(options.read), catalogs).to_csv(RECIPES, index=False)
-    results = judged(pd.read_csv(RECIPES), catalogs)
+    results = estimates_of(pd.read_csv(RECIPES), catalogs)
     results.to_csv(RESULTS, index=False)
     print(summary(results).to_string())
 

@@ -14,7 +14,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import accuracy as accuracy_tables
 from calc.charts.accuracy import misses
 from validation.cases import all_cases
-from validation.compare import RAN, predicted, summary, verdicts, verdicts_summary
+from validation.compare import RAN, predictions, summary, verdicts, verdicts_summary
 from validation.probability import brier, coverage, published_errors
 from views.catalog.accuracy_panels import GROUPS
 from views.session import results
@@ -27,7 +27,7 @@ BARS, WIDEST_RATIO = recorded(
 @pytest.fixture(scope="module")
 def simulated():
     cases = all_cases()
-    return predicted(cases[cases["left_out"] == ""].reset_index(drop=True), catalogs())
+    return predictions(cases[cases["left_out"] == ""].reset_index(drop=True), catalogs())
 
 
 def test_the_estimate_holds_its_bars_and_ranges_are_narrow(simulated):

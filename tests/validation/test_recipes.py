@@ -3,7 +3,7 @@
 import pandas as pd
 from examples import catalogs
 
-from validation.recipes import RECIPES, judged
+from validation.recipes import RECIPES, estimates_of
 
 READ_RATIO, FIT_RATIO, LORA_FIT_RATIO = 0.85, 0.9, 0.98
 
@@ -11,7 +11,7 @@ READ_RATIO, FIT_RATIO, LORA_FIT_RATIO = 0.85, 0.9, 0.98
 def test_published_recipes_fit_the_instances_that_they_are_published_for():
     """The misses are full tuning with gradients kept whole between micro-batches."""
     recipes = pd.read_csv(RECIPES).iloc[::4]  # all of them: python -m validation.recipes
-    results = judged(recipes, catalogs())
+    results = estimates_of(recipes, catalogs())
     assert len(results) / len(recipes) >= READ_RATIO
     named = results[results["instance"].notna()]
     assert len(named) > 50

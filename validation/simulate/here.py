@@ -16,7 +16,7 @@ from validation.simulate.read_model import blocks_of
 from validation.simulate.whole import Refused, step, torch, transformers
 
 
-def timed(make, *arguments):
+def call_and_time(make, *arguments):
     """Return what a function makes, or the reason for its refusal, with the seconds it took."""
     begun = time.monotonic()
     try:
@@ -40,8 +40,8 @@ def answer(request):
         else (lambda share: None)
     )
     made = {"transformers": transformers.__version__, "torch": torch.__version__.partition("+")[0]}
-    made["rows"] = [timed(step, config, row) for row in request.get("rows", ())]
-    return made | ({"blocks": timed(blocks_of, config, formats, tell)} if formats else {})
+    made["rows"] = [call_and_time(step, config, row) for row in request.get("rows", ())]
+    return made | ({"blocks": call_and_time(blocks_of, config, formats, tell)} if formats else {})
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ def batch_of(objective, sequences, precomputed):
     return plain | ({"labels": every.clone()} if objective == "sft" else {})
 
 
-def made(path, objective, precision, tuning, mode):
+def build_policy(path, objective, precision, tuning, mode):
     """Build the policy, or a model of its kind, with parameters in their formats."""
     fields = json.loads(Path(path).read_text())
     config = transformers.AutoConfig.for_model(fields.pop("model_type"), **fields)
@@ -298,7 +298,7 @@ def simulate(
     trainer = trainer_of(objective)
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     ledger = Peaks()
-    model = made(path, objective, precision, tuning, mode).train()
+    model = build_policy(path, objective, precision, tuning, mode).train()
     fuse_head(
         model.get_base_model() if tuning == "lora" else model,
         objective,
@@ -309,7 +309,7 @@ def simulate(
         if tuning == "lora":
             model.enable_input_require_grads()
     other = (
-        made(path, objective, precision, "full", mode).eval().requires_grad_(False)
+        build_policy(path, objective, precision, "full", mode).eval().requires_grad_(False)
         if reference == "kept"
         else None
     )

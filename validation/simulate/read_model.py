@@ -24,7 +24,7 @@ from validation.simulate.observe import (
     input_of,
     need_gradient,
 )
-from validation.simulate.whole import Refused, batch_of, config_of, experts_of, loss_of, made
+from validation.simulate.whole import Refused, batch_of, build_model, config_of, experts_of, loss_of
 
 from torch._subclasses.fake_tensor import FakeTensorMode  # isort: skip
 from torch.utils.checkpoint import checkpoint  # isort: skip
@@ -96,7 +96,7 @@ def depth_of(kinds):
 
 def cut(fields, attention, depth):
     """Build the model with its first blocks alone."""
-    model = made(fields, attention)
+    model = build_model(fields, attention)
     blocks = lists_of_blocks(model)[0]
     del blocks[depth:]
     for config in {id(one): one for one in (model.config, model.config.get_text_config())}.values():
@@ -159,7 +159,7 @@ def watch(blocks, ledger, trains):
     blocks[-1].register_forward_hook(after)
 
 
-def observed(
+def observe_blocks(
     fields,
     attention,
     depth,
@@ -248,7 +248,8 @@ def forms_of(fields, attention, number_format, kinds):
 
     def read(name, peak, **more):
         runs = [
-            observed(fields, attention, depth, number_format, *point, **more) for point in points
+            observe_blocks(fields, attention, depth, number_format, *point, **more)
+            for point in points
         ]
         for form, place in zip(forms, places, strict=True):
             if name:
@@ -299,7 +300,7 @@ def blocks_of(fields, formats=("bf16", "amp"), tell=lambda share: None):
     `tell` gets the share that is done, from 0 to 1.
     """
     with torch.device("meta"):
-        model = made(fields, "sdpa")
+        model = build_model(fields, "sdpa")
     if model.config.is_encoder_decoder:
         raise Refused("its two sides are not read off apart; simulate whole steps with --row.")
     kinds, blocks = kinds_of(model), lists_of_blocks(model)[0]

@@ -57,7 +57,7 @@ class Sizes(Ledger):
     def enter_tensor(self, tensor, operator, kind="activation"):
         storage = super().enter_tensor(tensor, operator, kind)
         if storage is not None:
-            self.alive_bytes += rounded(storage.bytes)
+            self.alive_bytes += allocator_bytes(storage.bytes)
             self.peak_bytes = max(self.peak_bytes, self.alive_bytes)
         return storage
 
@@ -65,10 +65,10 @@ class Sizes(Ledger):
         storage = self.live.get(key)
         super().leave(key, reference)
         if storage is not None and key not in self.live:
-            self.alive_bytes -= rounded(storage.bytes)
+            self.alive_bytes -= allocator_bytes(storage.bytes)
 
 
-def rounded(size):
+def allocator_bytes(size):
     return -(-size // ROUNDED_TO) * ROUNDED_TO
 
 
@@ -100,7 +100,7 @@ def class_of(fields, name):
     raise Refused(f"transformers {transformers.__version__} has no model of model_type {name}.")
 
 
-def made(fields, attention, lora=None):
+def build_model(fields, attention, lora=None):
     """Build the model on the current device with this kind of attention, or eager."""
     config = config_of(fields)
     of_class = class_of(fields, config.model_type)
@@ -109,7 +109,7 @@ def made(fields, attention, lora=None):
     except (ValueError, ImportError):
         if attention == "eager":
             raise
-        return made(fields, "eager", lora)
+        return build_model(fields, "eager", lora)
     if lora:
         from peft import LoraConfig, get_peft_model
 
@@ -200,7 +200,7 @@ def step(fields, row):
     )
     attention = "eager" if row["attention"] == "eager" else "sdpa"
     model = build(
-        partial(made, fields, attention, lora), stored, mode, torch.float32 if lora else None
+        partial(build_model, fields, attention, lora), stored, mode, torch.float32 if lora else None
     )
     ledger = Sizes()
     ledger.experts = experts_of(model.config)
