@@ -74,23 +74,20 @@ def cases():
 def main():
     """Print a line per case."""
     catalogs = load_catalogs()
-    print(
-        "case                        rows    search s     floor s   ratio   million rows a second"
-    )
+    print(f"{'case':20} {'rows':>12} {'search s':>11} {'floor s':>11} {'ratio':>7} {'Mrows/s':>9}")
     for name, job in cases():
         row = JobRow.of(job)
-        tried = options_of(row, catalogs).tried
+        candidates = options_of(row, catalogs).tried
 
         def search(row=row):
-            _recent_results(
-                catalogs
-            ).cache_clear()  # a second search of the same job would find its candidates
+            # A second search of the same job would find its candidates.
+            _recent_results(catalogs).cache_clear()
             options_of(row, catalogs)
 
-        seconds, least = fastest(search), fastest(floor(tried))
+        seconds, least = fastest(search), fastest(floor(candidates))
         print(
-            f"{name:20} {tried:>12,} {seconds:11.3f} {least:11.4f} {seconds / least:7.1f} "
-            f"{tried / seconds / 1e6:9.1f}"
+            f"{name:20} {candidates:>12,} {seconds:11.3f} {least:11.4f} {seconds / least:7.1f} "
+            f"{candidates / seconds / 1e6:9.1f}"
         )
 
 

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, at_places, walk
-from calc.memory.moments import MOMENTS, PHASES, happening
+from calc.memory.moments import MOMENTS, PHASES, moments_of_scenario
 from calc.scenarios.lookups import work_of
 from calc.scenarios.read import as_frame
 from calc.table import Table
@@ -37,7 +37,9 @@ def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame
     rows = []
     for phase in PHASES:
         of_phase = [
-            number for number in happening(table, work_of(table)) if moments[number].phase == phase
+            number
+            for number in moments_of_scenario(table, work_of(table))
+            if moments[number].phase == phase
         ]
         if of_phase:
             largest = max(of_phase, key=totals.__getitem__)

@@ -30,7 +30,7 @@ from calc.explain.traced_columns import (
     text,
 )
 from calc.memory import block_forms, pipeline_ends
-from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, happening
+from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, moments_of_scenario
 from calc.rules.support import distinct_rows
 from calc.rules.support_rules import applying, rules_of
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
@@ -173,7 +173,7 @@ def derivation(
 def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
     """Every moment in order: phase, the column of its working memory, name, bytes."""
     rows = []
-    for number in happening(table, work_of(table)):
+    for number in moments_of_scenario(table, work_of(table)):
         moment = moments[number]
         rows.append(
             {

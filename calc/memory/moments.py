@@ -167,7 +167,7 @@ def components_of(work: str) -> tuple[str, ...]:
     return tuple(name for name in COMPONENTS if name not in PASSING or name in named_in(work))
 
 
-def happening(table: Columns, work: str) -> list[int]:
+def moments_of_scenario(table: Columns, work: str) -> list[int]:
     """The numbers of the moments that the one scenario of a table has."""
     return [
         number

@@ -136,21 +136,23 @@ def runway_of_budget(result: Actual, plans: pd.DataFrame, budget: Budget) -> Run
         return None
     names = [row["scenario"] for row in records(plans) if budget.is_of(row)]
     lines = result.matched.lines
-    is_its = lines["of_plan"].isin(names) | _tagged_for(budget, lines)
-    inside = is_its & lines["day"].between(begins, ends)
-    left = _runway(budget.usd, float(lines.loc[inside, "usd"].sum()), begins, ends)
+    is_of_budget = lines["of_plan"].isin(names) | _tagged_for(budget, lines)
+    is_inside = is_of_budget & lines["day"].between(begins, ends)
+    spent_usd = float(lines.loc[is_inside, "usd"].sum())
+    budget_runway = _runway(budget.usd, spent_usd, begins, ends)
     days_left = _days(ends, budget.ends.isoformat()) - 1
-    return left._replace(left_at_end_usd=left.left_usd - left.usd_per_day * days_left)
+    left_at_end_usd = budget_runway.left_usd - budget_runway.usd_per_day * days_left
+    return budget_runway._replace(left_at_end_usd=left_at_end_usd)
 
 
 def _tagged_for(budget: Budget, lines: pd.DataFrame) -> pd.Series:
     """Lines in no plan whose tags name the budget's team and project."""
     is_tagged = (lines[["team", "project"]] != "").any(axis=1)
-    is_its = is_tagged & (lines["of_plan"] == "")
+    matches = is_tagged & (lines["of_plan"] == "")
     for tag, name in (("team", budget.team), ("project", budget.project)):
         if name:
-            is_its &= lines[tag].map(tag_key) == tag_key(name)
-    return is_its
+            matches &= lines[tag].map(tag_key) == tag_key(name)
+    return matches
 
 
 def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:

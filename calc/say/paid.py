@@ -38,8 +38,10 @@ def gpu_hours_of(row: Row) -> str:
 def paid_hours(row: Row) -> list[str]:
     """The hours that are paid: 24 h paid for 14.6 h; 192 GPU-hours; empty without a bill."""
     billed_hours = row.get("billed_hours")
-    idle_words = (
-        not is_missing(billed_hours) and ends_of(row) and billed_hours > row["hours"] * (1 + 1e-9)
-    )
-    parts = [f"{span(billed_hours)} paid for {span(row['hours'])}"] if idle_words else []
-    return [*parts, f"{hours} GPU-hours"] if (hours := gpu_hours_of(row)) else parts
+    parts = []
+    has_bill = not is_missing(billed_hours) and ends_of(row)
+    if has_bill and billed_hours > row["hours"] * (1 + 1e-9):
+        parts.append(f"{span(billed_hours)} paid for {span(row['hours'])}")
+    if gpu_hours := gpu_hours_of(row):
+        parts.append(f"{gpu_hours} GPU-hours")
+    return parts

@@ -137,7 +137,7 @@ def rollout_numbers(
 ):
     """Return indicators of where the engine runs and sleeps, and what training offloads for it.
 
-    What is offloaded is by default what the trainer offloads.
+    By default, training offloads what the trainer offloads.
     """
     is_colocated = rollout.are("colocated") * rolls_out
     leaves = {

@@ -83,7 +83,7 @@ def alternatives(
 
 
 def _with_tuned_flags(row: Row, job: Job, catalogs: Catalogs) -> Row | None:
-    """The scenario of an answer as shipped with tuned flags of its engine; None if not faster."""
+    """The estimate of a shipped engine's row with tuned flags; None if it is no faster."""
     if job.trains or not job.generates or row["engine_flags"] != SHIPPED:
         return None
     tuned_row = estimate({**scenario_of(row), "engine_flags": TUNED}, catalogs, solve=False)

@@ -71,9 +71,10 @@ def guide(job: Row, plan: Row, catalogs: Catalogs) -> list[Leaf]:
 
 
 def asks_of(question: ReadyJob, model: str, catalogs: Catalogs) -> Row:
-    """Return what a question asks of a model, a width that the model is published in as such.
+    """Return the fields that a question sets for a model.
 
-    As a number of bits it would also allow a KV cache of so few, which the plan does not take.
+    If it asks for as few bits as the model is published in, it asks for the published weights. The
+    number of bits would also allow a KV cache of as few bits, which the plan does not use.
     """
     asks: Row = dict(question.asks)
     if asks.get("fewest_bits") == published_bits_of(catalogs, model):
